@@ -70,6 +70,7 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/python -m jobs.docs_pages.commands --check
 	$(BIN)/python -m jobs.docs_pages.settings --check
 	$(BIN)/python -m jobs.docs_pages.outcomes --check
+	$(BIN)/python -m jobs.docs_pages.folders --check
 
 docs: setup ## the site of docs/, into site/; any warning is an error
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site

@@ -1,4 +1,4 @@
-"""Checks all tables and lists findings: computes metrics, judges them with Great Expectations suites, and looks
+"""Checks all tables and lists findings: computes metrics, checks them with Great Expectations suites, and looks
 for problems. With --span: records that data was validated, before a consumer commits its offsets.
 
     groupscope gate --warehouse warehouse

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jobs.arguments.ingest import add_input_arguments
 from jobs.command_line.flags import (
+    NEWEST,
     add_as_of_flag,
     add_engine_flags,
     add_format_flag,
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: critical)",
     )
     add_judging_flags(parser)
+    add_as_of_flag(parser, f"{NEWEST}, or the current time if a live cluster is read")
     parser.add_argument(
         "--prometheus",
         type=Path,
@@ -38,21 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format_flag(parser)
 
 
-def add_judging_flags(parser: argparse.ArgumentParser) -> None:
-    """What the gate judges. `gate` has these flags too."""
-    add_as_of_flag(parser)
+def add_judging_flags(parser: argparse.ArgumentParser, *, until: str = "", group: str = "") -> None:
+    """What the gate judges. `gate` has these flags too: `until` and `group` say what else it uses them for."""
     parser.add_argument(
         "--since",
         metavar="T",
-        help="list only findings about what happened after this time (default: --as-of of the previous run)",
+        help="list events as findings only if they are after this time (default: the --as-of time of the previous run)",
     )
     parser.add_argument(
-        "--until", metavar="T", help="list only findings about what happened up to this time (default: --as-of)"
+        "--until",
+        metavar="T",
+        help=f"list events as findings only up to this time (default: the --as-of time){until}",
     )
     parser.add_argument(
         "--group",
         metavar="REGEX",
-        help="list only findings about groups whose id contains a match of this regular expression",
+        help=f"report only findings about groups whose id contains a match of this pattern{group}",
     )
     parser.add_argument(
         "--exclude-group",

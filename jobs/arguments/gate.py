@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jobs.arguments.audit import FAIL_ON, add_judging_flags
 from jobs.arguments.gate_spans import add_span_arguments
-from jobs.command_line.flags import add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.command_line.flags import add_as_of_flag, add_engine_flags, add_format_flag, add_warehouse_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +16,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
         "(default: critical)",
     )
-    # With --span, --group is one group id and --until is the end of the override.
-    add_judging_flags(parser)
+    # Two flags mean something else with --span.
+    add_judging_flags(
+        parser,
+        until="; with --override: the time until which the override is valid",
+        group="; with --span: the id of the group, no pattern",
+    )
+    add_as_of_flag(parser)
     add_span_arguments(parser)
     parser.add_argument(
         "--result-file", type=Path, metavar="FILE", help="also write the result of the run to this file, as JSON"

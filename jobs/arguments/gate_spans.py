@@ -37,7 +37,8 @@ def add_span_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--result",
         metavar="FILE",
-        help="with --span: the Great Expectations result for this data, as JSON; - reads standard input",
+        help="with --span: file with the Great Expectations result for this data, as JSON (a hyphen in place of the "
+        "name: standard input)",
     )
     parser.add_argument(
         "--override",

@@ -30,7 +30,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--command-config",
         type=Path,
         metavar="FILE",
-        help="file with Kafka client properties for --source kafka:, such as those for SASL and TLS",
+        help="for a live cluster: file with Kafka client properties, such as those for SASL and TLS",
     )
     parser.add_argument(
         "--offsets-partition",

@@ -6,5 +6,5 @@ from jobs.command_line.flags import add_as_of_flag, add_run_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_flags(parser, "measure everything")
+    add_run_flags(parser, "compute everything again")
     add_as_of_flag(parser)

@@ -9,5 +9,9 @@ from jobs.output.rows import Format
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
     add_at_flag(parser)
-    add_reader_flags(parser)
-    parser.set_defaults(format=Format.CSV.value)
+    add_reader_flags(
+        parser,
+        Format.CSV,
+        "output as CSV without column names, as kafka-consumer-groups reads it (the default), as an aligned table or "
+        "as JSON lines",
+    )

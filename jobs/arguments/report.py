@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--exclude-group", metavar="REGEX", help="leave out groups whose id contains a match of this regular expression"
     )
     parser.add_argument(
-        "--redact", action="store_true", help="replace names with keyed hashes, so that you can share the report"
+        "--redact",
+        action="store_true",
+        help="replace names with hashes that use a secret key, so that you can share the report",
     )
     parser.add_argument(
         "--redact-key",
@@ -33,4 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "key each time)",
     )
     add_quiet_flag(parser)
-    add_format_flag(parser)
+    add_format_flag(
+        parser, text="print what was written as a line of text (the default), CSV or JSON; the report is HTML"
+    )

@@ -11,7 +11,7 @@ MOST_ADDED = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
-    parser.add_argument("--assignor", choices=OF_RELEASES, help="one assignor, by Kafka's name (default: compare all)")
+    parser.add_argument("--assignor", choices=OF_RELEASES, help="only this assignor (default: compare all)")
     parser.add_argument(
         *("--remove-member",),
         action="append",

@@ -13,7 +13,7 @@ SECTIONS = {
         "sql": "query the tables, views and functions with SQL",
     },
     "Keep a warehouse up to date": {
-        "audit": "run all steps below, from ingest to report: the job to schedule",
+        "audit": "run ingest, replay, assignments, lag, gate and report: the job to schedule",
         "ingest": "read the offsets topic into Delta tables",
         "replay": "rebuild the history of groups, owners and offsets",
         "assignments": "check whether Kafka's assignors compute the assignments in the log",

@@ -11,6 +11,8 @@ from jobs.output.failure import Failure
 from jobs.output.rows import Format
 from schemas.words.exit_codes import ExitCode
 
+NEWEST = "time of the newest record or snapshot"
+FORMAT = "output as an aligned table (the default), CSV or JSON lines"
 LOCAL, SPARK = "local", "spark"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
@@ -82,15 +84,15 @@ def add_cluster_flag(parser: argparse.ArgumentParser) -> None:
         "--cluster",
         type=cluster_name,
         metavar="NAME",
-        help="your name for the Kafka cluster in this warehouse; needed if the warehouse holds several (default: the "
-        "only one; 'default' in a new warehouse)",
+        help="name of the Kafka cluster in the warehouse; required if there are several (default: the only one; in a "
+        "new warehouse the name is 'default')",
     )
 
 
 def add_format_flag(
     parser: argparse.ArgumentParser,
     default: Format = Format.TABLE,
-    text: str = "output as an aligned table (the default), CSV or JSON lines",
+    text: str = FORMAT,
 ) -> None:
     parser.add_argument(
         "--format",
@@ -100,10 +102,11 @@ def add_format_flag(
     )
 
 
-def add_reader_flags(parser: argparse.ArgumentParser) -> None:
+def add_reader_flags(parser: argparse.ArgumentParser, default: Format = Format.TABLE, text: str = FORMAT) -> None:
+    """`default` and `text`: of the format."""
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
-    add_format_flag(parser)
+    add_format_flag(parser, default, text)
     add_quiet_flag(parser)
 
 
@@ -118,27 +121,26 @@ def add_report_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="DIR",
-        help="folder or URI for the HTML report (default: report/ in the current folder; if the warehouse is not "
-        "local, _report/ inside it)",
+        help="folder or URI for the HTML report (default: report/, or the folder _report/ of a warehouse that is not "
+        "on a local disk)",
     )
 
 
-def add_at_flag(parser: argparse.ArgumentParser) -> None:
+def add_at_flag(parser: argparse.ArgumentParser, text: str = "the time to show") -> None:
     parser.add_argument(
         "--at",
         metavar="T",
-        help="the time to show: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or the word now (default: "
-        "the time of the newest record or snapshot)",
+        help=f"{text}: ISO 8601 (UTC if it has no zone), epoch milliseconds or now (default: time of the newest record "
+        "or snapshot, the later of both)",
     )
 
 
-def add_as_of_flag(parser: argparse.ArgumentParser) -> None:
+def add_as_of_flag(parser: argparse.ArgumentParser, default: str = NEWEST) -> None:
     parser.add_argument(
         "--as-of",
         metavar="T",
-        help="the as-of time: compute lag, expiry, lag verdicts and findings as if it were this time. ISO 8601 (UTC if "
-        "it has no zone), milliseconds since 1970, or the word now (default: the time of the newest record or "
-        "snapshot; with --source kafka: now)",
+        help="evaluate lag, expiry, verdicts and findings as of this time: ISO 8601 (UTC if it has no zone), epoch "
+        f"milliseconds or now (default: {default})",
     )
 
 

@@ -221,7 +221,8 @@ class Storages:
             "unit": "a table of strings",
             "comment": "How to reach object stores and HDFS. Keys are the usual environment variables in lower case, "
             "such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's names "
-            "(dfs.…) for HDFS. They override the environment. Keep secrets in the environment instead of in this file.",
+            "(dfs.…) for HDFS. They win over environment variables of the same name. Secrets are better there than in "
+            "this file.",
             "check": OPTIONS,
             # Its value is never shown in a message.
             "is_secret": True,

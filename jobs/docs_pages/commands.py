@@ -17,7 +17,8 @@ PAGE = Path("docs/commands.md")
 
 INTRODUCTION = """# Commands
 
-Generated from the parsers: each command with its arguments and flags. `groupscope COMMAND --help` prints the same.
+Generated from the code: each command with its arguments and flags. `groupscope COMMAND --help` prints the same, with
+examples.
 
 After `make setup` the command is `.venv/bin/groupscope`. The jobs `audit`, `ingest`, `replay`, `assignments`, `lag` and
 `gate` are also scripts for spark-submit, `jobs/<job>.py`, with the same flags. Each command ends with one of these
@@ -31,6 +32,14 @@ amount.
 A time (T) is ISO 8601 (UTC when it has no zone), milliseconds since 1970, or the word `now`.
 """
 HYPHENS = "Put `--` before a name that begins with a hyphen: `groupscope {} -- -name`."
+
+# Commands that do two things.
+USAGES = {
+    "gate": (
+        "groupscope gate [flags]",
+        "groupscope gate --group GROUP --span TOPIC:PARTITION:FROM:TO[:ROWS] --result FILE [flags]",
+    )
+}
 
 # What explains a command at length.
 MORE = {
@@ -68,12 +77,19 @@ def command_lines(name: str, summary: str) -> Iterator[str]:
     yield from (f"## {name}", "", f"{plain(summary[0].upper() + summary[1:])}.", "")
     if name in MORE:
         yield from (f"More: [{MORE[name].partition('#')[0]}]({MORE[name]}).", "")
-    yield from ("```text", " ".join(["groupscope", name, *map(word_of, arguments), *(["[flags]"] if flags else [])]))
-    yield from ("```", "")
+    yield from ("```text", *USAGES.get(name, [usage(name, actions)]), "```", "")
     yield from table("argument", [(word_of(each), each) for each in arguments if each.help])
     yield from table("flag", [(flag_text(each), each) for each in flags])
     if name in NAMES:
         yield from (HYPHENS.format(name), "")
+
+
+def usage(name: str, actions: list[argparse.Action]) -> str:
+    """Required flags are named."""
+    words = [word_of(each) for each in actions if not each.option_strings]
+    words += [flag_text(each) for each in actions if each.option_strings and each.required]
+    rest = ["[flags]"] if any(each.option_strings for each in actions) else []
+    return " ".join(["groupscope", name, *words, *rest])
 
 
 def actions_of(command: str) -> list[argparse.Action]:

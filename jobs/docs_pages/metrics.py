@@ -20,7 +20,7 @@ Generated from `schemas/metrics/`: the numbers that `groupscope gate` takes of e
 suites of expectations judge. `gate_metrics` has them: one row a run, table, slice and metric.
 
 A metric `rows_failing_NAME` counts rows that break a rule; its condition is here, and `query` in `gate_results` lists
-the rows. Metrics and suites of your own: [operations.md](operations.md#the-gate).
+the rows. Metrics and suites of your own: [operations.md](operations.md#your-own-metrics-and-suites).
 """
 EXPORTED = "Gauges of the file that `groupscope audit --prometheus FILE` writes."
 

@@ -15,9 +15,10 @@ FINDINGS = Path("docs/findings.md")
 
 EXIT_CODES_INTRODUCTION = """# Exit codes
 
-Generated from `schemas/words/exit_codes.py`: the same for every command. Of several, 21 wins over 22, and 22 over 20.
-Some cluster managers hide the exit code of a Spark application: `runs.exit_code` has it, as do
-`WAREHOUSE/_runs/RUN.json` and `--result-file`. [What to do](operations.md#the-schedule) after each.
+Generated from `schemas/words/exit_codes.py`: the same for every command. If several apply, the code is 21 rather than
+22, and 22 rather than 20. Some cluster managers hide the exit code of a Spark application. You also find it in the
+column `exit_code` of the table `runs`, in the file `_runs/RUN.json` of the warehouse (`RUN` is the run id), and in the
+file of `--result-file`. [What to do](operations.md#the-schedule) after each.
 
 | code | meaning |
 |---|---|
@@ -25,9 +26,10 @@ Some cluster managers hide the exit code of a Spark application: `runs.exit_code
 FINDINGS_INTRODUCTION = """# Findings
 
 Generated from `schemas/words/gate.py`: the kinds of findings that `groupscope audit` and `groupscope gate` report, with
-the severity that each has unless the finding itself says another one. The table `findings` has them, worst first, each
-with its records and a `query` that lists the rows. Thresholds are [settings](settings.md#gate). A
-[waiver](operations.md#the-gate) keeps a finding from counting until a date.
+their usual severity. A single finding may have another one: the table `findings` says which. That table has all
+findings of a run, worst first, each with its records and a `query` that lists the rows about it. Thresholds are
+[settings](settings.md#gate). If you accept a finding, write a [waiver](operations.md#waivers): then it does not count
+until a date. [Words](words.md) explains the words used here.
 
 | kind | severity | meaning |
 |---|---|---|

@@ -16,10 +16,10 @@ PAGE = Path("docs/settings.md")
 
 INTRODUCTION = """# Settings
 
-Generated from `jobs/configuration/settings.py`. Settings are read from `conf/groupscope.toml` where that file exists,
-or from the file that `--config` names. Flags of the command line win over the file. A key that is left out has its
-default; an unknown key ends the command with exit code 2 and names the nearest one. `runs.config_hash` shows which
-runs had the same settings.
+Generated from `jobs/configuration/settings.py`. Settings are read from the file that `--config` names, otherwise from
+`conf/groupscope.toml`, if it exists. Flags of the command line win over the file. A key that is left out has its
+default. If a key is unknown, the command ends with exit code 2 and names the known key with the most similar spelling.
+Runs with the same settings have the same hash in the column `config_hash` of the table `runs`.
 """
 
 

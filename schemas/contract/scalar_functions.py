@@ -18,10 +18,16 @@ class ScalarFunction:
 
 KAFKA_ASSIGN = ScalarFunction(
     "kafka_assign",
-    "Kafka's answer to an assignment question: what `groupscope assign` prints for the same line.",
-    (Column("spec", Type.STRING, "The question as a JSON object."),),
+    "The assignment that Kafka's assignor computes for an assignment question: what `groupscope assign` prints for it.",
+    (
+        Column(
+            "spec",
+            Type.STRING,
+            "The [assignment question](assignors.md#what-an-assignor-is-asked): members, topics and assignor as JSON.",
+        ),
+    ),
     Type.STRING,
-    "`id`, `assignment` and `order` as a JSON object, or `id` and `error`. NULL for NULL.",
+    "A JSON object: `id`, `assignment` and `order`, or `id` and `error`. NULL if the question is NULL.",
 )
 
 REJECTED = StructOf(

@@ -13,11 +13,15 @@ class ExitCode(IntEnum):
         return member
 
     CLEAN = 0, "Success: the command finished, and there are no findings at or above `--fail-on`."
-    FAILED = 1, "A failure that is not in this list. Add `--debug` to see where it happened."
+    FAILED = (
+        1,
+        "A failure that is not in this list, such as a worker process that died. Add `--debug` to see where it "
+        "happened.",
+    )
     USAGE = (
         2,
-        "Wrong flags or settings, or a question without an answer, such as one about an unknown group. Nothing was "
-        "changed.",
+        "Wrong flags or settings, or a name that the warehouse does not have, such as an unknown group. Nothing was "
+        "changed. One exception: `audit` could not write its report, but all tables were written. The message says so.",
     )
     FINDINGS = (
         20,
@@ -31,13 +35,13 @@ class ExitCode(IntEnum):
     )
     REJECTED_SHARE = (
         22,
-        "More records were rejected or damaged than `max_rejected_share` allows. Record types and versions of newer "
-        "releases do not count, nor does a torn last batch in the newest segment of a partition. All tables were "
-        "written.",
+        "More records could not be decoded (rejected), or were in damaged bytes, than `max_rejected_share` allows. "
+        "Record types and versions of newer Kafka releases do not count, nor does an incomplete last batch in the "
+        "newest segment of a partition. All tables were written.",
     )
     UNUSABLE_WAREHOUSE = (
         23,
-        "The warehouse cannot be used: it is busy, read-only, full, not a Groupscope warehouse, or from a newer "
-        "release. It stays at the last finished run.",
+        "The warehouse cannot be used: it is busy, read-only, full, damaged, not a Groupscope warehouse, or of an "
+        "older or newer release of Groupscope. It stays at the last finished run.",
     )
     INTERRUPTED = 130, "Interrupted, for example by Ctrl-C. The warehouse stays at the last finished run."

@@ -48,17 +48,25 @@ class FindingKind(Meant):
 
     # Whether the answers stand.
     SUITE_ERROR = "suite_error", Severity.CRITICAL, "A suite of the gate could not be evaluated."
-    EXPECTATION_FAILED = "expectation_failed", Severity.CRITICAL, "An expectation of the gate failed."
+    EXPECTATION_FAILED = (
+        "expectation_failed",
+        Severity.CRITICAL,
+        "A metric is not as an expectation of the gate requires it.",
+    )
     DAMAGED_RECORDS = "damaged_records", Severity.CRITICAL, "Bytes of the log are damaged: records are lost."
-    REJECTED_RECORDS = "rejected_records", Severity.CRITICAL, "Records could not be decoded."
-    UNKNOWN_RECORDS = "unknown_records", Severity.WARNING, "Record types or versions that this release does not know."
+    REJECTED_RECORDS = "rejected_records", Severity.CRITICAL, "Records that cannot be decoded."
+    UNKNOWN_RECORDS = (
+        "unknown_records",
+        Severity.WARNING,
+        "Record types or versions that this release of Groupscope does not know.",
+    )
     HISTORY_HOLE = "history_hole", Severity.WARNING, "A part of the log was never read."
     REPLAY_ANOMALY = "replay_anomaly", Severity.WARNING, "Records in an order that no coordinator writes."
     SOURCE_NOT_ADVANCING = (
         "source_not_advancing",
         Severity.CRITICAL,
-        "A source had nothing new for max_source_age_hours, or snapshots show that the log has records that were not "
-        "read.",
+        "No new records for `max_source_age_hours`, or snapshots show that an offsets partition has newer records than "
+        "those that were read: the source, or the copying of the log, may have stopped.",
     )
     NO_SNAPSHOTS = (
         "no_snapshots",
@@ -70,18 +78,14 @@ class FindingKind(Meant):
     PARTITION_STOPPED = (
         "partition_stopped",
         Severity.CRITICAL,
-        "A group makes no more commits for a partition that has lag.",
+        "A group no longer commits offsets of a partition that has unread messages.",
     )
     PARTITION_STALLED = (
         "partition_stalled",
         Severity.CRITICAL,
-        "A group commits the same offset of a partition again and again, although it has lag.",
+        "A group still commits offsets of a partition that has unread messages, but always the same offset.",
     )
-    OFFSET_REWOUND = (
-        "offset_rewound",
-        Severity.CRITICAL,
-        "The committed offset of a partition moved back, and no reset explains it.",
-    )
+    OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A group committed a lower offset, and no reset explains it."
     FALLING_BEHIND = "falling_behind", Severity.WARNING, "A partition's lag grows."
     FRESHNESS_MISSED = (
         "freshness_missed",
@@ -91,45 +95,50 @@ class FindingKind(Meant):
     HANGING_TRANSACTION = (
         "hanging_transaction",
         Severity.CRITICAL,
-        "A transaction that committed offsets stays open: its offsets do not take effect or expire, and nothing after "
-        "it is compacted.",
+        "A transaction that committed offsets stays open. Its offsets have no effect until it ends, and the log cannot "
+        "be compacted beyond it.",
     )
     REBALANCE_STORM = "rebalance_storm", Severity.WARNING, "A group rebalances again and again."
-    LONG_UNREAD = "long_unread", Severity.WARNING, "A rebalance left partitions unread for longer than max_unread_ms."
+    LONG_UNREAD = "long_unread", Severity.WARNING, "A rebalance left partitions unread for longer than `max_unread_ms`."
     OFFSETS_EXPIRING = "offsets_expiring", Severity.WARNING, "Offsets expire soon."
     MESSAGES_LOST = "messages_lost", Severity.CRITICAL, "Messages were deleted before the group had read them."
     # Who moved what.
-    OFFSETS_RESET = "offsets_reset", Severity.WARNING, "Somebody moved offsets."
+    OFFSETS_RESET = (
+        "offsets_reset",
+        Severity.WARNING,
+        "Offsets of a group were set to other values or deleted, for example by an admin tool.",
+    )
     OFFSETS_EXPIRED = "offsets_expired", Severity.WARNING, "Offsets expired with messages left to read."
     ODD_COMMITS = (
         "odd_commits",
         Severity.WARNING,
-        "Odd commits: outside of the log, backwards, without members, or for partitions that no member owned.",
+        "Commits that look wrong, such as those of an empty group, of a partition that no member owns, or of an offset "
+        "above the end of the log.",
     )
     UNGATED_COMMITS = (
         "ungated_commits",
         Severity.WARNING,
-        "A group with validated spans committed messages that no span covers.",
+        "A group that records validated spans committed messages without a passed validation.",
     )
-    GATE_OVERRIDDEN = "gate_overridden", Severity.INFO, "A span that failed was overridden."
+    GATE_OVERRIDDEN = (
+        "gate_overridden",
+        Severity.INFO,
+        "Somebody accepted data that had failed its validation: `gate --override`.",
+    )
     # Assignments.
     ASSIGNMENT_DRIFT = "assignment_drift", Severity.WARNING, "Kafka's assignor gives another assignment."
-    ASSIGNMENT_DEFECT = (
-        "assignment_defect",
-        Severity.WARNING,
-        "An assignment shows the signs of a known defect of Kafka.",
-    )
+    ASSIGNMENT_DEFECT = "assignment_defect", Severity.WARNING, "An assignment shows a known bug of Kafka's assignor."
     PARTITIONS_UNOWNED = "partitions_unowned", Severity.WARNING, "Partitions of a subscribed topic have no owner."
     UPGRADE_STUCK = (
         "upgrade_stuck",
         Severity.WARNING,
-        "A group's migration to another assignor or protocol has stopped halfway.",
+        "A group's change to another assignor or protocol has stopped half way.",
     )
     # Housekeeping.
     RECORD_HEADROOM = (
         "record_headroom",
         Severity.WARNING,
-        "A batch of a group's records is near message.max.bytes, the largest batch that the broker accepts.",
+        "A group's newest record is larger than 70 % of `record_limit_bytes`, the largest record that brokers accept.",
     )
     OFFSETS_TOPIC_UNHEALTHY = (
         "offsets_topic_unhealthy",

@@ -6,7 +6,7 @@ They are in `waivers.toml`, in the folder of the settings file:
     kind = "offsets_reset"
     group = "billing-.*"        # a regular expression for whole ids; without it: any, or no group
     topic = "orders"            # likewise
-    reason = "planned replay, OPS-12"
+    reason = "planned reset, OPS-12"
     who = "ada"
     until = 2026-12-01T00:00:00Z
 """

@@ -62,6 +62,11 @@ def misplaced(
         if group_id not in split:
             return None
         places = ", ".join(map(str, split[group_id]))
-        of = counted(number, "partition")
+        told = f"records of the group are in offsets partitions {places}; its coordinator reads only one of them"
+        return told, Confidence.POSSIBLE
+    expected = partition_for(group_id, number)
+    if expected == partition:
+        return None
+    of = counted(number, "partition")
     told = f"records of the group are in offsets partition {partition}; its hash gives {expected} (of {of})"
     return told, Confidence.CERTAIN
