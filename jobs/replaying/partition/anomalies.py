@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from jobs.replaying.task.replay_messages import Rules
 from schemas.words.history import AnomalyKind, Confidence, Severity
+from udfs.groups.group_partition import partition_for
 from udfs.groups.history.anomaly_rows import anomaly_row
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
