@@ -56,7 +56,7 @@ MORE = {
     "why": "history.md#what-happened-to-a-group-and-when",
     "offsets": "guides/on_call.md#put-a-group-back",
     "whatif": "assignors.md#what-another-assignor-would-give",
-    "assign": "assignors.md#what-an-assignor-is-asked",
+    "assign": "assignors.md#inputs-of-an-assignor",
     "sql": "sql.md",
     "dump": "inputs.md#dump",
 }

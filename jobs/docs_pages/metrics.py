@@ -16,13 +16,20 @@ PAGE = Path("docs/metrics.md")
 
 INTRODUCTION = """# Metrics
 
-Generated from `schemas/metrics/`: the numbers that `groupscope gate` takes of each table in every run, and that the
-suites of expectations judge. `gate_metrics` has them: one row a run, table, slice and metric.
+Generated from `schemas/metrics/`. `groupscope gate` computes these numbers from the tables, and stores them in
+`gate_metrics`. Then it compares them with limits. A limit is an *expectation*; all expectations of one table are a
+*suite* (`schemas/expectations/`). A *slice* is a subset of a table that is measured by itself, such as one group. So
+`gate_metrics` has one row for each run, table, slice and metric.
 
-A metric `rows_failing_NAME` counts rows that break a rule; its condition is here, and `query` in `gate_results` lists
-the rows. Metrics and suites of your own: [operations.md](operations.md#your-own-metrics-and-suites).
+A metric `rows_failing_NAME` counts rows that break a rule. The page shows the rule as an SQL condition, and `query` in
+`gate_results` is a query that lists the rows. Metrics and suites of your own: [operations.md](operations.md#your-own-metrics-and-suites).
+
+An *as-of time* is the time for which a run judges the cluster. A *point* is the lag of a group on one partition at one
+snapshot.
 """
-EXPORTED = "Gauges of the file that `groupscope audit --prometheus FILE` writes."
+EXPORTED = """Gauges of the file that `groupscope audit --prometheus FILE` writes. A *finding* is a problem that an
+audit reports. It is *waived* if a [waiver](operations.md#the-gate) accepts it until a date. A verdict is a label: a
+group has one series, with its present verdict."""
 
 
 def page() -> str:

@@ -21,14 +21,16 @@ that clients put into classic groups. All integers are big-endian. A key is an i
 classic encoding; a value is an int16 version and then its fields. In *flexible* versions lengths are unsigned varints
 of length + 1 and every struct ends with a section of tagged fields; unknown tags are skipped and counted.
 
-Where one version number stands for several byte layouts, they are listed newest first: the first that takes every byte
-is the one. "Versions" says which value versions hold a field; a field with a tag is left out where it has its default.
+Some releases wrote different bytes under the same version number. Then the page lists several layouts, newest first.
+They are tried in this order, and the first one that fits the bytes exactly is taken. In "written by", the number in
+brackets is the version of the value. "Versions" says which versions of the value have a field. A field with a tag is
+not in the bytes if it has its default value.
 """
 
 PAYLOADS = """## Client payloads
 
-Brokers store these bytes without looking at them. A version above the highest known is read as the highest, bytes
-behind its fields are left alone; what cannot be read stays as bytes.
+Brokers store these bytes without looking at them. If a version is higher than the highest known one, the bytes are read
+as the highest known version; further bytes after its fields are ignored. What cannot be read stays as bytes.
 """
 
 
@@ -78,8 +80,10 @@ def table(fields: Iterable[Field]) -> Iterator[str]:
 
 def shape_lines(shape: Shape) -> Iterator[str]:
     versions = f"version {shape.first}" if shape.first == shape.last else f"versions {shape.first} to {shape.last}"
-    flexible = "" if shape.flexible_from is None else f", flexible from {shape.flexible_from}"
-    yield f"Written by {shape.releases}; {versions}{flexible}. {shape.provenance}."
+    flexible = "" if shape.flexible_from is None else f", flexible from version {shape.flexible_from}"
+    is_declared_only = shape.releases.startswith("declared ")
+    written_by = f"D{shape.releases[1:]}" if is_declared_only else f"Written by {shape.releases}"
+    yield f"{written_by}; {versions}{flexible}. {shape.provenance}."
     yield ""
     yield from table(shape.fields)
 
@@ -122,7 +126,7 @@ def payload_lines() -> Iterator[str]:
             yield from shape_lines(form)
     yield "### Schema Registry"
     yield ""
-    yield "Bare JSON objects in both places; every key is kept."
+    yield "The subscription and the assignment are JSON objects; every key is kept."
     yield ""
 
 

@@ -23,10 +23,14 @@ GROUP_TIME_LAG = ExportedMetric(
     "groupscope_group_lag_seconds", "Age of the oldest message that the group has not read.", ("group",)
 )
 GROUP_VERDICT = ExportedMetric(
-    "groupscope_group_verdict", "1 for the group's verdict by Groupscope's rules.", ("group", "verdict")
+    "groupscope_group_verdict",
+    "The group's verdict by Groupscope's rules is the label; the value is 1.",
+    ("group", "verdict"),
 )
 BURROW_VERDICT = ExportedMetric(
-    "groupscope_group_burrow_verdict", "1 for the group's verdict by Burrow's rules.", ("group", "verdict")
+    "groupscope_group_burrow_verdict",
+    "The group's verdict by Burrow's rules is the label; the value is 1.",
+    ("group", "verdict"),
 )
 GROUPS_LEFT_OUT = ExportedMetric(
     "groupscope_groups_left_out", "Groups that are not in this file, because of max_prometheus_groups."

@@ -1,7 +1,7 @@
--- Recorded assignments, compared with those that Kafka's assignors give.
+-- Recorded assignments, compared with those that Kafka's assignors make.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_drift: Assignments that no variant of the assignor gives.
+-- num_drift: Assignments that Kafka's assignor does not make, with any release or input that was tried.
 -- num_not_recomputable: Assignments that cannot be recomputed, because an input is unknown.
 -- num_defects: Assignments that show the signs of a known defect of Kafka.
 -- rows_failing_owned_twice: Assignments in which a partition has more owners than the assignor allows.

@@ -1,9 +1,9 @@
--- How much each group commits. One slice per group.
+-- How much each group commits, by hour. Each group is a slice.
 -- num_commits: Number of commits.
 -- num_bytes: Bytes of these commits.
 -- share_unchanged: Share of commits that repeat the previous offset, 0 to 1.
 -- peak_per_minute: Number of commits in the busiest minute.
--- rows_failing_more_unchanged_than_all: Hours with more repeated offsets than commits.
+-- rows_failing_more_unchanged_than_all: Rows (hours) that count more repeated offsets than commits.
 -- rule more_unchanged_than_all: num_unchanged > num_commits
 WITH judged AS (
   SELECT * FROM commit_volume WHERE cluster = :cluster

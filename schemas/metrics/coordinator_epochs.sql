@@ -1,4 +1,4 @@
--- Leader epochs of the offsets partitions: which broker's log coordinated groups, and when.
+-- Leader epochs of the offsets partitions: when another broker became coordinator. The log does not show which one.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- rows_failing_order: Leader epochs that end before they begin.

@@ -1,9 +1,9 @@
--- Spans of messages that were validated before their offsets were committed.
+-- Ranges of messages that a consumer checked before it committed their offsets, as `gate --span` recorded them.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_failed: Spans that failed and were not overridden.
--- num_overridden: Spans that failed and were overridden.
--- rows_failing_empty_span: Spans that end before they begin.
+-- num_failed: Ranges that failed the check, without an override.
+-- num_overridden: Ranges that failed the check and were recorded with an override, so that they may be committed.
+-- rows_failing_empty_span: Ranges that end before they begin.
 -- rule empty_span: to_offset < from_offset
 WITH judged AS (
   SELECT * FROM gate_spans WHERE cluster = :cluster

@@ -1,8 +1,8 @@
 -- Which offsets of the log were read, by offsets partition.
 -- num_records: Number of records read.
 -- num_holes: Ranges of offsets that were never read, between ranges that were.
--- damaged_records: Records in damaged bytes that no copy of the log replaced.
--- compacted_records: Offsets without a record: an upper bound of the records that compaction removed before they were read.
+-- damaged_records: Damaged records that no other copy of the same log had undamaged.
+-- compacted_records: Offsets without a record: compaction removed up to this number of records before they were read.
 -- share_known: Share of the offsets from first to last that have a record, 0 to 1.
 -- rows_failing_overlap: Ranges that begin before the previous range ends.
 -- rule overlap: first_offset <= previous_last_offset

@@ -1,9 +1,10 @@
 -- Lag by day.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_points_apart: Difference between the points counted in these days and the rows of lag_points; above 0,
---   the two tables disagree.
--- rows_failing_rank_order: Days on which a percentile is above a higher percentile, or above the maximum.
+-- num_points_apart: Points counted in these days, compared with the rows of lag_points: the difference, 0 if the two
+--   tables agree.
+-- rows_failing_rank_order: Days on which a percentile of the lag in messages (lag_floor) or of the time lag is above a
+--   higher percentile, or above the maximum.
 -- rule rank_order: lag_floor_p50 > lag_floor_p95 OR lag_floor_p95 > lag_floor_p99 OR lag_floor_p99 > lag_floor_max OR
 --   time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 > time_lag_ms_max
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

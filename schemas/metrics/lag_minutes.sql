@@ -1,8 +1,8 @@
 -- Time lag of groups by minute.
 -- num_rows: Number of rows.
--- num_points_apart: Difference between the points counted in these minutes and the rows of lag_points; above 0,
---   the two tables disagree.
--- longest_time_lag_ms: The largest time lag that later data cannot change; NULL if none is known.
+-- num_points_apart: Points counted in these minutes, compared with the rows of lag_points: the difference, 0 if the two
+--   tables agree.
+-- longest_time_lag_ms: The largest time lag, among values that later data cannot change; NULL if none is known.
 -- rows_failing_other_day: Minutes outside the day of their row.
 -- rule other_day: minute_time < day_time OR minute_time >= day_time + INTERVAL '1' DAY
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

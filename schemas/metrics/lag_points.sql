@@ -7,9 +7,9 @@
 -- rule beyond_end: committed_beyond_end
 -- rows_failing_lost_messages: Points whose committed offset is below the log start offset.
 -- rule lost_messages: lost_messages > 0
--- rows_failing_lag_below_zero: Points whose lag_floor is below 0.
+-- rows_failing_lag_below_zero: Points whose lag_floor (lag in messages, never negative) is below 0.
 -- rule lag_below_zero: lag_floor < 0
--- rows_failing_unknown_without_reason: Points without a lag and without a reason for that.
+-- rows_failing_unknown_without_reason: Points without lag_raw (lag in messages, may be negative) and without a reason.
 -- rule unknown_without_reason: lag_raw IS NULL AND unknown_reason IS NULL
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset

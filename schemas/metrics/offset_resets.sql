@@ -1,8 +1,8 @@
--- Offsets that were moved or removed.
+-- Committed offsets that were moved or removed, other than by reading on.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_messages_reread: Messages that will be read again.
--- num_messages_skipped: Messages that will never be read.
+-- num_messages_reread: Messages that these resets moved back over: they are read twice.
+-- num_messages_skipped: Messages that these resets moved forward over: they are not read.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (

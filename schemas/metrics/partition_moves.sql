@@ -1,4 +1,4 @@
--- Partitions that moved from one member to another, or stopped during a rebalance.
+-- Partitions that moved from one member to another, or that no member read during a rebalance.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- rows_failing_unread_bounds: Moves whose lower bound of unread time is above the upper one.

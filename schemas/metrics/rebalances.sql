@@ -3,8 +3,8 @@
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_unknown_trigger: Rebalances whose trigger no record shows.
 -- num_assignments: Rebalances that produced an assignment.
--- longest_unread_high_ms: Upper bound of the longest time in which no member read a partition; NULL if no
---   partition stopped.
+-- longest_unread_high_ms: The longest time in which a partition can have had no reader (an upper bound); NULL if no
+--   member stopped reading a partition.
 -- rows_failing_negative_duration: Rebalances that end before they begin.
 -- rule negative_duration: duration_ms < 0
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

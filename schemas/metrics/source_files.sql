@@ -1,4 +1,4 @@
--- What each run read: counts, and what proves later that a file has not changed.
+-- What each run read: files with counts, and checksums that show later whether a file has changed.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

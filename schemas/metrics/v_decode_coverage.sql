@@ -1,8 +1,8 @@
 -- How much of the log could be decoded.
--- num_kinds: Number of combinations of record type, value version and outcome.
+-- num_kinds: Number of rows: combinations of record type, value version and outcome.
 -- num_malformed: Records that are malformed.
 -- num_unknown: Records of types or versions that this release of Groupscope does not know.
--- coverage_share: Share of all records that were decoded, 0 to 1; NULL if there are no records.
+-- coverage_share: Decoded records divided by all records, 0 to 1; NULL if there are no records.
 WITH judged AS (
   SELECT * FROM v_decode_coverage WHERE cluster = :cluster
 )

@@ -59,8 +59,9 @@ VALUE = Message(
                 ),
                 Field("members", Array(MEMBER), "Every member of the generation."),
             ),
-            releases="0.9.0+ (0), 0.10.1+ (1), 2.1+ (2), 2.3+ (3); no release writes 4",
-            provenance="1: rebalance timeout, KIP-62; 2: state time, KIP-211; 3: static, KIP-345; 4: flexible, KIP-915",
+            releases="0.9.0+ (version 0), 0.10.1+ (1), 2.1+ (2), 2.3+ (3); no release writes version 4",
+            provenance="Version 1 adds the rebalance timeout (KIP-62), version 2 the time of the state (KIP-211), "
+            "version 3 static ids (KIP-345), version 4 is flexible (KIP-915)",
             last=4,
             flexible_from=4,
         ),

@@ -258,7 +258,7 @@ RECORDS = (
         GroupType.CONSUMER,
         GROUP_KEY,
         TARGET_METADATA,
-        "The epoch of the target assignment; completes it.",
+        "The epoch of the target assignment: the last record of a target, which completes it.",
         "3.7+",
     ),
     RecordType(

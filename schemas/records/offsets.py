@@ -50,8 +50,9 @@ VALUE = Message(
                     since="4.1, KIP-848",
                 ),
             ),
-            releases="0.8.2+ (0), 0.9.0+ (1), 2.1+ (2, 3), 4.1+ (4)",
-            provenance="1: expire timestamp; 2: without it, KIP-211; 3: leader epoch, KIP-320; 4: flexible, KIP-915",
+            releases="0.8.2+ (version 0), 0.9.0+ (1), 2.1+ (2 and 3), 4.1+ (4)",
+            provenance="Version 1 has an expire timestamp, version 2 has none again (KIP-211), version 3 adds the "
+            "leader epoch (KIP-320), version 4 is flexible (KIP-915)",
             last=4,
             flexible_from=4,
         ),
@@ -66,7 +67,7 @@ RECORDS = (
         None,
         KEY,
         VALUE,
-        "A committed offset under the first key version; addresses the same offset as type 1.",
+        "A committed offset, with the oldest key. Types 0 and 1 with the same key fields set the same offset.",
         "0.8.2 only; every release reads it",
     ),
     RecordType(

@@ -123,7 +123,7 @@ STATE_METADATA = Message(
     "ShareGroupStatePartitionMetadataValue",
     (
         Shape((INITIALIZING, INITIALIZED, DELETING), releases="4.1+", provenance=KIP, flexible_from=0),
-        Shape((INITIALIZED, DELETING), releases="declared in 4.0, not written there", provenance=KIP, flexible_from=0),
+        Shape((INITIALIZED, DELETING), releases="declared in 4.0, never written", provenance=KIP, flexible_from=0),
     ),
 )
 
@@ -165,7 +165,7 @@ RECORDS = (
         GroupType.SHARE,
         GROUP_KEY,
         TARGET_METADATA,
-        "The epoch of the target assignment; completes it.",
+        "The epoch of the target assignment: the last record of a target, which completes it.",
         "4.0+",
     ),
     RecordType(
@@ -195,7 +195,7 @@ RECORDS = (
         GroupType.SHARE,
         GROUP_KEY,
         STATE_METADATA,
-        "Topics by the stage of their share state.",
+        "Topics whose state for the share group (delivery of messages) is being set up, is set up or is being deleted.",
         "4.1+",
     ),
 )

@@ -95,7 +95,7 @@ PARTITION_METADATA = Message(
                     "The source topics as the coordinator sees them.",
                 ),
             ),
-            releases="development builds between 4.0 and 4.1, in no release",
+            releases="development builds between 4.0 and 4.1, never by a release",
             provenance=KIP,
             flexible_from=0,
         ),
@@ -239,7 +239,7 @@ RECORDS = (
         GROUP_KEY,
         PARTITION_METADATA,
         "The source topics, as the coordinator sees them.",
-        "no release; only development builds",
+        "development builds between 4.0 and 4.1; no release",
     ),
     RecordType(
         19,
@@ -258,7 +258,7 @@ RECORDS = (
         GroupType.STREAMS,
         GROUP_KEY,
         TARGET_METADATA,
-        "The epoch of the target assignment; completes it.",
+        "The epoch of the target assignment: the last record of a target, which completes it.",
         "4.1+",
     ),
     RecordType(
