@@ -22,7 +22,8 @@ Generated from `schemas/metrics/`. `groupscope gate` computes these numbers from
 `gate_metrics` has one row for each run, table, slice and metric.
 
 A metric `rows_failing_NAME` counts rows that break a rule. The page shows the rule as an SQL condition, and `query` in
-`gate_results` is a query that lists the rows. Metrics and suites of your own: [operations.md](operations.md#your-own-metrics-and-suites).
+`gate_results` is a query that lists the rows. Metrics and suites of your own:
+[operations.md](operations.md#your-own-metrics-and-suites).
 
 An *as-of time* is the time for which a run judges the cluster. A *point* is the lag of a group on one partition at one
 snapshot.
