@@ -130,8 +130,8 @@ def add_at_flag(parser: argparse.ArgumentParser, text: str = "the time to show")
     parser.add_argument(
         "--at",
         metavar="T",
-        help=f"{text}: ISO 8601 (UTC if it has no zone), epoch milliseconds or now (default: time of the newest record "
-        "or snapshot, the later of both)",
+        help=f"{text}: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or now (default: time of the newest "
+        "record or snapshot)",
     )
 
 
@@ -139,8 +139,8 @@ def add_as_of_flag(parser: argparse.ArgumentParser, default: str = NEWEST) -> No
     parser.add_argument(
         "--as-of",
         metavar="T",
-        help="evaluate lag, expiry, verdicts and findings as of this time: ISO 8601 (UTC if it has no zone), epoch "
-        f"milliseconds or now (default: {default})",
+        help="evaluate lag, expiry, verdicts and findings as of this time: ISO 8601 (UTC if it has no zone), "
+        f"milliseconds since 1970, or now (default: {default})",
     )
 
 

@@ -2,7 +2,8 @@
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, record_time AS at_time,
   CAST(num_different AS STRING) || ' of ' || coalesce(CAST(num_partitions AS STRING), '?')
     || CASE num_partitions WHEN 1 THEN ' partition' ELSE ' partitions' END
-    || CASE num_different WHEN 1 THEN ' has' ELSE ' have' END || ' another owner than Kafka''s ' || coalesce(assignor, 'assignor') || ' computes' AS message,
+    || CASE num_different WHEN 1 THEN ' has' ELSE ' have' END
+    || ' another owner than Kafka''s ' || coalesce(assignor, 'assignor') || ' computes' AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(coalesce(num_different, 0) AS DOUBLE) AS harm
 FROM assignment_audit

@@ -29,7 +29,7 @@ OUT_OF_RANGE = Column(
         StructOf(
             (
                 Column("field", Type.STRING, "The column that is NULL because of this time."),
-                Column("value", Type.BIGINT, "The time in the record, in ms since 1970."),
+                Column("value", Type.BIGINT, "The time in the record, in milliseconds since 1970."),
             )
         )
     ),

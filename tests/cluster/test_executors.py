@@ -163,7 +163,7 @@ def check_untouched(outcome: dict[str, Any]) -> None:
             "other_python",
             f"executors run Python 3.10, the driver {DRIVER}; both must run the same minor version. {ENVIRONMENT}",
         ),
-        ("no_python", f"executors on HOST: no Python NOWHERE that runs. {ENVIRONMENT}"),
+        ("no_python", f"executors on HOST: Python cannot be started as NOWHERE. {ENVIRONMENT}"),
     ],
 )
 def test_executors_that_lack_something_are_noticed_before_the_first_task(

@@ -17,7 +17,7 @@ from tests.faults.killed_runs import JOBS, Undisturbed, check_like, put, short_l
 # From some request on the server is gone, refuses, or is done with each but does not say so.
 FAULTS = ["hang up", "503", "lose"]
 # What a run says of the lock and the manifest that it found.
-ABOUT_THE_LAST = ("has not been heard of, taking its lock over", "which was ended while it wrote", "waiting for ")
+ABOUT_THE_LAST = ("has stopped renewing its lock", "which was killed while it wrote", "waiting for ")
 
 
 @pytest.fixture

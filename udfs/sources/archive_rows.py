@@ -26,7 +26,7 @@ FOLDER_COLUMNS = ("topic", "partition")
 class Kind(StrEnum):
     TEXT = "STRING"
     INTEGER = "BIGINT"
-    TIME = "TIMESTAMP, or BIGINT in ms since 1970"
+    TIME = "TIMESTAMP, or BIGINT in milliseconds since 1970"
     BYTES = "BINARY"
     FLAG = "BOOLEAN"
 

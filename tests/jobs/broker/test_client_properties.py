@@ -117,7 +117,10 @@ TLS, LOGIN = "security.protocol=SSL\n", "security.protocol=SASL_SSL\nsasl.mechan
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("security.protocol=TLS\n", "client property security.protocol: 'TLS' is none of PLAINTEXT, SSL, "),
+        (
+            "security.protocol=TLS\n",
+            "client property security.protocol: must be one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL, is 'TLS'",
+        ),
         (TLS + f"ssl.cipher.suites={SECRET}", "client property ssl.cipher.suites: not supported"),
         (TLS + f"ssl.provider={SECRET}", "client property ssl.provider: not supported"),
         (TLS + f"ssl.engine.factory.class={SECRET}", "client property ssl.engine.factory.class: not supported"),

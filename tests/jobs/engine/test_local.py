@@ -89,11 +89,13 @@ def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
 
 
 def test_a_worker_that_dies_at_something_else_than_the_log_names_that_and_what_is_left(engine: LocalEngine) -> None:
-    step = Step(STEP.run, STEP.result, unfinished="index.html is as it was")
+    step = Step(STEP.run, STEP.result, unfinished="index.html is still that of the previous report")
     tasks = [TaskSpec(what, about="pages of groups") for what in (("sleep", 1), ("exit", 3), ("sleep", 1))]
     with pytest.raises(Failure) as raised:
         engine.run(step, tasks)
-    assert str(raised.value) == ("pages of groups: the worker process ended with exit code 3; index.html is as it was")
+    assert str(raised.value) == (
+        "pages of groups: the worker process ended with exit code 3; index.html is still that of the previous report"
+    )
 
 
 def test_a_worker_that_died_between_two_steps_is_noticed_by_the_next(engine: LocalEngine) -> None:

@@ -67,8 +67,8 @@ def of_reset(number: int) -> Mapping[str, int]:
 
 MESSAGES = {
     "assignment_drift": (
-        "1 of 1 partition has another member than range gives",
-        "2 of 2 partitions have another member than range gives",
+        "1 of 1 partition has another owner than Kafka's range computes",
+        "2 of 2 partitions have another owner than Kafka's range computes",
     ),
     "damaged_records": ("f, byte 5: bad_crc, 1 record", "f, byte 5: bad_crc, 2 records"),
     "dead_group": (

@@ -210,7 +210,11 @@ def test_files_with_other_columns_are_not_read_as_if_they_had_them(session: "Spa
         ("value", pa.array(["v"]), "value is STRING, BINARY was expected"),
         ("offset", pa.array([1.0]), "offset is DOUBLE, BIGINT was expected"),
         ("partition", pa.array(["3"]), "partition is STRING, BIGINT was expected"),
-        ("timestamp", pa.array(["now"]), "timestamp is STRING, TIMESTAMP, or BIGINT in ms since 1970 was expected"),
+        (
+            "timestamp",
+            pa.array(["now"]),
+            "timestamp is STRING, TIMESTAMP, or BIGINT in milliseconds since 1970 was expected",
+        ),
         ("is_control", pa.array([0]), "is_control is BIGINT, BOOLEAN was expected"),
         ("topic", pa.array([1]), "topic is BIGINT, STRING was expected"),
     ],

@@ -128,10 +128,10 @@ def test_a_topic_that_was_recreated_is_refused(
         commit(broker, group, "orders", number)
         line = refused(tmp_path / "w", broker, capsys)
         assert f"{TOPIC} was recreated" in line
-        assert "use another --cluster" in line
+        assert "give this Kafka cluster another name: --cluster NAME" in line
         line = refused(tmp_path / "of_files", broker, capsys)
         assert f"{TOPIC}-0" in line
-        assert "use another --cluster" in line
+        assert "give this Kafka cluster another name: --cluster NAME" in line
     found = ingest_live(tmp_path / "w", broker, "--cluster", "anew")
     assert found["decoded"] == found["read"] > 60
 

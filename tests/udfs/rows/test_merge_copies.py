@@ -137,7 +137,7 @@ def names(told: str, key: tuple[int, int | None], column: str | None) -> bool:
     offset, epoch = key
     where = f"offset {offset}" + ("" if epoch is None else f" of leader epoch {epoch}")
     if column is None:
-        return told.startswith(f"{where}: a record of ")
+        return told.startswith(f"{where}: the record is of ")
     return told.startswith(f"{where}: ") and f".{column} is " in told
 
 
