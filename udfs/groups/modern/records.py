@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from schemas.records.registry import types_by_group_type, types_of
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType, TopicState
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions.specs import MOST_PARTITIONS, Topic
 from udfs.groups.modern.record_handlers import (
     on_current,
     on_group,
@@ -216,7 +216,9 @@ def topic(
     if count is None:
         count = max(partitions or (), default=-1) + 1
     racks: dict[int, tuple[str, ...]] = {each["partition"]: tuple(each["racks"] or ()) for each in metadata or ()}
-    return Topic(name or "", count, topic_id, tuple(racks.get(at, ()) for at in range(count)) if racks else None)
+    # A damaged count can be any number. An assignment with so many partitions is not recomputed, with or without racks.
+    has_racks = racks and count <= MOST_PARTITIONS
+    return Topic(name or "", count, topic_id, tuple(racks.get(at, ()) for at in range(count)) if has_racks else None)
 
 
 def topologies(table: pa.Table, _: TopicCodes) -> Iterator[Topology]:

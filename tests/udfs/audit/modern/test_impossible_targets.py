@@ -73,6 +73,15 @@ def test_a_topic_with_fewer_than_0_partitions_is_not_recomputed() -> None:
     )  # fmt: skip
 
 
+def test_a_topic_with_racks_and_more_partitions_than_a_cluster_has_is_not_recomputed() -> None:
+    log = TargetLog()
+    log.write(0, about("a", ["orders"]), epoch(2), listed(orders=(1 << 31) - 1), target("a", orders=[0]), completed(2))
+    (topic,) = log.rows["group_partition_metadata"][0]["topics"]
+    topic["partition_metadata"] = [{"partition": 0, "racks": ["r1"]}]
+    (row,) = audit_once(log, Facts(default_assignor="uniform"))
+    assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "more partitions than a cluster has")
+
+
 def whole_log() -> TargetLog:
     log = TargetLog()
     log.write(0, about("a", ["orders"]), epoch(2), listed(orders=2), target("a", orders=[0, 1]), completed(2),
