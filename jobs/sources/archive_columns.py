@@ -123,7 +123,7 @@ def problem(given: Mapping[str, Column], values: Mapping[str, Column], has_produ
         is_homeless = has_producers & given["is_transactional"] & given["producer_id"].isNull()
         checks.append(
             F.when(
-                is_homeless, told("producer_id", F.lit("null, but is_transactional is true, so the record needs one"))
+                is_homeless, told("producer_id", F.lit("null although is_transactional is true: the record needs one"))
             )
         )
     return F.coalesce(*checks)

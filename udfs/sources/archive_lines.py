@@ -112,7 +112,7 @@ def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
     row.values["has_producers"] = all(fields.get(name) is not None for name in ("is_transactional", "is_control"))
     if row.error is None and row.values["is_transactional"] and row.values["producer_id"] is None:
         row.error = Bad(
-            RejectReason.BAD_COLUMN, "producer_id", "null, but is_transactional is true, so the record needs one"
+            RejectReason.BAD_COLUMN, "producer_id", "null although is_transactional is true: the record needs one"
         )
 
 

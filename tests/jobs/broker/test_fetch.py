@@ -31,7 +31,7 @@ def test_bytes_without_a_batch_to_go_on_behind_are_an_error(content: bytes) -> N
     with pytest.raises(Failure) as failed:
         answered(NodeOne(), "t", 3, START, answer(content))  # type: ignore[arg-type]
     assert failed.value.code == ExitCode.UNREADABLE_INPUT
-    assert str(failed.value).startswith(f"t-3 at offset {START}: {len(content)} bytes")
+    assert str(failed.value).startswith(f"t-3 at offset {START}: broker 1 sent {len(content)} bytes that are not")
     assert str(failed.value).endswith("on node 1?")
 
 

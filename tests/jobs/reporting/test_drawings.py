@@ -81,7 +81,7 @@ def test_of_many_partitions_those_that_changed_hands_are_shown() -> None:
     drawn = ownership_map([*quiet, *moved], [], NUMBERS, AXIS)
     labels = texts(drawn, "label")
     assert len(labels) == MOST_PARTITIONS and "orders-99" in labels
-    assert "68 more are in the rows" in parsed(drawn).one("desc").text
+    assert "68 more are in the table below" in parsed(drawn).one("desc").text
 
 
 def test_members_that_share_a_colour_differ_by_pattern() -> None:
@@ -154,7 +154,9 @@ def test_the_matrix_tells_before_from_after_and_drift() -> None:
     }
     assert [each.attributes["x"] for each in drawn.all("rect", class_="expected")] == ["210"]
     assert len(drawn.all("rect", class_="moved-row")) == 1
-    assert drawn.one("desc").text == "partitions: 3, changed: 1, drift: 1, members: 2"
+    assert (
+        drawn.one("desc").text == "partitions: 3, changed: 1, other owner than Kafka's assignor computes: 1, members: 2"
+    )
 
 
 def test_ticks_are_round_times_and_few() -> None:

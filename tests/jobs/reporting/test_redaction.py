@@ -86,7 +86,7 @@ def test_one_key_makes_reports_that_can_be_compared_and_none_makes_each_another(
     [
         (b"short", ("--redact",), "has 5 bytes, 16 or more were expected"),
         (None, ("--redact",), "No such file or directory, a file with a key was expected"),
-        (KEY, (), "is for --redact"),
+        (KEY, (), "also needs --redact"),
     ],
 )
 def test_a_wrong_key_ends_with_one_line(

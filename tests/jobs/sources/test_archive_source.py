@@ -278,7 +278,7 @@ def test_rows_of_columns_that_are_no_records_are_kept(session: "SparkSession", t
         13: ("topic", "null"),
         14: ("producer_epoch", "32768"),
         15: ("leader_epoch", "-2"),
-        16: ("producer_id", "null, but is_transactional is true, so the record needs one"),
+        16: ("producer_id", "null although is_transactional is true: the record needs one"),
         None: ("offset", "null"),
     }
     for row in bad:

@@ -57,6 +57,6 @@ def test_a_set_that_cannot_be_resolved_is_named_and_leaves_nothing(
     monkeypatch.setenv("GROUPSCOPE_CACHE", str(tmp_path))
     # A closed port turns Ivy away at once, whether there is a network or not.
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9")
-    with pytest.raises(RuntimeError, match="jar set some-1 could not be fetched"):
+    with pytest.raises(RuntimeError, match="Ivy could not download the Java libraries of some-1"):
         jars.jar_folder(SET)
     assert not (tmp_path / "jars" / "some-1").exists()

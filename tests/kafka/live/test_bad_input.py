@@ -111,7 +111,7 @@ def no_address(cluster: Secured, path: Path) -> tuple[str, ...]:
 
 # What is named, and what to do about it.
 CLUSTERS = [
-    (no_host, ["no-such-host.invalid:9092", "is the name right"]),
+    (no_host, ["no-such-host.invalid:9092", "cannot resolve the host name"]),
     (closed_port, ["127.0.0.1:", "connection refused: is a broker up there, and the port right?"]),
     (tls_against_plaintext, ["{LOGIN}", "speaks no TLS: set security.protocol to SASL_PLAINTEXT"]),
     (plaintext_against_tls, ["{TLSLOGIN}", "speaks TLS: set security.protocol to SASL_SSL"]),

@@ -155,7 +155,7 @@ def test_a_line_that_is_no_object_is_kept_as_it_stands(line: bytes, detail: str)
         ({"timestamp": 2**63}, "9223372036854775808, milliseconds since 1970 or ISO 8601 expected"),
         ({"key": {"a": 1}}, '{"a": 1}, a string in base64 expected'),
         ({"producer_id": -2}, "-2, an integer from -1 to 9223372036854775807 expected"),
-        ({"producer_id": None}, "null, but is_transactional is true, so the record needs one"),
+        ({"producer_id": None}, "null although is_transactional is true: the record needs one"),
         ({"producer_epoch": 2**15}, "32768, an integer from -1 to 32767 expected"),
         ({"is_transactional": "true"}, '"true", true or false expected'),
         ({"is_control": 0}, "0, true or false expected"),
