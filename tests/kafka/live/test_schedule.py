@@ -96,7 +96,7 @@ def test_what_is_gone_before_it_was_read_is_a_gap(
     commit(broker, "then", "orders", 5)
     capsys.readouterr()
     found = ingest_live(tmp_path / "w", broker)
-    assert f"{TOPIC}-0 begins at offset {begin} now" in capsys.readouterr().err
+    assert f"{TOPIC}-0 now begins at offset {begin}: records before it" in capsys.readouterr().err
     then = keys(tmp_path / "w")
     assert then[: len(first)] == first
     assert then[len(first)][1] == begin
