@@ -23,7 +23,7 @@ KAFKA_ASSIGN = ScalarFunction(
         Column(
             "spec",
             Type.STRING,
-            "The [assignment question](assignors.md#what-an-assignor-is-asked): members, topics and assignor as JSON.",
+            "The [assignment question](assignors.md#inputs-of-an-assignor): members, topics and assignor as JSON.",
         ),
     ),
     Type.STRING,

@@ -38,9 +38,9 @@ def test_bounds_are_told_in_words(threshold: dict[str, float], expected: str) ->
 def test_other_expectations_are_told_as_they_stand() -> None:
     bounds = '{"max_value": 2, "mostly": 0.9}'
     assert told({"num_lost": 3.0}, json.loads(bounds)) == (
-        f'suite mine: {BETWEEN} of num_lost does not hold, {{"num_lost": 3.0}} was found, {bounds} was expected'
+        f'suite mine: {BETWEEN} of num_lost does not hold: {{"num_lost": 3.0}} was found, {bounds} was expected'
     )
     assert told({"rows": 3}, {"value": 2}, "expect_table_row_count_to_equal", column="") == (
-        "suite mine: expect_table_row_count_to_equal of the frame does not hold, "
+        "suite mine: expect_table_row_count_to_equal of all rows does not hold: "
         '{"rows": 3} was found, {"value": 2} was expected'
     )

@@ -152,7 +152,7 @@ def test_a_record_that_cannot_be_decoded_is_a_line_with_reason_and_bytes(tmp_pat
     assert rejected["value_hex"] == COMMIT_V3[:-1].hex()
     assert (rejected["offset"], decoded["offset"]) == (0, 1)
     assert done.returncode == 22
-    assert done.stderr == "groupscope: 1 of 2 records rejected or damaged, at most 0.1% expected\n"
+    assert done.stderr == "groupscope: 1 of 2 records rejected or damaged; more than 0.1% is an error\n"
 
 
 def test_types_and_versions_of_newer_releases_do_not_fail_a_dump(tmp_path: Path) -> None:
