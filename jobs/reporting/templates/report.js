@@ -78,12 +78,28 @@
       searching.set("");
     }
     for (let each = target.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
-    scrollTo(target, 8);
+    scrollTo(target);
   };
-  // Parts get their true height when they come near: what lay above may grow after the first times.
-  const scrollTo = (target, times) => {
-    target.scrollIntoView();
-    if (times > 1) requestAnimationFrame(() => scrollTo(target, times - 1));
+  const [FRAMES_STILL, MOST_FRAMES] = [8, 300];
+  // Parts get their true height when they come near: what is above may grow for a while, longest on a busy machine. So
+  // this scrolls until nothing moves for some frames, or somebody scrolls.
+  const scrollTo = (target) => {
+    let isEnded = false;
+    let still = 0;
+    const end = () => {
+      isEnded = true;
+    };
+    for (const each of ["wheel", "touchstart", "mousedown", "keydown"]) {
+      window.addEventListener(each, end, { once: true, passive: true });
+    }
+    const step = (left) => {
+      if (isEnded || left === 0 || still === FRAMES_STILL) return;
+      const before = target.getBoundingClientRect().top;
+      target.scrollIntoView();
+      still = Math.abs(target.getBoundingClientRect().top - before) < 1 ? still + 1 : 0;
+      requestAnimationFrame(() => step(left - 1));
+    };
+    step(MOST_FRAMES);
   };
   window.addEventListener("hashchange", reveal);
   if (location.hash) reveal();
