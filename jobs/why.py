@@ -37,64 +37,64 @@ WIDTH = 80
 def run(arguments: argparse.Namespace) -> int:
     history = opened(arguments)
     at = history.instant(arguments.at)
-    told = event_at(history, arguments.group, at)
-    if told is None:
+    story = event_at(history, arguments.group, at)
+    if story is None:
         state = state_at(history, arguments.group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
         raise Failure(
             ExitCode.USAGE, visible(f"group {arguments.group}: the data has no rebalance, restart or failover{missed}")
         )
-    for each in unseen_around(history, told, at):
+    for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
     if arguments.format == Format.TABLE:
-        print_lines(history, told, at, is_wide=arguments.wide)
+        print_lines(history, story, at, is_wide=arguments.wide)
     elif arguments.format == Format.CSV:
-        print_rows(COLUMNS, [list(told.event.values().values())], arguments.format)
+        print_rows(COLUMNS, [list(story.event.values().values())], arguments.format)
     else:
-        whole = as_object(told)
+        whole = as_object(story)
         print_rows(list(whole), [list(whole.values())], arguments.format)
     return ExitCode.CLEAN
 
 
-def print_lines(history: History, told: EventStory, at: datetime, *, is_wide: bool) -> None:
+def print_lines(history: History, story: EventStory, at: datetime, *, is_wide: bool) -> None:
     width = terminal_width()
-    (group, *facts) = lines(told, at)
-    rows: Sequence[Sequence[str]] = [group, *story_lines(history, told, width or WIDTH), *facts]
+    (group, *facts) = lines(story, at)
+    rows: Sequence[Sequence[str]] = [group, *story_lines(history, story, width or WIDTH), *facts]
     if not is_wide:
-        rows = with_short_ids(rows, member_ids(history, told.event.row["group_id"]))
+        rows = with_short_ids(rows, member_ids(history, story.event.row["group_id"]))
     write_lines(line for label, text in rows for line in labelled(label, visible(text), LABEL_WIDTH, width))
 
 
-def story_lines(history: History, told: EventStory, width: int) -> Iterator[tuple[str, str]]:
+def story_lines(history: History, story: EventStory, width: int) -> Iterator[tuple[str, str]]:
     """One sentence about what happened, and the drawing, with empty lines around it."""
-    if not told.event.is_rebalance:
+    if not story.event.is_rebalance:
         return
-    yield "Story", sentence(told.event.row, told.moves)
-    drawn = drawing(history, told, min(width, WIDTH) - LABEL_WIDTH - 1)
+    yield "Story", sentence(story.event.row, story.moves)
+    drawn = drawing(history, story, min(width, WIDTH) - LABEL_WIDTH - 1)
     if drawn:
         yield from (("", line) for line in ("", *drawn, ""))
 
 
-def as_object(told: EventStory) -> dict[str, Any]:
-    found: dict[str, Any] = told.event.values()
-    if told.event.is_rebalance:
-        found |= {name: told.event.row[name] for name in column_names(TABLES["rebalances"])}
-        found |= {"moves": told.moves}
-    neighbours = {"before": told.before, "after": told.after}
+def as_object(story: EventStory) -> dict[str, Any]:
+    found: dict[str, Any] = story.event.values()
+    if story.event.is_rebalance:
+        found |= {name: story.event.row[name] for name in column_names(TABLES["rebalances"])}
+        found |= {"moves": story.moves}
+    neighbours = {"before": story.before, "after": story.after}
     return {
         **found,
-        "members": told.members,
+        "members": story.members,
         **{name: None if each is None else each.values() for name, each in neighbours.items()},
     }
 
 
-def unseen_around(history: History, told: EventStory, at: datetime) -> list[Unseen]:
+def unseen_around(history: History, story: EventStory, at: datetime) -> list[Unseen]:
     """Ranges of the log without records in which a nearer event may be: between the two events around the time."""
-    event = told.event
+    event = story.event
     if distance(event, {}, at)[1] == 0:
         return []
     is_later = event.start is not None and event.start > at
-    first, last = (told.before, event) if is_later else (event, told.after)
+    first, last = (story.before, event) if is_later else (event, story.after)
     return [
         each
         for each in unseen_of(history.coverage(event.row["evidence_partition"]))

@@ -28,7 +28,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # A crash in a native library otherwise says only that the worker is gone.
     "spark.python.worker.faulthandler.enabled": "true",
-    # What Arrow frees in a worker stays with it, as `kept_memory` sees to for all the rest.
+    # What Arrow frees in a worker stays with it, as `freed_memory` sees to for all the rest.
     "spark.executorEnv.MIMALLOC_PURGE_DELAY": "-1",
     # A batch run needs no page, and two runs on one machine would fight for its port.
     "spark.ui.enabled": "false",

@@ -68,10 +68,6 @@ class Warehouse:
     def told(self) -> str:
         return str(self.root)
 
-    @property
-    def local_root(self) -> Path | None:
-        return self.root if isinstance(self.root, Path) else None
-
     def path(self, table: str) -> Place:
         return self.root / folder_of(table)
 

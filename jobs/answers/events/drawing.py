@@ -46,11 +46,11 @@ class Axis:
         return max(0, min(self.num_slices - 1, place))
 
 
-def drawing(history: History, told: EventStory, width: int) -> list[str]:
+def drawing(history: History, story: EventStory, width: int) -> list[str]:
     """Lines up to this width; none for an event without moves or times, or if it does not fit."""
-    moves = {place_of(move): move for move in told.moves[:SHOWN_MOVES] if move["move_time"] is not None}
+    moves = {place_of(move): move for move in story.moves[:SHOWN_MOVES] if move["move_time"] is not None}
     places = sorted(moves)[:MOST_ROWS]
-    row = told.event.row
+    row = story.event.row
     if not places or row["start_time"] is None:
         return []
     names = {place: cut_to(visible(f"{place[0]}-{place[1]}"), MOST_NAME) for place in places}

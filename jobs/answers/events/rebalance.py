@@ -88,26 +88,26 @@ def members_of(history: History, event: Event) -> list[Row]:
     return changed_members(history, event.row, changes, event.offset) if changes else []
 
 
-def lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
+def lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     """Labels and texts, for people."""
-    event = told.event
+    event = story.event
     yield "Group", f"{event.row['group_id']} ({shown(event.row['group_type'])})"
     if event.is_rebalance:
-        yield from rebalance_lines(told, at)
+        yield from rebalance_lines(story, at)
     else:
         yield "Event", f"{event.kind.value}: {KINDS[event.kind]}"
         yield "Detail", shown(event.detail)
         yield "Time", instant_text(event, at)
-        yield from member_lines(told)
+        yield from member_lines(story)
     values = event.values()
     first, last = values["evidence_first_offset"], values["evidence_last_offset"]
     yield "Evidence", f"{OFFSETS_TOPIC}-{values['evidence_partition']}, records {first} to {last}"
-    for label, other in (("Before", told.before), ("After", told.after)):
+    for label, other in (("Before", story.before), ("After", story.after)):
         yield label, "nothing in the data" if other is None else one_line(other)
 
 
-def rebalance_lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
-    row = told.event.row
+def rebalance_lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
+    row = story.event.row
     word = "generation" if row["group_type"] == "classic" else "target epoch"
     yield "Rebalance", f"{word} {shown(row['from_generation'])} to {row['to_generation']}, {row['outcome']}"
     yield "Trigger", f"{row['trigger']} ({row['confidence']}): {row['trigger_detail'] or TRIGGERS[row['trigger']]}"
@@ -117,22 +117,22 @@ def rebalance_lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]
         yield "Mode", f"{row['mode']}{withheld}"
     if row["assignor_before"] or row["assignor_after"]:
         yield "Assignor", assignors(row)
-    yield from member_lines(told)
+    yield from member_lines(story)
     yield "Members", f"{row['num_members_before']} before, {row['num_members_after']} after"
     if row["leader_before"] != row["leader_after"]:
         yield "Leader", f"{shown(row['leader_before'])}, then {shown(row['leader_after'])}"
     yield "Partitions", partitions(row)
-    yield from (("", move_text(move)) for move in told.moves[:SHOWN_MOVES])
-    if len(told.moves) > SHOWN_MOVES:
-        yield "", f"and {len(told.moves) - SHOWN_MOVES} more: see the table partition_moves"
-    yield "Cost", cost(told)
+    yield from (("", move_text(move)) for move in story.moves[:SHOWN_MOVES])
+    if len(story.moves) > SHOWN_MOVES:
+        yield "", f"and {len(story.moves) - SHOWN_MOVES} more: see the table partition_moves"
+    yield "Cost", cost(story)
     if row["unpersisted_rounds"]:
         number = row["unpersisted_rounds"]
         yield "Not completed", f"{number} earlier rebalance{'' if number == 1 else 's'}"
 
 
-def member_lines(told: EventStory) -> Iterator[tuple[str, str]]:
-    return ((member["change"].capitalize(), member_text(member)) for member in told.members)
+def member_lines(story: EventStory) -> Iterator[tuple[str, str]]:
+    return ((member["change"].capitalize(), member_text(member)) for member in story.members)
 
 
 def shown(value: Any) -> str:
@@ -210,11 +210,11 @@ def move_text(move: Row) -> str:
     return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
 
 
-def cost(told: EventStory) -> str:
-    row = told.event.row
-    gaps = [move["commit_gap_ms"] for move in told.moves if move["commit_gap_ms"] is not None]
+def cost(story: EventStory) -> str:
+    row = story.event.row
+    gaps = [move["commit_gap_ms"] for move in story.moves if move["commit_gap_ms"] is not None]
     parts = [
-        unread_cost(told.moves) or unowned(row),
+        unread_cost(story.moves) or unowned(row),
         f"up to {duration_text(max(gaps))} between the commits before and after" if gaps else None,
         None if row["sync_ms"] is None else f"the leader took {duration_text(row['sync_ms'])} to assign",
     ]

@@ -1,7 +1,7 @@
 """Runs SQL with DuckDB in this process, over the table files at the versions of the newest run.
 
 A statement can read these files and nothing else: DuckDB opens no other file, loads no extension, and allows no change
-of its settings. If the files are not on local disks, DuckDB opens none at all: it reads datasets (stored_tables.py).
+of its settings. If the files are not on local disks, DuckDB opens none at all: it reads datasets (files/datasets.py).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Sticky and cooperative-sticky for many plain groups: `sticky_constrained` with the group as an additional sort
+"""Sticky and cooperative-sticky for many plain groups: `constrained_assign` with the group as an additional sort
 key."""
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Java's HashMap, step by step: for answers that depend on the order of many small tables, or of crowded buckets.
 
-If there are only puts, `java_order` and `java_maps` compute the order of whole arrays, many times faster.
+If there are only puts, `iteration_order` and `server/member_maps` compute the order of whole arrays, many times faster.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator

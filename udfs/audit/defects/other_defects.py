@@ -1,4 +1,4 @@
-"""Known defects of leaders, coordinators and other libraries, apart from those in `defects_of_claims`."""
+"""Known defects of leaders, coordinators and other libraries, apart from those in `claim_defects`."""
 
 from dataclasses import replace
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Columns of the messages that `legacy_messages` reads. These formats have no producers, transactions or leader
+"""Columns of the messages that `messages` reads. These formats have no producers, transactions or leader
 epochs."""
 
 import numpy as np

@@ -10,8 +10,8 @@ of the table's columns does not matter here. A dict or an object for each row wo
 tuple.
 
 A row has every column of its table except `cluster` and `evidence_partition`. Times are microseconds. `tp` is one
-number for `topic, topic_id, partition` (see `topic_codes`); lists of partitions are sets of these numbers. If `tp` is a
-frozenset, the row stands for one row per element: partitions mostly change owners together.
+number for `topic, topic_id, partition` (see `partition_codes`); lists of partitions are sets of these numbers. If `tp`
+is a frozenset, the row stands for one row per element: partitions mostly change owners together.
 """
 
 from collections import defaultdict

@@ -1,5 +1,5 @@
 """What a replay notes of each record of types 3 to 23: it keeps its counts, and remembers in `now.operation` what the
-record changed. The effects are applied once all records of the operation are read (`modern.settle`)."""
+record changed. The effects are applied once all records of the operation are read (`modern_groups.settle`)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -18,7 +18,7 @@ Task = tuple[str, int]
 
 
 class Partitions:
-    """A list of topic partitions (see `topic_codes`)."""
+    """A list of topic partitions (see `partition_codes`)."""
 
     __slots__ = ("found", "raw")
 

@@ -58,7 +58,7 @@ class Member:
 
 @dataclass
 class CoordinatorGroup:
-    """The group after any of its records (see `modern_handlers`). Epochs are None if records are missing."""
+    """The group after any of its records (see `record_handlers`). Epochs are None if records are missing."""
 
     group_type: GroupType
     epoch: int | None = None

@@ -28,7 +28,7 @@ TOLD = ("ended_by", "via_after", "num_members", "is_empty")
 
 
 def removal_rows(history: PartitionHistory, since: int | None) -> pa.Table:
-    """Rows as `reset_events.SCHEMA` has them, a column at a time: expiry removes very many."""
+    """Rows as `reset_rows.SCHEMA` has them, a column at a time: expiry removes very many."""
     table = history.table("offset_history")
     time = numbers(table.column("to_time"))
     ends = pa.array([*DONE_BY, OffsetEnd.TOPIC_RECREATED], pa.string())

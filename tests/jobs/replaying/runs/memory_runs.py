@@ -1,6 +1,6 @@
 """Runs of a replay over one offsets partition, without files: what a run reads and what it leaves are Arrow tables.
 
-What a run decides and does is the code of every replay (`share_replay`, `PartitionReplay`); only where it would open
+What a run decides and does is the code of every replay (`replay_task`, `PartitionReplay`); only where it would open
 files it is given tables.
 
 runs = MemoryRuns(rules)
