@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: audit setup test unit check docs dist bench soak lock help
+.PHONY: audit setup test unit check docs dist bench soak fuzz lock advisories help
 
 BIN := .venv/bin
 PYTHONS := python3 python3.13 python3.12 python3.11
@@ -22,7 +22,9 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	  cp pyproject.toml .venv/pyproject.toml; }
 	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m jobs.spark.submit_script
+	@$(BIN)/python -m jobs.spark.compiled_loops
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
+	@$(BIN)/python -m tests.kafka.shared_classes > /dev/null
 	@$(BIN)/python -m tests.distribution > /dev/null
 
 audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
@@ -30,9 +32,10 @@ audit: setup ## the whole audit of data/sample into warehouse/ as a Spark applic
 	  jobs/audit.py --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
 	  --warehouse warehouse --config conf/sample.toml --fail-on never
 
-# Two processes, each with whole files: one waits for a broker while Spark works for the other (tests/file_order.py).
+# Four processes for two cores, each with whole files: tests wait for brokers and other processes half of their time
+# (tests/file_order.py). They take about 7 GB of memory.
 test: setup ## every test, real brokers and a real browser included (all but `soak`)
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
+	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=20
 
 # Whole commands take seconds each, so their tests are for `make test`.
 unit: setup ## the tests of schemas and pure functions, a minute: no command, Java, broker or browser
@@ -40,18 +43,18 @@ unit: setup ## the tests of schemas and pure functions, a minute: no command, Ja
 	  tests/schemas tests/udfs tests/builders tests/oracles tests/test_layers.py
 
 # An area of the tests: `make test-replay` and so on. Each test is in one of them, by tests/test_areas.py.
-records := tests/schemas tests/builders tests/oracles $(addprefix tests/udfs/,arrays framing decoding rows lines sources)
-replay := $(addprefix tests/udfs/,groups commits topics) tests/jobs/replaying
+records := tests/schemas tests/builders tests/oracles tests/fuzz $(addprefix tests/udfs/,arrays framing decoding rows lines sources)
+replay := $(addprefix tests/udfs/,groups codes commits topics) tests/jobs/replaying
 lag := $(addprefix tests/udfs/,lag rules) tests/jobs/measuring
 assignors := $(addprefix tests/udfs/,assignors audit) tests/jobs/recomputing
 ingest := $(addprefix tests/jobs/,ingestion sources broker capturing)
 answers := $(addprefix tests/jobs/,answers auditing command_line output terminal queries)
 gate := $(addprefix tests/jobs/,gating pages docs_pages configuration)
-report := tests/jobs/reporting tests/browser
-storage := $(addprefix tests/jobs/,storage warehouses) tests/faults
+report := tests/jobs/reporting tests/jobs/redacting tests/browser
+storage := $(addprefix tests/jobs/,storage warehouses maintaining) tests/faults
 engine := $(addprefix tests/jobs/,engine spark) tests/cluster
 kafka := tests/kafka
-docs := tests/docs tests/sample tests/benchmarks tests/test_*.py
+docs := tests/docs tests/jobs/supply_chain tests/sample tests/benchmarks tests/test_*.py
 AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs
 
 .PHONY: $(addprefix test-,$(AREAS))
@@ -71,18 +74,33 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/python -m jobs.docs_pages.settings --check
 	$(BIN)/python -m jobs.docs_pages.outcomes --check
 	$(BIN)/python -m jobs.docs_pages.folders --check
+	$(BIN)/python -m jobs.docs_pages.licences --check
+	$(BIN)/python -m benchmarks.page --check
 
 docs: setup ## the site of docs/, into site/; any warning is an error
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site
 
-dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
+dist: setup ## under dist/: one zip for spark-submit --py-files, the packages that it needs, the bill of materials
 	@$(BIN)/python .ci/dist.py
+	@$(BIN)/python -m jobs.supply_chain.package_list dist/requirements.txt
+	@$(BIN)/python -m jobs.supply_chain.bill dist/groupscope.cdx.json
+
+advisories: setup ## compare the lock with published advisories; says what could not be checked
+	@$(BIN)/python -m jobs.supply_chain.advisories
 
 bench: setup ## the figures of the project, measured side by side with their rivals
 	$(BIN)/python -m benchmarks
 
 soak: setup ## the long forms of the tests
 	$(BIN)/pytest -m soak
+
+# Each target takes this many seconds with atheris; then a million inputs with compiled loops. Without atheris the
+# first step says so and does nothing.
+FUZZ_SECONDS := 300
+fuzz: setup ## damaged records, lines and files, guided by coverage: FUZZ_SECONDS for each target
+	-$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r tests/fuzz/requirements.lock
+	$(BIN)/python -m tests.fuzz guided --seconds $(FUZZ_SECONDS)
+	$(BIN)/python -m tests.fuzz volume
 
 # Without the index and the options of the machine that made it, the lock is the same from everywhere.
 lock: setup ## resolve pyproject.toml anew into requirements.lock
@@ -91,5 +109,5 @@ lock: setup ## resolve pyproject.toml anew into requirements.lock
 	  --output-file requirements.lock pyproject.toml
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo '  make test-AREA: the tests of one of $(AREAS)'

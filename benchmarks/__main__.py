@@ -1,7 +1,7 @@
 """Every figure of the project, each beside its rival in the same run: a table, and the same as JSON.
 
 python -m benchmarks [MEASURE…] [--records N] [--rounds N] [--shape mix|few-keys|many-keys] [--whole]
-  [--json FILE]
+  [--json FILE] [--keep]
 
 A name that several measures begin with, such as `assignors`, stands for all of them.
 """
@@ -35,16 +35,22 @@ from benchmarks import (
     live,
     replay,
     report,
+    skew,
+    slope,
+    spark_workers,
     sql,
     start,
     storages,
 )
 from benchmarks.durations import Duration, Ratio
+from benchmarks.kept_figures import conditions, keep
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
 from benchmarks.shapes import MIX, SHAPES
+from benchmarks.skewed_logs import SKEWS
+from benchmarks.slope import StepCost
 
-Figure = Measured | Limit | Ratio | Duration
+Figure = Measured | Limit | Ratio | Duration | StepCost
 MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "decode": decoding.measure_commits,
     "mix": decoding.measure_mix,
@@ -79,6 +85,9 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "assignors-many": assignors_many.measure,
     "sql": sql.measure,
     "report": report.measure,
+    "skew": skew.measure,
+    "slope": slope.measure,
+    "workers-spark": spark_workers.measure,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 
@@ -93,25 +102,31 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--shape", choices=(MIX, *SHAPES), help="of the log, instead of that which each figure speaks of"
     )
+    parser.add_argument("--skew", choices=tuple(SKEWS), help="only this log of the measure `skew`")
     parser.add_argument("--whole", action="store_true", help="every cell of the assignors' grid: most of an hour")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures as JSON too")
+    parser.add_argument("--keep", action="store_true", help="in benchmarks/figures.json, for docs/performance.md")
     given = parser.parse_args(arguments)
     if unknown := [name for name in given.measures if not named(name)]:
         parser.error(f"unknown measure {unknown[0]}: expected one of {', '.join(MEASURES)}")
     pa.set_cpu_count(1)
-    found: list[Figure] = []
+    all_figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="groupscope-bench-") as folder:
-        run = Run(Path(folder), given.rounds, given.records, whole=given.whole, shape=given.shape)
+        run = Run(Path(folder), given.rounds, given.records, whole=given.whole, shape=given.shape, skew=given.skew)
         for name in [each for word in given.measures or MEASURES for each in named(word)]:
+            ran = conditions()
             measured = MEASURES[name](run)
             figures = measured if isinstance(measured, Sequence) else [measured]
             for figure in filter(lambda figure: figure.verdict, figures):
                 sys.stderr.write(f"{' · '.join(filter(None, figure.cells()))}\n")
-            found += figures
-    sys.stdout.write(table([HEAD, *(each.cells() for each in found)]))
+            all_figures += figures
+            if given.keep:
+                facts = [each.facts() | {"cells": each.cells()} for each in figures]
+                keep(name, ran, facts, part=given.skew if name == "skew" else None)
+    sys.stdout.write(table([HEAD, *(each.cells() for each in all_figures)]))
     if given.json:
-        given.json.write_text(json.dumps([each.facts() for each in found], indent=2) + "\n")
-    return int(any(each.verdict == "missed" for each in found))
+        given.json.write_text(json.dumps([each.facts() for each in all_figures], indent=2) + "\n")
+    return int(any(each.verdict == "missed" for each in all_figures))
 
 
 def named(word: str) -> list[str]:

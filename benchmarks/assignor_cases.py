@@ -9,23 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.client.range import client_range
-from udfs.assignors.client.roundrobin import roundrobin
-from udfs.assignors.client.sticky_assignors import cooperative_sticky, sticky
+from udfs.assignors.flat_groups.groups import answered
 from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
-from udfs.assignors.registry import uniform
-from udfs.assignors.server.range import server_range
+from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS
 
 BUCKETS = 5
 GENERATION = 1
-CLIENT: dict[str, Callable[[Problem], Assignment]] = {
-    "range": client_range,
-    "roundrobin": roundrobin,
-    "sticky": sticky,
-    "cooperative-sticky": cooperative_sticky,
-}
-SERVER: dict[str, Callable[[ServerProblem], Assignment]] = {"range": server_range, "uniform": uniform}
 
 
 @dataclass(frozen=True)
@@ -67,8 +57,8 @@ class Case:
 
     def answer(self, problem: Problem | ServerProblem) -> Assignment:
         if isinstance(problem, Problem):
-            return CLIENT[self.assignor](problem)
-        return SERVER[self.assignor](problem)
+            return answered(OF_LEADERS[self.assignor]([problem]))
+        return answered(OF_COORDINATORS[self.assignor]([problem]))
 
     def digest(self) -> int:
         """As Digest of AssignorRounds.java."""

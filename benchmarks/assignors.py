@@ -7,13 +7,14 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
-from benchmarks.assignor_cases import CLIENT, SERVER, Case
+from benchmarks.assignor_cases import Case
 from benchmarks.assignor_rounds import LIMIT_SECONDS, AssignorRounds, OverLimit
 from benchmarks.durations import Bound, Duration, Ratio
 from benchmarks.run import Run
+from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS
 
 # By whole runs and not: members, partitions for each member, topics.
 SHAPES = {
@@ -27,19 +28,20 @@ MEASURED_SECONDS = {True: 0.5, False: 0.2}
 FEWEST_ROUNDS, MOST_ROUNDS = 3, 25
 # After this long a round is not repeated for the sake of a better one.
 LONG_SECONDS = 5.0
-CLIENT_MEAN, SERVER_MEAN = Bound(0.3, 0.1), Bound(1.0, 0.7)
-WORST = Bound(3.0, 1.5)
+# Of the geometric mean, and of the worst cell.
+BOUNDS_OF_CLIENTS = Bound(0.1, 0.07), Bound(3.0, 1.5)
+BOUNDS_OF_COORDINATORS = Bound(0.6, 0.4), Bound(1.5, 1.0)
 
 
 def measure_client(run: Run) -> list[Ratio]:
-    return measure_grid(run, "client", CLIENT, CLIENT_MEAN)
+    return measure_grid(run, "client", OF_LEADERS, *BOUNDS_OF_CLIENTS)
 
 
 def measure_server(run: Run) -> list[Ratio]:
-    return measure_grid(run, "server", SERVER, SERVER_MEAN)
+    return measure_grid(run, "server", OF_COORDINATORS, *BOUNDS_OF_COORDINATORS)
 
 
-def measure_grid(run: Run, side: str, assignors: Sequence[str] | dict[str, object], mean: Bound) -> list[Ratio]:
+def measure_grid(run: Run, side: str, assignors: Iterable[str], of_mean: Bound, of_worst: Bound) -> list[Ratio]:
     cases = [
         Case(side, assignor, members, topics, members * share // topics, is_equal, history)
         for (members, share, topics), is_equal, assignor, history in product(
@@ -54,9 +56,9 @@ def measure_grid(run: Run, side: str, assignors: Sequence[str] | dict[str, objec
             f"{side} assignors, geometric mean of {len(compared)} cells",
             math.exp(statistics.fmean(math.log(each.ours) for each in compared)),
             math.exp(statistics.fmean(math.log(each.theirs) for each in compared)),
-            mean,
+            of_mean,
         ),
-        Ratio(f"the worst: {worst.name}", worst.ours, worst.theirs, WORST),
+        Ratio(f"the worst: {worst.name}", worst.ours, worst.theirs, of_worst),
     ]
 
 
@@ -92,9 +94,9 @@ def compare(run: Run, cases: Sequence[Case]) -> Iterator[Ratio]:
             ours, theirs = compared(run, kafka, case, fresh in too_slow)
             if theirs >= LIMIT_SECONDS:
                 too_slow.add(case)
-            found = Ratio(str(case), ours, theirs)
-            sys.stderr.write(f"{' · '.join(filter(None, found.cells()))}\n")
-            yield found
+            ratio = Ratio(str(case), ours, theirs)
+            sys.stderr.write(f"{' · '.join(filter(None, ratio.cells()))}\n")
+            yield ratio
 
 
 def compared(run: Run, kafka: AssignorRounds, case: Case, is_too_slow: bool) -> tuple[float, float]:

@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.assignor_cases import CLIENT, SERVER, Case
+from benchmarks.assignor_cases import Case
 from benchmarks.assignor_rounds import AssignorRounds
 from benchmarks.durations import Bound, Duration
 from benchmarks.run import Run
-from udfs.assignors.bulk.many_groups import answers_of_clients, answers_of_coordinators
+from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS
 
 GROUPS = 20_000
 MEMBERS, TOPICS, PARTITIONS = 5, 2, 10
@@ -24,7 +24,7 @@ def measure(run: Run) -> list[Duration]:
 
 def durations() -> Iterator[Duration]:
     with AssignorRounds() as kafka:
-        for side, assignors in (("client", CLIENT), ("server", SERVER)):
+        for side, assignors in (("client", OF_LEADERS), ("server", OF_COORDINATORS)):
             for assignor in assignors:
                 for history in ("fresh", "joined"):
                     case = Case(side, assignor, MEMBERS, TOPICS, PARTITIONS, True, history)
@@ -69,7 +69,7 @@ def seconds_of(case: Case, groups: list[Any]) -> float:
     fresh = [dataclasses.replace(group) for group in groups]
     start = time.perf_counter()
     if case.side == "client":
-        answers_of_clients(CLIENT[case.assignor], fresh)
+        OF_LEADERS[case.assignor](fresh)
     else:
-        answers_of_coordinators(SERVER[case.assignor], fresh)
+        OF_COORDINATORS[case.assignor](fresh)
     return time.perf_counter() - start

@@ -64,12 +64,14 @@ def uvarint(number: int) -> bytes:
     return bytes([*more, number])
 
 
-# Of the numbers 0 … 65,535: no record that is written here is longer.
+# Of the numbers 0 … 65,535: few records are longer.
 UVARINTS = pa.array([uvarint(number) for number in range(1 << 16)], pa.binary())
 ZIGZAG_OF_NULL = uvarint(1)
 
 
 def zigzags(numbers: NDArray[np.int64]) -> pa.BinaryArray:
+    if len(numbers) and 2 * int(numbers.max()) >= len(UVARINTS):
+        return pa.array([uvarint(2 * number) for number in numbers.tolist()], pa.binary())
     return UVARINTS.take(pa.array(numbers * 2))
 
 

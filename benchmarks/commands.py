@@ -23,12 +23,12 @@ def ingest_command(source: str, warehouse: Path) -> list[str]:
 
 
 def seconds_of(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
-    found = {**(os.environ if environment is None else environment)}
+    variables = {**(os.environ if environment is None else environment)}
     # Users' modules are compiled once, not by each process: that would be 0.3 s of it.
-    found.pop("PYTHONDONTWRITEBYTECODE", None)
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
-        code = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=errors, env=found).returncode
+        code = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=errors, env=variables).returncode
         seconds = time.perf_counter() - start
         if code:
             errors.seek(0)

@@ -32,7 +32,7 @@ def measure(run: Run) -> Measured:
         "records/s",
         records / ours_seconds,
         records / theirs_seconds,
-        Goal(at_least=3.0, aim=8.0),
+        Goal(at_least=6.0, aim=10.0),
         run.rounds,
     )
 

@@ -36,7 +36,7 @@ def measure(run: Run) -> Measured:
         "MB/s",
         size / ours_seconds / 1e6,
         size / theirs_seconds / 1e6,
-        Goal(at_least=0.4, aim=0.7),
+        Goal(at_least=0.6, aim=0.8),
         run.rounds,
     )
 

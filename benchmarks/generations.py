@@ -95,10 +95,10 @@ def new_id(rng: random.Random) -> str:
 
 
 def by_topic(partitions: list[tuple[str, int]]) -> Owned:
-    found: dict[str, list[int]] = {}
+    partitions_of: dict[str, list[int]] = {}
     for topic, partition in partitions:
-        found.setdefault(topic, []).append(partition)
-    return tuple((topic, tuple(some)) for topic, some in found.items())
+        partitions_of.setdefault(topic, []).append(partition)
+    return tuple((topic, tuple(some)) for topic, some in partitions_of.items())
 
 
 def value(

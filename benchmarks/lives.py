@@ -62,12 +62,12 @@ class Lives(Traffic):
         return self.topics_of[group, pick], self.rng.integers(0, FEW_PARTITIONS, len(group))
 
     def stocked(self, group: Numbers, consumer: Numbers) -> Numbers:
-        found = np.zeros(len(group), np.int64)
+        step_numbers = np.zeros(len(group), np.int64)
         before, counts = occurrences(group[consumer], len(self.step))
         step = np.minimum(self.step[group[consumer]] + before, STEPS - 1)
-        found[consumer] = group[consumer] * STEPS + step
+        step_numbers[consumer] = group[consumer] * STEPS + step
         self.step += counts
-        return found
+        return step_numbers
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def epochs_stock(cast: Cast) -> Steps:
 
 
 def steps(cast: Cast, group: Group) -> list[tuple[bytes, bytes]]:
-    name, found = text(group.name), []
+    name, records = text(group.name), []
     members = group.num_members(0)
     for turn in range(STEPS):
         place = turn % members
@@ -101,8 +101,8 @@ def steps(cast: Cast, group: Group) -> list[tuple[bytes, bytes]]:
             (b"\0\x08" + key, b"\0\0" + current + NO_TAGS),
         ]
         if turn < members:
-            found.append((b"\0\5" + key, b"\0\0" + member_value(cast, group, place)))
-            found += [bumped, (b"\0\7" + key, b"\0\0" + assigned + NO_TAGS), *reached]
+            records.append((b"\0\5" + key, b"\0\0" + member_value(cast, group, place)))
+            records += [bumped, (b"\0\7" + key, b"\0\0" + assigned + NO_TAGS), *reached]
         else:
-            found += [bumped, *reached]
-    return found[:STEPS]
+            records += [bumped, *reached]
+    return records[:STEPS]

@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 
 from jobs.warehouses.delta_tables import Change, DataFile, partitioning
 from jobs.warehouses.manifest import Manifest
+from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.table_files import TableFile
-from jobs.warehouses.warehouse import Warehouse, prepare
+from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import CONTRACT_VERSION, TABLES
 from schemas.declarations.columns import Column, Type
 from udfs.arrays.arrow_schema import table_schema
@@ -212,7 +213,7 @@ def findings(groups: int) -> Columns:
     query = "SELECT group_id, topic, partition, reason, lag_floor FROM group_verdicts WHERE own_verdict = 'STOP'"
     return {
         "run_id": "00000005-gate", "rank": rank + 1, "kind": "partition_stopped", "severity": words,
-        "group_id": named("group-", rank), "message": "topic-7: no commit for 2 min 50 s, it committed every 2 s",
+        "group_id": named("group-", rank), "message": "topic-7: no commit for 2 min 50 s, before that one every 2 s",
         "query": f"{query}\nORDER BY lag_floor DESC", **EVIDENCE,
     }  # fmt: skip
 

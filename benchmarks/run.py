@@ -30,6 +30,8 @@ class Run:
     whole: bool = False
     # Of the log, instead of that which each figure speaks of.
     shape: str | None = None
+    # Of the logs that are hard to split, only this one.
+    skew: str | None = None
 
     def segments(
         self,
@@ -43,11 +45,11 @@ class Run:
     ) -> list[Path]:
         """`follow_up`: the records of a group follow from each other, as a replay needs them, in the mix too."""
         records = self.records or records
-        found = SHAPES.get(self.shape or shape)
-        if found is not None:
+        log_shape = SHAPES.get(self.shape or shape)
+        if log_shape is not None:
             # What is to be one file stays so.
-            found = replace(found, offsets_partitions=1) if partitions == 1 else found
-            plan = Plan(records, self.seed, 0, segment_bytes, compressed_share, shape=found)
+            log_shape = replace(log_shape, offsets_partitions=1) if partitions == 1 else log_shape
+            plan = Plan(records, self.seed, 0, segment_bytes, compressed_share, shape=log_shape)
         else:
             lives = records // RECORDS_PER_GROUP if follow_up else 0
             plan = Plan(records, self.seed, partitions, segment_bytes, compressed_share, lives)

@@ -1,10 +1,11 @@
-"""Computes the assignment that Kafka's assignor gives for each question, one JSON object per line.
+"""Computes the assignments that Kafka's assignors give. Each line of the input is one question, as a JSON object.
 
     groupscope assign --assignor uniform --release 4.0 < specs.jsonl
     groupscope assign specs.jsonl --format table
 
-A question names the assignor, topics and members. `groupscope whatif GROUP --print-spec` prints some to start from.
-Answers are JSON lines; as CSV or a table they have a row for each member, in the order of the answer.
+A question names the assignor, topics and members. `groupscope whatif GROUP --print-spec` prints questions
+about a group, to start from. Answers are JSON lines, one for each question. As CSV or a table they have one row for
+each member, in the order in which the assignor lists them.
 """
 
 import argparse
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     flags = {"assignor": arguments.assignor, "release": arguments.release, "jdk": arguments.jdk}
     defaults = {name: value for name, value in flags.items() if value is not None}
     failed: list[Answer] = []
-    answers = checked(answers_of(arguments.file, defaults), failed)
+    answers = collect_failed(answers_of(arguments.file, defaults), failed)
     if arguments.format == Format.JSON:
         for answer in answers:
             # Line by line: a program that asks over a pipe waits for each answer.
@@ -54,12 +55,12 @@ def answers_of(file: str | None, defaults: Mapping[str, Any]) -> Iterator[Answer
 def size_of(file: str | None) -> int | None:
     """In bytes; None: it is no file."""
     with suppress(OSError, ValueError, AttributeError):
-        found = os.fstat(sys.stdin.fileno()) if file is None else os.stat(file)
-        return found.st_size if stat.S_ISREG(found.st_mode) else None
+        status = os.fstat(sys.stdin.fileno()) if file is None else os.stat(file)
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
     return None
 
 
-def checked(answers: Iterator[Answer], failed: list[Answer]) -> Iterator[Answer]:
+def collect_failed(answers: Iterator[Answer], failed: list[Answer]) -> Iterator[Answer]:
     for answer in answers:
         if "error" in answer:
             failed.append(answer)
@@ -103,4 +104,4 @@ def lines_of(file: str) -> Iterator[bytes]:
             yield from lines
     except (OSError, ValueError) as error:  # no name at all
         why = error.strerror if isinstance(error, OSError) else error
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{file}: {why}, a file of JSON lines was expected") from None
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{file}: {why}; give a file of JSON lines") from None

@@ -25,18 +25,18 @@ from udfs.sentences.counts import counted
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "assignments") as engine:
-        found = run_result(arguments, Recomputation(is_full=arguments.full), engine)
-    show_result(found, list(summary_lines(found)), arguments.format)
-    return int(found["exit_code"])
+        result = run_result(arguments, Recomputation(is_full=arguments.full), engine)
+    show_result(result, list(summary_lines(result)), arguments.format)
+    return int(result["exit_code"])
 
 
-def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    whole = f"{found['num_partitions_recomputed_whole']:,} of them from their first record"
-    where = f"{counted(found['num_partitions'], 'offsets partition')} checked, {whole}"
-    what = f"{counted(found['num_assignments'], 'assignment')} recomputed"
-    yield f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"
+def summary_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    whole = f"{result['num_partitions_recomputed_whole']:,} of them from their first record"
+    where = f"{counted(result['num_partitions'], 'offsets partition')} checked, {whole}"
+    what = f"{counted(result['num_assignments'], 'assignment')} recomputed"
+    yield f"run {result['run_id']}: {where}; {what}; {result['seconds']:.1f} s"
     yield ""
-    numbers = [(each.value, found["all_verdicts"][each], found["verdicts"][each], each.meaning) for each in Verdict]
+    numbers = [(each.value, result["all_verdicts"][each], result["verdicts"][each], each.meaning) for each in Verdict]
     yield from row_lines(("verdict", "assignments", "of this run", "meaning"), numbers, "table", width=terminal_width())
 
 

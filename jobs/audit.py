@@ -1,10 +1,11 @@
-"""The scheduled job: everything that Groupscope knows of a cluster, brought up to date, and an exit code.
+"""Runs ingest, replay, assignments, lag, gate and report, one after the other: the job to schedule.
 
     groupscope audit --source kafka:broker-1:9092 --command-config client.properties --warehouse warehouse
     groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
-Reads and writes what its steps do, writes the report where anything has changed, and prints the run page.
+Reads and writes what these commands do; their --help lists it. Writes the report only if anything has changed. Prints
+what was read, the findings, and how many rows were added. Exit code: 20 if there are findings, see --fail-on.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
 from jobs.output.failure import Failure
 from jobs.output.text_pages import print_page
-from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_prometheus_file
+from jobs.pages.prometheus_file import AuditSummary, newest_group_verdicts, write_prometheus_file
 from jobs.pages.run import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
@@ -31,7 +32,7 @@ from jobs.reporting.page_files import INDEX
 from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
-from jobs.runs.run import RunOptions, opened, options_at, run_all, run_options
+from jobs.runs.run import RunOptions, open_warehouse, options_at, run_all, run_options
 from jobs.storage.places import place_at
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import one_cluster
@@ -41,7 +42,7 @@ from jobs.warehouses.warehouse import Warehouse
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
         with recorded_failure(arguments.result_file, "audit"):
-            result, lines, unwritten = audited(as_of_now(arguments, now_ms()), engine)
+            result, lines, unwritten = run_steps(as_of_now(arguments, now_ms()), engine)
         if arguments.format == "table":
             print_page(lines)
         else:
@@ -59,7 +60,7 @@ def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False})
 
 
-def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
+def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
     """Returns the result of the ingest with those of the later steps in it; the lines of the run page, made while the
     tables are still open; and the reason why there is no report, if there is none."""
     gate = Gate(gate_options(arguments))
@@ -71,7 +72,7 @@ def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, An
     # The result is that of all of them.
     options = replace(run_options(arguments), result_file=None)
     folder = report_folder(arguments, options, engine)
-    with opened(first.name, options, engine) as warehouse, closing(gate):
+    with open_warehouse(first.name, options, engine) as warehouse, closing(gate):
         # Before any work is done unnecessarily.
         check_cluster(folder, marks_of(folder), one_cluster(warehouse, options.cluster))
         steps = run_all([first], warehouse, options, engine)
@@ -80,12 +81,12 @@ def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, An
         steps += run_all(jobs, warehouse, options, engine)
         result = together(steps)
         choice = GroupChoice(arguments.group, arguments.exclude_group)
-        result["report"], unwritten = reported(warehouse, result["cluster"], choice, folder, engine)
+        result["report"], unwritten = report_result(warehouse, result["cluster"], choice, folder, engine)
         lines = list(page(warehouse, result, gate.findings))
         if unwritten is not None:
             result |= {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
         if arguments.prometheus is not None:
-            write_prometheus_file(arguments.prometheus, exported(warehouse, result, gate), options.settings)
+            write_prometheus_file(arguments.prometheus, audit_summary(warehouse, result, gate), options.settings)
     write_result_file(arguments.result_file, result_text(result))
     return result, lines, unwritten
 
@@ -97,7 +98,7 @@ def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: En
     return folder
 
 
-def reported(
+def report_result(
     warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place, engine: Engine
 ) -> tuple[dict[str, Any], Failure | None]:
     """The part of the result about the report, and the reason why it could not be written. A report of the same rows
@@ -119,24 +120,24 @@ def reported(
 
 def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """An input that cannot be read well wins over findings."""
-    found, *after = steps
+    first, *after = steps
     added = {name: number for step in steps for name, number in step["rows_added"].items()}
     worst = max(steps, key=lambda step: int(step["exit_code"]))
     about = {"verdict": worst["verdict"], "exit_code": worst["exit_code"], "rows_added": added}
     times = {"finished_time": steps[-1]["finished_time"], "seconds": round(sum(step["seconds"] for step in steps), 3)}
-    return {**found, **about, **times, **{step["job"]: step for step in after}}
+    return {**first, **about, **times, **{step["job"]: step for step in after}}
 
 
-def exported(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -> Audited:
+def audit_summary(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -> AuditSummary:
     cluster = result["cluster"]
-    return Audited(
-        cluster,
-        int(result["exit_code"]),
-        ms_of(result["started_time"]),
-        ms_of(result["finished_time"]),
-        gate.newest_ms,
-        gate.findings,
-        newest_group_verdicts(warehouse, cluster),
+    return AuditSummary(
+        cluster=cluster,
+        exit_code=int(result["exit_code"]),
+        started_ms=ms_of(result["started_time"]),
+        finished_ms=ms_of(result["finished_time"]),
+        newest_ms=gate.newest_ms,
+        findings=gate.findings,
+        groups=newest_group_verdicts(warehouse, cluster),
     )
 
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
-from jobs.configuration.settings import load_settings
+from jobs.configuration.read_settings import load_settings
 from jobs.engine.local import LocalEngine
 from jobs.output.failure import Failure, say
 from jobs.output.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
-from jobs.sources.cluster_snapshot import Snapshot, captured
+from jobs.sources.cluster_snapshot import Snapshot, take_snapshot
 from jobs.storage.places import is_remote, local_path
 from schemas.words.exit_codes import ExitCode
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 def servers_of(source: str) -> str:
     form, _, servers = source.partition(":")
     if form != "kafka" or not servers:
-        raise Failure(ExitCode.USAGE, f"--source {source!r}: kafka:HOST:PORT[,HOST:PORT…] was expected")
+        raise Failure(ExitCode.USAGE, f"--source {source!r}; give kafka:HOST:PORT[,HOST:PORT…]")
     return servers
 
 
@@ -105,10 +105,12 @@ def check_there(servers: str, properties: ClientProperties, topics: list[str]) -
         raise Failure(ExitCode.UNREADABLE_INPUT, f"--topic {absent[0]}: the cluster has no such topic")
 
 
-def snapshot_of(servers: str, properties: ClientProperties, topics: Iterable[str], told: NewMessages) -> Snapshot:
+def snapshot_of(
+    servers: str, properties: ClientProperties, topics: Iterable[str], new_messages: NewMessages
+) -> Snapshot:
     """Uses new connections: brokers may start and stop between two snapshots."""
     with KafkaCluster(servers, properties) as cluster:
-        return captured(cluster, topics, now_ms(), told)
+        return take_snapshot(cluster, topics, now_ms(), new_messages)
 
 
 def num_ticks(every: float | None, lasting: float | None) -> int:

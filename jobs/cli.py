@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.command_line.commands import COMMANDS, EXAMPLES, JOBS, NAMES, READERS, SECTIONS, WITHOUT_PANDAS
 from jobs.command_line.help_text import HYPHENS, HelpText, commands_text, description_of
-from jobs.output.failure import Failure, guarded, say
+from jobs.output.failure import Failure, run_guarded, say
 from jobs.processes.no_pandas import keep_pandas_out
+from jobs.spark.compiled_loops import keep_compiled_loops
 from jobs.storage.closes import wait_for_closes
 from schemas.words.exit_codes import ExitCode
 
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if arguments is None:
         hold_standard_streams()
-    code = guarded(lambda: run(words, is_own_process=arguments is None), "--debug" in words)
+    code = run_guarded(lambda: run(words, is_own_process=arguments is None), "--debug" in words)
     if code == ExitCode.INTERRUPTED:
         say("interrupted")
     return code
@@ -98,6 +99,7 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     if unknown:
         commands.choices[parsed.command].error(f"too many arguments: {' '.join(unknown)}")
     parsed.is_own_process = is_own_process
+    keep_compiled_loops()
     if is_own_process:
         prepare_process(parsed)
     with progress_of(parsed):
@@ -167,7 +169,7 @@ def check_command(words: Sequence[str], wanted: str | None) -> None:
     from jobs.command_line.suggestions import did_you_mean
 
     if first.startswith("-"):
-        expected = f"a command was expected before flags{did_you_mean(first, FLAGS)}"
+        expected = f"give a command before flags{did_you_mean(first, FLAGS)}"
         raise Failure(ExitCode.USAGE, f"{first}: {expected}; see groupscope --help")
     meant = did_you_mean(first, [*COMMANDS, *FLAGS])
     raise Failure(ExitCode.USAGE, f"no command {first!r}{meant}; see groupscope --help")
@@ -188,9 +190,9 @@ def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
     """Progress, for commands that may take more than a few seconds."""
     if not hasattr(parsed, "quiet"):
         return nullcontext()
-    from jobs.output.progress import shown
+    from jobs.output.progress import show_progress
 
-    return shown(is_quiet=parsed.quiet, step=parsed.command if parsed.command in READERS else None)
+    return show_progress(is_quiet=parsed.quiet, step=parsed.command if parsed.command in READERS else None)
 
 
 def is_local(parsed: argparse.Namespace) -> bool:

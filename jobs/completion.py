@@ -56,15 +56,15 @@ def topics(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
     """None if there is no warehouse: a shell cannot show messages."""
     keep_pandas_out()
-    from jobs.answers.history import opened
+    from jobs.answers.history import open_history
 
     try:
-        history = opened(parsed)
-        found = {name for table, column in columns.items() for name in history.distinct(table, column)}
+        history = open_history(parsed)
+        distinct = {name for table, column in columns.items() for name in history.distinct(table, column)}
     except Failure:
         return []
     # Leaves out names that a shell cannot show. A line feed would make two names.
-    return sorted(name for name in found if name and name.isprintable())
+    return sorted(name for name in distinct if name and name.isprintable())
 
 
 def formats(prefix: str, **_: Any) -> Iterable[str]:

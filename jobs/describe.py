@@ -12,7 +12,7 @@ import argparse
 import sys
 
 from jobs.answers.history import (
-    opened,
+    open_history,
     print_answer,
     say_as_kafka,
     state_at,
@@ -31,7 +31,7 @@ ANSWERS = {"offsets": description.offsets, "members": description.members, "stat
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     at = history.instant(arguments.at)
     state = state_at(history, arguments.group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)

@@ -2,7 +2,7 @@
 
     groupscope diff billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
 
-Reads history tables. No rows: nothing changed.
+Reads history tables. If the table has no rows, nothing changed.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from jobs.answers.history import (
     UNTOLD,
     check_seen,
     is_untold,
-    opened,
+    open_history,
     print_answer,
 )
 from jobs.answers.missing_records import say_unseen_offsets
@@ -24,16 +24,16 @@ from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     first, last = history.instant(arguments.first, "--from"), history.instant(arguments.last, "--to")
     if first > last:
-        told = f"--from {time_text(first)} is after --to {time_text(last)}; give a --from that is not later than --to"
-        raise Failure(ExitCode.USAGE, told)
+        line = f"--from {time_text(first)} is after --to {time_text(last)}; give a --from that is not later than --to"
+        raise Failure(ExitCode.USAGE, line)
     for at in (first, last):
         check_seen(history, arguments.group, at)
         if is_untold(history, arguments.group, at):
-            told = f"state, members and owners at {time_text(at)} are unknown: {UNTOLD}; only offsets are compared"
-            say(visible(f"group {arguments.group}: {told}"))
+            line = f"state, members and owners at {time_text(at)} are unknown: {UNTOLD}; only offsets are compared"
+            say(visible(f"group {arguments.group}: {line}"))
         say_unseen_offsets(history, arguments.group, at)
     rows = list(differences(history, arguments.group, first, last))
     if arguments.format == Format.TABLE and not arguments.wide:

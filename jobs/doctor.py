@@ -3,22 +3,23 @@
     groupscope doctor --warehouse /data/groupscope
     groupscope doctor --warehouse s3://bucket/groupscope
 
-Reads the Delta logs, the Parquet footers and the key columns of every table. Changes nothing: prints problems, worst
-first. Exit code 0 if nothing is broken, else 23.
+Reads the Delta logs, the Parquet footers and the key columns of every table, and counts the rows as DuckDB and delta-rs
+read them; with --spark also as Spark does. Changes nothing: prints problems, worst first, each with what mends it. Exit
+code 0 if nothing is broken, else 23.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 
-from jobs.checks import row_checks, table_checks
+from jobs.checks import history_checks, row_checks, table_checks, version_checks
 from jobs.checks.check import Finding, Status, findings
 from jobs.output.failure import say
 from jobs.output.progress import doing
 from jobs.output.rows import print_rows
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import place_of
-from jobs.warehouses.warehouse import reading
+from jobs.warehouses.open_warehouse import reading
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 
@@ -26,22 +27,24 @@ ORDER = list(Status)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = examined(place_of(arguments.warehouse))
-    print_rows(Finding._fields, found, arguments.format)
-    number = sum(finding.status is Status.BROKEN for finding in found)
+    all_findings = run_checks(place_of(arguments.warehouse), with_spark=arguments.spark)
+    print_rows(Finding._fields, all_findings, arguments.format)
+    number = sum(finding.status is Status.BROKEN for finding in all_findings)
     if not number:
         return ExitCode.CLEAN
-    told = f"{counted(number, 'problem')} with status broken; do not use this warehouse until repaired"
-    say(f"{arguments.warehouse}: {told}")
+    line = f"{counted(number, 'problem')} with status broken; do not use this warehouse until repaired"
+    say(f"{arguments.warehouse}: {line}")
     return ExitCode.UNUSABLE_WAREHOUSE
 
 
-def examined(root: Place) -> Sequence[Finding]:
-    checks = (*table_checks.CHECKS, *row_checks.CHECKS)
+def run_checks(root: Place, *, with_spark: bool = False) -> Sequence[Finding]:
+    checks = [*table_checks.CHECKS, *row_checks.CHECKS, *history_checks.CHECKS, *version_checks.CHECKS]
+    if with_spark:
+        checks.append(version_checks.SPARK)
     with doing("doctor"):
-        checked = table_checks.opened(reading(root))
-        found = [finding for check in checks for finding in findings(check, checked)]
-    return sorted(found, key=lambda finding: ORDER.index(finding.status))
+        checked = table_checks.open_tables(reading(root))
+        all_findings = [finding for check in checks for finding in findings(check, checked)]
+    return sorted(all_findings, key=lambda finding: ORDER.index(finding.status))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from jobs.sources.segment_files import (
     offsets_partition_of,
     spans_of,
 )
+from jobs.spark.compiled_loops import load_compiled_loops
 from schemas.records.registry import REGISTRY
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
@@ -46,10 +47,10 @@ from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_lines import Selection, Writer, csv_header
 from udfs.sentences.counts import counted
 
-SPAN_BYTES = 4 << 20
-# So that everything a chunk touches stays in the processor's cache.
-CHUNK_RECORDS = 32_768
-CHUNK_BYTES = 8 << 20
+SPAN_BYTES = 8 << 20
+# Each kind of record costs a fixed time a chunk. Larger chunks gain no more, and take memory.
+CHUNK_RECORDS = 65_536
+CHUNK_BYTES = 16 << 20
 READY_BYTES = 24 << 20
 MAX_REJECTED_SHARE = 0.001
 
@@ -75,9 +76,7 @@ def parse_options(arguments: argparse.Namespace) -> Options:
     try:
         group = re.compile(arguments.group) if arguments.group is not None else None
     except re.error as error:
-        raise Failure(
-            ExitCode.USAGE, f"--group {arguments.group!r}: {error}, a regular expression was expected"
-        ) from None
+        raise Failure(ExitCode.USAGE, f"--group {arguments.group!r}: {error}; give a regular expression") from None
     return Options(tuple(arguments.files), Selection(types, group), arguments.from_offset, Format(arguments.format))
 
 
@@ -95,19 +94,15 @@ def record_type(text: str) -> int:
 
 def check_file(path: Path) -> None:
     if path.is_dir():
-        raise Failure(
-            ExitCode.UNREADABLE_INPUT, f"{path}: is a directory, segment files were expected, such as {path}/*.log"
-        )
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is a directory; give segment files, such as {path}/*.log")
     if path.exists() and not path.is_file():
         # A pipe has no size, and several processes cannot read it in parallel.
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is a pipe or device, a regular file was expected")
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is a pipe or device; give a regular file")
     try:
         with path.open("rb"):
             pass
     except OSError as error:
-        raise Failure(
-            ExitCode.UNREADABLE_INPUT, f"{path}: {error.strerror}, a readable segment file was expected"
-        ) from None
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {error.strerror}; give a readable segment file") from None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -146,7 +141,8 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     # Arrow's own threads would only compete for the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
     keep_memory()
-    LIVE.share()
+    load_compiled_loops()
+    LIVE.share_with_forks()
     done = SharedCounts(workers)
 
     def share(worker: int, turn: Turn) -> tuple[int, int]:
@@ -186,14 +182,14 @@ def spans_to_read(options: Options) -> list[Span]:
 def following_offsets(files: Sequence[Path]) -> dict[Path, int | None]:
     """For each file, the first offset of the next segment in its folder; None: it is the newest, or has another
     name."""
-    found: dict[Path, int | None] = dict.fromkeys(files)
+    following: dict[Path, int | None] = dict.fromkeys(files)
     named = sorted(
         (path.absolute().parent, first, path) for path in files if (first := first_offset_of(path)) is not None
     )
     for (folder, _, path), (other, first, _) in pairwise(named):
         if folder == other:
-            found[path] = first
-    return found
+            following[path] = first
+    return following
 
 
 def dump_share(options: Options, spans: list[Span], turn: Turn, done: Callable[[Span], None]) -> tuple[int, int]:
@@ -201,7 +197,7 @@ def dump_share(options: Options, spans: list[Span], turn: Turn, done: Callable[[
     for span in spans:
         texts = span_texts(span, options, counts, payload_texts)
         try:
-            ready = prepared(texts)
+            ready = prepare_texts(texts)
         except Exception:
             turn.wait()  # prints it after everything before it, and not at all if another process failed there
             raise
@@ -215,7 +211,7 @@ def dump_share(options: Options, spans: list[Span], turn: Turn, done: Callable[[
     return counts.records, counts.rejected
 
 
-def prepared(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
+def prepare_texts(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
     """Prepared before the process's turn, since this takes most of the time: a whole span, unless it grows too
     large."""
     ready: list[pa.Buffer] = []
@@ -236,7 +232,7 @@ def span_texts(span: Span, options: Options, counts: Counts, payload_texts: Payl
         ranges.take(framed.batches, [each for each in framed.rejected if not is_torn_tail(each, span)], str(span.path))
         yield from piece_texts(framed, writer, options.from_offset, counts)
     ranges.close(last_offset_of(span))
-    damaged = sum(each.num_records for each in ranges.found)
+    damaged = sum(each.num_records for each in ranges.closed)
     counts.records += damaged
     counts.rejected += damaged
 

@@ -47,9 +47,10 @@ def judge(arguments: argparse.Namespace) -> int:
         # Before the warehouse is locked, so that errors in the rules are reported at once.
         options = run_options(arguments, may_be_new=False)
         _ = gate.rules
-        (found,) = run_jobs([gate], options, engine)
-    show(found, gate, arguments)
-    return exit_code(found, arguments.fail_on)
+        (result,) = run_jobs([gate], options, engine)
+    code = exit_code(result, arguments.fail_on)
+    show(result, gate, arguments, code)
+    return code
 
 
 def is_about_spans(arguments: argparse.Namespace) -> bool:
@@ -57,9 +58,9 @@ def is_about_spans(arguments: argparse.Namespace) -> bool:
     return any(value is not None for value in (arguments.span, arguments.result, arguments.override, arguments.actor))
 
 
-def show(found: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace) -> None:
+def show(result: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace, code: int) -> None:
     if arguments.format == "table":
-        print_page(page(found, gate.findings))
+        print_page(page(result, gate.findings, code))
     else:
         print_rows(COLUMNS, [finding_cells(row) for row in gate.findings], arguments.format)
 

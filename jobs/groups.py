@@ -9,7 +9,7 @@ share groups and groups of Kafka Connect.
 import argparse
 import sys
 
-from jobs.answers.history import History, opened, print_answer
+from jobs.answers.history import History, open_history, print_answer
 from jobs.answers.missing_records import check_seen_at
 from jobs.answers.unnamed_topics import say_unnamed
 from jobs.output.failure import say
@@ -20,14 +20,16 @@ COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     say_unnamed(history)
-    found = listed(history, arguments)
-    print_answer(COLUMNS, found, arguments.format)
+    lines = group_lines(history, arguments)
+    print_answer(COLUMNS, lines, arguments.format)
     return ExitCode.CLEAN
 
 
-def listed(history: History, arguments: argparse.Namespace) -> list[tuple[str, str | None, str | None, str | None]]:
+def group_lines(
+    history: History, arguments: argparse.Namespace
+) -> list[tuple[str, str | None, str | None, str | None]]:
     at = history.instant(arguments.at)
     check_seen_at(history, at)
     rows = history.rows_at("group_state_intervals", at)

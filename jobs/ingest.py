@@ -28,13 +28,13 @@ from schemas.words.exit_codes import ExitCode
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, JOB) as engine:
-        results = ingested(arguments, engine)
-    for found in results:
-        show(found, arguments.format)
-    return max(int(found["exit_code"]) for found in results)
+        results = ingest_results(arguments, engine)
+    for result in results:
+        show(result, arguments.format)
+    return max(int(result["exit_code"]) for result in results)
 
 
-def ingested(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
+def ingest_results(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
     """The results of one run, or of two if rejected records are decoded again first."""
     with recorded_failure(arguments.result_file, JOB):
         return runs(arguments, engine)
@@ -47,13 +47,13 @@ def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
 def jobs_of(arguments: argparse.Namespace) -> list[Job]:
     check_usage(arguments)
     asked = IngestOptions(
-        arguments.source,
-        arguments.command_config,
-        arguments.offsets_partition,
-        tuple(arguments.snapshots),
-        arguments.captured_at,
-        arguments.optimize,
-        arguments.retry_rejected,
+        source=arguments.source,
+        command_config=arguments.command_config,
+        offsets_partition=arguments.offsets_partition,
+        snapshots=tuple(arguments.snapshots),
+        captured_at=arguments.captured_at,
+        optimize=arguments.optimize,
+        retry_rejected=arguments.retry_rejected,
     )
     # In a separate run, before the other run reads input that may contain the same records.
     jobs: list[Job] = [Ingest(asked, is_retry=True)] if asked.retry_rejected else []
@@ -68,20 +68,20 @@ def has_input(arguments: argparse.Namespace) -> bool:
 
 def check_usage(arguments: argparse.Namespace) -> None:
     if not (has_input(arguments) or arguments.retry_rejected or arguments.optimize == "full"):
-        told = (
+        line = (
             "--source segments:DIR, kafka:HOST:PORT or records:PATH, --snapshots, --retry-rejected or --optimize full"
         )
-        raise Failure(ExitCode.USAGE, f"nothing to do; give {told}")
+        raise Failure(ExitCode.USAGE, f"nothing to do; give {line}")
     if arguments.command_config is not None and not (arguments.source or "").startswith("kafka:"):
-        told = "only --source kafka:HOST:PORT uses it; add that source or leave the flag out"
-        raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {told}")
+        line = "only --source kafka:HOST:PORT uses it; add that source or leave the flag out"
+        raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {line}")
 
 
-def show(found: Mapping[str, Any], format: str) -> None:
+def show(result: Mapping[str, Any], format: str) -> None:
     if format == "table":
-        print_page([closing_line(found)])
+        print_page([closing_line(result)])
     else:
-        print_rows(list(found), [list(found.values())], format)
+        print_rows(list(result), [list(result.values())], format)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Computes the lag of every group at every snapshot, its verdict, and what happened to its offsets.
+"""Computes the lag of every group at every snapshot and a verdict on each of its partitions, and finds offsets that
+were reset or expire soon.
 
     groupscope lag --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/lag.py --warehouse hdfs://namenode/groupscope
@@ -26,20 +27,20 @@ from udfs.sentences.counts import counted
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "lag") as engine:
         job = Measurement(is_full=arguments.full, as_of=as_of_micros(arguments.as_of, now_ms()))
-        found = run_result(arguments, job, engine)
-    show_result(found, list(summary_lines(found)), arguments.format)
-    return int(found["exit_code"])
+        result = run_result(arguments, job, engine)
+    show_result(result, list(summary_lines(result)), arguments.format)
+    return int(result["exit_code"])
 
 
-def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    whole = f"{found['num_partitions_measured_whole']:,} of them from their first record"
-    where = f"{counted(found['num_partitions'], 'offsets partition')} measured, {whole}"
-    snapshots = f"{counted(found['num_snapshots'], 'snapshot')} known"
-    yield f"run {found['run_id']}: {where}; {snapshots}; {found['seconds']:.1f} s"
-    if not found["num_snapshots"]:
+def summary_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    whole = f"{result['num_partitions_measured_whole']:,} of them from their first record"
+    where = f"{counted(result['num_partitions'], 'offsets partition')} measured, {whole}"
+    snapshots = f"{counted(result['num_snapshots'], 'snapshot')} in the warehouse"
+    yield f"run {result['run_id']}: {where}; {snapshots}; {result['seconds']:.1f} s"
+    if not result["num_snapshots"]:
         yield "no snapshots: lag is UNKNOWN everywhere. `groupscope capture` takes one, `ingest --snapshots` reads it"
     yield ""
-    yield from row_lines(("table", "rows added"), sorted(found["rows_added"].items()), "table", width=terminal_width())
+    yield from row_lines(("table", "rows added"), sorted(result["rows_added"].items()), "table", width=terminal_width())
 
 
 if __name__ == "__main__":

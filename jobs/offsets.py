@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from jobs.answers import deleted_topics
-from jobs.answers.history import History, opened, print_answer, state_at
+from jobs.answers.history import History, open_history, print_answer, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.states.members import committed_at, members_at
 from jobs.output.failure import say, visible
 from jobs.output.rows import Format, csv_cell, time_text, write_lines
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 COLUMNS = ("topic", "partition", "offset")
 # Limit of partitions in one line; for more, only the number.
@@ -29,7 +29,7 @@ MOST_NAMED = 5
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     at = history.instant(arguments.at)
     state_at(history, arguments.group, at)
     committed = committed_at(history, arguments.group, at)
@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
 def say_deleted_topics(history: History, topics: set[str]) -> None:
     gone = sorted(topics & deleted_topics.deleted_topics(history.rows("topics", columns=deleted_topics.COLUMNS)))
     if gone:
-        told = "deleted after that time; brokers refuse to commit offsets for it"
-        say(visible(f"topic {listed(gone, MOST_NAMED)}: {told}"))
+        line = "deleted after that time; brokers refuse to commit offsets for it"
+        say(visible(f"topic {list_names(gone, MOST_NAMED)}: {line}"))
 
 
 def say_later_partitions(history: History, group: str, at: datetime, there: set[tuple[str, int]]) -> None:
@@ -62,9 +62,9 @@ def say_later_partitions(history: History, group: str, at: datetime, there: set[
     assert now is not None
     later = sorted(set(committed_at(history, group, now)) - there) if at < now else []
     if later:
-        named = listed([f"{topic}-{partition}" for topic, partition in later], MOST_NAMED)
-        told = f"later ones are committed. A reset by this CSV keeps the offsets of {time_text(now)}"
-        say(visible(f"{named}: no offset was committed at {time_text(at)}, {told}"))
+        named = list_names([f"{topic}-{partition}" for topic, partition in later], MOST_NAMED)
+        line = f"later ones are committed. A reset by this CSV keeps the offsets of {time_text(now)}"
+        say(visible(f"{named}: no offset was committed at {time_text(at)}, {line}"))
 
 
 def say_active_members(history: History, group: str) -> None:
@@ -74,16 +74,16 @@ def say_active_members(history: History, group: str) -> None:
     members = members_at(history, group, now)
     if members:
         number = counted(len(members), "active member")
-        told = "Kafka refuses a reset while a group has members; stop them first"
-        say(visible(f"group {group} has {number} at {time_text(now)}. {told}"))
+        line = "Kafka refuses a reset while a group has members; stop them first"
+        say(visible(f"group {group} has {number} at {time_text(now)}. {line}"))
 
 
 def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
     """A negative committed offset is shown, as it is data. But a reset to it would not restore the group."""
     odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in rows if partition < 0 or offset < 0]
     if odd:
-        told = "is negative, as the group committed it; kafka-consumer-groups sets the earliest offset instead"
-        say(visible(f"{listed(odd, 1)}: {told}"))
+        line = "is negative, as the group committed it; kafka-consumer-groups sets the earliest offset instead"
+        say(visible(f"{list_names(odd, 1)}: {line}"))
 
 
 if __name__ == "__main__":

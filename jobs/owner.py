@@ -11,9 +11,9 @@ from datetime import datetime
 
 from jobs.answers.history import (
     History,
-    opened,
+    cells_of,
+    open_history,
     print_answer,
-    selected,
 )
 from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
@@ -30,11 +30,11 @@ NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     at = history.instant(arguments.at)
-    found = owners(history, arguments.topic, arguments.partition, at)
-    rows = [row for row in found if row["topic"] is not None]
-    unnamed = {row["group_id"] for row in found if row["topic"] is None}
+    owner_rows = owners(history, arguments.topic, arguments.partition, at)
+    rows = [row for row in owner_rows if row["topic"] is not None]
+    unnamed = {row["group_id"] for row in owner_rows if row["topic"] is None}
     if not rows and not unnamed:
         check_known(history, arguments.topic, arguments.partition)
     is_seen = check_seen_at(history, at)
@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
         where = "in any group" if is_seen else "in any group whose records are in the warehouse"
         say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
     if arguments.format == Format.TABLE and not arguments.wide:
-        print_narrow(NARROW, selected(rows, NARROW), {row["member_id"] for row in rows})
+        print_narrow(NARROW, cells_of(rows, NARROW), {row["member_id"] for row in rows})
     else:
-        print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format, is_wide=True)
+        print_answer(OWNER_COLUMNS, cells_of(rows, OWNER_COLUMNS), arguments.format, is_wide=True)
     return ExitCode.CLEAN
 
 
@@ -59,17 +59,19 @@ def owners(history: History, topic: str, partition: int, at: datetime) -> list[R
 
 def check_known(history: History, topic: str, partition: int) -> None:
     """If a partition has no owner, the name may be wrong, or it was unowned at that time."""
-    found = {
+    partitions = {
         partition
         for table in ("ownership_intervals", "offset_history", "topic_snapshots")
         for partition in history.distinct(table, "partition", equal("topic", topic))
     }
-    if not found:
+    if not partitions:
         names = history.distinct("ownership_intervals", "topic") | history.distinct("offset_history", "topic")
         raise Failure(ExitCode.USAGE, visible(unknown("topic", topic, sorted(name for name in names if name))))
-    if partition not in found:
-        told = f"topic {topic} has no partition {partition}; a partition from {min(found)} to {max(found)} was expected"
-        raise Failure(ExitCode.USAGE, visible(told))
+    if partition not in partitions:
+        line = (
+            f"topic {topic} has no partition {partition}; give a partition from {min(partitions)} to {max(partitions)}"
+        )
+        raise Failure(ExitCode.USAGE, visible(line))
 
 
 if __name__ == "__main__":

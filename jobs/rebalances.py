@@ -16,7 +16,7 @@ from typing import Any
 
 from jobs.answers.durations import duration_text
 from jobs.answers.events.timeline import COLUMNS, Event, timeline
-from jobs.answers.history import opened, print_answer
+from jobs.answers.history import open_history, print_answer
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.narrow_tables import last_column_cut, member_ids
 from jobs.answers.short_ids import with_short_ids
@@ -36,7 +36,7 @@ ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     first, last = bound(arguments.first, "--from"), bound(arguments.last, "--to")
     if first is not None and last is not None and first > last:
         raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")
@@ -76,22 +76,22 @@ def in_that_time(first: datetime | None, last: datetime | None) -> str:
 
 
 def narrow_cells(event: Event) -> list[Any]:
-    detail = None if event.detail is None else ABOUT_MEMBER.sub(brief, event.detail)
+    detail = None if event.detail is None else ABOUT_MEMBER.sub(without_host, event.detail)
     return [shown_time(event), trigger(event) or event.kind.value, generations(event), unread(event), detail]
 
 
-def brief(about: re.Match[str]) -> str:
+def without_host(about: re.Match[str]) -> str:
     """Without the host, so that the line has room for what happened to the member."""
     parts = about[1].split(", ")
     return f" ({parts[0]})" if len(parts) > 1 else ""
 
 
 def wide_cells(event: Event) -> list[Any]:
-    told = event.values()
-    evidence = f"{told['evidence_partition']}: {told['evidence_first_offset']} to {told['evidence_last_offset']}"
+    values = event.values()
+    evidence = f"{values['evidence_partition']}: {values['evidence_first_offset']} to {values['evidence_last_offset']}"
     return [
         shown_time(event), None if event.end is None else time_text(event.end), event.kind.value, generations(event),
-        told["outcome"], trigger(event), event.confidence, unread(event), unread_sum(event), evidence, event.detail,
+        values["outcome"], trigger(event), event.confidence, unread(event), unread_sum(event), evidence, event.detail,
     ]  # fmt: skip
 
 

@@ -20,16 +20,16 @@ from udfs.sentences.counts import counted
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "replay") as engine:
-        found = run_result(arguments, Replay(is_full=arguments.full), engine)
-    show_result(found, [closing_line(found)], arguments.format)
-    return int(found["exit_code"])
+        result = run_result(arguments, Replay(is_full=arguments.full), engine)
+    show_result(result, [closing_line(result)], arguments.format)
+    return int(result["exit_code"])
 
 
-def closing_line(found: Mapping[str, Any]) -> str:
-    whole = f"{found['num_partitions_replayed_whole']:,} of them from their first record"
-    where = f"{counted(found['num_partitions'], 'offsets partition')} replayed, {whole}"
-    what = counted(found["num_records"], "record")
-    return f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"
+def closing_line(result: Mapping[str, Any]) -> str:
+    whole = f"{result['num_partitions_replayed_whole']:,} of them from their first record"
+    where = f"{counted(result['num_partitions'], 'offsets partition')} replayed, {whole}"
+    what = counted(result["num_records"], "record")
+    return f"run {result['run_id']}: {where}; {what}; {result['seconds']:.1f} s"
 
 
 if __name__ == "__main__":

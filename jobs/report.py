@@ -1,24 +1,28 @@
-"""Writes the report: one HTML file with the verdict, the findings with their evidence, and drawings beside their rows.
+"""Writes the report: one HTML file with the verdict, the findings with their evidence, and drawings, each with its
+rows.
 
     groupscope report --warehouse warehouse --report report
     groupscope report --group '^billing'
+    groupscope report --redact --copy-to /srv/redacted
 
 Reads every table at the versions of the newest run. Writes: `index.html`, and pages of single groups under `groups/`
-where one file would be too large. It opens without a network.
+if one file would be too large. A browser shows it without a network.
 """
 
 import argparse
 import sys
+import time
 from dataclasses import asdict
 
 from jobs.command_line.suggestions import unknown
 from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines
+from jobs.redacting.copy_warehouse import Copied, copy_warehouse
 from jobs.reporting.report_folder import check_cluster, marks_of, report_place
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
-from jobs.reporting.write_report import write_report
+from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
@@ -29,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     for flag, text in (("--group", arguments.group), ("--exclude-group", arguments.exclude_group)):
         check_pattern(flag, text)
     warehouse = reading(arguments.warehouse)
+    if arguments.copy_to is not None:
+        return copy(warehouse, arguments)
     cluster = known_cluster(warehouse, arguments.cluster)
     check_known(warehouse, cluster, arguments.group)
     folder = place_of(report_place(arguments.report, arguments.warehouse))
@@ -36,12 +42,29 @@ def run(arguments: argparse.Namespace) -> int:
     key = redaction_key(arguments)
     check_report_before(folder, cluster, key)
     report = write_report(warehouse, cluster, choice, folder, key)
-    if arguments.format == Format.TABLE:
-        write_lines([report.line])
-    else:
-        facts = asdict(report)
-        print_rows(list(facts), [list(facts.values())], arguments.format)
+    print_line(report, arguments.format)
     return ExitCode.CLEAN
+
+
+def copy(warehouse: Warehouse, arguments: argparse.Namespace) -> int:
+    key = redaction_key(arguments)
+    if key is None:
+        raise Failure(ExitCode.USAGE, f"--copy-to {arguments.copy_to}: also needs --redact")
+    for name in ("group", "exclude_group", "cluster", "report"):
+        if getattr(arguments, name) is not None:
+            line = "a copy holds every group and cluster of the warehouse, and no report"
+            raise Failure(ExitCode.USAGE, f"--{name.replace('_', '-')}: not with --copy-to; {line}")
+    copied = copy_warehouse(warehouse, place_of(arguments.copy_to), key, time.time_ns() // 1_000_000)
+    print_line(copied, arguments.format)
+    return ExitCode.CLEAN
+
+
+def print_line(written: WrittenReport | Copied, form: str) -> None:
+    if form == Format.TABLE:
+        write_lines([written.line])
+    else:
+        facts = asdict(written)
+        print_rows(list(facts), [list(facts.values())], form)
 
 
 def check_known(warehouse: Warehouse, cluster: str, pattern: str | None) -> None:
@@ -61,8 +84,8 @@ def check_report_before(folder: Place, cluster: str, key: Key | None) -> None:
     shown = None if key is None else Redaction(key.secret, ()).name(cluster)
     if key is not None and not key.is_kept and is_hash(marks.cluster):
         if marks.key is not None:
-            told = "holds a report redacted with a key file; add --redact-key FILE, or choose another folder"
-            raise Failure(ExitCode.USAGE, f"--report {folder}: {told}")
+            line = "holds a report redacted with a key file; add --redact-key FILE, or choose another folder"
+            raise Failure(ExitCode.USAGE, f"--report {folder}: {line}")
         # Hashes of two keys say nothing about each other.
         shown = marks.cluster
     check_cluster(folder, marks, cluster, shown)

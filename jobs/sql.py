@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         converse(engine_of(arguments), arguments.format)
     else:
-        answer(arguments)
+        run_statements(arguments)
     return ExitCode.CLEAN
 
 
@@ -53,7 +53,7 @@ def check_usage(arguments: argparse.Namespace) -> None:
         flag = f"--{others[0].replace('_', '-')}"
         raise Failure(ExitCode.USAGE, f"{flag} runs no statement; leave out {arguments.text!r}")
     if arguments.print_tables == Dialect.DUCKDB and arguments.warehouse.startswith(IN_HADOOP):
-        expected = "DuckDB itself reads no HDFS: a warehouse on local disks or in a bucket was expected"
+        expected = "DuckDB itself reads no HDFS; give a warehouse on local disks or in a bucket"
         raise Failure(ExitCode.USAGE, f"--print-tables duckdb: {arguments.warehouse}: {expected}")
 
 
@@ -81,13 +81,13 @@ def engine_of(arguments: argparse.Namespace) -> Engine:
     return DuckDBEngine(arguments.warehouse)
 
 
-def answer(arguments: argparse.Namespace) -> None:
+def run_statements(arguments: argparse.Namespace) -> None:
     text = standard_input() if arguments.text is None else text_of(arguments.text)
     engine = engine_of(arguments)
     statements = engine.statements(text)
     if not statements:
         origin = "standard input" if arguments.text is None else repr(arguments.text)
-        raise Failure(ExitCode.USAGE, f"{origin}: holds no statement, SQL or a file of it was expected")
+        raise Failure(ExitCode.USAGE, f"{origin}: holds no statement; give SQL or a file of it")
     print_answers(engine, statements, arguments.format)
 
 
@@ -95,7 +95,7 @@ def standard_input() -> str:
     try:
         return sys.stdin.buffer.read().decode()
     except ValueError as error:
-        raise Failure(ExitCode.USAGE, f"standard input: {error}, SQL in UTF-8 was expected") from None
+        raise Failure(ExitCode.USAGE, f"standard input: {error}; give SQL in UTF-8") from None
 
 
 def text_of(argument: str) -> str:
@@ -106,14 +106,14 @@ def text_of(argument: str) -> str:
         is_file = False
     if not is_file and not argument.endswith(".sql"):
         if not argument.isascii() and argument != argument.encode(errors="replace").decode():
-            raise Failure(ExitCode.USAGE, f"{argument!r}: SQL in UTF-8 was expected")
+            raise Failure(ExitCode.USAGE, f"{argument!r}; give SQL in UTF-8")
         return argument
     try:
         return Path(argument).read_text(encoding="utf-8")
     except OSError as error:
-        raise Failure(ExitCode.USAGE, f"{argument}: {error.strerror}, a file of SQL was expected") from None
+        raise Failure(ExitCode.USAGE, f"{argument}: {error.strerror}; give a file of SQL") from None
     except ValueError as error:
-        raise Failure(ExitCode.USAGE, f"{argument}: {error}, SQL in UTF-8 was expected") from None
+        raise Failure(ExitCode.USAGE, f"{argument}: {error}; give SQL in UTF-8") from None
 
 
 if __name__ == "__main__":

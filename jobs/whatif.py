@@ -19,9 +19,9 @@ from typing import Any
 
 from jobs.answers.history import (
     History,
-    opened,
+    cells_of,
+    open_history,
     print_answer,
-    selected,
     states_of,
 )
 from jobs.answers.narrow_tables import print_narrow
@@ -29,7 +29,7 @@ from jobs.answers.short_ids import with_short_ids
 from jobs.answers.table_reader import Row, equal
 from jobs.output.failure import Failure, visible
 from jobs.output.rows import Format, print_rows, write_lines
-from jobs.output.table_layout import labelled, paragraph
+from jobs.output.table_layout import label_lines, paragraph
 from jobs.output.terminal import terminal_width
 from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
 from jobs.recomputing.newest_assignment import facts, newest_assignment
@@ -38,7 +38,7 @@ from schemas.words.history import Confidence
 from udfs.assignors.questions.specs import GroupProtocol
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.whatif.answers import WhatIfAnswer, answers
-from udfs.audit.whatif.changes import GroupChange, WrongChange, assumed, changed
+from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, assumptions
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
 from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped
 from udfs.audit.whatif.limits import left_out, why_refused
@@ -52,7 +52,7 @@ NAMES = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     change = GroupChange(tuple(arguments.remove_member), arguments.add_members, numbers_of(arguments.partitions))
     rows = rows_of(history, arguments.group)
     wanted = [row for row in rows if arguments.assignor in (None, row["assignor"])]
@@ -61,60 +61,56 @@ def run(arguments: argparse.Namespace) -> int:
     known = facts(history)
     latest = newest_assignment(history, arguments.group, known)
     if latest is None:
-        raise Failure(
-            ExitCode.USAGE, visible(f"group {arguments.group}: has no assignment, so there is nothing to compare")
-        )
+        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group} has no assignment to compare"))
     try:
-        question = Question(changed(latest, change), known)
+        question = Question(apply_change(latest, change), known)
     except WrongChange as error:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: {error}")) from None
     if arguments.print_spec:
         write_lines(spec_texts(question, wanted))
         return ExitCode.CLEAN
-    told = [told_of(row, latest, question, change) for row in rows]
+    answers = [told_of(row, latest, question, change) for row in rows]
     is_named = arguments.assignor is not None or bool(change) or arguments.verbose
-    show(told, latest, arguments, is_named)
+    show(answers, latest, arguments, is_named)
     return ExitCode.CLEAN
 
 
 def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for topic, count in partitions:
-        if found.setdefault(topic, count) != count:
-            told = f"--partitions {topic}={count} contradicts --partitions {topic}={found[topic]}; give a topic once"
-            raise Failure(ExitCode.USAGE, visible(told))
-    return found
+        if numbers.setdefault(topic, count) != count:
+            line = f"--partitions {topic}={count} contradicts --partitions {topic}={numbers[topic]}; give a topic once"
+            raise Failure(ExitCode.USAGE, visible(line))
+    return numbers
 
 
 def rows_of(history: History, group: str) -> list[Row]:
     """In the order in which choices are shown, or a failure that says why there is none."""
     if "assignment_whatif" not in history.reader.versions:
-        told = f"{history.reader.warehouse.told}: has no table assignment_whatif yet; run `groupscope assignments`"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
-    found = history.rows("assignment_whatif", equal("group_id", group))
-    if not found:
+        line = f"{history.reader.warehouse.address}: has no table assignment_whatif yet; run `groupscope assignments`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
+    rows = history.rows("assignment_whatif", equal("group_id", group))
+    if not rows:
         # Fails with a message if the group never existed.
         last = max(states_of(history, group), key=lambda row: row["from_offset"])
         now = f"it is {last['state']}" if last["is_open"] else "it was deleted"
-        raise Failure(
-            ExitCode.USAGE, visible(f"group {group}: has no assignment, so there is nothing to compare: {now}")
-        )
-    return sorted(found, key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
+        raise Failure(ExitCode.USAGE, visible(f"group {group} has no assignment to compare: {now}"))
+    return sorted(rows, key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
 
 
 def not_offered(group: str, assignor: str, rows: Sequence[Row]) -> Failure:
     offered = ", ".join(dict.fromkeys(row["assignor"] for row in rows))
-    told = f"--assignor {assignor}: not for a {rows[0]['group_type']} group, one of {offered} was expected"
-    return Failure(ExitCode.USAGE, visible(f"group {group}: {told}"))
+    line = f"--assignor {assignor}: not for a {rows[0]['group_type']} group; give one of {offered}"
+    return Failure(ExitCode.USAGE, visible(f"group {group}: {line}"))
 
 
 def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
     refused = ""
     possible = []
     for row in rows:
-        told = answer_of(question, GroupProtocol(row["group_protocol"]), row["assignor"])
-        if isinstance(told, str):
-            refused = told
+        answer = answer_of(question, GroupProtocol(row["group_protocol"]), row["assignor"])
+        if isinstance(answer, str):
+            refused = answer
         else:
             possible.append(row)
     if not possible:
@@ -139,8 +135,8 @@ def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -
     ]
     if not change:
         return WhatIfBlock(row, moves, members)
-    notes = [*left_out(question.latest, question.facts, protocol, assignor), *assumed(change)]
-    found = {
+    notes = [*left_out(question.latest, question.facts, protocol, assignor), *assumptions(change)]
+    columns = {
         "imbalance": answer.imbalance(question.class_of_member),
         "moves_from_current": num_moved(moves),
         "partitions_stopped": num_stopped(moves, is_eager=(protocol, assignor) in EAGER),
@@ -148,7 +144,7 @@ def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -
         "reason": "; ".join(notes) or None,
         "confidence": str(Confidence.LIKELY if notes else Confidence.CERTAIN),
     }
-    return WhatIfBlock({**row, **found}, moves, members)
+    return WhatIfBlock({**row, **columns}, moves, members)
 
 
 def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> WhatIfAnswer | str:
@@ -166,8 +162,8 @@ def lists_of(latest: Latest) -> Lists:
     }
 
 
-def show(told: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
-    wanted = [each for each in told if arguments.assignor in (None, each.row["assignor"])]
+def show(answers: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
+    wanted = [each for each in answers if arguments.assignor in (None, each.row["assignor"])]
     rows = [each.row for each in wanted]
     if arguments.format == Format.JSON and is_named:
         more = ["moves", "members", *(["owners"] if arguments.verbose else [])]
@@ -175,20 +171,20 @@ def show(told: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namesp
         whole = [[*(row[name] for name in NAMES), *part[: len(more)]] for row, part in zip(rows, parts, strict=True)]
         print_rows([*NAMES, *more], whole, arguments.format)
     elif arguments.format != Format.TABLE:
-        print_rows(NAMES, selected(rows, NAMES), arguments.format)
+        print_rows(NAMES, cells_of(rows, NAMES), arguments.format)
     else:
         width = terminal_width()
-        ids = set() if arguments.wide else {member for each in told for member, *_ in each.members}
+        ids = set() if arguments.wide else {member for each in answers for member, *_ in each.members}
         if arguments.assignor is not None or arguments.verbose:
             rows_of_blocks = with_short_ids(list(blocks(wanted, latest, is_verbose=arguments.verbose)), ids)
             write_lines(
-                line for label, text in rows_of_blocks for line in labelled(label, visible(text), LABEL_WIDTH, width)
+                line for label, text in rows_of_blocks for line in label_lines(label, visible(text), LABEL_WIDTH, width)
             )
         elif arguments.wide:
-            print_answer(NAMES, selected(rows, NAMES), arguments.format, is_wide=True)
+            print_answer(NAMES, cells_of(rows, NAMES), arguments.format, is_wide=True)
         else:
-            print_narrow(NAMES, selected(rows, NAMES), ids, left_out=("group_id", "group_type"))
-        sentence = best([each.row for each in told], in_force(latest))
+            print_narrow(NAMES, cells_of(rows, NAMES), ids, left_out=("group_id", "group_type"))
+        sentence = best([each.row for each in answers], in_force(latest))
         write_lines(["", *paragraph(visible(sentence or "No assignor is possible."), width)])
 
 
@@ -209,9 +205,9 @@ def moves_of(moves: Sequence[Move]) -> list[dict[str, Any]]:
     ]
 
 
-def members_of(told: WhatIfBlock) -> list[Mapping[str, Any]]:
+def members_of(answer: WhatIfBlock) -> list[Mapping[str, Any]]:
     names = ("member_id", "num_partitions_now", "num_partitions_then")
-    return [dict(zip(names, each, strict=True)) for each in told.members]
+    return [dict(zip(names, each, strict=True)) for each in answer.members]
 
 
 if __name__ == "__main__":

@@ -18,13 +18,13 @@ from jobs.answers.events.drawing import drawing
 from jobs.answers.events.rebalance import EventStory, event_at, lines
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import COLUMNS, distance
-from jobs.answers.history import History, column_names, opened, state_at
+from jobs.answers.history import History, column_names, open_history, state_at
 from jobs.answers.missing_records import Unseen, unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, print_rows, write_lines
-from jobs.output.table_layout import labelled
+from jobs.output.table_layout import label_lines
 from jobs.output.terminal import terminal_width
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -35,7 +35,7 @@ WIDTH = 80
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments)
+    history = open_history(arguments)
     at = history.instant(arguments.at)
     story = event_at(history, arguments.group, at)
     if story is None:
@@ -62,7 +62,7 @@ def print_lines(history: History, story: EventStory, at: datetime, *, is_wide: b
     rows: Sequence[Sequence[str]] = [group, *story_lines(history, story, width or WIDTH), *facts]
     if not is_wide:
         rows = with_short_ids(rows, member_ids(history, story.event.row["group_id"]))
-    write_lines(line for label, text in rows for line in labelled(label, visible(text), LABEL_WIDTH, width))
+    write_lines(line for label, text in rows for line in label_lines(label, visible(text), LABEL_WIDTH, width))
 
 
 def story_lines(history: History, story: EventStory, width: int) -> Iterator[tuple[str, str]]:
@@ -76,13 +76,13 @@ def story_lines(history: History, story: EventStory, width: int) -> Iterator[tup
 
 
 def as_object(story: EventStory) -> dict[str, Any]:
-    found: dict[str, Any] = story.event.values()
+    columns: dict[str, Any] = story.event.values()
     if story.event.is_rebalance:
-        found |= {name: story.event.row[name] for name in column_names(TABLES["rebalances"])}
-        found |= {"moves": story.moves}
+        columns |= {name: story.event.row[name] for name in column_names(TABLES["rebalances"])}
+        columns |= {"moves": story.moves}
     neighbours = {"before": story.before, "after": story.after}
     return {
-        **found,
+        **columns,
         "members": story.members,
         **{name: None if each is None else each.values() for name, each in neighbours.items()},
     }

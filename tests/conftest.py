@@ -23,7 +23,10 @@ AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    from jobs.spark.compiled_loops import keep_compiled_loops
+
     config.pluginmanager.register(Durations(config))
+    keep_compiled_loops()
     # A shell's background job ignores Ctrl-C, and so would every process that a test starts in order to interrupt it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -109,6 +112,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         # A few rows at a time: to compile each query would take far longer than to answer it.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Each table that a join keeps in memory takes a page: 8 MB by default, so that a few dozen fill the heap.
+        "spark.buffer.pageSize": "256k",
+        # Plans of a thousand queries otherwise: only a web page, which is off, would show them.
+        "spark.sql.ui.retainedExecutions": "1",
         # Delta makes out the state of a table in fifty tasks otherwise. A test that unsets it takes it from all others.
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),

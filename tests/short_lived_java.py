@@ -7,6 +7,9 @@ from typing import Final
 FLAGS: Final = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
+    # The first compiler alone gets 48 MB for its code. Spark's queries fill them, and what is dropped then is compiled
+    # again.
+    "-XX:ReservedCodeCacheSize=240m",
     # Set-up has checked the jars by their hashes.
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",

@@ -15,11 +15,16 @@ IMPURE = frozenset({"datetime", "glob", "os", "pathlib", "random", "secrets", "s
 IMPURE |= {"importlib"}  # would reach all of them, unseen by this walk
 ALLOWED = {
     "schemas": STANDARD_LIBRARY | {"schemas"},
-    "udfs": (STANDARD_LIBRARY - IMPURE) | {"numpy", "pyarrow", "pandas", "google_crc32c", "xxhash", "schemas", "udfs"},
+    "udfs": (STANDARD_LIBRARY - IMPURE)
+    | {"numpy", "pyarrow", "pandas", "google_crc32c", "xxhash", "numba", "llvmlite", "schemas", "udfs"},
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
     | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "duckdb", "great_expectations"}
     | {"obstore", "hdfs_native", "jinja2", "markupsafe", "argcomplete"}
+    # The compiler of loops, and the half of it that knows the processor.
+    | {"numba", "llvmlite"}
+    # Only in `jobs/supply_chain`, which developers run.
+    | {"packaging"}
     # Only with the extra `kafka`, so never when a module loads.
     | {"kafka"}
     | {"schemas", "udfs", "jobs"},
@@ -27,7 +32,20 @@ ALLOWED = {
 
 # A job is what an operator starts: it reads, calls, writes. The other files of jobs/ are parts that jobs share.
 JOBS = frozenset(
-    {"ingest", "capture", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"}
+    {
+        "ingest",
+        "capture",
+        "replay",
+        "assignments",
+        "lag",
+        "gate",
+        "report",
+        "audit",
+        "dump",
+        "sql",
+        "doctor",
+        "maintain",
+    }
 )
 JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances", "completion"}
 CALL_JOBS = frozenset({"audit", "cli"})
@@ -74,15 +92,15 @@ def modules() -> dict[str, Path]:
 
 
 def imported_modules(source: str, names: Collection[str]) -> set[str]:
-    """Without what only types need, and what a module does when it is run."""
+    """Imports for types included: a reader follows them too. Without what a module does when it is run."""
     tree = ast.parse(source)
-    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_of_types_or_main(node))]
-    found = (name for _, name in imports(ast.unparse(tree)))
-    return {name if name in names else name.rpartition(".")[0] for name in found} & set(names)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_for_main(node))]
+    imported = (name for _, name in imports(ast.unparse(tree)))
+    return {name if name in names else name.rpartition(".")[0] for name in imported} & set(names)
 
 
-def is_of_types_or_main(node: ast.If) -> bool:
-    return ast.unparse(node.test) in ("TYPE_CHECKING", "__name__ == '__main__'")
+def is_for_main(node: ast.If) -> bool:
+    return ast.unparse(node.test) == "__name__ == '__main__'"
 
 
 def packages_of(arrows: Mapping[str, set[str]], packages: Collection[str]) -> dict[str, set[str]]:
@@ -123,7 +141,9 @@ def test_no_folders_import_each_other(arrows: dict[str, set[str]]) -> None:
 def test_a_circle_is_seen() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
     source = "if TYPE_CHECKING:\n    from jobs import a\ndef f():\n    from jobs.b import g\n    import jobs.c.h"
-    assert imported_modules(source, ("jobs.a", "jobs.b", "jobs.c.h")) == {"jobs.b", "jobs.c.h"}
+    assert imported_modules(source, ("jobs.a", "jobs.b", "jobs.c.h")) == {"jobs.a", "jobs.b", "jobs.c.h"}
+    main = "if __name__ == '__main__':\n    from jobs import a"
+    assert imported_modules(main, ("jobs.a",)) == set()
     assert packages_of({"p.x": {"q.y"}, "q.z": {"p.x"}}, ("p", "q")) == {"p": {"q"}, "q": {"p"}}
 
 

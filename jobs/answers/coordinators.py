@@ -41,7 +41,7 @@ class Choice:
 class Coordinators:
     reader: TableReader
     cluster: str
-    told: set[str] = field(default_factory=set)
+    reported_groups: set[str] = field(default_factory=set)
 
     @cached_property
     def choices(self) -> dict[str, Choice]:
@@ -72,13 +72,13 @@ class Coordinators:
 
     def newest(self, group: str) -> int:
         """Records of the oldest format have no time: they count as the oldest."""
-        found = []
+        records = []
         for table, columns in TIMES.items():
             rows = self.arrow(table, ["evidence_last_offset", "evidence_partition", *columns], equal("group_id", group))
             for row in rows.to_pylist():
                 time = max((row[name] for name in columns if row[name] is not None), default=EPOCH)
-                found.append((time, row["evidence_last_offset"], row["evidence_partition"]))
-        return int(max(found)[-1])
+                records.append((time, row["evidence_last_offset"], row["evidence_partition"]))
+        return int(max(records)[-1])
 
     def arrow(self, table: str, columns: Sequence[str], *conditions: Condition) -> pa.Table:
         return self.reader.arrow(table, columns, equal("cluster", self.cluster), *conditions)
@@ -88,9 +88,9 @@ class Coordinators:
         place = place_of(TABLES[table])
         if place is None or not self.choices:
             return self.reader.rows(table, columns, *conditions)
-        found = self.reader.rows(table, list(dict.fromkeys([*columns, "group_id", place])), *conditions)
-        self.tell({row["group_id"] for row in found})
-        kept = (row for row in found if self.is_read(row["group_id"], row[place]))
+        rows = self.reader.rows(table, list(dict.fromkeys([*columns, "group_id", place])), *conditions)
+        self.tell({row["group_id"] for row in rows})
+        kept = (row for row in rows if self.is_read(row["group_id"], row[place]))
         return [{name: row[name] for name in columns} for row in kept]
 
     def is_read(self, group: str, partition: int) -> bool:
@@ -98,8 +98,8 @@ class Coordinators:
 
     def tell(self, groups: Iterable[str]) -> None:
         """Prints each message once."""
-        new = sorted(set(groups) & self.choices.keys() - self.told)
-        self.told.update(new)
+        new = sorted(set(groups) & self.choices.keys() - self.reported_groups)
+        self.reported_groups.update(new)
         for group in new[:MOST_TOLD]:
             say(visible(f"group {group}: its records are in {OFFSETS_TOPIC}, {self.choices[group]}"))
         if len(new) > MOST_TOLD:

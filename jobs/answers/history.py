@@ -16,6 +16,7 @@ from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows, time_text
+from jobs.runs.dropped_history import REBUILD, history_dropped_before
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
@@ -51,49 +52,53 @@ class History:
 
     def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
         """The intervals that contain the time."""
-        found = self.rows(
+        rows = self.rows(
             table,
             Condition("from_time", "<=", at, or_null=True),
             Condition("to_time", ">", at, or_null=True),
             *conditions,
         )
         # Records of the oldest format have no time, so an interval without an end time may still have ended.
-        return [row for row in found if row["to_time"] is not None or row["is_open"]]
+        return [row for row in rows if row["to_time"] is not None or row["is_open"]]
 
     def distinct(self, table: str, column: str, *conditions: Condition) -> set[Any]:
-        found = self.reader.arrow(table, [column], equal("cluster", self.cluster), *conditions)
-        return set(pc.unique(found.column(0)).to_pylist())
+        rows = self.reader.arrow(table, [column], equal("cluster", self.cluster), *conditions)
+        return set(pc.unique(rows.column(0)).to_pylist())
 
     def newest_time(self) -> datetime | None:
         places = [("history_coverage", "to_time"), *((name, "captured_time") for name in SNAPSHOTS)]
         columns = (self.reader.arrow(table, [name], equal("cluster", self.cluster)) for table, name in places)
         times = [pc.max(column.column(0)).as_py() for column in columns]
-        return max((found for found in times if found is not None), default=None)
+        return max((each for each in times if each is not None), default=None)
 
     def instant(self, text: str | None, flag: str = "--at") -> datetime:
         newest = self.newest_time()
         if newest is None:
-            told = f"the warehouse has no history of cluster {self.cluster} yet; run `groupscope replay`"
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+            line = f"the warehouse has no history of cluster {self.cluster} yet; run `groupscope replay`"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
         if text is None:
             return newest
         at = EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
         if at > newest:
-            say(f"{flag} {text}: data ends at {time_text(newest)}; showing the state at that time")
+            say(f"{flag} {text}: data ends at {time_text(newest)}; showing the last known state")
         self.check_covered(at, f"{flag} {text}")
         return at
 
-    def check_covered(self, at: datetime, told: str) -> None:
+    def check_covered(self, at: datetime, line: str) -> None:
         first = min((row["from_time"] for row in self.coverage() if row["from_time"] is not None), default=None)
         if first is not None and at < first:
-            raise Failure(ExitCode.USAGE, f"{told}: data begins at {time_text(first)}")
+            raise Failure(ExitCode.USAGE, f"{line}: data begins at {time_text(first)}; give a later time")
+        dropped = history_dropped_before(self.reader.warehouse, self.cluster)
+        if dropped is not None and at < dropped:
+            what = f"`groupscope maintain` dropped history before {time_text(dropped)}"
+            raise Failure(ExitCode.USAGE, f"{line}: {what}; give a later time, or run {REBUILD}")
 
     def coverage(self, partition: int | None = None) -> list[Row]:
         where = [] if partition is None else [equal("offsets_partition", partition)]
         return self.rows("history_coverage", *where)
 
 
-def opened(arguments: argparse.Namespace) -> History:
+def open_history(arguments: argparse.Namespace) -> History:
     warehouse = reading(arguments.warehouse)
     versions = warehouse.versions()
     cluster = one_cluster(warehouse, arguments.cluster)
@@ -101,16 +106,16 @@ def opened(arguments: argparse.Namespace) -> History:
     if cluster not in known:
         raise Failure(ExitCode.USAGE, unknown("cluster", cluster, known))
     if "group_state_intervals" not in versions:
-        told = f"{warehouse.told}: has no history yet; run `groupscope replay`"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+        line = f"{warehouse.address}: has no history yet; run `groupscope replay`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
     return History(TableReader(warehouse, versions), cluster)
 
 
 def state_at(history: History, group: str, at: datetime) -> Row:
     """The group's row of group_state_intervals, or a failure that says why there is none."""
-    found = history.rows_at("group_state_intervals", at, equal("group_id", group))
-    if found:
-        return found[-1]
+    states = history.rows_at("group_state_intervals", at, equal("group_id", group))
+    if states:
+        return states[-1]
     why = why_absent(history, states_of(history, group), at)
     raise Failure(ExitCode.USAGE, visible(f"group {group} at {time_text(at)}: {why}"))
 
@@ -133,8 +138,8 @@ def check_seen(history: History, group: str, at: datetime) -> None:
 
 def is_untold(history: History, group: str, at: datetime) -> bool:
     """Whether some members of the group are unknown at that time."""
-    found = history.rows_at("group_state_intervals", at, equal("group_id", group))
-    return bool(found) and found[-1]["num_members"] is None
+    states = history.rows_at("group_state_intervals", at, equal("group_id", group))
+    return bool(states) and states[-1]["num_members"] is None
 
 
 def last_before(known: list[Row], at: datetime) -> Row | None:
@@ -181,5 +186,5 @@ def column_names(table: Table) -> list[str]:
     return [column.name for column in table.columns]
 
 
-def selected(rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> list[list[object]]:
+def cells_of(rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> list[list[object]]:
     return [[row[name] for name in names] for row in rows]

@@ -12,7 +12,7 @@ from jobs.output.rows import time_text
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import OffsetEnd
 from schemas.words.records import OFFSETS_TOPIC
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 # Limit of partitions without a known offset in a message; for more, only the number.
 MOST_NAMED = 5
@@ -41,15 +41,15 @@ class Unseen(NamedTuple):
 
 def unseen_of(stretches: Sequence[Row]) -> list[Unseen]:
     """For one offsets partition. A log that begins at offset 0 has nothing before."""
-    found: list[Unseen] = []
+    unseen: list[Unseen] = []
     before, since = -1, None
     for row in sorted(stretches, key=lambda row: row["first_offset"]):
         if row["first_offset"] > before + 1:
-            found.append(Unseen(row["offsets_partition"], before, since, row["from_time"]))
+            unseen.append(Unseen(row["offsets_partition"], before, since, row["from_time"]))
         before = row["last_offset"]
         # Clocks may step back: no range ended before the largest time.
         since = max(filter(None, (since, row["to_time"])), default=None)
-    return found
+    return unseen
 
 
 def check_seen_at(history: History, at: datetime) -> bool:
@@ -79,9 +79,9 @@ def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
     newest = {(row["topic"], row["partition"]): row for row in sorted(rows, key=lambda row: int(row["from_offset"]))}
     unseen = sorted(place for place, row in newest.items() if is_cut(row, at))
     if unseen:
-        named = listed([f"{topic}-{partition}" for topic, partition in unseen], MOST_NAMED)
-        told = "are unknown: records after the last known commits are missing, so later commits may be too"
-        say(visible(f"group {group}: committed offsets of {named} at {time_text(at)} {told}"))
+        named = list_names([f"{topic}-{partition}" for topic, partition in unseen], MOST_NAMED)
+        line = "are unknown: records after the last known commits are missing, so later commits may be too"
+        say(visible(f"group {group}: committed offsets of {named} at {time_text(at)} {line}"))
 
 
 def is_cut(row: Row, at: datetime) -> bool:

@@ -15,26 +15,26 @@ WORD = re.compile(r"[^\s,;()]+?(?=:?(?:[\s,;()]|$))")
 
 def short_ids(ids: Collection[str]) -> dict[str, str]:
     """By id. Ids that would look the same keep more characters, or all."""
-    found = {each: each for each in ids}
+    by_id = {each: each for each in ids}
     left = set(ids)
     for length in LENGTHS:
         by_short: dict[str, list[str]] = {}
         for each in left:
-            by_short.setdefault(cut(each, length), []).append(each)
+            by_short.setdefault(shorten(each, length), []).append(each)
         for text, some in by_short.items():
-            if len(some) == 1 and (text not in found or text == some[0]):
-                found[some[0]] = text
+            if len(some) == 1 and (text not in by_id or text == some[0]):
+                by_id[some[0]] = text
                 left.discard(some[0])
-    return found
+    return by_id
 
 
-def cut(member_id: str, length: int) -> str:
+def shorten(member_id: str, length: int) -> str:
     if named := NAMED.fullmatch(member_id):
         return named[1] + named[2][:length]
     return member_id[: max(length, LENGTHS[-1])] if RANDOM.fullmatch(member_id) else member_id
 
 
-class Shortened:
+class ShortIds:
     """Texts and rows in which member ids are separate words."""
 
     def __init__(self, known: Collection[str], texts: Iterable[Any]) -> None:
@@ -42,12 +42,12 @@ class Shortened:
         self.short = short_ids(words & set(known))
 
     def text(self, text: str) -> str:
-        return self.short.get(text) or WORD.sub(lambda found: self.short.get(found[0], found[0]), text)
+        return self.short.get(text) or WORD.sub(lambda match: self.short.get(match[0], match[0]), text)
 
     def row(self, row: Sequence[Any]) -> list[Any]:
         return [self.text(cell) if isinstance(cell, str) else cell for cell in row]
 
 
 def with_short_ids(rows: Sequence[Sequence[Any]], known: Collection[str]) -> list[list[Any]]:
-    shortened = Shortened(known, (cell for row in rows for cell in row))
+    shortened = ShortIds(known, (cell for row in rows for cell in row))
     return [shortened.row(row) for row in rows]

@@ -25,7 +25,7 @@ class EndOffset:
 
 def end_offsets(history: History, topics: Iterable[str], at: datetime) -> dict[tuple[str, int], EndOffset]:
     """From the newest snapshot at or before the time."""
-    found: dict[tuple[str, int], EndOffset] = {}
+    ends: dict[tuple[str, int], EndOffset] = {}
     columns = ["topic", "partition", "topic_id", "log_end_offset", "captured_time"]
     for topic in sorted(set(topics)):
         rows = history.rows(
@@ -34,8 +34,8 @@ def end_offsets(history: History, topics: Iterable[str], at: datetime) -> dict[t
         for row in sorted(rows, key=lambda row: row["captured_time"]):
             if row["log_end_offset"] is not None:
                 end = EndOffset(row["log_end_offset"], row["topic_id"], row["captured_time"])
-                found[row["topic"], row["partition"]] = end
-    return found
+                ends[row["topic"], row["partition"]] = end
+    return ends
 
 
 def newest_cluster(history: History, at: datetime, column: str) -> Row | None:
@@ -59,6 +59,6 @@ def coordinator(history: History, partition: int, at: datetime) -> str | None:
 def default_assignor(history: History, at: datetime) -> str:
     """For consumer groups whose members do not choose an assignor: the first one in the broker's setting."""
     snapshot = newest_cluster(history, at, "settings")
-    told = dict(snapshot["settings"]).get(ASSIGNORS) if snapshot else None
-    first = (told or DEFAULT_ASSIGNOR).split(",")[0].strip()
+    assignors = dict(snapshot["settings"]).get(ASSIGNORS) if snapshot else None
+    first = (assignors or DEFAULT_ASSIGNOR).split(",")[0].strip()
     return ASSIGNOR_NAMES.get(first, first)

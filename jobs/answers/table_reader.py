@@ -95,8 +95,8 @@ def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None,
             columns=columns, filter=whole
         )
     names = [path.file for path in paths if isinstance(path, StoredPath)]
-    found = ds.dataset(names, schema, format="parquet", filesystem=arrow_files(first.storage))
-    return found.to_table(columns=columns, filter=whole, use_threads=False)
+    dataset = ds.dataset(names, schema, format="parquet", filesystem=arrow_files(first.storage))
+    return dataset.to_table(columns=columns, filter=whole, use_threads=False)
 
 
 def unusable(path: object, what: str) -> Failure:

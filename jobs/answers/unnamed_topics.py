@@ -5,7 +5,7 @@ from typing import Any
 
 from jobs.answers.history import History
 from jobs.output.failure import say, visible
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 REMEDY = "name them: groupscope ingest --snapshots FILE, from kafka-topics --describe or groupscope capture --into"
 # Limit of groups named in a message; for more, only the number.
@@ -34,8 +34,8 @@ def say_unnamed(history: History) -> set[str]:
 def say_may_own(topic: str, partition: int, groups: Collection[str]) -> None:
     """Groups that own such a partition of a topic without a name."""
     if groups:
-        told = f"they own partition {partition} of a topic that is known only by id, which may be {topic}"
-        say(visible(f"groups perhaps missing from the answer: {listed(sorted(groups), MOST_NAMED)}; {told}"))
+        line = f"they own partition {partition} of a topic that is known only by id, which may be {topic}"
+        say(visible(f"groups perhaps missing from the answer: {list_names(sorted(groups), MOST_NAMED)}; {line}"))
 
 
 def say_listed_twice(topics: Collection[str], unnamed: Collection[str]) -> None:

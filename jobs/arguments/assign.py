@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="JSON lines, one a line: assignor, topics and members to assign partitions to (default: standard input)",
+        help="questions as JSON lines, each with assignor, topics and members (default: standard input)",
     )
     for_lines = "for lines without the field"
     parser.add_argument("--assignor", choices=NAMES, help=f"Kafka's name of the assignor, {for_lines} 'assignor'")
@@ -28,13 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jdk",
         type=int,
         choices=JDKS,
-        help="Java version that the assignor ran on, which decides the order of its sets: that of the leader of a "
-        f"classic group, else that of the broker, {for_lines} 'jdk' (default: 17)",
+        help=f"Java version, {for_lines} 'jdk' (default: 17): some assignments depend on the Java version of the "
+        "leader (classic groups) or of the broker (other groups)",
     )
     add_format_flag(
         parser,
         Format.JSON,
-        "output as JSON lines with one line an input line (the default); csv and table: one row a member",
+        "output as JSON lines, one for each question (the default), or as CSV or a table, one row for each member",
     )
     add_quiet_flag(parser)
 

@@ -45,20 +45,20 @@ def add_judging_flags(parser: argparse.ArgumentParser, *, until: str = "", group
     parser.add_argument(
         "--since",
         metavar="T",
-        help="list events as findings only if they are after this time (default: the --as-of time of the previous run)",
+        help="leave out findings about events up to this time (default: the --as-of time of the previous run)",
     )
     parser.add_argument(
         "--until",
         metavar="T",
-        help=f"list events as findings only up to this time (default: the --as-of time){until}",
+        help=f"leave out findings about events after this time (default: the --as-of time){until}",
     )
     parser.add_argument(
         "--group",
         metavar="REGEX",
-        help=f"report only findings about groups whose id contains a match of this pattern{group}",
+        help=f"report only findings about groups whose id contains a match of this regular expression{group}",
     )
     parser.add_argument(
         "--exclude-group",
         metavar="REGEX",
-        help="list no findings about groups whose id contains a match of this regular expression",
+        help="leave out findings about groups whose id contains a match of this regular expression",
     )

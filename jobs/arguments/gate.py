@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_judging_flags(
         parser,
         until="; with --override: the time until which the override is valid",
-        group="; with --span: the id of the group, no pattern",
+        group="; with --span: the id of the group, not a regular expression",
     )
     add_as_of_flag(parser)
     add_span_arguments(parser)

@@ -4,7 +4,7 @@ import argparse
 import re
 from dataclasses import dataclass
 
-EXPECTED = "TOPIC:PARTITION:FROM:TO[:ROWS] was expected, such as orders:3:1200:1500:298"
+EXPECTED = "give TOPIC:PARTITION:FROM:TO[:ROWS], such as orders:3:1200:1500:298"
 TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]{1,30}", re.ASCII)
 
@@ -52,14 +52,14 @@ def add_span_arguments(parser: argparse.ArgumentParser) -> None:
 def span(text: str) -> Span:
     topic, *numbers = text.split(":")
     if len(numbers) not in (3, 4) or not TOPIC.fullmatch(topic) or not all(map(NUMBER.fullmatch, numbers)):
-        raise argparse.ArgumentTypeError(f"{text!r}, {EXPECTED}")
+        raise argparse.ArgumentTypeError(f"{text!r}; {EXPECTED}")
     partition, from_offset, to_offset, *rows = map(int, numbers)
     check(text, "PARTITION", partition, 2**31 - 1)
     check(text, "FROM", from_offset, 2**63 - 1)
     check(text, "TO", to_offset, 2**63 - 1)
     if from_offset >= to_offset:
-        told = f"{text!r}: FROM is {from_offset} and TO {to_offset}, a TO above FROM was expected"
-        raise argparse.ArgumentTypeError(f"{told}: TO is the offset after the last message")
+        line = f"{text!r}: FROM is {from_offset} and TO {to_offset}; give a TO above FROM"
+        raise argparse.ArgumentTypeError(f"{line}: TO is the offset after the last message")
     for each in rows:
         check(text, "ROWS", each, 2**63 - 1)
     return Span(topic, partition, from_offset, to_offset, *rows)
@@ -67,4 +67,4 @@ def span(text: str) -> Span:
 
 def check(text: str, name: str, value: int, largest: int) -> None:
     if not 0 <= value <= largest:
-        raise argparse.ArgumentTypeError(f"{text!r}: {name} is {value}, a number from 0 to {largest} was expected")
+        raise argparse.ArgumentTypeError(f"{text!r}: {name} is {value}; give a number from 0 to {largest}")

@@ -66,5 +66,5 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
 
 def partition_number(text: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r}, a partition number such as 12 was expected")
+        raise argparse.ArgumentTypeError(f"{text!r}; give a partition number such as 12")
     return int(text)

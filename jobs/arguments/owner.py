@@ -15,5 +15,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def partition_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and int(text) < 2**31):
-        raise argparse.ArgumentTypeError(f"{text!r}, a partition's number was expected")
+        raise argparse.ArgumentTypeError(f"{text!r}; give a partition's number")
     return int(text)

@@ -34,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file with the key of these hashes: the same key gives the same hashes in every report (default: a new "
         "key each time)",
     )
+    parser.add_argument(
+        "--copy-to",
+        metavar="PLACE",
+        help="with --redact: instead of a report, write a copy of the whole warehouse into this new or empty folder or "
+        "URI: names are hashes, raw bytes are NULL, and no run may change it",
+    )
     add_quiet_flag(parser)
     add_format_flag(
         parser, text="print what was written as a line of text (the default), CSV or JSON; the report is HTML"

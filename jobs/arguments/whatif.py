@@ -38,18 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def number(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text}: a number from 1 on was expected")
+        raise argparse.ArgumentTypeError(f"{text}; give a number from 1 on")
     return int(text)
 
 
 def number_of_members(text: str) -> int:
-    if (found := number(text)) > MOST_ADDED:
-        raise argparse.ArgumentTypeError(f"{text}: up to {MOST_ADDED} were expected")
-    return found
+    if (count := number(text)) > MOST_ADDED:
+        raise argparse.ArgumentTypeError(f"{text}; give up to {MOST_ADDED}")
+    return count
 
 
 def topic_number(text: str) -> tuple[str, int]:
     topic, equals, count = text.rpartition("=")
     if not equals or not topic:
-        raise argparse.ArgumentTypeError(f"{text}: TOPIC=N was expected, such as orders=24")
+        raise argparse.ArgumentTypeError(f"{text}; give TOPIC=N, such as orders=24")
     return topic, number(count)

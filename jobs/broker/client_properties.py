@@ -15,6 +15,10 @@ DEFAULTS_MS: Final = {
     "request.timeout.ms": 30_000,
     "socket.connection.setup.timeout.ms": 10_000,
 }
+# An int in Java.
+MOST_MS: Final = 2**31 - 1
+# Python refuses to read thousands of digits.
+MILLISECONDS: Final = re.compile(r"0*[0-9]{1,10}", re.ASCII)
 NATURAL_LINE: Final = re.compile(r"\r\n|\n|\r")
 ENTRY: Final = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -33,8 +37,9 @@ class ClientProperties:
     def seconds(self, name: str) -> float:
         """Seconds, of a property whose name ends in `.ms`."""
         text = self.get(name, str(DEFAULTS_MS[name])).strip()
-        if not text.isascii() or not text.isdecimal():
-            raise Failure(ExitCode.UNREADABLE_INPUT, f"client property {name}: {text!r} is no number of milliseconds")
+        if not MILLISECONDS.fullmatch(text) or int(text) > MOST_MS:
+            line = f"client property {name}: {text!r} is no number of milliseconds from 0 to {MOST_MS}"
+            raise Failure(ExitCode.UNREADABLE_INPUT, line)
         return int(text) / 1000
 
 
@@ -61,8 +66,8 @@ def entries(text: str) -> Iterator[tuple[str, str]]:
     for line in logical_lines(text):
         match = ENTRY.fullmatch(line)
         assert match is not None
-        key = unescaped(match[1], "a key")
-        yield key, unescaped(match[2], key)
+        key = unescape(match[1], "a key")
+        yield key, unescape(match[2], key)
 
 
 def logical_lines(text: str) -> Iterator[str]:
@@ -82,7 +87,7 @@ def logical_lines(text: str) -> Iterator[str]:
         yield begun
 
 
-def unescaped(text: str, key: str) -> str:
+def unescape(text: str, key: str) -> str:
     def character(match: re.Match[str]) -> str:
         escape = match[1]
         if len(escape) > 1:

@@ -47,12 +47,16 @@ EXPORT: Final = {
     "keystore": "keytool -importkeystore -srckeystore FILE -destkeystore client.p12 -deststoretype PKCS12; "
     "openssl pkcs12 -in client.p12 -out client.pem",
 }
-PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+# No block contains the beginning of another: a file of thousands of them without an end would take a minute.
+PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----((?:(?!-----BEGIN ).)*?)-----END \1-----", re.DOTALL)
 
-# As in java.io.StreamTokenizer, with which Kafka reads such a line. Text that begins like a number is not a word there.
-JAAS_BLANK: Final = re.compile(r"(?:\s|/\*.*?\*/|/[^\r\n]*)*", re.DOTALL)
+# As in java.io.StreamTokenizer, with which Kafka reads such a line. A line break ends what is in quotes, and text that
+# begins like a number is not a word.
+JAAS_BLANK: Final = re.compile(r"(?:\s|/\*.*?(?:\*/|\Z)|/[^\r\n]*)*", re.DOTALL)
 JAAS_TOKEN: Final = re.compile(
-    r"""(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|((?![0-9.-])[\w.$-]+)|([=;]))""", re.DOTALL
+    r"""(?:"((?:\\.|[^"\\\r\n])*)(?:"|(?=[\r\n]))|'((?:\\.|[^'\\\r\n])*)(?:'|(?=[\r\n]))"""
+    r"""|((?![0-9.-])[\w.$-]+)|([=;]))""",
+    re.DOTALL,
 )
 JAAS_FLAGS: Final = frozenset({"required", "requisite", "sufficient", "optional"})
 JAAS_ESCAPE: Final = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
@@ -84,14 +88,14 @@ def security(values: Mapping[str, str]) -> Security:
     )
 
 
-def refused(name: str, why: str) -> Failure:
+def bad_property(name: str, why: str) -> Failure:
     return Failure(ExitCode.UNREADABLE_INPUT, f"client property {name}: {why}")
 
 
 def protocol_of(values: Mapping[str, str]) -> str:
     protocol = values.get("security.protocol", "PLAINTEXT").strip().upper()
     if protocol not in PROTOCOLS:
-        raise refused("security.protocol", f"must be one of {', '.join(PROTOCOLS)}, is {protocol!r}")
+        raise bad_property("security.protocol", f"must be one of {', '.join(PROTOCOLS)}, is {protocol!r}")
     return protocol
 
 
@@ -103,24 +107,24 @@ def refuse_unknown(values: Mapping[str, str]) -> None:
     for name, value in values.items():
         is_plain = name in HONOURED or WITHOUT_MEANING.fullmatch(name) or not value.strip()
         if name.startswith(tuple(families)) and not is_plain:
-            raise refused(name, "not supported; leave it out if the cluster can do without it")
+            raise bad_property(name, "not supported; leave it out if the cluster can do without it")
 
 
 def portable(values: Mapping[str, str]) -> dict[str, str]:
     """The same with the contents of PEM files: tasks may run where the files are not."""
-    found = dict(values)
+    settings = dict(values)
     if "SSL" not in protocol_of(values):
-        return found
+        return settings
     for store, name in (("truststore", "ssl.truststore.certificates"), ("keystore", "ssl.keystore.key")):
-        location = found.pop(f"ssl.{store}.location", "").strip()
+        location = settings.pop(f"ssl.{store}.location", "").strip()
         if not location:
             continue
         content = store_content(store, location, values)
-        found[f"ssl.{store}.type"] = "PEM"
-        found[name] = content
+        settings[f"ssl.{store}.type"] = "PEM"
+        settings[name] = content
         if store == "keystore":
-            found["ssl.keystore.certificate.chain"] = content
-    return found
+            settings["ssl.keystore.certificate.chain"] = content
+    return settings
 
 
 def store_content(store: str, location: str, values: Mapping[str, str]) -> str:
@@ -128,12 +132,12 @@ def store_content(store: str, location: str, values: Mapping[str, str]) -> str:
     try:
         content = Path(location).read_bytes()
     except OSError as error:
-        raise refused(name, f"{location}: {error.strerror or type(error).__name__}") from error
+        raise bad_property(name, f"{location}: {error.strerror or type(error).__name__}") from error
     kind = values.get(f"ssl.{store}.type", "").strip().upper()
     is_pem = b"-----BEGIN " in content
     if kind not in {"", "PEM"} or not is_pem:
         what = "holds no PEM" if kind == "PEM" else f"{kind or 'JKS'} stores cannot be read"
-        raise refused(name, f"{location}: {what}; export it ({EXPORT[store]}) and set ssl.{store}.type=PEM")
+        raise bad_property(name, f"{location}: {what}; export it ({EXPORT[store]}) and set ssl.{store}.type=PEM")
     return content.decode("ascii", "replace")
 
 
@@ -145,7 +149,7 @@ def tls_context(values: Mapping[str, str]) -> ssl.SSLContext:
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     identification = values.get("ssl.endpoint.identification.algorithm", "https").strip()
     if identification.lower() not in {"https", ""}:
-        raise refused("ssl.endpoint.identification.algorithm", f"{identification!r} is neither https nor empty")
+        raise bad_property("ssl.endpoint.identification.algorithm", f"{identification!r} is neither https nor empty")
     context.check_hostname = bool(identification)
     trust(context, values.get("ssl.truststore.certificates", ""))
     identify(context, values)
@@ -156,7 +160,7 @@ def tls_versions(enabled: str) -> list[ssl.TLSVersion]:
     names = [name.strip() for name in enabled.split(",") if name.strip()] or list(TLS_VERSIONS)
     known = [TLS_VERSIONS[name] for name in names if name in TLS_VERSIONS]
     if not known:
-        raise refused("ssl.enabled.protocols", f"{enabled!r} names none of {', '.join(TLS_VERSIONS)}")
+        raise bad_property("ssl.enabled.protocols", f"{enabled!r} names none of {', '.join(TLS_VERSIONS)}")
     return known
 
 
@@ -166,7 +170,7 @@ def trust(context: ssl.SSLContext, certificates: str) -> None:
     try:
         context.load_verify_locations(cadata=pem(certificates, "CERTIFICATE"))
     except (ssl.SSLError, ValueError) as error:
-        raise refused("ssl.truststore.certificates", "holds no certificate that can be read") from error
+        raise bad_property("ssl.truststore.certificates", "holds no certificate that can be read") from error
 
 
 def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
@@ -175,11 +179,11 @@ def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
     chain = pem(values.get("ssl.keystore.certificate.chain", ""), "CERTIFICATE")
     if not key and not chain:
         if values.get("ssl.keystore.key", "").strip():
-            raise refused("ssl.keystore.key", "holds no private key in PEM")
+            raise bad_property("ssl.keystore.key", "holds no private key in PEM")
         return
     if not key or not chain:
         name, what = ("ssl.keystore.certificate.chain", "certificate") if key else ("ssl.keystore.key", "private key")
-        raise refused(name, f"holds no {what} in PEM")
+        raise bad_property(name, f"holds no {what} in PEM")
     # The library reads them only from files. This file can be read only by its owner, and is deleted at once.
     with tempfile.NamedTemporaryFile("w", encoding="ascii", prefix="groupscope-") as file:
         file.write(key + chain)
@@ -191,7 +195,7 @@ def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
             is_mismatch = isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH"
             wrong = "this private key does not belong to the first certificate of ssl.keystore.certificate.chain"
             why = wrong if is_mismatch else "cannot be read: is ssl.key.password right?"
-            raise refused("ssl.keystore.key", why) from error
+            raise bad_property("ssl.keystore.key", why) from error
 
 
 def pem(text: str, label: str) -> str:
@@ -209,13 +213,13 @@ def credentials(values: Mapping[str, str]) -> Credentials:
     # Java's default, which would need a ticket.
     mechanism = values.get("sasl.mechanism", "GSSAPI").strip().upper()
     if mechanism not in MECHANISMS:
-        raise refused("sasl.mechanism", f"{mechanism!r} is not supported, only {', '.join(MECHANISMS)}")
+        raise bad_property("sasl.mechanism", f"{mechanism!r} is not supported, only {', '.join(MECHANISMS)}")
     options = jaas_options(values.get("sasl.jaas.config", ""))
     if options.get("tokenauth", "false").lower() == "true":
-        raise refused("sasl.jaas.config", "tokenauth is not supported")
+        raise bad_property("sasl.jaas.config", "tokenauth is not supported")
     missing = [name for name in ("username", "password") if name not in options]
     if missing:
-        raise refused("sasl.jaas.config", f"has no {missing[0]}")
+        raise bad_property("sasl.jaas.config", f"has no {missing[0]}")
     return Credentials(mechanism, options["username"], options["password"])
 
 
@@ -226,7 +230,7 @@ def jaas_options(line: str) -> dict[str, str]:
     # After the first two words, each option is a name, a sign and a value.
     is_whole = signs == "ww" + "w=w" * (len(pairs) // 2) + ";"
     if not is_whole or words[1].lower() not in JAAS_FLAGS:
-        raise refused("sasl.jaas.config", 'is not of the form: MODULE required username="…" password="…";')
+        raise bad_property("sasl.jaas.config", 'is not of the form: MODULE required username="…" password="…";')
     return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
 

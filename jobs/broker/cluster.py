@@ -24,7 +24,6 @@ from jobs.broker.errors import (
     needs,
 )
 from jobs.broker.metadata import BOOTSTRAP, Node, Offsets, Partition, Topic, metadata_request, topic_of
-from jobs.broker.offsets import EARLIEST, LATEST, listed_offsets
 from jobs.broker.patience import Patience
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
@@ -109,22 +108,13 @@ class KafkaCluster:
             if not passing:
                 break
             patience.wait(f"topic {passing[0].name}: {error_name(passing[0].error_code)}")
-        found: dict[str, Topic | None] = {}
+        by_name: dict[str, Topic | None] = {}
         for each in answer.topics:
             if each.error_code in {0, ABSENT_TOPIC}:
-                found[each.name] = None if each.error_code else topic_of(each)
+                by_name[each.name] = None if each.error_code else topic_of(each)
             else:
                 leave_out(left_out, each.name, topic_problem(each.name, each.error_code))
-        return found
-
-    def offsets(
-        self, partitions: Sequence[tuple[str, int]], left_out: dict[tuple[str, int], str] | None = None
-    ) -> dict[tuple[str, int], Offsets]:
-        """Offsets of each partition. Unavailable ones go to `left_out` with the reason; without `left_out`, the call
-        fails."""
-        starts = listed_offsets(self, partitions, EARLIEST, left_out)
-        ends = listed_offsets(self, list(starts), LATEST, left_out)
-        return {each: Offsets(starts[each][0], end, epoch) for each, (end, epoch) in ends.items()}
+        return by_name
 
     def settings(self, names: Sequence[str]) -> dict[str, str]:
         """Settings of one of the brokers, without those that it does not know or may not show."""
@@ -184,7 +174,7 @@ class KafkaCluster:
     def _asked_server(self, node: Node, request: Any) -> Any:
         from kafka.errors import IncompatibleBrokerVersion
 
-        connection = self._connected(node)
+        connection = self._connect(node)
         try:
             return connection.ask(request)
         except IncompatibleBrokerVersion as error:
@@ -196,7 +186,7 @@ class KafkaCluster:
         finally:
             connection.close()
 
-    def _connected(self, node: Node) -> KafkaConnection:
+    def _connect(self, node: Node) -> KafkaConnection:
         connect = self.properties.seconds("socket.connection.setup.timeout.ms")
         answer = self.properties.seconds("request.timeout.ms")
         return KafkaConnection(node, self._security, connect, answer, self.properties.get("client.id", CLIENT_ID))
@@ -205,7 +195,7 @@ class KafkaCluster:
         if node not in self._connections:
             if node not in self._nodes:
                 raise ConnectionLost(f"node {node} is not among the brokers of the cluster")
-            self._connections[node] = self._connected(self._nodes[node])
+            self._connections[node] = self._connect(self._nodes[node])
         return self._connections[node]
 
     def _any_answer(self, request: Any) -> Any:
@@ -244,12 +234,12 @@ def topic_problem(name: str, code: int) -> Failure:
 
 def addresses(servers: str) -> list[Node]:
     """Addresses in "HOST:PORT,[IPV6]:PORT,…"."""
-    found = []
+    nodes = []
     for each in servers.split(","):
         host, colon, port = each.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (colon and host and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
             line = f"brokers {servers!r}: {each.strip()!r} is no HOST:PORT"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
-        found.append(Node(BOOTSTRAP, host, int(port), None))
-    return found
+        nodes.append(Node(BOOTSTRAP, host, int(port), None))
+    return nodes

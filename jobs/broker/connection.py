@@ -64,7 +64,7 @@ class KafkaConnection:
     def ask(self, request: Any) -> Any:
         request.API_VERSION = self._versions.api_version(request)
         self._send(request)
-        return self._answer()
+        return self._read_answer()
 
     def _send(self, request: Any) -> None:
         self._number += 1
@@ -73,19 +73,19 @@ class KafkaConnection:
         try:
             self._socket.sendall(request.encode(framed=True, header=True))
         except OSError as error:
-            raise self._lost(error) from error
+            raise self._connection_error(error) from error
 
-    def _answer(self) -> Any:
+    def _read_answer(self) -> Any:
         try:
-            size = self._received(4)
+            size = self._receive(4)
             if size.startswith(TLS_ALERT):
                 raise ConnectionLost(f"{self.name}: speaks TLS")
             number = int.from_bytes(size, "big", signed=True)
             if not 0 < number <= MAX_ANSWER_BYTES:
                 raise failure(f"{self.name}: what answers there is no Kafka broker")
-            content = io.BytesIO(self._received(number))
+            content = io.BytesIO(self._receive(number))
         except OSError as error:
-            raise self._lost(error) from error
+            raise self._connection_error(error) from error
         header, self._sent = self._sent, None
         kind = header.get_response_class()
         try:
@@ -95,7 +95,7 @@ class KafkaConnection:
             raise failure(f"{self.name}: what answers there is no Kafka broker") from error
         raise failure(f"{self.name}: what answers there is no Kafka broker")
 
-    def _received(self, size: int) -> bytearray:
+    def _receive(self, size: int) -> bytearray:
         content = bytearray(size)
         rest = memoryview(content)
         while rest:
@@ -105,7 +105,7 @@ class KafkaConnection:
             rest = rest[number:]
         return content
 
-    def _lost(self, error: OSError) -> Exception:
+    def _connection_error(self, error: OSError) -> Exception:
         """A broker sends an alert after the handshake only if it requires a certificate, or another one."""
         if isinstance(error, ssl.SSLError) and "alert" in str(error).lower():
             why = alert(error)
@@ -116,7 +116,7 @@ class KafkaConnection:
 
     def _connected_socket(self, node: Node, seconds: float) -> socket.socket:
         try:
-            found = socket.create_connection((node.host, node.port), timeout=seconds)
+            connection = socket.create_connection((node.host, node.port), timeout=seconds)
         except (socket.gaierror, UnicodeError) as error:
             is_passing = isinstance(error, OSError) and error.errno == socket.EAI_AGAIN
             why = why_lost(error) if isinstance(error, OSError) else "not a name"
@@ -126,9 +126,9 @@ class KafkaConnection:
             )
             raise (ConnectionLost(line) if is_passing else failure(line)) from error
         except OSError as error:
-            raise self._lost(error) from error
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return found
+            raise self._connection_error(error) from error
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
 
     def _tls_socket(self, context: ssl.SSLContext, host: str) -> socket.socket:
         try:
@@ -140,12 +140,12 @@ class KafkaConnection:
             raise failure(f"{self.name}: the broker's TLS certificate is not trusted: {why}: see {what}") from error
         except ssl.SSLError as error:
             if "alert" in str(error).lower():
-                raise self._lost(error) from error
+                raise self._connection_error(error) from error
             if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
                 raise failure(f"{self.name}: what answers there speaks no TLS") from error
-            raise self._lost(error) from error
+            raise self._connection_error(error) from error
         except OSError as error:
-            raise self._lost(error) from error
+            raise self._connection_error(error) from error
 
     def _agreed_versions(self) -> Any:
         from kafka.protocol.broker_version_data import BrokerVersionData
@@ -166,7 +166,7 @@ class KafkaConnection:
         from kafka.protocol.metadata import ApiVersionsRequest
 
         self._send(ApiVersionsRequest(version=version, client_software_name=CLIENT_ID, client_software_version="1"))
-        return self._answer()
+        return self._read_answer()
 
     def _log_in(self, credentials: Credentials, protocol: str) -> None:
         from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import ABSENT_TOPIC, FORBIDDEN_TOPIC, ConnectionLost, error_name, is_passing, needs
-from jobs.broker.metadata import known
-from jobs.broker.offsets import READ_UNCOMMITTED, leaderless
+from jobs.broker.metadata import none_if_negative
+from jobs.broker.offsets import READ_UNCOMMITTED, leaderless, partition_offsets
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 
@@ -21,7 +21,7 @@ EMPTY_ANSWERS: Final = 3
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedBatches:
     """Whole batches exactly as stored. The first may begin below the requested offset."""
 
     content: bytes
@@ -30,9 +30,9 @@ class Fetched:
     high_watermark: int
 
 
-def fetched(
+def fetch(
     cluster: KafkaCluster, topic: str, partition: int, start: int, end: int, max_bytes: int = 8 << 20
-) -> Iterator[Fetched]:
+) -> Iterator[FetchedBatches]:
     """From the batch with `start` to the one with `end - 1`. If the log no longer has `start`, it continues at the
     log's own start, which the caller sees in log_start_offset; without content if nothing is left.
     """
@@ -41,26 +41,26 @@ def fetched(
     while start < end:
         try:
             answer = partition_answer(cluster, topic, partition, start, max_bytes)
-            found = answered(cluster, topic, partition, start, answer)
+            batches = read_answer(cluster, topic, partition, start, answer)
         except ConnectionLost as error:
             cluster.forget_leader(topic, partition)
             patience.wait(f"{topic}-{partition} at offset {start}: {error}")
             continue
-        if found.next_offset == start:
+        if batches.next_offset == start:
             empty += 1
-            if empty < EMPTY_ANSWERS or found.high_watermark < end:
+            if empty < EMPTY_ANSWERS or batches.high_watermark < end:
                 patience.wait(
                     f"{topic}-{partition}: the broker sends no records at offset {start}, but earlier reported an "
                     f"end offset of {end}"
                 )
                 continue
             # Compaction has removed everything from here to the end.
-            found = Fetched(b"", end, found.log_start_offset, found.high_watermark)
+            batches = FetchedBatches(b"", end, batches.log_start_offset, batches.high_watermark)
         empty = 0
-        start = found.next_offset
+        start = batches.next_offset
         patience.restart()
-        if found.content or start >= end:
-            yield found
+        if batches.content or start >= end:
+            yield batches
 
 
 def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: int, max_bytes: int) -> Any:
@@ -75,39 +75,39 @@ def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: i
     return answer.responses[0].partitions[0] if answer.responses else answer
 
 
-def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answer: Any) -> Fetched:
+def read_answer(cluster: KafkaCluster, topic: str, partition: int, start: int, answer: Any) -> FetchedBatches:
     """Raises ConnectionLost if a retry may help."""
     if answer.error_code == OUT_OF_RANGE:
-        return moved(cluster, topic, partition, start)
+        return from_current_start(cluster, topic, partition, start)
     if answer.error_code:
         raise problem(answer.error_code, topic, "READ")
     content = answer.records or b""
     size, following = whole_batches(content)
     if content and following <= start:
         # Brokers send the first batch completely. Continuing after a partial one would lose its records.
-        told = f"broker {cluster.leader(topic, partition)} sent {len(content)} bytes that are not a record batch"
+        line = f"broker {cluster.leader(topic, partition)} sent {len(content)} bytes that are not a record batch"
         raise Failure(
             ExitCode.UNREADABLE_INPUT,
-            f"{topic}-{partition} at offset {start}: {told}; its log may be damaged",
+            f"{topic}-{partition} at offset {start}: {line}; its log may be damaged",
         )
-    return Fetched(
+    return FetchedBatches(
         content if size == len(content) else content[:size],
         max(following, start),
-        known(answer.log_start_offset) or 0,
+        none_if_negative(answer.log_start_offset) or 0,
         answer.high_watermark,
     )
 
 
-def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetched:
+def from_current_start(cluster: KafkaCluster, topic: str, partition: int, start: int) -> FetchedBatches:
     """Moves to the current start of the log."""
-    now = cluster.offsets([(topic, partition)])[topic, partition]
+    now = partition_offsets(cluster, [(topic, partition)])[topic, partition]
     if start > now.end:
         line = (
             f"{topic}-{partition} ends at offset {now.end}, but the next offset to read is {start}: the cluster lost "
             "records or the topic was recreated; give this Kafka cluster another name: --cluster NAME"
         )
         raise Failure(ExitCode.UNREADABLE_INPUT, line)
-    return Fetched(b"", max(start, now.start), now.start, now.end)
+    return FetchedBatches(b"", max(start, now.start), now.start, now.end)
 
 
 def problem(code: int, topic: str, operation: str) -> Exception:

@@ -19,20 +19,20 @@ def group_settings(
 ) -> dict[str, dict[str, str]] | None:
     """Settings of each group; None: the brokers have no such settings. Groups that it may not read go to `left_out`, by
     reason."""
-    found: dict[str, dict[str, str]] = {}
+    by_group: dict[str, dict[str, str]] = {}
     for part in parts(sorted(groups)):
-        results = asked(cluster, part, names)
+        results = config_results(cluster, part, names)
         if all(each.error_code == INVALID_REQUEST for each in results):
             return None
         for each in results:
             if each.error_code:
                 left_out.setdefault(reason(each.error_code), []).append(each.resource_name)
             else:
-                found[each.resource_name] = own_settings(each.configs, names)
-    return found
+                by_group[each.resource_name] = own_settings(each.configs, names)
+    return by_group
 
 
-def asked(cluster: KafkaCluster, groups: Sequence[str], names: Sequence[str]) -> Sequence[Any]:
+def config_results(cluster: KafkaCluster, groups: Sequence[str], names: Sequence[str]) -> Sequence[Any]:
     from kafka.protocol.admin import DescribeConfigsRequest
 
     resource = DescribeConfigsRequest.DescribeConfigsResource

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import ConnectionLost, error_name
 from jobs.broker.share_messages import messages
-from udfs.sources.snapshot_fields import shown
+from udfs.sources.snapshot_fields import quote_value
 
 Tell = Callable[[str], None]
 
@@ -44,10 +44,10 @@ def group_topics(cluster: KafkaCluster, tell: Tell) -> GroupTopics:
     """All groups of every kind. Reports what ACLs hide."""
     patience = cluster.patience()
     while True:
-        found = GroupTopics()
+        listing = GroupTopics()
         try:
             for node in cluster.nodes():
-                read_node(cluster, node.id, found)
+                read_node(cluster, node.id, listing)
             is_all = may_list_all(cluster)
         except (ConnectionLost, Moving) as error:
             patience.wait(f"groups: {error}")
@@ -57,14 +57,14 @@ def group_topics(cluster: KafkaCluster, tell: Tell) -> GroupTopics:
             break
     if not is_all:
         tell("groups without DESCRIBE permission of the Kafka user are left out; DESCRIBE on the cluster permits all")
-    for why, groups in found.left_out.items():
+    for why, groups in listing.left_out.items():
         tell(f"offsets of {some('group', groups)} are left out: {why}")
-    return found
+    return listing
 
 
 def some(what: str, names: Collection[str]) -> str:
     """The number, and the first names, even if these are hostile."""
-    first = ", ".join(shown(name) for name in sorted(names)[:FEW])
+    first = ", ".join(quote_value(name) for name in sorted(names)[:FEW])
     return f"{len(names):,} {what}{'s' * (len(names) > 1)} ({first}{', …' * (len(names) > FEW)})"
 
 
@@ -80,20 +80,20 @@ def may_list_all(cluster: KafkaCluster) -> bool:
     return answer.authorized_operations is None or DESCRIBE in answer.authorized_operations
 
 
-def read_node(cluster: KafkaCluster, node: int, found: GroupTopics) -> None:
+def read_node(cluster: KafkaCluster, node: int, listing: GroupTopics) -> None:
     from kafka.protocol.admin import ListGroupsRequest
 
     answer = cluster.asked_once(ListGroupsRequest(), node)
     is_there(answer.error_code)
     of_share = [each.group_id for each in answer.groups if each.group_type == "share"]
-    found.with_settings.update(each.group_id for each in answer.groups if each.group_type in WITH_SETTINGS)
+    listing.with_settings.update(each.group_id for each in answer.groups if each.group_type in WITH_SETTINGS)
     others = [each.group_id for each in answer.groups if each.group_type != "share"]
     for part in parts(others):
-        for group, code, topics in committed(cluster, node, part):
-            add(found, group, code, topics)
+        for group, code, topics in group_answers(cluster, node, part):
+            add(listing, group, code, topics)
     for part in parts(of_share):
-        for group, code, topics in share_read(cluster, node, part, found):
-            add(found, group, code, topics)
+        for group, code, topics in share_read(cluster, node, part, listing):
+            add(listing, group, code, topics)
 
 
 def parts(groups: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -105,19 +105,19 @@ def is_there(code: int) -> None:
         raise Moving(error_name(code))
 
 
-def add(found: GroupTopics, group: str, code: int, topics: Sequence[str]) -> None:
+def add(listing: GroupTopics, group: str, code: int, topics: Sequence[str]) -> None:
     is_there(code)
     if code == FORBIDDEN:
-        found.leave_out("the Kafka user has no DESCRIBE permission on these groups", [group])
+        listing.leave_out("the Kafka user has no DESCRIBE permission on these groups", [group])
     elif code not in {NO_ERROR, ABSENT}:
-        found.leave_out(error_name(code), [group])
-    found.topics.update(topics)
+        listing.leave_out(error_name(code), [group])
+    listing.topics.update(topics)
 
 
 GroupAnswer = tuple[str, int, list[str]]
 
 
-def committed(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer]:
+def group_answers(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer]:
     """Every group with its error and topics."""
     from kafka.errors import IncompatibleBrokerVersion
     from kafka.protocol.consumer import OffsetFetchRequest
@@ -142,7 +142,7 @@ def committed_one_by_one(cluster: KafkaCluster, node: int, groups: Sequence[str]
         yield group, answer.error_code, [topic.name for topic in answer.topics]
 
 
-def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: GroupTopics) -> Iterator[GroupAnswer]:
+def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], listing: GroupTopics) -> Iterator[GroupAnswer]:
     """Share groups do not commit; what they have read is in their own state."""
     from kafka.errors import IncompatibleBrokerVersion
 
@@ -152,7 +152,7 @@ def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: G
             request(groups=[request.Asked(group_id=group, topics=None) for group in groups]), node
         )
     except IncompatibleBrokerVersion:
-        found.leave_out("the broker is too old to return the offsets of share groups", groups)
+        listing.leave_out("the broker is too old to return the offsets of share groups", groups)
         return
     for each in answer.groups:
         yield each.group_id, each.error_code, [topic.topic_name for topic in each.topics]

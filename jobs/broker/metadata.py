@@ -44,7 +44,12 @@ class Node:
 
 def topic_of(metadata: Any) -> Topic:
     partitions = (
-        Partition(each.partition_index, known(each.leader_id), known(each.leader_epoch), tuple(each.replica_nodes))
+        Partition(
+            each.partition_index,
+            none_if_negative(each.leader_id),
+            none_if_negative(each.leader_epoch),
+            tuple(each.replica_nodes),
+        )
         for each in metadata.partitions
     )
     ordered = tuple(sorted(partitions, key=lambda each: each.partition))
@@ -66,5 +71,5 @@ def metadata_request(names: Sequence[str] | None) -> Any:
     return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=4)
 
 
-def known(number: int | None) -> int | None:
+def none_if_negative(number: int | None) -> int | None:
     return None if number is None or number < 0 else number

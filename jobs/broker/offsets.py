@@ -1,15 +1,13 @@
 """Reads the first and last offsets of many partitions, each from its leader."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import FORBIDDEN_TOPIC, ConnectionLost, error_name, leave_out, needs
-from jobs.broker.metadata import known
+from jobs.broker.metadata import Offsets, none_if_negative
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from jobs.broker.cluster import KafkaCluster
 
 EARLIEST: Final = -2
 LATEST: Final = -1
@@ -19,12 +17,19 @@ Key = tuple[str, int]
 LeftOut = dict[Key, str] | None
 
 
+def partition_offsets(cluster: KafkaCluster, partitions: Sequence[Key], left_out: LeftOut = None) -> dict[Key, Offsets]:
+    """Unavailable partitions go to `left_out` with the reason; without `left_out`, the call fails."""
+    starts = listed_offsets(cluster, partitions, EARLIEST, left_out)
+    ends = listed_offsets(cluster, list(starts), LATEST, left_out)
+    return {key: Offsets(starts[key][0], end, epoch) for key, (end, epoch) in ends.items()}
+
+
 def listed_offsets(
-    cluster: "KafkaCluster", partitions: Sequence[Key], time_ms: int, left_out: LeftOut
+    cluster: KafkaCluster, partitions: Sequence[Key], time_ms: int, left_out: LeftOut
 ) -> dict[Key, tuple[int, int | None]]:
     """Offset and leader epoch of each partition at that time, which may be one of the two above."""
     patience = cluster.patience()
-    found: dict[Key, tuple[int, int | None]] = {}
+    offsets: dict[Key, tuple[int, int | None]] = {}
     pending = set(partitions)
     while pending:
         why = ""
@@ -34,15 +39,15 @@ def listed_offsets(
             except ConnectionLost as error:
                 why = str(error)
                 continue
-            why = taken(answer, found, pending, left_out) or why
+            why = take_offsets(answer, offsets, pending, left_out) or why
         if pending:
             for key in pending:
                 cluster.forget_leader(*key)
             patience.wait(why or leaderless(min(pending)))
-    return {key: found[key] for key in partitions if key in found}
+    return {key: offsets[key] for key in partitions if key in offsets}
 
 
-def by_leader(cluster: "KafkaCluster", pending: set[Key], left_out: LeftOut) -> dict[int, list[Key]]:
+def by_leader(cluster: KafkaCluster, pending: set[Key], left_out: LeftOut) -> dict[int, list[Key]]:
     """Removes from `pending` what no retry can answer."""
     unknown = sorted({topic for topic, partition in pending if cluster.leader(topic, partition) is None})
     hidden: dict[str, str] | None = None if left_out is None else {}
@@ -63,14 +68,14 @@ def by_leader(cluster: "KafkaCluster", pending: set[Key], left_out: LeftOut) -> 
     return grouped
 
 
-def taken(answer: Any, found: dict[Key, tuple[int, int | None]], pending: set[Key], left_out: LeftOut) -> str:
+def take_offsets(answer: Any, offsets: dict[Key, tuple[int, int | None]], pending: set[Key], left_out: LeftOut) -> str:
     """Why some are still pending."""
     why = ""
     for topic in answer.topics:
         for each in topic.partitions:
             key = (topic.name, each.partition_index)
             if not each.error_code:
-                found[key] = (each.offset, known(each.leader_epoch))
+                offsets[key] = (each.offset, none_if_negative(each.leader_epoch))
                 pending.discard(key)
             elif each.error_code == FORBIDDEN_TOPIC:
                 leave_out(left_out, key, needs("DESCRIBE", topic.name))

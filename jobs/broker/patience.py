@@ -18,13 +18,15 @@ class Patience:
 
     def restart(self) -> None:
         """Call this after a success."""
-        self._end = time.monotonic() + self._seconds
+        self._begun = time.monotonic()
         self._pause = FIRST_PAUSE_SECONDS
 
     def wait(self, why: str) -> None:
         """Fails with this reason if the time is over."""
-        if time.monotonic() + self._pause > self._end:
-            raise Failure(ExitCode.UNREADABLE_INPUT, f"{why} (tried for {self._seconds:g} s)")
+        tried = time.monotonic() - self._begun
+        if tried + self._pause > self._seconds:
+            # A single request without an answer may have taken longer than all attempts may.
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{why} (tried for {max(self._seconds, int(tried)):g} s)")
         # Random, so that tasks do not all retry at the same time.
         time.sleep(self._pause * random.uniform(0.8, 1.2))
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)

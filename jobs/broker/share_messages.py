@@ -9,12 +9,12 @@ API_KEY = 90
 
 
 def field(name: str, type: str, *fields: Json, is_nullable: bool = False) -> Json:
-    found: Json = {"name": name, "type": type, "versions": "0+"}
+    declaration: Json = {"name": name, "type": type, "versions": "0+"}
     if fields:
-        found["fields"] = list(fields)
+        declaration["fields"] = list(fields)
     if is_nullable:
-        found["nullableVersions"] = "0+"
-    return found
+        declaration["nullableVersions"] = "0+"
+    return declaration
 
 
 def schema(name: str, kind: str, *fields: Json) -> Json:

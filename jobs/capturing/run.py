@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jobs.ingestion.driver.changes import Outcome
 from jobs.ingestion.driver.writer import About, IngestWriter
-from jobs.runs.run import Made, Run
+from jobs.runs.run import Run, RunOutcome
 from jobs.sources.cluster_snapshot import Snapshot, rows_of_snapshots
 from jobs.sources.stored_snapshots import check_same_log, new_snapshots
 from schemas.words.records import OFFSETS_TOPIC
@@ -17,7 +17,7 @@ class SnapshotRun:
     snapshot: Snapshot
     name: str = JOB
 
-    def make(self, run: Run) -> Made:
+    def make(self, run: Run) -> RunOutcome:
         # Snapshots of one cluster together with the log of another would make both meaningless.
         ids = {each["topic_id"] for each in self.snapshot["topics"] if each["topic"] == OFFSETS_TOPIC}
         check_same_log(run.warehouse, run.cluster, dict.fromkeys(ids - {None}, ""))
@@ -26,4 +26,4 @@ class SnapshotRun:
         for name, rows in rows_of_snapshots([self.snapshot], run.cluster, run.run_id).items():
             writer.add(outcome, name, new_snapshots(run.warehouse, name, rows, run.cluster))
         facts = {"rows_added": dict(sorted(outcome.num_rows.items()))}
-        return Made(writer.changes(outcome), lambda _: facts)
+        return RunOutcome(writer.changes(outcome), lambda _: facts)

@@ -17,7 +17,7 @@ TAIL_BYTES = 1 << 16
 
 
 def append_line(path: Path, line: str) -> None:
-    with told_where(path), opened(path) as file:
+    with told_where(path), open_to_append(path) as file:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             write_all(file, line.encode())
             return
@@ -36,12 +36,12 @@ def append_line(path: Path, line: str) -> None:
 
 def check_appendable(path: Path) -> None:
     """Checks before any request what would otherwise fail only when the first line is ready."""
-    with told_where(path), opened(path) as file:
+    with told_where(path), open_to_append(path) as file:
         if stat.S_ISREG(os.fstat(file).st_mode):
             first = os.pread(file, 1, 0)
             if first not in (b"", b"{"):
-                told = "is not a file of snapshots; give one that groupscope capture wrote, or a new file"
-                raise Failure(ExitCode.USAGE, f"--into {path}: {told}")
+                line = "is not a file of snapshots; give one that groupscope capture wrote, or a new file"
+                raise Failure(ExitCode.USAGE, f"--into {path}: {line}")
 
 
 def remove_torn_line(file: int, path: Path) -> None:
@@ -60,8 +60,8 @@ def remove_torn_line(file: int, path: Path) -> None:
         write_all(file, b"\n")
         return
     if not OURS.startswith(torn[: len(OURS)]):
-        told = "its last line is incomplete and is not of a snapshot; give another file"
-        raise Failure(ExitCode.USAGE, f"--into {path}: {told}")
+        line = "its last line is incomplete and is not of a snapshot; give another file"
+        raise Failure(ExitCode.USAGE, f"--into {path}: {line}")
     os.ftruncate(file, size - len(torn))
     say(f"{path}: removed {len(torn):,} bytes of an incomplete snapshot; a capture was killed while it wrote")
 
@@ -74,7 +74,7 @@ def is_whole(line: bytes) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[int]:
+def open_to_append(path: Path) -> Iterator[int]:
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         yield file
@@ -92,5 +92,5 @@ def told_where(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        told = f"--into {os_error_line(error, path)}, a file that can be written was expected"
-        raise Failure(ExitCode.FAILED, told) from None
+        line = f"--into {os_error_line(error, path)}; give a file that can be written"
+        raise Failure(ExitCode.FAILED, line) from None

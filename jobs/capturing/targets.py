@@ -7,7 +7,7 @@ from typing import Protocol
 from jobs.capturing.run import JOB, SnapshotRun
 from jobs.capturing.snapshot_lines import append_line, check_appendable
 from jobs.engine.engine import Engine
-from jobs.runs.run import RunOptions, opened, run_jobs
+from jobs.runs.run import RunOptions, open_warehouse, run_jobs
 from jobs.sources.cluster_snapshot import Snapshot, line_of
 from jobs.sources.committed_topics import known_topics
 from jobs.warehouses.any_warehouse import one_cluster
@@ -42,7 +42,7 @@ class WarehouseTarget:
 
     def __post_init__(self) -> None:
         """Checks that the target can be written before any request to the cluster."""
-        with opened(JOB, self.options, self.engine) as warehouse:
+        with open_warehouse(JOB, self.options, self.engine) as warehouse:
             cluster = one_cluster(warehouse, self.options.cluster)
             self.topics = frozenset(known_topics(warehouse, cluster))
         self.options = replace(self.options, cluster=cluster)

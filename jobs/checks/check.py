@@ -2,20 +2,22 @@
 files."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
-from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, rebuilding
+from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, rebuilding
 from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
+from udfs.sentences.counts import counted
 
 REBUILD = "restore the table's folder from a backup, or run groupscope audit on the same input into a new warehouse"
 
@@ -38,7 +40,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedWarehouse:
     warehouse: Warehouse
     # By the newest run.
     versions: dict[str, int]
@@ -48,25 +50,34 @@ class Checked:
     unopened: dict[str, str]
     # The holder of the lock; None: there is none.
     holder: str | None
+    # By file, for those that were looked at: what is wrong with it. Footers are read once.
+    damages: dict[str, str | None] = field(default_factory=dict)
+    # By table, for those that were asked about. delta-rs makes them out of its log anew each time.
+    logs: dict[str, pa.Table] = field(default_factory=dict)
 
     @property
     def is_busy(self) -> bool:
         return self.holder is not None
 
+    def log(self, table: str) -> pa.Table:
+        """One row per file, as of `files_of`."""
+        if table not in self.logs:
+            self.logs[table] = files_of(self.tables[table])
+        return self.logs[table]
+
     def files(self, table: str) -> list[tuple[Place, dict[str, Any]]]:
         """Every file in the table's log, with its entry there."""
         folder = self.warehouse.path(table)
-        return [(folder / file_path(row["path"]), row) for row in files_of(self.tables[table]).to_pylist()]
+        return [(folder / file_path(row["path"]), row) for row in self.log(table).to_pylist()]
 
     @property
     def num_files(self) -> int:
-        return sum(len(files_of(delta)) for delta in self.tables.values())
+        return sum(len(self.log(table)) for table in self.tables)
 
     @property
     def num_rows(self) -> int:
         """As their logs say."""
-        logs = (files_of(delta)["num_records"] for delta in self.tables.values())
-        return sum(pc.sum(numbers).as_py() or 0 for numbers in logs)
+        return sum(pc.sum(self.log(table)["num_records"]).as_py() or 0 for table in self.tables)
 
     def footers(self, table: str) -> Iterator[tuple[Place, pq.FileMetaData]]:
         """Footers of the files that can be read. Unreadable files are a separate finding."""
@@ -75,6 +86,14 @@ class Checked:
                 yield path, footer(path)
             except UNREADABLE:
                 continue
+
+    def has_damaged_files(self, table: str) -> bool:
+        return any(self.damage(path, row) for path, row in self.files(table))
+
+    def damage(self, path: Place, row: dict[str, Any]) -> str | None:
+        if str(path) not in self.damages:
+            self.damages[str(path)] = damage(path, row)
+        return self.damages[str(path)]
 
     def repair(self, table: str, clusters: Collection[str] | None = None) -> str:
         """Tables that a job can rebuild from the decoded ones need no sources. `clusters`: those that lose rows; None:
@@ -94,17 +113,31 @@ def footer(path: Place) -> pq.FileMetaData:
     return pq.read_metadata(parquet_source(path))
 
 
+def damage(path: Place, row: dict[str, Any]) -> str | None:
+    if problem := file_damage(path, row):
+        return problem
+    try:
+        rows = footer(path).num_rows
+    except UNREADABLE as error:
+        return f"cannot be read: {one_line(error)}"
+    return (
+        None
+        if row["num_records"] in (None, rows)
+        else f"has {counted(rows, 'row')}, {row['num_records']} were expected"
+    )
+
+
 class Check(NamedTuple):
     name: str
     # What is true if it finds nothing.
     good: str
-    find: Callable[[Checked], Iterable[Finding]]
+    find: Callable[[CheckedWarehouse], Iterable[Finding]]
 
 
-def findings(check: Check, checked: Checked) -> list[Finding]:
+def findings(check: Check, checked: CheckedWarehouse) -> list[Finding]:
     """What it found, or that everything is in order. A check that cannot run is a finding too."""
     try:
-        found = list(check.find(checked))
+        problems = list(check.find(checked))
     except (*UNREADABLE, Failure) as error:
         return [Finding(Status.BROKEN, check.name, None, f"could not be checked: {one_line(error)}", REBUILD)]
-    return found or [Finding(Status.OK, check.name, None, check.good)]
+    return problems or [Finding(Status.OK, check.name, None, check.good)]

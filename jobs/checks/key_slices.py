@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.checks.check import Checked
+from jobs.checks.check import CheckedWarehouse
 from jobs.command_line.flags import EPOCH
 from jobs.storage.stored_path import Place, parquet_source
 from schemas.contract.tables import TABLES
@@ -58,26 +58,26 @@ def meets(one: Span, other: Span) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
 
 
-def slices(checked: Checked, name: str, most_rows: int) -> Iterator[pa.Table]:
+def slices(checked: CheckedWarehouse, name: str, most_rows: int) -> Iterator[pa.Table]:
     """Key columns of the table, with `part` and `position` if the table has these."""
     position = next((column for column in POSITIONS if column in TABLES[name].key), None)
     groups = [group for path, footer in checked.footers(name) for group in row_groups(path, footer, position)]
     groups.sort(key=lambda group: (group.partitions, group.positions))
     for cut in cuts(groups, rows_by_partition(checked, name), most_rows):
-        parts = [read(group, TABLES[name], position, cut) for group in groups if cut.meets(group)]
+        parts = [read_slice(group, TABLES[name], position, cut) for group in groups if cut.meets(group)]
         if parts:
             yield pa.concat_tables(parts)
 
 
 def row_groups(path: Place, footer: pq.FileMetaData, position: str | None) -> Iterator[Group]:
     for index in range(footer.num_row_groups):
-        found = leading(footer, index)
+        columns = leading(footer, index)
         yield Group(
             path,
             index,
             footer.row_group(index).num_rows,
-            bounds(found.get(PARTITION)),
-            bounds(found.get(position)) if position else (NONE, NONE),
+            bounds(columns.get(PARTITION)),
+            bounds(columns.get(position)) if position else (NONE, NONE),
         )
 
 
@@ -91,13 +91,13 @@ def bounds(column: pq.ColumnChunkMetaData | None) -> Span:
     """Bounds of the values; everything, if the footer has none."""
     if column is None:
         return NONE, NONE
-    found = column.statistics if column.is_stats_set else None
-    if found is None or not found.has_null_count:
+    statistics = column.statistics if column.is_stats_set else None
+    if statistics is None or not statistics.has_null_count:
         return LEAST, MOST
-    if not found.has_min_max:
-        return (NONE, NONE) if found.null_count == column.num_values else (LEAST, MOST)
-    low, high = number(found.min), number(found.max)
-    return (min(low, NONE), max(high, NONE)) if found.null_count else (low, high)
+    if not statistics.has_min_max:
+        return (NONE, NONE) if statistics.null_count == column.num_values else (LEAST, MOST)
+    low, high = number(statistics.min), number(statistics.max)
+    return (min(low, NONE), max(high, NONE)) if statistics.null_count else (low, high)
 
 
 def number(value: Any) -> int:
@@ -133,14 +133,14 @@ def pieces(groups: list[Group], partitions: Span, most_rows: int) -> Iterator[Sl
     yield Slice(partitions, (first, MOST))
 
 
-def read(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Table:
+def read_slice(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Table:
     key, schema = list(table.key), table_schema(table)
     with pq.ParquetFile(parquet_source(group.path), pre_buffer=False) as file:
         wanted = key if has_lines(file.metadata, group.place) else [column for column in key if column != CONTENT]
-        found = file.read_row_group(group.place, columns=wanted, use_threads=False)
+        stored = file.read_row_group(group.place, columns=wanted, use_threads=False)
     # Other writers may have allowed NULL, or have used text with long offsets.
-    columns = {column: found.column(column).cast(schema.field(column).type) for column in wanted}
-    rows = pa.table({column: columns.get(column, pa.nulls(found.num_rows, pa.binary())) for column in key})
+    columns = {column: stored.column(column).cast(schema.field(column).type) for column in wanted}
+    rows = pa.table({column: columns.get(column, pa.nulls(stored.num_rows, pa.binary())) for column in key})
     if PARTITION not in key and position is None:
         return rows
     part = plain(rows, PARTITION)
@@ -168,11 +168,11 @@ def between(values: pa.ChunkedArray, span: Span) -> pa.ChunkedArray:
     return pc.and_(pc.greater_equal(values, span[0]), pc.less_equal(values, span[1]))
 
 
-def rows_by_partition(checked: Checked, name: str) -> Counter[ClusterPartition]:
+def rows_by_partition(checked: CheckedWarehouse, name: str) -> Counter[ClusterPartition]:
     """The number of rows for each cluster and offsets partition; from the footers if these are enough."""
-    found: Counter[ClusterPartition] = Counter()
+    counts: Counter[ClusterPartition] = Counter()
     if name not in checked.tables:
-        return found
+        return counts
     has_partition = any(column.name == PARTITION for column in TABLES[name].columns)
     for path, footer in checked.footers(name):
         for index in range(footer.num_row_groups):
@@ -180,21 +180,21 @@ def rows_by_partition(checked: Checked, name: str) -> Counter[ClusterPartition]:
             wanted = [CLUSTER, PARTITION] if has_partition else [CLUSTER]
             values = [only_value(columns.get(column)) for column in wanted]
             if None not in values:
-                found[values[0], values[1] if has_partition else None] += footer.row_group(index).num_rows
+                counts[values[0], values[1] if has_partition else None] += footer.row_group(index).num_rows
             else:
-                found.update(counted(path, index, wanted))
-    return found
+                counts.update(num_by_partition(path, index, wanted))
+    return counts
 
 
 def only_value(column: pq.ColumnChunkMetaData | None) -> Any:
     """The value of all rows, if the footer shows that there is only one."""
-    found = column.statistics if column is not None and column.is_stats_set else None
-    if found is None or not found.has_min_max or found.null_count or found.min != found.max:
+    statistics = column.statistics if column is not None and column.is_stats_set else None
+    if statistics is None or not statistics.has_min_max or statistics.null_count or statistics.min != statistics.max:
         return None
-    return found.min
+    return statistics.min
 
 
-def counted(path: Place, index: int, columns: list[str]) -> Counter[ClusterPartition]:
+def num_by_partition(path: Place, index: int, columns: list[str]) -> Counter[ClusterPartition]:
     with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
         rows = file.read_row_group(index, columns=columns, use_threads=False)
     groups = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()

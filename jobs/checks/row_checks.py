@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.checks.check import REBUILD, Check, Checked, Finding, Status
+from jobs.checks.check import REBUILD, Check, CheckedWarehouse, Finding, Status
 from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
 from jobs.output.progress import counting
 from jobs.storage.stored_path import Place, parquet_source
@@ -20,7 +20,7 @@ REJECTED = "rejected_records"
 DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
 
 
-def check_nulls(checked: Checked) -> Iterator[Finding]:
+def check_nulls(checked: CheckedWarehouse) -> Iterator[Finding]:
     with counting(checked.num_files, "files") as activity:
         for name in checked.tables:
             required = [column.name for column in TABLES[name].columns if not column.is_nullable]
@@ -28,8 +28,8 @@ def check_nulls(checked: Checked) -> Iterator[Finding]:
                 for column in required:
                     if nulls := num_nulls(path, footer, column):
                         number = counted(nulls, "NULL")
-                        told = f"{number} in {path.name}, none were expected: Spark refuses to read the table"
-                        yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.repair(name))
+                        line = f"{number} in {path.name}, none were expected: Spark refuses to read the table"
+                        yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", line, checked.repair(name))
                 activity.done += 1
 
 
@@ -39,32 +39,32 @@ def num_nulls(path: Place, footer: pq.FileMetaData, column: str) -> int:
         return int(footer.num_rows)
     if not pa.types.is_nested(schema.field(column).type):
         leaf = next(i for i in range(footer.num_columns) if footer.row_group(0).column(i).path_in_schema == column)
-        found = [footer.row_group(group).column(leaf) for group in range(footer.num_row_groups)]
-        if all(each.is_stats_set and each.statistics.has_null_count for each in found):
-            return int(sum(each.statistics.null_count for each in found))
+        chunks = [footer.row_group(group).column(leaf) for group in range(footer.num_row_groups)]
+        if all(each.is_stats_set and each.statistics.has_null_count for each in chunks):
+            return int(sum(each.statistics.null_count for each in chunks))
     # For lists, the footer counts their elements.
     with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
         return int(file.read([column], use_threads=False).column(column).null_count)
 
 
-def check_keys(checked: Checked) -> Iterator[Finding]:
+def check_keys(checked: CheckedWarehouse) -> Iterator[Finding]:
     with counting(checked.num_rows, "rows") as activity:
         for name in checked.tables:
             key = list(TABLES[name].key)
             number, example = 0, ""
             for rows in slices(checked, name, MOST_ROWS):
-                twice = repeated(rows, key)
+                twice = repeated_keys(rows, key)
                 if twice.num_rows and not number:
                     first = twice.slice(0, 1).to_pylist()[0]
                     example = ", ".join(f"{column} {value}" for column, value in first.items())
                 number += twice.num_rows
                 activity.done += rows.num_rows
             if number:
-                told = f"{counted(number, 'key')} duplicated, each in several rows, such as {example}"
-                yield Finding(Status.BROKEN, "keys", name, told, checked.repair(name))
+                line = f"{counted(number, 'key')} duplicated, each in several rows, such as {example}"
+                yield Finding(Status.BROKEN, "keys", name, line, checked.repair(name))
 
 
-def repeated(rows: pa.Table, key: list[str]) -> pa.Table:
+def repeated_keys(rows: pa.Table, key: list[str]) -> pa.Table:
     """Keys with several rows. NULL is a value like any other here."""
     if is_rising(rows):
         return rows.select(key).slice(0, 0)
@@ -82,20 +82,20 @@ def is_rising(rows: pa.Table) -> bool:
     return bool(((partition[1:] > partition[:-1]) | is_later).all())
 
 
-def check_counts(checked: Checked) -> Iterator[Finding]:
+def check_counts(checked: CheckedWarehouse) -> Iterator[Finding]:
     """Whether the counts of reads in each run add up."""
     for run in checked.runs:
         for counts in run["ingest_counts"] or ():
             parts = counts["decoded"] + counts["rejected"] + counts["already_known"]
             if counts["read"] != parts:
-                told = (
+                line = (
                     f"offsets partition {counts['offsets_partition']}: {counted(counts['read'], 'record')} read, but "
                     f"the sum of decoded, rejected and already known ones is {parts}"
                 )
-                yield Finding(Status.BROKEN, "counts", f"run {run['run_id']}", told, REBUILD)
+                yield Finding(Status.BROKEN, "counts", f"run {run['run_id']}", line, REBUILD)
 
 
-def check_sums(checked: Checked) -> Iterator[Finding]:
+def check_sums(checked: CheckedWarehouse) -> Iterator[Finding]:
     """Compares what runs report as written with the existing rows. Rejected rows may have been removed since."""
     said: dict[str, Counter[tuple[Any, Any]]] = {"decoded": Counter(), "rejected": Counter()}
     for run in checked.runs:
@@ -110,12 +110,12 @@ def check_sums(checked: Checked) -> Iterator[Finding]:
         where = f"{place[0]}, offsets partition {place[1]}"
         if said["decoded"][place] != decoded[place]:
             number, rows = counted(said["decoded"][place], "record"), counted(decoded[place], "row")
-            told = f"runs report {number} decoded, but the decoded tables have {rows}"
-            yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
+            line = f"runs report {number} decoded, but the decoded tables have {rows}"
+            yield Finding(Status.BROKEN, "sums", where, line, REBUILD)
         if said["rejected"][place] < rejected[place]:
             number, rows = counted(said["rejected"][place], "record"), counted(rejected[place], "row")
-            told = f"runs report {number} rejected, but {REJECTED} has {rows}"
-            yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
+            line = f"runs report {number} rejected, but {REJECTED} has {rows}"
+            yield Finding(Status.BROKEN, "sums", where, line, REBUILD)
 
 
 CHECKS = (

@@ -21,6 +21,7 @@ SECTIONS = {
         "gate": "list findings about groups, worst first; with --span: record that you validated data",
         "report": "write the HTML report",
         "capture": "take snapshots of a live cluster: end offsets, brokers, settings",
+        "maintain": "merge small files, drop old closed history, delete files that nobody needs",
         "doctor": "check the warehouse's own files and say how to repair them",
     },
     "Work without a warehouse": {
@@ -38,7 +39,7 @@ READERS = NAMES | {"groups"}
 # Commands that need no pandas unless they start Spark.
 WITHOUT_PANDAS = READERS | {"assign", "doctor", "report"}
 # Jobs that the local engine can run.
-JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate"})
+JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate", "maintain"})
 
 EXAMPLES = (
     "groupscope audit --source segments:/var/lib/kafka",

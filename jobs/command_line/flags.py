@@ -21,9 +21,18 @@ LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelt
 def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
+    add_config_flag(parser)
+    add_lock_flag(parser)
+    add_quiet_flag(parser)
+
+
+def add_config_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="settings file (default: conf/groupscope.toml, if it exists)"
     )
+
+
+def add_lock_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lock-wait",
         type=seconds,
@@ -31,7 +40,6 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how many seconds to wait while another run uses the warehouse (default: 600)",
     )
-    add_quiet_flag(parser)
 
 
 def add_quiet_flag(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +74,7 @@ def is_submitted() -> bool:
 
 def number_of_workers(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,3}", text):
-        raise argparse.ArgumentTypeError(f"{text!r}, a number of processes such as 4 was expected")
+        raise argparse.ArgumentTypeError(f"{text!r}; give a number of processes such as 4")
     return int(text)
 
 
@@ -157,7 +165,7 @@ def add_run_flags(parser: argparse.ArgumentParser, full: str) -> None:
 
 def cluster_name(text: str) -> str:
     if not text.strip() or not text.isprintable():
-        raise argparse.ArgumentTypeError(f"{text!r}, a name without control characters was expected")
+        raise argparse.ArgumentTypeError(f"{text!r}; give a name without control characters")
     return text
 
 
@@ -169,7 +177,7 @@ def any_case(words: Iterable[str]) -> Callable[[str], str]:
 
 def seconds(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r}, a number of seconds was expected")
+        raise argparse.ArgumentTypeError(f"{text!r}; give a number of seconds")
     return float(text)
 
 

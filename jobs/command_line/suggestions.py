@@ -14,8 +14,8 @@ def near(word: str, known: Collection[str]) -> str | None:
     """The most similar known word, in upper or lower case. A longer one that begins with the word counts most."""
     lowered = {bare(each): each for each in known}
     begins = sorted((each for each in lowered if bare(word) and each.startswith(bare(word))), key=len)
-    found = begins[:1] or difflib.get_close_matches(bare(word), lowered, n=1)
-    return lowered[found[0]] if found else None
+    nearest = begins[:1] or difflib.get_close_matches(bare(word), lowered, n=1)
+    return lowered[nearest[0]] if nearest else None
 
 
 def bare(word: str) -> str:
@@ -25,8 +25,8 @@ def bare(word: str) -> str:
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
     """Text such as ` (did you mean --format?)`, or nothing."""
-    found = near(word, known)
-    return "" if found is None else f" (did you mean {found}?)"
+    nearest = near(word, known)
+    return "" if nearest is None else f" (did you mean {nearest}?)"
 
 
 def unknown(what: str, name: str, known: Sequence[str], lister: str = "") -> str:

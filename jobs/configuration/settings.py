@@ -1,19 +1,11 @@
-"""The settings of all jobs: declared here, read from a TOML file and checked before a job starts.
-
-python -m jobs.configuration.settings > conf/groupscope.toml    writes the file that lists all settings
-"""
+"""The settings of all jobs, each with its default, unit and check. `read_settings` reads them from a file."""
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import os
-import sys
-import textwrap
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from jobs.configuration.value_checks import (
@@ -27,19 +19,11 @@ from jobs.configuration.value_checks import (
     Check,
     number_from,
 )
-from jobs.output.failure import Failure
-from jobs.storage.options import RETRY_SECONDS, StorageOptions, storage_options
-from schemas.words.exit_codes import ExitCode
+from jobs.storage.options import ANSWER_SECONDS, RETRY_SECONDS, StorageOptions, storage_options
 from schemas.words.tool_groups import TOOL_GROUPS
 
-DEFAULT_PATH = Path("conf/groupscope.toml")
 # The default and the maximum of the broker's group.max.size.
 MOST_MEMBERS = 2**31 - 1
-
-INTRODUCTION = """\
-# Settings of groupscope, each with its unit and default. A setting that is not in the file has its default. An unknown
-# setting is an error. Flags of the command line override this file.
-"""
 
 
 def setting(default: float | str | tuple[Any, ...], unit: str, comment: str, check: Check) -> Any:
@@ -63,7 +47,7 @@ class Tables:
     small_files: int = setting(
         16,
         "files",
-        "With `--optimize auto`, a run merges the small files of a table if it has this many or more.",
+        "With `--optimize auto`, a run merges the small files of each table that has this many or more of them.",
         number_from(2),
     )
     small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small file.", number_from(1))
@@ -93,13 +77,13 @@ class Burrow:
     expire_group_s: int = setting(
         604_800,
         "seconds",
-        "Burrow's rules ignore commits that are older than this at the as-of time. A group that has only such commits "
-        "has the lag verdict NOTFOUND. Each run reads all commits of this much time.",
+        "Burrow's rules ignore commits that are older than this at the as-of time. A group that has only such old "
+        "commits has the lag verdict NOTFOUND. Each run reads all commits of this period.",
         number_from(1, 315_360_000),
     )
     minimum_complete: float = setting(
         0.0,
-        "share of the setting intervals, 0 to 1",
+        "share of `intervals`, 0 to 1",
         "A partition that has fewer commits than this share of `intervals` has the lag verdict OK.",
         SHARE,
     )
@@ -116,8 +100,8 @@ class Verdicts:
     window_s: int = setting(
         3600,
         "seconds",
-        "The rules look at commits, lag, members and rewinds (commits of a lower offset than before) of this much time "
-        "before the as-of time.",
+        "Length of the window before the as-of time. The rules look at commits, lag, members and rewinds (commits of "
+        "a lower offset than before) in this window.",
         number_from(60, 86_400),
     )
     allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
@@ -125,7 +109,11 @@ class Verdicts:
         60, "seconds", "Lag is ignored while the oldest unread message is younger than this.", number_from(0)
     )
     silence_factor: int = setting(
-        10, "times", "A partition counts as silent after this many times its usual gap between commits.", number_from(1)
+        10,
+        "times",
+        "A partition counts as silent if the time since its last commit is longer than this many times its usual "
+        "time between commits.",
+        number_from(1),
     )
     least_repeats: int = setting(
         3,
@@ -143,7 +131,7 @@ class Gate:
         25,
         "hours",
         "A run reports a finding if the newest record or snapshot is older than this when the run starts: the source "
-        "may have stopped. 0: never.",
+        "may have stopped. 0: no such finding.",
         number_from(0),
     )
     expiring_soon_hours: int = setting(
@@ -165,7 +153,7 @@ class Gate:
     storm_rebalances_per_hour: int = setting(
         30,
         "rebalances",
-        "A run reports a finding if a group rebalances again and again, at a rate of more than this per hour.",
+        "A run reports a finding if a group rebalances again and again: at a rate above this number per hour.",
         number_from(1),
     )
     record_limit_bytes: int = setting(
@@ -185,9 +173,9 @@ class Gate:
     needless_commits_per_day: int = setting(
         100_000,
         "commits",
-        "A run reports a finding if a group makes more commits per day than this and one of two things is true: over "
-        "90 % of them change no offset; or they are more than twice as many as one commit of each partition every 5 "
-        "seconds.",
+        "A run reports a finding if a group makes more commits per day than this and one of two things is true: more "
+        "than 90 % of the commits repeat the previous offset; or there are more than twice as many commits as with "
+        "one commit of each partition every 5 seconds.",
         number_from(1),
     )
     dead_group_days: int = setting(
@@ -206,8 +194,8 @@ class Gate:
     tool_groups: tuple[str, ...] = setting(
         tuple(each.pattern for each in TOOL_GROUPS),
         "a list of regular expressions",
-        "Ids of groups that tools use for themselves. Unlike in --group, an expression must match the whole id. "
-        "Findings about these groups are left out; the run prints how many.",
+        "Ids of groups that tools use for themselves. An expression must match the whole id (unlike in --group). "
+        "Findings about these groups are left out; the run prints how many groups these are.",
         PATTERNS,
     )
 
@@ -221,8 +209,8 @@ class Storages:
             "unit": "a table of strings",
             "comment": "How to reach object stores and HDFS. Keys are the usual environment variables in lower case, "
             "such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's names "
-            "(dfs.…) for HDFS. They win over environment variables of the same name. Secrets are better there than in "
-            "this file.",
+            "(dfs.…) for HDFS. An option in this file wins over the environment variable of the same name. Put "
+            "secrets into environment variables, not into this file.",
             "check": OPTIONS,
             # Its value is never shown in a message.
             "is_secret": True,
@@ -232,7 +220,15 @@ class Storages:
     retry_seconds: int = setting(
         RETRY_SECONDS,
         "seconds",
-        "A failed request to an object store or HDFS is repeated for this long, before the command fails.",
+        "A failed request to an object store is repeated for this long. Then the command fails. A request that has no "
+        "complete answer after this time has failed, too.",
+        number_from(1, 3600),
+    )
+    answer_seconds: int = setting(
+        ANSWER_SECONDS,
+        "seconds",
+        "If HDFS does not answer a request for this long, the command fails. It is the time for one request, not for a "
+        "file: a large file may take longer. Choose more than the name nodes need when another one takes over.",
         number_from(1, 3600),
     )
 
@@ -255,8 +251,8 @@ class Group:
     redundancy: int = setting(
         1,
         "members",
-        "Number of members that must own each partition at the same time. More than 1 is for assignors of your own, "
-        "such as for standby members.",
+        "Number of members that must own each partition at the same time. Set more than 1 only for an assignor of "
+        "your own, such as one with standby members.",
         number_from(1, MOST_MEMBERS),
     )
     freshness_objective_s: int = setting(
@@ -291,116 +287,15 @@ class Settings:
     groups: tuple[Group, ...] = sections_of(
         Group,
         "Extra requirements for some groups. Repeat the section as often as you like. A group must meet the "
-        "requirements of every section whose pattern matches its whole id. The settings of a section:",
+        "requirements of every section whose pattern matches its whole id.",
     )
 
 
 def options_of(settings: Settings, hadoop: Mapping[str, str] | None = None) -> StorageOptions:
     """Storage options of a command: from these settings and the environment. `hadoop`: the options that a Spark
     application has for Hadoop's clients."""
-    return storage_options(settings.storage.options, os.environ, hadoop or {}, settings.storage.retry_seconds)
-
-
-def load_settings(path: Path | None = None) -> Settings:
-    """The settings of this file. Without a path: of `conf/groupscope.toml` if it exists, else the defaults."""
-    if path is None and not DEFAULT_PATH.exists():
-        return Settings()
-    chosen = DEFAULT_PATH if path is None else path
-    return parse_settings(read_toml(chosen), str(chosen))
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Failure(ExitCode.USAGE, f"{path}: {error.strerror}, a file of settings was expected") from None
-    except ValueError as error:  # wrong TOML and wrong UTF-8 alike
-        raise Failure(ExitCode.USAGE, f"{path}: {error}, TOML was expected") from None
-
-
-def parse_settings(found: Mapping[str, Any], file: str) -> Settings:
-    sections = {section.name: section for section in dataclasses.fields(Settings)}
-    values: dict[str, Any] = {}
-    for name, content in found.items():
-        if name not in sections:
-            raise unknown(file, f"[{name}]" if isinstance(content, dict) else name, f"[{name}]", nearest_sections(name))
-        if "each" in sections[name].metadata:
-            values[name] = parse_groups(content, file)
-            continue
-        if not isinstance(content, dict):
-            raise Failure(ExitCode.USAGE, f"{file}: {name} = {shown(content)}, a section [{name}] was expected")
-        values[name] = parse_section(sections[name].type, content, f"{file}: [{name}]")
-    settings = Settings(**values)
-    if settings.tables.small_file_bytes > settings.tables.file_bytes:
-        # Merged files would be small files again, and every run would rewrite them.
-        told = f"small_file_bytes = {settings.tables.small_file_bytes} is larger than file_bytes"
-        raise Failure(ExitCode.USAGE, f"{file}: [tables] {told} = {settings.tables.file_bytes}; make it smaller")
-    return settings
-
-
-def parse_groups(found: object, file: str) -> tuple[Group, ...]:
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        told = f"groups = {shown(found)}" if not isinstance(found, dict) else "[groups]"
-        raise Failure(ExitCode.USAGE, f"{file}: {told}: sections [[groups]] were expected")
-    groups = []
-    for number, content in enumerate(found, 1):
-        place = f"{file}: [[groups]] number {number}:"
-        groups.append(parse_section(Group, content, place))
-        if not groups[-1].pattern:
-            raise Failure(
-                ExitCode.USAGE, f"{place} pattern is missing; give a regular expression for the ids of the groups"
-            )
-    return tuple(groups)
-
-
-def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
-    keys = {key.name: key for key in dataclasses.fields(section)}
-    values = {}
-    for name, value in found.items():
-        if name not in keys:
-            raise unknown(place, name, name, holding(name) or list(keys))
-        check: Check = keys[name].metadata["check"]
-        written = "…" if "is_secret" in keys[name].metadata else shown(value)
-        told = f"{place} {name} = {written}: {check.expected} was expected"
-        try:
-            values[name] = check.right(value)
-        except ValueError as error:
-            raise Failure(ExitCode.USAGE, f"{told}: {error}") from None
-        if values[name] is None:
-            raise Failure(ExitCode.USAGE, told)
-    return section(**values)
-
-
-def nearest_sections(name: str) -> list[str]:
-    """The section that has a key of this name; if there is none, all sections."""
-    return holding(name) or [heading(section) for section in dataclasses.fields(Settings)]
-
-
-def holding(name: str) -> list[str]:
-    """Keys of this name, each with its section."""
-    return [f"{heading(section)} {name}" for section in dataclasses.fields(Settings) if name in named(section)]
-
-
-def heading(section: Any) -> str:
-    return f"[[{section.name}]]" if "each" in section.metadata else f"[{section.name}]"
-
-
-def named(section: Any) -> set[str]:
-    return {key.name for key in dataclasses.fields(section.metadata.get("each", section.type))}
-
-
-def unknown(place: str, shown_name: str, wanted: str, known: list[str]) -> Failure:
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or sorted(known)[:1]
-    return Failure(ExitCode.USAGE, f"{place} {shown_name}: no such setting, the nearest is {near[0]}")
-
-
-def shown(value: object) -> str:
-    """In TOML, on one line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
+    own = settings.storage
+    return storage_options(own.options, os.environ, hadoop or {}, own.retry_seconds, own.answer_seconds)
 
 
 def settings_hash(settings: Settings) -> str:
@@ -410,37 +305,5 @@ def settings_hash(settings: Settings) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def settings_file() -> str:
-    """The text of conf/groupscope.toml."""
-    lines = [INTRODUCTION]
-    for section in dataclasses.fields(Settings):
-        if "each" in section.metadata:
-            lines += comment_lines(section.metadata["about"])
-            lines += [
-                f"#   {line}".rstrip() for line in (heading(section), *section_lines(section.metadata["each"], 116))
-            ]
-        else:
-            lines += [heading(section), *section_lines(section.type)]
-    return "\n".join(lines).rstrip("#\n ") + "\n"
-
-
-def comment_lines(text: str, width: int = 120) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
-
-
-def section_lines(section: Any, width: int = 120) -> Iterator[str]:
-    for key in dataclasses.fields(section):
-        default = key.metadata.get("default") or toml_value(key.default)
-        about = f"{key.metadata['comment']} Unit: {key.metadata['unit']}; default: {default}."
-        yield from comment_lines(about, width)
-        yield f"{key.name} = {default}"
-        yield ""
-
-
-def toml_value(value: Any) -> str:
-    # True and False are integers to Python.
-    return f"{value:_}" if isinstance(value, int) and not isinstance(value, bool) else json.dumps(value)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(settings_file())
+def heading(section: Any) -> str:
+    return f"[[{section.name}]]" if "each" in section.metadata else f"[{section.name}]"

@@ -42,23 +42,23 @@ def right_pattern(value: object) -> str | None:
 def right_patterns(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list):
         return None
-    found = tuple(map(right_pattern, value))
-    return None if None in found else found  # type: ignore[return-value]
+    patterns = tuple(map(right_pattern, value))
+    return None if None in patterns else patterns  # type: ignore[return-value]
 
 
 def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
     if not isinstance(value, list) or not all(isinstance(each, list) and len(each) > 1 for each in value):
         return None
-    found = tuple(map(tuple, value))
-    if not all(isinstance(topic, str) for topics in found for topic in topics):
+    sets = tuple(map(tuple, value))
+    if not all(isinstance(topic, str) for topics in sets for topic in topics):
         return None
-    return found if all(len(set(topics)) == len(topics) for topics in found) else None
+    return sets if all(len(set(topics)) == len(topics) for topics in sets) else None
 
 
 SHARE = Check("a share from 0 to 1", right_share)
 PATTERN = Check("a regular expression", right_pattern)
 PATTERNS = Check("a list of regular expressions", right_patterns)
-TOPIC_SETS = Check("a list of lists, each with two or more different topics,", right_topic_sets)
+TOPIC_SETS = Check("a list of lists, each with two or more different topics", right_topic_sets)
 FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
 TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
 

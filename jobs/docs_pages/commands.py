@@ -101,7 +101,7 @@ def actions_of(command: str) -> list[argparse.Action]:
 def table(head: str, rows: list[tuple[str, argparse.Action]]) -> Iterator[str]:
     if rows:
         yield from (f"| {head} | what it does |", "|---|---|")
-        yield from (f"| `{escaped(text)}` | {plain(help_of(action))} |" for text, action in rows)
+        yield from (f"| `{escape_cell(text)}` | {plain(help_of(action))} |" for text, action in rows)
         yield ""
 
 
@@ -129,11 +129,11 @@ def help_of(action: argparse.Action) -> str:
 
 def plain(text: str) -> str:
     """Text that Markdown shows as it is, flags as code."""
-    shielded = re.sub(r"([\\*<\[\]]|__)", r"\\\1", escaped(text))
+    shielded = re.sub(r"([\\*<\[\]]|__)", r"\\\1", escape_cell(text))
     return re.sub(r"(?<![\w`-])(--[a-z][a-z-]*)", r"`\1`", shielded)
 
 
-def escaped(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Without what ends a cell of a table."""
     return text.replace("|", "\\|")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
-from jobs.gating.declarations.metric_files import FAILING, Metrics, parsed
+from jobs.gating.declarations.metric_files import FAILING, Metrics, parse_metrics
 from jobs.gating.declarations.rule_files import METRICS, shipped_files
 from schemas.contract.exported_metrics import METRICS as EXPORTED_METRICS
 
@@ -18,15 +18,15 @@ INTRODUCTION = """# Metrics
 
 Generated from `schemas/metrics/`. `groupscope gate` computes these numbers from the tables, and stores them in
 `gate_metrics`. Then it compares them with limits. A limit is an *expectation*; all expectations of one table are a
-*suite* (`schemas/expectations/`). A *slice* is a subset of a table that is measured by itself, such as one group. So
+*suite* (`schemas/expectations/`). A *slice* is a subset of a table that is measured separately, such as one group. So
 `gate_metrics` has one row for each run, table, slice and metric.
 
-A metric `rows_failing_NAME` counts rows that break a rule. The page shows the rule as an SQL condition, and `query` in
-`gate_results` is a query that lists the rows. Metrics and suites of your own:
+A metric `rows_failing_NAME` counts rows that break a rule. The page shows the rule as an SQL condition, and the column
+`query` of `gate_results` has a query that lists the rows. You can add metrics and suites of your own:
 [operations.md](operations.md#your-own-metrics-and-suites).
 
-An *as-of time* is the time for which a run judges the cluster. A *point* is the lag of a group on one partition at one
-snapshot.
+The *as-of time* is the time for which a run computes lag, verdicts and findings. A *point* is the lag of a group on one
+partition at one snapshot.
 """
 EXPORTED = """Gauges of the file that `groupscope audit --prometheus FILE` writes. A *finding* is a problem that an
 audit reports. It is *waived* if a [waiver](operations.md#the-gate) accepts it until a date. A verdict is a label: a
@@ -34,7 +34,7 @@ group has one series, with its present verdict."""
 
 
 def page() -> str:
-    files = [parsed(file) for file in shipped_files(METRICS, ".sql").values()]
+    files = [parse_metrics(file) for file in shipped_files(METRICS, ".sql").values()]
     contents = [f"- [{each.table}](#{each.table}): {each.about}" for each in files]
     lines = [INTRODUCTION, *contents, "", *(line for each in files for line in table_lines(each))]
     return "\n".join([*lines, *exported_lines()]).rstrip("\n") + "\n"

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jobs.configuration.settings import Settings, heading, toml_value
+from jobs.configuration.settings import Settings, heading
+from jobs.configuration.settings_file import toml_value
 from jobs.docs_pages.page_file import write_or_check
 
 PAGE = Path("docs/settings.md")
@@ -33,7 +34,7 @@ def page() -> str:
 def section_lines(section: Any) -> Iterator[str]:
     yield from (f"## {section.name}", "", f"```toml\n{heading(section)}\n```", "")
     if "about" in section.metadata:
-        yield from (section.metadata["about"].rstrip(":") + ".", "")
+        yield from (section.metadata["about"], "")
     yield from ("| key | default | unit | what it does |", "|---|---|---|---|")
     for key in dataclasses.fields(section.metadata.get("each", section.type)):
         default = key.metadata.get("default") or toml_value(key.default)

@@ -16,58 +16,60 @@ PAGE = Path("docs/tables.md")
 
 WORDS = {
     "offsets partition": "a partition of `__consumer_offsets`",
-    "copy": "segments or an archive with the same partition of the log: another replica, or an older state of it",
+    "copy": "segments or an archive with the same partition of the log: of another replica, or of an earlier time",
     "archive": "records of `__consumer_offsets` that another tool has stored (`--source records:PATH`). It has no "
     "batches, and may lack leader epochs and producers",
     "release": "a release of Kafka, unless the comment says Groupscope",
     "tombstone": "a record without a value, which deletes its key",
-    "history": "what `replay` works out from the decoded records: states, members, owners, rebalances, offsets",
-    "replay": "the command that works out the history. Only in `v_replay_spans`: consumers that read messages again",
-    "history time": "the time of a record; if the clock went back, the latest time before it. It never goes back "
-    "within a group",
-    "as-of time": "the time that an answer is about: the newest record or snapshot of the cluster that was known",
-    "`is_open`": "TRUE: a later run may change the row, because what it describes has not ended, or later records or "
-    "snapshots may complete it",
-    "evidence": "the records that a row is based on: `groupscope dump` shows them",
+    "history": "what `replay` computes from the decoded records: states, members, owners, rebalances, offsets",
+    "replay": "the command that computes the history. Only in the name `v_replay_spans` it means that consumers read "
+    "messages again",
+    "history time": "the time of a record or, if the broker's clock went back, the latest time of an earlier record "
+    "of the group. History time never goes back within a group",
+    "as-of time": "the time for which lag, verdicts and findings are computed: by default the time of the newest "
+    "record or snapshot of the cluster",
+    "`is_open`": "TRUE: a later run may change the row, because the interval or event has not ended, or because later "
+    "records or snapshots may complete the row",
+    "evidence": "the records that a row is based on; `groupscope dump` shows records",
     "in effect": "a commit takes effect when it is written; in a transaction, with the COMMIT marker. It is in effect "
-    "until a later commit replaces it or it is deleted",
-    "assignment": "which member has which partitions: of one generation (classic) or of one target assignment (other "
-    "types)",
-    "rebalance": "the way from one assignment to the next one",
+    "until another commit replaces it or its offset is deleted",
+    "assignment": "which member has which partitions, in one generation (classic) or target assignment (other types)",
+    "rebalance": "the change from one assignment of a group to the next one",
     "claim": "in classic groups: the partitions that a member reports as its own when it joins (`owned_partitions`)",
     "withheld": "in cooperative rebalances: a partition that its owner must give up first. The next rebalance, a "
     "follow-up, assigns it",
     "stopped, unowned, unread": "a partition stops when its owner gives it up or loses it. It is unowned until a "
     "member owns it again, and unread while no member reads it. How long it was unread is an estimate with two bounds",
-    "snapshot": "ends of the topics' logs, and settings, at one time: `groupscope capture` takes them",
+    "snapshot": "end offsets of topics, brokers and settings of a live cluster at one time: `groupscope capture` "
+    "takes snapshots",
     "point": "the lag of one group on one partition at one snapshot: a row of `lag_points`",
     "time lag": "how long ago the oldest unread message was written",
     "reset": "committed offsets were moved or removed in another way than by reading messages",
-    "rewind": "a member committed a lower offset than before, and it was no reset",
+    "rewind": "a member committed a lower offset than before, and no reset explains it",
     "verdict": "lag verdict: whether a group reads a partition well (`group_verdicts`). Assignment verdict: whether "
     "Kafka's assignor gives the same assignment (`assignment_audit`)",
     "metric, slice": "a metric is one number about a table; a slice is a part of its rows, such as those of one group",
     "expectation, suite": "an expectation is a condition that a metric must meet; a suite is a file of them",
-    "span, gated group": "a span is a range of messages whose data was validated before their commit (`groupscope gate "
-    "--span`). A gated group has spans. A failed span can be overridden: somebody lets it pass until a time",
-    "finding": "a problem that `audit` or `gate` reports; a waiver keeps it from counting until a date",
+    "span, gated group": "a span is a range of messages whose data was validated before their commit (`groupscope "
+    "gate --span`). A gated group has spans. A failed span can be overridden: somebody accepts its data until a time",
+    "finding": "a problem that `audit` or `gate` reports. With a waiver, a finding does not count until a date",
 }
 
 INTRODUCTION = f"""# Tables
 
 Generated from `schemas/`: all tables and views of the warehouse, with their columns. Each table is a Delta table at
 `WAREHOUSE/<table>`, and its columns have these comments there too. `groupscope sql` knows all views; for other engines
-`groupscope sql --print-views ENGINE` prints their SQL. These are the names and types of version {CONTRACT_VERSION};
-each table has the version as property `groupscope.contract_version`.
+`groupscope sql --print-views ENGINE` prints their SQL. Names and types are those of contract version
+{CONTRACT_VERSION}; each Delta table has this number as its property `groupscope.contract_version`.
 
-- All times are UTC, and days are UTC days. In other engines, set the time zone of the session to UTC: some views cut
-  days by it. Columns have microseconds, but Kafka writes times in whole milliseconds.
+- All times are UTC, and days are UTC days. In other engines, set the time zone of the session to UTC: some views
+  compute days with it. Columns have microseconds, but Kafka writes times in whole milliseconds.
 - An unknown value is NULL, never -1. Only numbers that mean something in Kafka are negative: a committed offset, a
   generation of -1, member epochs -1 and -2, a topology epoch of -2.
 - "null" says whether a column may be NULL, and the comment says when. Fields of structs may always be NULL. A column of
   a key may be NULL too: NULL then counts as one more value.
-- A comment that begins with a type of group, such as "Classic:" or "Streams:", or with "Only 3.7:" (records of that
-  release of Kafka) is about those; for others the column is NULL, unless the comment says more.
+- Some comments begin with a type of group, such as "Classic:" or "Streams:", or with "Only 3.7:" (records of that
+  release of Kafka). Only for these does the column have a value; otherwise it is NULL, unless the comment says more.
 - The order of events is `offsets_partition, record_offset`, never time: clocks of brokers can go back.
 - Topic ids have Kafka's form of 22 characters.
 - `SELECT * FROM dim_enum` lists the values of all columns with fixed values, and their meanings.

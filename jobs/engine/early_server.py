@@ -44,9 +44,9 @@ def new_bytes(folder: Path, since: float) -> int:
         for name in names:
             if name.endswith(".log"):
                 try:
-                    found = os.stat(os.path.join(above, name))
+                    status = os.stat(os.path.join(above, name))
                 except OSError:
                     continue
-                if found.st_mtime >= since:
-                    size += found.st_size
+                if status.st_mtime >= since:
+                    size += status.st_size
     return size

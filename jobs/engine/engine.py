@@ -39,10 +39,10 @@ class Engine(ABC):
         their sizes, if they read nothing of the log."""
         sizes, unit = known or sizes_of(specs)
         with counting(sum(sizes), unit) as activity:
-            return self.run_all(step, specs, Done(activity, sizes))
+            return self.run_all(step, specs, FinishedTasks(activity, sizes))
 
     @abstractmethod
-    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: "Done") -> list[Result]:
+    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: "FinishedTasks") -> list[Result]:
         """`done` is notified of each finished task."""
 
     @property
@@ -79,7 +79,7 @@ class Engine(ABC):
         return cores()
 
 
-class Done:
+class FinishedTasks:
     """Finished tasks by number. A task that finishes twice counts once."""
 
     def __init__(self, activity: Activity, sizes: Sequence[int]) -> None:

@@ -15,8 +15,8 @@ PLAIN = (int, float, str, bool, NoneType)
 
 
 def text_of(value: Any, leave_out: tuple[str, ...] = ()) -> str:
-    found = plain(value)
-    return json.dumps({name: each for name, each in found.items() if name not in leave_out})
+    values = plain(value)
+    return json.dumps({name: each for name, each in values.items() if name not in leave_out})
 
 
 def plain(value: Any) -> Any:
@@ -39,24 +39,26 @@ def plain(value: Any) -> Any:
     return value.item()
 
 
-def typed(kind: Any, value: Any) -> Any:
+def restore(kind: Any, value: Any) -> Any:
     """Converts back what `plain` made, by the declared type."""
     if hasattr(kind, "from_plain"):
         return kind.from_plain(value)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return None if value is None else typed(next(each for each in arguments if each is not NoneType), value)
+        return None if value is None else restore(next(each for each in arguments if each is not NoneType), value)
     if is_dataclass(origin or kind):
         hints = field_types(origin or kind)
         known = dict(zip(getattr(origin, "__parameters__", ()), arguments, strict=True))
-        return (origin or kind)(**{name: typed(resolved(hints[name], known), each) for name, each in value.items()})
+        return (origin or kind)(
+            **{name: restore(resolve_type(hints[name], known), each) for name, each in value.items()}
+        )
     if origin in COLLECTIONS:
         return COLLECTIONS[origin](arguments, value)
     if kind is bytes:
         return base64.b64decode(value)
     if isinstance(kind, type) and hasattr(kind, "_fields"):
         types = get_type_hints(kind)
-        return kind(*(typed(types[name], each) for name, each in zip(kind._fields, value, strict=True)))
+        return kind(*(restore(types[name], each) for name, each in zip(kind._fields, value, strict=True)))
     return kind(value) if isinstance(kind, type) and issubclass(kind, Enum) else value
 
 
@@ -65,32 +67,32 @@ def field_types(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-def resolved(kind: Any, known: Mapping[Any, Any]) -> Any:
+def resolve_type(kind: Any, known: Mapping[Any, Any]) -> Any:
     if isinstance(kind, TypeVar):
         return known[kind]
     if known and any(isinstance(each, TypeVar) for each in get_args(kind)):
-        return get_origin(kind)[tuple(resolved(each, known) for each in get_args(kind))]
+        return get_origin(kind)[tuple(resolve_type(each, known) for each in get_args(kind))]
     return kind
 
 
-def listed(arguments: tuple[Any, ...], value: Any) -> list[Any]:
-    return [typed(arguments[0], each) for each in value]
+def restore_list(arguments: tuple[Any, ...], value: Any) -> list[Any]:
+    return [restore(arguments[0], each) for each in value]
 
 
-def paired(arguments: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+def restore_tuple(arguments: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if arguments[-1] is Ellipsis:
-        return tuple(typed(arguments[0], each) for each in value)
-    return tuple(typed(kind, each) for kind, each in zip(arguments, value, strict=True))
+        return tuple(restore(arguments[0], each) for each in value)
+    return tuple(restore(kind, each) for kind, each in zip(arguments, value, strict=True))
 
 
-def mapped(arguments: tuple[Any, ...], value: Any) -> dict[Any, Any]:
-    return {typed(arguments[0], key): typed(arguments[1], each) for key, each in value}
+def restore_dict(arguments: tuple[Any, ...], value: Any) -> dict[Any, Any]:
+    return {restore(arguments[0], key): restore(arguments[1], each) for key, each in value}
 
 
 COLLECTIONS: Mapping[Any, Callable[[tuple[Any, ...], Any], Any]] = {
-    list: listed,
-    tuple: paired,
-    dict: mapped,
-    set: lambda arguments, value: set(listed(arguments, value)),
-    Counter: lambda arguments, value: Counter(mapped((*arguments, int), value)),
+    list: restore_list,
+    tuple: restore_tuple,
+    dict: restore_dict,
+    set: lambda arguments, value: set(restore_list(arguments, value)),
+    Counter: lambda arguments, value: Counter(restore_dict((*arguments, int), value)),
 }

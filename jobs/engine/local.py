@@ -16,9 +16,18 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from jobs.engine.engine import Done, Engine
-from jobs.engine.task import Closing, Result, Step, TaskSpec, Work, closed
-from jobs.engine.worker import Closed, Free, Function, Given, Outcome, WaitForCloses, start_server, work
+from jobs.engine.engine import Engine, FinishedTasks
+from jobs.engine.task import Closing, Result, Step, TaskSpec, Work, result_of
+from jobs.engine.worker import (
+    ClosingResult,
+    Free,
+    Function,
+    NumberedTask,
+    Outcome,
+    WaitForCloses,
+    serve_driver,
+    start_server,
+)
 from jobs.output.failure import Failure, os_error_line
 from schemas.words.exit_codes import ExitCode
 
@@ -50,7 +59,7 @@ class LocalEngine(Engine):
     def num_local_workers(self) -> int:
         return self.most_workers
 
-    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
+    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: FinishedTasks) -> list[Result]:
         if min(self.most_workers, len(specs)) <= 1:
             # A separate process would cost more than it saves.
             return run_here(step, specs, done)
@@ -60,24 +69,26 @@ class LocalEngine(Engine):
             self.close()
             raise
 
-    def run_in_workers(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
+    def run_in_workers(
+        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: FinishedTasks
+    ) -> list[Result]:
         self.start(min(self.most_workers, len(specs)))
         function = Function(pickle.dumps(step.run))
         waiting = iter(enumerate(specs))
-        found: dict[int, Result] = {}
+        by_number: dict[int, Result] = {}
         for worker in self.workers:
             send(worker, function)
             hand_out(worker, waiting)
         while any(worker.tasks for worker in self.workers):
             for worker in self.ready():
-                message = received(worker, specs, step.unfinished)
+                message = receive(worker, specs, step.unfinished)
                 if isinstance(message, Free):
                     hand_out(worker, waiting)
                     continue
-                found[message.number] = message.result
+                by_number[message.number] = message.result
                 worker.tasks.remove(message.number)
                 done.add(message.number)
-        return [found[number] for number in range(len(specs))]
+        return [by_number[number] for number in range(len(specs))]
 
     def start(self, number: int) -> None:
         if len(self.workers) >= number:
@@ -86,7 +97,7 @@ class LocalEngine(Engine):
         context = get_context("forkserver")
         for _ in range(number - len(self.workers)):
             ours, theirs = context.Pipe()
-            process = context.Process(target=work, args=(theirs,), daemon=True)
+            process = context.Process(target=serve_driver, args=(theirs,), daemon=True)
             process.start()
             theirs.close()
             self.workers.append(Worker(process, ours))
@@ -100,7 +111,7 @@ class LocalEngine(Engine):
         for worker in self.workers:
             send(worker, WaitForCloses())
         # Of a worker that died since its last task the name node closes what is open.
-        for error in [answered(worker) for worker in self.workers]:
+        for error in [closing_error(worker) for worker in self.workers]:
             if error is not None:
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, "the warehouse"))
 
@@ -117,7 +128,7 @@ def hand_out(worker: Worker, waiting: Iterator[tuple[int, TaskSpec[Any]]]) -> No
     """Sends the next task, if there is one."""
     for number, spec in waiting:
         worker.tasks.add(number)
-        send(worker, Given(number, spec.work))
+        send(worker, NumberedTask(number, spec.work))
         return
 
 
@@ -127,33 +138,33 @@ def send(worker: Worker, message: Any) -> None:
         worker.pipe.send(message)
 
 
-def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
+def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: FinishedTasks) -> list[Result]:
     """Runs tasks in this process. The files of a task are closed while the next one runs."""
-    found: list[Result] = []
+    results: list[Result] = []
     last: Result | Closing[Result] | None = None
     for number, spec in enumerate(specs):
         now = step.run(spec.work)
-        found += [] if last is None else [closed(last)]
+        results += [] if last is None else [result_of(last)]
         done.add(number)
         last = now
-    return found if last is None else [*found, closed(last)]
+    return results if last is None else [*results, result_of(last)]
 
 
-def received(worker: Worker, specs: Sequence[TaskSpec[Any]], unfinished: str) -> Free | Outcome:
+def receive(worker: Worker, specs: Sequence[TaskSpec[Any]], unfinished: str) -> Free | Outcome:
     try:
         message: Free | Outcome = worker.pipe.recv()
     except (EOFError, OSError):
-        raise lost(worker, name_of(specs, worker.tasks), unfinished) from None
+        raise worker_failure(worker, name_of(specs, worker.tasks), unfinished) from None
     if isinstance(message, Outcome) and message.error is not None:
         name = specs[message.number].name
-        told = f"{name}: a task failed, please report it: {message.error} (--debug shows where)"
-        raise Failure(ExitCode.FAILED, told) from RuntimeError(message.trace)
+        line = f"{name}: a task failed, please report it: {message.error} (--debug shows where)"
+        raise Failure(ExitCode.FAILED, line) from RuntimeError(message.trace)
     return message
 
 
-def answered(worker: Worker) -> OSError | None:
+def closing_error(worker: Worker) -> OSError | None:
     with suppress(EOFError, OSError):
-        message: Closed = worker.pipe.recv()
+        message: ClosingResult = worker.pipe.recv()
         return message.error
     return None
 
@@ -166,7 +177,7 @@ def name_of(specs: Sequence[TaskSpec[Any]], numbers: Iterable[int]) -> str:
     return TaskSpec(None, tuple(row for number in numbers for row in specs[number].reads)).name
 
 
-def lost(worker: Worker, name: str, unfinished: str) -> Failure:
+def worker_failure(worker: Worker, name: str, unfinished: str) -> Failure:
     worker.process.join(LAST_WORDS_SECONDS)
     code = worker.process.exitcode
     if code is not None and code < 0:

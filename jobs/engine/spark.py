@@ -16,12 +16,13 @@ from pyspark import TaskContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.engine.engine import Done, Engine
+from jobs.engine.engine import Engine, FinishedTasks
 from jobs.engine.executors import check_written
-from jobs.engine.facts import text_of, typed
-from jobs.engine.task import Result, Step, TaskSpec, Work, closed
+from jobs.engine.facts import restore, text_of
+from jobs.engine.task import Result, Step, TaskSpec, Work, result_of
 from jobs.output.failure import Failure
-from jobs.spark.failures import failures_told, noted, task_in
+from jobs.spark.compiled_loops import keep_compiled_loops
+from jobs.spark.failures import failures_told, note_task, task_in
 from jobs.storage.closes import wait_for_closes
 from jobs.warehouses.delta_tables import DataFile
 from schemas.words.exit_codes import ExitCode
@@ -60,7 +61,7 @@ class SparkEngine(Engine):
         given = self.spark.sparkContext.getConf().getAll()
         return {name: value for name, value in given if name.startswith("spark.hadoop.")}
 
-    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
+    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: FinishedTasks) -> list[Result]:
         if not specs:
             return []
         run, works = step.run, [spec.work for spec in specs]
@@ -68,18 +69,19 @@ class SparkEngine(Engine):
         numbers = counts.numbers
 
         def work(rows: pd.DataFrame) -> pd.DataFrame:
+            keep_compiled_loops()
             number = int(rows["task"].iloc[0])
-            with noted(number):
-                result = closed(run(works[number]))
+            with note_task(number):
+                result = result_of(run(works[number]))
                 # Spark ends its workers as it likes.
                 wait_for_closes()
             numbers.add(1 << number)
             return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
 
         plan = self.spark.createDataFrame(plan_rows(specs)).repartitionById(len(specs), "task")
-        with counts.told(), named_failures(specs, counts):
-            found = plan.groupBy("task").applyInPandas(work, RESULT).collect()
-        by_number = results(found, step.result)
+        with counts.showing_progress(), named_failures(specs, counts):
+            collected = plan.groupBy("task").applyInPandas(work, RESULT).collect()
+        by_number = results(collected, step.result)
         check_written(self.warehouse, [(table, file) for each in by_number.values() for table, file in each.files])
         return [by_number[number] for number in range(len(specs))]
 
@@ -88,15 +90,16 @@ def results_of(frame: DataFrame, run: Callable[[Iterator[pa.RecordBatch]], Resul
     """The rows that the function returns for each partition of the frame."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        keep_compiled_loops()
         result = run(batches)
         wait_for_closes()
         columns = zip(*result_rows(TaskContext().partitionId(), result), strict=True)
         yield pa.record_batch(list(map(pa.array, columns, RESULT_TYPES)), COLUMNS)
 
     with failures_told():
-        found = frame.mapInArrow(work, RESULT).collect()
-    numbers = sorted({row.task for row in found})
-    by_number = results(found, kind)
+        rows = frame.mapInArrow(work, RESULT).collect()
+    numbers = sorted({row.task for row in rows})
+    by_number = results(rows, kind)
     return [by_number[each] for each in numbers]
 
 
@@ -115,12 +118,14 @@ def result_rows(number: int, result: Any) -> list[tuple[Any, ...]]:
 
 def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
     """Results by task."""
-    found: dict[int, Result] = {row.task: typed(kind, json.loads(row.facts)) for row in rows if row.facts is not None}
+    by_task: dict[int, Result] = {
+        row.task: restore(kind, json.loads(row.facts)) for row in rows if row.facts is not None
+    }
     for row in rows:
         if row.facts is None:
             file = DataFile(row.path, row.size_bytes, row.num_rows, row.stats, is_open=row.is_open)
-            found[row.task].files.append((row.table, file))
-    return found
+            by_task[row.task].files.append((row.table, file))
+    return by_task
 
 
 @contextmanager
@@ -133,7 +138,7 @@ def named_failures(specs: Sequence[TaskSpec[Any]], counts: "Counts") -> Iterator
         if failure.code != ExitCode.FAILED:
             raise
         lost = task_in(str(failure.__cause__))
-        open_tasks = [int(lost["task"])] if lost else counts.unfinished(len(specs))
+        open_tasks = [int(lost["task"])] if lost else counts.unfinished_tasks(len(specs))
         rows = [row for number in open_tasks if number < len(specs) for row in specs[number].reads]
         raise Failure(failure.code, f"{TaskSpec(None, tuple(rows)).name}: {failure}") from failure.__cause__
 
@@ -151,15 +156,15 @@ class Numbers(AccumulatorParam[int]):
 class Counts:
     """Which tasks are done: an accumulator that the executors add to."""
 
-    def __init__(self, spark: SparkSession, done: Done) -> None:
+    def __init__(self, spark: SparkSession, done: FinishedTasks) -> None:
         self.done = done
         self.numbers: Accumulator[int] = spark.sparkContext.accumulator(0, Numbers())
 
-    def unfinished(self, num_tasks: int) -> list[int]:
+    def unfinished_tasks(self, num_tasks: int) -> list[int]:
         return [number for number in range(num_tasks) if not self.numbers.value >> number & 1]
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def showing_progress(self) -> Iterator[None]:
         ended = threading.Event()
         thread = threading.Thread(target=self.watch, args=(ended,), daemon=True)
         thread.start()

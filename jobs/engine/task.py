@@ -74,7 +74,7 @@ class Closing(Generic[Result]):
     result: Callable[[], Result]
 
 
-def closed(outcome: Result | Closing[Result]) -> Result:
+def result_of(outcome: Result | Closing[Result]) -> Result:
     return outcome.result() if isinstance(outcome, Closing) else outcome
 
 

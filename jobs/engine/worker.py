@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from jobs.engine.task import Closing
+from jobs.spark.compiled_loops import keep_compiled_loops
 from jobs.storage.closes import wait_for_closes
 
 # Modules that the tasks of each job need. The server that workers are forked from imports them once.
@@ -28,6 +29,8 @@ TASKS = {
 # Loaded ahead where the report is the job itself; the workers of an audit load it when there are many pages.
 OF_REPORT = {"report": "jobs.reporting.group_pages"}
 SERVER = ("jobs.engine.worker_server", "jobs.engine.worker")
+# The last, when the loops of all modules are known.
+LOOPS = "jobs.engine.loops_ahead"
 # Number of tasks whose files may be closing at once. What is not written yet is in memory.
 MOST_CLOSING = 2
 PRELOADED = (*SERVER, *TASKS.values())
@@ -37,7 +40,7 @@ def start_server(job: str | None = None) -> None:
     """Returns at once, and does nothing where the server runs. Without the name of one job it loads the tasks of
     all."""
     own = {**TASKS, **OF_REPORT}.get(job or "")
-    forkserver.set_forkserver_preload(list(PRELOADED) if own is None else [*SERVER, own])
+    forkserver.set_forkserver_preload([*(PRELOADED if own is None else (*SERVER, own)), LOOPS])
     forkserver.ensure_running()
 
 
@@ -49,7 +52,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Given:
+class NumberedTask:
     """A task for the worker."""
 
     number: int
@@ -76,15 +79,16 @@ class WaitForCloses:
 
 
 @dataclass(frozen=True)
-class Closed:
+class ClosingResult:
     # What went wrong.
     error: OSError | None
 
 
-def work(pipe: Connection) -> None:
+def serve_driver(pipe: Connection) -> None:
     # The driver ends its workers; a message from each would only repeat the driver's.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_driver, daemon=True).start()
+    keep_compiled_loops()
     # The driver is gone, so nobody reads the pipe.
     with suppress(EOFError, OSError):
         serve(pipe)
@@ -95,7 +99,7 @@ def serve(pipe: Connection) -> None:
     is_sending = threading.Lock()
     closing: deque[threading.Thread] = deque()
 
-    def send(message: Free | Outcome | Closed) -> None:
+    def send(message: Free | Outcome | ClosingResult) -> None:
         with is_sending:
             pipe.send(message)
 
@@ -109,7 +113,7 @@ def serve(pipe: Connection) -> None:
         if isinstance(given, Function):
             run = pickle.loads(given.pickled)
         elif isinstance(given, WaitForCloses):
-            send(Closed(close_error()))
+            send(ClosingResult(close_error()))
         elif run is not None:
             outcome = outcome_of(given.number, partial(run, given.work))
             if len(closing) >= MOST_CLOSING:

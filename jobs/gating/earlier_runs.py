@@ -20,7 +20,7 @@ NOT_KEPT = frozenset({"cluster", "run_id", "query"})
 
 
 @dataclass(frozen=True)
-class Known:
+class EarlierGate:
     """`since`: the as-of time of the previous run, before this as-of time; None: there was none."""
 
     since: datetime | None
@@ -38,27 +38,34 @@ class Known:
         }
 
 
-def known_of(run: Run, as_of: datetime) -> Known:
+def known_of(run: Run, as_of: datetime) -> EarlierGate:
     runs = run.warehouse.run_rows(["cluster", "job", "as_of_time"])
     times = [row["as_of_time"] for row in runs if row["job"] == JOB and row["cluster"] == run.cluster]
     since = max((time for time in times if time is not None and time < as_of), default=None)
     state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
     if state is None:
-        return Known(since)
+        return EarlierGate(since)
     results = [
         {name: value for name, value in row.items() if name not in NOT_KEPT}
         for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
     ]
     findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
-    return Known(since, state["basis"], state["suites_basis"], state["num_of_tools"], results, findings)
+    return EarlierGate(
+        since=since,
+        basis=state["basis"],
+        suites_basis=state["suites_basis"],
+        num_of_tools=state["num_of_tools"],
+        results=results,
+        findings=findings,
+    )
 
 
 def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:
     rows = run.warehouse.rows(table, cluster=run.cluster)
     if rows is None:
         return []
-    found: list[Row] = (rows if run_id is None else rows.filter(pc.equal(rows["run_id"], run_id))).to_pylist()
-    return found
+    listed: list[Row] = (rows if run_id is None else rows.filter(pc.equal(rows["run_id"], run_id))).to_pylist()
+    return listed
 
 
 def newest_time(run: Run) -> datetime | None:
@@ -69,9 +76,9 @@ def newest_time(run: Run) -> datetime | None:
 
 def known_groups(run: Run) -> set[str]:
     """Groups named in the log or in validated spans."""
-    found: set[str] = set()
+    groups: set[str] = set()
     for table in NAMING_GROUPS:
         rows = run.warehouse.rows(table, ["group_id"], run.cluster)
         if rows is not None:
-            found.update(name for name in pc.unique(rows["group_id"]).to_pylist() if name is not None)
-    return found
+            groups.update(name for name in pc.unique(rows["group_id"]).to_pylist() if name is not None)
+    return groups

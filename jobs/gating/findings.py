@@ -78,30 +78,30 @@ class FoundFindings:
 
 
 def finding_statements(parameters: Parameters, events: Events) -> list[str]:
-    return [file.grouped(parameters, events) for file in finding_files()]
+    return [file.grouped_sql(parameters, events) for file in finding_files()]
 
 
 def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> FoundFindings:
-    found = FoundFindings()
+    result = FoundFindings()
     # Among very many findings, a few groups appear again and again.
     is_of_tool = cache(choice.is_of_tool)
     for file in finding_files():
-        names, rows = answer(file.grouped(parameters, events))
+        names, rows = answer(file.grouped_sql(parameters, events))
         listed = file.rows(parameters, events)
         for row in rows:
             each = dict(zip(names, row, strict=True))
             if is_of_tool(each["group_id"]):
-                found.num_of_tools += 1
+                result.num_of_tools += 1
             elif choice.has(each["group_id"]):
                 query = file.some_of(listed, each["group_id"], each["topic"], each["severity"])
-                found.findings.append(finding(file.kind, each, query))
-    return found
+                result.findings.append(finding(file.kind, each, query))
+    return result
 
 
 def finding(kind: FindingKind, row: Mapping[str, Any], query: str) -> Finding:
     num_rows, num_partitions = int(row["num_rows"]), int(row["num_partitions"])
-    what = f"{num_rows:,} of this kind"
-    what = what if num_partitions < 2 else f"{what} in {num_partitions:,} partitions"
+    what = f"{num_rows:,} like it"
+    what = what if num_partitions < 2 else f"{what}, in {num_partitions:,} partitions"
     return Finding(
         kind=kind.value,
         severity=row["severity"],
@@ -137,7 +137,7 @@ def finding_rows(
             **{name: value for name, value in vars(each).items() if name != "harm"},
             "first_seen_time": min(seen.get(each.key, as_of), as_of),
             "waived_until_time": None if waiver is None else waiver.until,
-            "waiver": None if waiver is None else waiver.told,
+            "waiver": None if waiver is None else waiver.reason_text,
         }
         for rank, (each, waiver) in enumerate(chosen, 1)
     ]

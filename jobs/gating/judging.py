@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jobs.gating.declarations.metric_files import SLICE
-from jobs.gating.declarations.suites import COLUMN_KEYS, Expectation, Suite, wrong
+from jobs.gating.declarations.suites import COLUMN_KEYS, Expectation, Suite, misuse
 from jobs.gating.measuring import Frame
 from jobs.output.progress import counting
 from jobs.processes.no_pandas import kept_out, let_pandas_in, put_off
@@ -51,10 +51,10 @@ def judge(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[
     with warnings.catch_warnings():
         # Warnings of its libraries, which users cannot act on.
         warnings.simplefilter("ignore")
-        return judged(suites, frames, clock)
+        return judge_suites(suites, frames, clock)
 
 
-def judged(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[[], int]) -> list[SuiteResult]:
+def judge_suites(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[[], int]) -> list[SuiteResult]:
     # Errors that only Great Expectations can find are reported for all suites before the first one is judged.
     made = [made_suite(suite) for suite in suites]
     validate = validator()
@@ -87,7 +87,7 @@ def outcomes_of(suite: Suite, frame: Frame, error: str | None, validate: Callabl
             return tuple(outcome(each, results[place], frame) for place, each in enumerate(suite.expectations))
         except Exception as problem:  # whatever breaks a suite must be visible, and is not a pass
             error = " ".join(f"{type(problem).__name__}: {problem}".split())
-    return tuple(Outcome(each, None, error, observed(each, frame), threshold(each)) for each in suite.expectations)
+    return tuple(Outcome(each, None, error, observed_text(each, frame), threshold(each)) for each in suite.expectations)
 
 
 def load() -> Any:
@@ -116,7 +116,7 @@ def made_suite(suite: Suite) -> "ExpectationSuite":
             made.add_expectation_configurations([configuration(config, number)])
         except Exception as error:
             why = " ".join(str(error).split())
-            raise wrong(suite.place, f"expectations[{number}]: {each.type}: {why}") from None
+            raise misuse(suite.place, f"expectations[{number}]: {each.type}: {why}") from None
     return made
 
 
@@ -136,8 +136,8 @@ def validator() -> Callable[["ExpectationSuite", Frame], dict[int, Mapping[str, 
 
     def validate(suite: "ExpectationSuite", frame: Frame) -> dict[int, Mapping[str, Any]]:
         batch = definition.get_batch({"dataframe": pandas_frame(frame)})
-        found = batch.validate(suite, result_format=RESULT_FORMAT).to_json_dict()["results"]
-        return {each["expectation_config"]["meta"]["number"]: each for each in found}
+        results = batch.validate(suite, result_format=RESULT_FORMAT).to_json_dict()["results"]
+        return {each["expectation_config"]["meta"]["number"]: each for each in results}
 
     return validate
 
@@ -149,17 +149,17 @@ def pandas_frame(frame: Frame) -> Any:
     return pd.DataFrame({SLICE: pd.Series(list(frame.slices), dtype="object"), **columns})
 
 
-def outcome(expectation: Expectation, found: Mapping[str, Any], frame: Frame) -> Outcome:
-    about = observed(expectation, frame), threshold(expectation)
-    if (error := raised(found.get("exception_info") or {})) is not None:
+def outcome(expectation: Expectation, report: Mapping[str, Any], frame: Frame) -> Outcome:
+    about = observed_text(expectation, frame), threshold(expectation)
+    if (error := exception_message(report.get("exception_info") or {})) is not None:
         return Outcome(expectation, None, error, *about)
-    result = found.get("result") or {}
+    result = report.get("result") or {}
     places = result.get("partial_unexpected_index_list") or []
     first = frame.slices[places[0]] if places and isinstance(places[0], int) else None
-    return Outcome(expectation, bool(found["success"]), None, *about, result.get("unexpected_count"), first)
+    return Outcome(expectation, bool(report["success"]), None, *about, result.get("unexpected_count"), first)
 
 
-def raised(info: Mapping[str, Any]) -> str | None:
+def exception_message(info: Mapping[str, Any]) -> str | None:
     """The message of an expectation that could not be evaluated: in one dictionary, or in one for each metric."""
     for each in (info, *info.values()):
         if isinstance(each, Mapping) and each.get("raised_exception"):
@@ -167,13 +167,15 @@ def raised(info: Mapping[str, Any]) -> str | None:
     return None
 
 
-def observed(expectation: Expectation, frame: Frame) -> str:
+def observed_text(expectation: Expectation, frame: Frame) -> str:
     """For a frame with one row its values, else the minimum and the maximum."""
-    found: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     for column in expectation.columns:
         values = [value for value in frame.values.get(column, ()) if value is not None]
-        found[column] = values[0] if len(values) == 1 else {"min": min(values), "max": max(values)} if values else None
-    return json.dumps(found if found else {"rows": len(frame.slices)})
+        observed[column] = (
+            values[0] if len(values) == 1 else {"min": min(values), "max": max(values)} if values else None
+        )
+    return json.dumps(observed if observed else {"rows": len(frame.slices)})
 
 
 def threshold(expectation: Expectation) -> str:

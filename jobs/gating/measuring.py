@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jobs.gating.declarations.metric_files import ALL, SLICE, Metrics, wrong
+from jobs.gating.declarations.metric_files import ALL, SLICE, Metrics, misuse
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.output.failure import Failure
 from jobs.queries.results import QueryResult
@@ -55,7 +55,7 @@ def frame(metrics: Metrics, answer: QueryResult) -> Frame:
     else:
         slices = [ALL] * len(rows)
         if len(rows) != 1:
-            raise wrong(
+            raise misuse(
                 metrics.place,
                 f"the query has {len(rows)} rows; give one row, or a column named slice with one value a row",
             )
@@ -65,13 +65,13 @@ def frame(metrics: Metrics, answer: QueryResult) -> Frame:
 
 
 def check_columns(metrics: Metrics, names: Sequence[str]) -> None:
-    found = [name for name in names if name != SLICE]
-    for name in found:
+    columns = [name for name in names if name != SLICE]
+    for name in columns:
         if name not in metrics.metrics:
-            raise wrong(metrics.place, f"column {name} has no description; add the line `-- {name}: what it is`")
+            raise misuse(metrics.place, f"column {name} has no description; add the line `-- {name}: what it is`")
     for name in metrics.metrics:
-        if name not in found:
-            raise wrong(
+        if name not in columns:
+            raise misuse(
                 metrics.place, f"the line `-- {name}: …` describes a metric, but the query has no column {name}"
             )
 
@@ -79,7 +79,7 @@ def check_columns(metrics: Metrics, names: Sequence[str]) -> None:
 def check_slices(metrics: Metrics, slices: Sequence[str]) -> None:
     for before, after in pairwise(slices):
         if before == after:
-            raise wrong(
+            raise misuse(
                 metrics.place,
                 f"several rows of the query have {after!r} in the column slice; each value may be in one row only",
             )
@@ -91,4 +91,4 @@ def number(metrics: Metrics, name: str, value: object) -> Value:
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise wrong(metrics.place, f"metric {name} = {value!r}, a number was expected") from None
+        raise misuse(metrics.place, f"metric {name} = {value!r}; give a number") from None

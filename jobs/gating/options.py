@@ -43,13 +43,13 @@ def exit_code(result: Mapping[str, Any], fail_on: str) -> int:
 def check_matches(pattern: str, groups: Collection[str], cluster: str) -> None:
     """A pattern that no group matches would find nothing, and look as if all were well."""
     if not any(re.search(pattern, group) for group in groups):
-        told = f"matches no group of cluster {cluster}, which has {counted(len(groups), 'group')}"
-        expected = "a pattern that is found in a group's id was expected"
-        raise Failure(ExitCode.USAGE, f"--group {pattern!r}: {told}, {expected}")
+        line = f"matches no group of cluster {cluster}, which has {counted(len(groups), 'group')}"
+        expected = "give a pattern that is found in a group's id"
+        raise Failure(ExitCode.USAGE, f"--group {pattern!r}: {line}; {expected}")
 
 
 def check_pattern(flag: str, text: str | None) -> None:
     try:
         re.compile(text or "")
     except re.error as error:
-        raise Failure(ExitCode.USAGE, f"{flag} {text!r}: {error}, a regular expression was expected") from None
+        raise Failure(ExitCode.USAGE, f"{flag} {text!r}: {error}; give a regular expression") from None

@@ -37,10 +37,10 @@ def suites_basis(frames: Mapping[str, Frame], suites: Sequence[Suite]) -> str:
     from importlib.metadata import version
 
     values = [(name, list(frame.slices), dict(frame.values)) for name, frame in frames.items()]
-    return hashed([version("great_expectations"), values, [repr(suite) for suite in suites]])
+    return hash_of([version("great_expectations"), values, [repr(suite) for suite in suites]])
 
 
-def hashed(value: object) -> str:
+def hash_of(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -90,8 +90,8 @@ def query_of(
     """The SQL that lists the rows of an expectation: its author's, or that of its rule."""
     if expectation.query is not None:
         return parameters.fill(expectation.query, suite.place)
-    found = [metrics[suite.table].failing_rows(column, parameters) for column in expectation.columns]
-    return next((query for query in found if query is not None), None)
+    queries = [metrics[suite.table].failing_rows(column, parameters) for column in expectation.columns]
+    return next((query for query in queries if query is not None), None)
 
 
 def gate_run_rows(
@@ -121,12 +121,12 @@ def gate_run_row(
 
 def verdict(rows: Iterable[Row]) -> SuiteVerdict:
     """An expectation that was not evaluated is never a pass."""
-    found = {(row["success"], row["severity"]) for row in rows if row["success"] is not True}
-    if any(success is None for success, _ in found):
+    outcomes = {(row["success"], row["severity"]) for row in rows if row["success"] is not True}
+    if any(success is None for success, _ in outcomes):
         return SuiteVerdict.ERROR
-    if (False, Severity.CRITICAL.value) in found:
+    if (False, Severity.CRITICAL.value) in outcomes:
         return SuiteVerdict.FAILED
-    return SuiteVerdict.WARNED if found else SuiteVerdict.PASSED
+    return SuiteVerdict.WARNED if outcomes else SuiteVerdict.PASSED
 
 
 def suite_findings(
@@ -134,24 +134,24 @@ def suite_findings(
 ) -> list[Finding]:
     """One for each suite that could not be evaluated, and one for each failed expectation, except those that one of
     the `others` reports."""
-    found = []
+    findings = []
     for suite in suites:
         of_suite = [row for row in rows if row["suite"] == suite.name]
         errors = [row for row in of_suite if row["success"] is None]
         if errors:
             number = f"{len(errors):,} of {counted(len(of_suite), 'expectation')}"
-            told = f"checks of {suite.name}: {number} could not be evaluated: "
+            line = f"checks of {suite.name}: {number} could not be evaluated: "
             query = results_query(about, suite.name)
             kind = FindingKind.SUITE_ERROR
-            found.append(Finding(kind.value, kind.severity.value, f"{told}{errors[0]['error']}", query))
+            findings.append(Finding(kind.value, kind.severity.value, f"{line}{errors[0]['error']}", query))
         same = {(each.type, each.column_name): each.findings for each in suite.expectations}
         failed = [row for row in of_suite if row["success"] is False]
-        found += [
+        findings += [
             failed_finding(row, about)
             for row in failed
             if not is_told(same[row["expectation"], row["column_name"]], row["severity"], others)
         ]
-    return found
+    return findings
 
 
 def is_told(kinds: Sequence[FindingKind], severity: str, others: Sequence[Finding]) -> bool:
@@ -162,10 +162,10 @@ def is_told(kinds: Sequence[FindingKind], severity: str, others: Sequence[Findin
 
 def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:
     where = "" if row["first_evidence"] in (None, "all") else f", first in {row['first_evidence']}"
-    told = f"suite {row['suite']}: {told_values(row)}{where}"
+    line = f"suite {row['suite']}: {told_values(row)}{where}"
     query = row["query"] or results_query(about, row["suite"])
     number = row["num_unexpected"] or 1
-    return Finding(FindingKind.EXPECTATION_FAILED.value, row["severity"], told, query, harm=float(number))
+    return Finding(FindingKind.EXPECTATION_FAILED.value, row["severity"], line, query, harm=float(number))
 
 
 def told_values(row: Row) -> str:
@@ -177,12 +177,12 @@ def told_values(row: Row) -> str:
     if row["expectation"] != BOUNDS or value is None or not is_plain:
         about = f"{row['expectation']} of {row['column_name'] or 'all rows'} does not hold"
         return f"{about}: {row['observed']} was found, {row['threshold']} was expected"
-    found = f"{value['min']:g} to {value['max']:g}" if isinstance(value, dict) else f"{value:g}"
+    shown = f"{value['min']:g} to {value['max']:g}" if isinstance(value, dict) else f"{value:g}"
     if least is None or most is None:
         wanted = f"at most {most:g}" if least is None else f"at least {least:g}"
     else:
         wanted = f"{least:g}" if least == most else f"{least:g} to {most:g}"
-    return f"{row['column_name']} is {found}, {wanted} was expected"
+    return f"{row['column_name']} is {shown}, {wanted} was expected"
 
 
 def results_query(about: Mapping[str, Any], suite: str) -> str:

@@ -23,7 +23,7 @@ from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
 from jobs.gating.results import (
     gate_run_rows,
-    hashed,
+    hash_of,
     metric_rows,
     result_rows,
     suite_findings,
@@ -35,9 +35,9 @@ from jobs.output.failure import Failure
 from jobs.output.progress import counting
 from jobs.processes.processors import cores
 from jobs.queries.results import QueryResult
-from jobs.runs.as_of import check_as_of, known_span
-from jobs.runs.run import Made, Run
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
+from jobs.runs.as_of import check_as_of
+from jobs.runs.run import Run, RunOutcome
+from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
 from jobs.warehouses.table_files import TableFile, closing
 from schemas.contract.tables import TABLES
 from schemas.tables.gate import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
@@ -87,11 +87,11 @@ class Gate:
     def rules(self) -> Rules:
         return rules(self.options.config)
 
-    def make(self, run: Run) -> Made:
+    def make(self, run: Run) -> RunOutcome:
         self.run = run
         if not any(row["cluster"] == run.cluster for row in run.warehouse.run_rows(["cluster"])):
-            told = f"{run.warehouse.told}: has no records of cluster {run.cluster}; run `groupscope ingest` first"
-            raise Failure(ExitCode.USAGE, told)
+            line = f"{run.warehouse.address}: has no records of cluster {run.cluster}; run `groupscope ingest` first"
+            raise Failure(ExitCode.USAGE, line)
         self.about = {"cluster": run.cluster, "run_id": run.run_id}
         self.started = time_of(run.started_ms)
         self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
@@ -103,19 +103,17 @@ class Gate:
         basis = self.basis()
         if basis == self.known.basis:
             self.findings = self.known.findings
-            return self.made({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
-        return self.judged(basis)
+            return self.outcome({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
+        return self.judge(basis)
 
     def check_asked(self) -> None:
         """A request for something that cannot exist would find nothing, and look like a clean run."""
         since, until = self.time(self.options.since, "--since"), self.time(self.options.until, "--until")
         if since is not None and until is not None and until < since:
-            raise usage(
-                f"--until {self.options.until}: is before --since {self.options.since}, a later time was expected"
-            )
+            raise usage(f"--until {self.options.until}: is before --since {self.options.since}; give a later time")
         if self.options.as_of is not None:
-            span = known_span(self.run.warehouse, self.run.cluster)
-            check_as_of((self.as_of - EPOCH) // timedelta(milliseconds=1), self.run.started_ms, span, self.run.cluster)
+            as_of_ms = (self.as_of - EPOCH) // timedelta(milliseconds=1)
+            check_as_of(self.run.warehouse, self.run.cluster, as_of_ms, self.run.started_ms)
         if self.options.group is not None:
             check_matches(self.options.group, known_groups(self.run), self.run.cluster)
 
@@ -136,7 +134,7 @@ class Gate:
         seen = {name: version for name, version in versions.items() if name not in written}
         options = (self.options.group, self.options.exclude_group)
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
-        return hashed(
+        return hash_of(
             [seen, settings_hash(self.run.settings), self.as_of, repr(self.events), options, files, self.late_sources()]
         )
 
@@ -158,26 +156,26 @@ class Gate:
         run = self.run
         return parameters(run.cluster, self.as_of, self.started, run.settings)
 
-    def judged(self, basis: str) -> Made:
-        frames, found = self.asked()
+    def judge(self, basis: str) -> RunOutcome:
+        frames, measured = self.measure()
         judged_basis = suites_basis(frames, self.rules.suites)
         results, times = self.results(frames, judged_basis)
         rows = with_queries(results, self.rules.suites, self.rules.metrics, self.parameters, self.about)
-        findings = [*suite_findings(rows, self.rules.suites, self.about, found.findings), *found.findings]
+        findings = [*suite_findings(rows, self.rules.suites, self.about, measured.findings), *measured.findings]
         self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
-        state = {**self.about, "basis": basis, "suites_basis": judged_basis, "num_of_tools": found.num_of_tools}
+        state = {**self.about, "basis": basis, "suites_basis": judged_basis, "num_of_tools": measured.num_of_tools}
         changes = {
-            GATE_METRICS.name: self.added(GATE_METRICS.name, metric_rows(frames, self.about)),
-            GATE_RUNS.name: self.added(
+            GATE_METRICS.name: self.added_rows(GATE_METRICS.name, metric_rows(frames, self.about)),
+            GATE_RUNS.name: self.added_rows(
                 GATE_RUNS.name, gate_run_rows(rows, self.rules.suites, times, self.about)
             ),
-            GATE_RESULTS.name: self.added(GATE_RESULTS.name, rows),
-            FINDINGS.name: self.added(FINDINGS.name, self.findings),
+            GATE_RESULTS.name: self.added_rows(GATE_RESULTS.name, rows),
+            FINDINGS.name: self.added_rows(FINDINGS.name, self.findings),
             GATED_INPUTS.name: self.state_change(state),
         }  # fmt: skip
-        return self.made(changes, found.num_of_tools, rows)
+        return self.outcome(changes, measured.num_of_tools, rows)
 
-    def asked(self) -> tuple[dict[str, Frame], FoundFindings]:
+    def measure(self) -> tuple[dict[str, Frame], FoundFindings]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
         a second, where Spark takes seconds to plan each of them."""
         from jobs.queries.engines.duckdb_engine import scope_of
@@ -190,9 +188,9 @@ class Gate:
 
             def answered(statement: str) -> QueryResult:
                 names, rows = answer(statement)
-                found = QueryResult(names, list(rows))
+                result = QueryResult(names, list(rows))
                 activity.done += 1
-                return found
+                return result
 
             frames = measure(self.rules.metrics, self.parameters, answered)
             if self.judges is not None:
@@ -213,11 +211,11 @@ class Gate:
         times = {each.suite.name: (time_of(each.started_ms), time_of(each.finished_ms)) for each in results}
         return result_rows(results), times
 
-    def added(self, name: str, rows: list[Row]) -> Change:
-        file = self.written(name, rows)
+    def added_rows(self, name: str, rows: list[Row]) -> Change:
+        file = self.write_rows(name, rows)
         return Change() if file is None else Change((file,))
 
-    def written(self, name: str, rows: list[Row]) -> DataFile | None:
+    def write_rows(self, name: str, rows: list[Row]) -> DataFile | None:
         warehouse = self.run.warehouse
         file = TableFile(warehouse.path(name), TABLES[name], self.run.run_id)
         if rows:
@@ -232,11 +230,11 @@ class Gate:
         rows = self.run.warehouse.rows(GATED_INPUTS.name)
         others = [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] != self.run.cluster]
         held = [] if delta is None else files_of(delta).column("path").to_pylist()
-        file = self.written(GATED_INPUTS.name, sorted([*others, state], key=lambda row: str(row["cluster"])))
+        file = self.write_rows(GATED_INPUTS.name, sorted([*others, state], key=lambda row: str(row["cluster"])))
         assert file is not None
-        return Change((file,), tuple(Removed(path, is_data_change=True) for path in held))
+        return Change((file,), tuple(RemovedFile(path, is_data_change=True) for path in held))
 
-    def made(self, changes: Mapping[str, Change], num_of_tools: int, results: list[Row] | None = None) -> Made:
+    def outcome(self, changes: Mapping[str, Change], num_of_tools: int, results: list[Row] | None = None) -> RunOutcome:
         rows = self.known.results if results is None else results
         fail_on = CRITICAL if self.options.fail_on == NEVER else self.options.fail_on
         is_broken = any(verdict([row]) == SuiteVerdict.ERROR for row in rows)
@@ -256,11 +254,11 @@ class Gate:
                            if not TABLES[name].is_state},
         }  # fmt: skip
         counts = {"as_of_time": int(self.as_of.timestamp() * 1000)}
-        return Made(changes, lambda _: facts, counts, code, VERDICTS[code])
+        return RunOutcome(changes, lambda _: facts, counts, code, VERDICTS[code])
 
 
-def usage(told: str) -> Failure:
-    return Failure(ExitCode.USAGE, told)
+def usage(line: str) -> Failure:
+    return Failure(ExitCode.USAGE, line)
 
 
 def time_of(time_ms: int) -> datetime:

@@ -20,7 +20,7 @@ from jobs.ingestion.task.messages import IngestResult
 from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
-from jobs.runs.run import Made, Run
+from jobs.runs.run import Run, RunOutcome
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import check_same_log, new_snapshots
@@ -56,7 +56,7 @@ class Ingest:
         self.num_files_read = self.num_files_unchanged = 0
         self.live_snapshots: dict[str, pa.Table] = {}
 
-    def make(self, run: Run) -> Made:
+    def make(self, run: Run) -> RunOutcome:
         self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
         self.engine, self.settings = run.engine, run.settings
         about = About(run.cluster, run.run_id, run.settings.tables, self.options.optimize)
@@ -65,7 +65,7 @@ class Ingest:
         if outcome.source_rows:
             self.writer.add(outcome, "source_files", outcome.source_rows)
         code = exit_code_of(outcome, self.settings.ingest.max_rejected_share)
-        return Made(
+        return RunOutcome(
             self.writer.changes(outcome),
             partial(facts, outcome, self.about()),
             self.counts(outcome),
@@ -96,8 +96,8 @@ class Ingest:
                 return self.read_archive(place)
             case "kafka", _, servers if servers:
                 return self.read_live(servers)
-        expected = "segments:DIR, kafka:HOST:PORT or records:PATH was expected"
-        raise Failure(ExitCode.USAGE, f"--source {source!r}: {expected}")
+        expected = "give segments:DIR, kafka:HOST:PORT or records:PATH"
+        raise Failure(ExitCode.USAGE, f"--source {source!r}; {expected}")
 
     def read_live(self, servers: str) -> Outcome:
         # Imported here, since its library is an optional dependency.
@@ -109,7 +109,15 @@ class Ingest:
         log = LiveLog(servers, client_properties(self.options.command_config))
         state, is_retry = state_with_intact(self.warehouse, self.cluster), self.options.retry_rejected
         topics = partial(known_topics, self.warehouse, self.cluster)
-        source = LiveSource(log, state, self.writer, self.engine, topics, self.run.clock, is_retry)
+        source = LiveSource(
+            log=log,
+            state=state,
+            writer=self.writer,
+            engine=self.engine,
+            known_topics=topics,
+            clock=self.run.clock,
+            is_retry=is_retry,
+        )
         read = source.read()
         outcome = outcome_of(read.answers, state.rejected)
         outcome.source_rows = read.source_rows(self.cluster, self.run_id)
@@ -122,20 +130,20 @@ class Ingest:
         from pyspark.sql import Observation
 
         from jobs.ingestion.task.archives import archive_steps
-        from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_told
+        from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_failure
 
         state, spark = state_with_intact(self.warehouse, self.cluster), self.engine.spark
-        found = archive_files(spark, path)
-        changed = [file for file in found if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
-        self.num_files_read, self.num_files_unchanged = len(changed), len(found) - len(changed)
+        files = archive_files(spark, path)
+        changed = [file for file in files if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
+        self.num_files_read, self.num_files_unchanged = len(changed), len(files) - len(changed)
         if not changed:
             return Outcome()
         seen = Observation()
         frame = archive_frame(spark, path, [file.path for file in changed], seen)
         by_partition = frame.repartition(2 * self.engine.num_workers, "partition").sortWithinPartitions(*SORTED_BY)
-        told = EarlierKnowledge(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
-        with unreadable_told(path):
-            answers = self.writer.read_frame(by_partition, archive_steps, self.writer.assignment(told))
+        earlier = EarlierKnowledge(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
+        with unreadable_failure(path):
+            answers = self.writer.read_frame(by_partition, archive_steps, self.writer.task_input(earlier))
         outcome = outcome_of(answers, state.rejected)
         outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
         # A file that is read again produces its broken lines again.
@@ -156,8 +164,8 @@ class Ingest:
         ids = {row["topic_id"]: f"{read.files[row['captured_time_min']]}: " for row in times}
         check_same_log(self.warehouse, self.cluster, ids)
         return {
-            name: new_snapshots(self.warehouse, name, found, self.cluster, read.files)
-            for name, found in read.tables.items()
+            name: new_snapshots(self.warehouse, name, rows, self.cluster, read.files)
+            for name, rows in read.tables.items()
         }
 
     def read_segments(self, place: str) -> Outcome:
@@ -165,15 +173,15 @@ class Ingest:
         if self.options.retry_rejected:
             state = without_marks_of_damaged(state)
         files = self.segment_files(place)
-        found, self.num_files_unchanged = readings(files, state.marks)
-        self.num_files_read = len(found)
-        if not found:
+        changed, self.num_files_unchanged = readings(files, state.marks)
+        self.num_files_read = len(changed)
+        if not changed:
             return Outcome()
-        answers = self.read_files(found, state)
+        answers = self.read_files(changed, state)
         outcome = outcome_of(answers, state.rejected)
-        beside = unchanged_beside(files, found)
+        beside = unchanged_beside(files, changed)
         outcome.source_rows = [
-            *source_rows(found, answers, self.cluster, self.run_id),
+            *source_rows(changed, answers, self.cluster, self.run_id),
             *unchanged_rows(beside, state.marks, self.cluster, self.run_id),
         ]
         return outcome
@@ -183,14 +191,14 @@ class Ingest:
         pattern = place if is_remote(place) else str(local_path(place))
         return segment_files(pattern, partition, self.run.storage_options)
 
-    def read_files(self, found: Sequence[Reading], state: State) -> list[IngestResult]:
-        total = sum(reading.size for reading in found)
+    def read_files(self, changed: Sequence[Reading], state: State) -> list[IngestResult]:
+        total = sum(reading.size for reading in changed)
         cores = self.engine.num_workers
-        planned = tasks(units(found, state.ranges, span_bytes(total, cores)), cores)
-        told = EarlierKnowledge(
+        planned = tasks(units(changed, state.ranges, span_bytes(total, cores)), cores)
+        earlier = EarlierKnowledge(
             state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact
         )
-        assignment = self.writer.assignment(told)
+        assignment = self.writer.task_input(earlier)
         return self.writer.read_units(planned, assignment, unit_steps)
 
     def about(self) -> dict[str, Any]:

@@ -62,47 +62,47 @@ def damage_of(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def closing_line(found: Mapping[str, Any]) -> str:
-    rejected = f"{found['rejected']:,} rejected"
-    if found["reject_reasons"]:
-        reason, number = next(iter(found["reject_reasons"].items()))
+def closing_line(result: Mapping[str, Any]) -> str:
+    rejected = f"{result['rejected']:,} rejected"
+    if result["reject_reasons"]:
+        reason, number = next(iter(result["reject_reasons"].items()))
         rejected += f" (most: {reason}, {number:,})"
-    if found["num_damaged_ranges"]:
-        rejected += f", {damage_told(found)}"
-    known = f"{found['already_known']:,} already known"
-    counts = f"{counted(found['read'], 'record')} read: {found['decoded']:,} decoded, {rejected}, {known}"
-    speed = f"{found['seconds']:.1f} s, {found['records_per_second'] or 0:,} records/s"
-    return f"run {found['run_id']}: {things_read(found)}; {counts}; {speed}"
+    if result["num_damaged_ranges"]:
+        rejected += f", {damage_told(result)}"
+    known = f"{result['already_known']:,} already known"
+    counts = f"{counted(result['read'], 'record')} read: {result['decoded']:,} decoded, {rejected}, {known}"
+    speed = f"{result['seconds']:.1f} s, {result['records_per_second'] or 0:,} records/s"
+    return f"run {result['run_id']}: {things_read(result)}; {counts}; {speed}"
 
 
-def damage_told(found: Mapping[str, Any]) -> str:
-    about = "about " if found["is_damage_estimated"] else ""
-    ranges = counted(found["num_damaged_ranges"], "damaged range")
-    return f"including {ranges} of {about}{counted(found['damaged_records'], 'record')}"
+def damage_told(result: Mapping[str, Any]) -> str:
+    about = "about " if result["is_damage_estimated"] else ""
+    ranges = counted(result["num_damaged_ranges"], "damaged range")
+    return f"including {ranges} of {about}{counted(result['damaged_records'], 'record')}"
 
 
-def things_read(found: Mapping[str, Any]) -> str:
-    if found.get("source") == LIVE:
-        return f"{counted(found['num_files_read'], 'range')} of offsets read"
-    return f"{counted(found['num_files_read'], 'file')} read, {found['num_files_unchanged']:,} unchanged"
+def things_read(result: Mapping[str, Any]) -> str:
+    if result.get("source") == LIVE:
+        return f"{counted(result['num_files_read'], 'range')} of offsets read"
+    return f"{counted(result['num_files_read'], 'file')} read, {result['num_files_unchanged']:,} unchanged"
 
 
 def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> list[str]:
-    found = []
+    lines = []
     if outcome.conflicts:
         partition, offset = outcome.conflicts[0]
-        told = f"records of two leader epochs at {counted(len(outcome.conflicts), 'offset')}"
-        found.append(
-            f"{told}, the first is {offset} of partition {partition}: both are stored, and only the higher epoch's "
+        line = f"records of two leader epochs at {counted(len(outcome.conflicts), 'offset')}"
+        lines.append(
+            f"{line}, the first is {offset} of partition {partition}: both are stored, and only the higher epoch's "
             "is used"
         )
     unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
     if unknown:
-        found.append(
+        lines.append(
             f"{counted(unknown, 'record')} of types or versions that this release does not know: kept, not decoded"
         )
     if code is ExitCode.REJECTED_SHARE:
         rejected, records = rejected_share(outcome)
-        told = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"
-        found.append(f"{told}; more than {max_rejected_share:.1%} is an error (setting max_rejected_share)")
-    return found
+        line = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"
+        lines.append(f"{line}; more than {max_rejected_share:.1%} is an error (setting max_rejected_share)")
+    return lines

@@ -48,10 +48,10 @@ def history_rows(name: str, files: Sequence[LogFile], wanted: Wanted, groups: Sl
                 parts.append(
                     groups.rows(later(only(rows, flags(is_ours)), from_time)).select(schema.names).cast(as_codes)
                 )
-    found = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+    joined = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
     if name in NEWEST:
-        return newest_records(found).cast(schema)
-    ordered = in_order(found, table)
+        return newest_records(joined).cast(schema)
+    ordered = in_order(joined, table)
     return ordered if name in CODED else ordered.cast(schema)
 
 
@@ -138,15 +138,15 @@ def raw_commits(
         clock.look_at(numbers(rows.column(OFFSET)), numbers(rows.column("record_time")))
         parts.append(groups.rows(rows if since is None else only(rows, since.are_needed(rows))))
     doubtful = doubtful_records(files, wanted, opened, epochs) if clock.has_gone_back else DoubtfulTimes()
-    found = in_log_order(pa.concat_tables(parts).unify_dictionaries())
-    return last_of_copies(found).select(list(COMMITS)).combine_chunks(), doubtful
+    commits = in_log_order(pa.concat_tables(parts).unify_dictionaries())
+    return last_of_copies(commits).select(list(COMMITS)).combine_chunks(), doubtful
 
 
 def doubtful_records(files: Sequence[LogFile], wanted: Wanted, opened: Opened, epochs: LeaderEpochs) -> DoubtfulTimes:
     schema = schema_of("offset_commits", (OFFSET, "record_time", EPOCH))
     parts = [schema.empty_table(), *counting_rows(schema, files, wanted, opened, epochs)]
-    found = last_of_copies(in_log_order(pa.concat_tables(parts)))
-    return doubtful_times(numbers(found.column(OFFSET)), numbers(found.column("record_time")))
+    records = last_of_copies(in_log_order(pa.concat_tables(parts)))
+    return doubtful_times(numbers(records.column(OFFSET)), numbers(records.column("record_time")))
 
 
 def counting_rows(
@@ -158,11 +158,11 @@ def counting_rows(
         yield only(rows, epochs.counting(numbers(rows.column(OFFSET)), leader_epochs(rows)))
 
 
-def last_of_copies(found: pa.Table) -> pa.Table:
+def last_of_copies(rows: pa.Table) -> pa.Table:
     # Archives may have a record with and without its leader epoch.
-    offsets = found.column(OFFSET).to_numpy()
+    offsets = rows.column(OFFSET).to_numpy()
     is_last = np.append(np.diff(offsets) != 0, True)[: len(offsets)]
-    return only(found, is_last)
+    return only(rows, is_last)
 
 
 def leader_epochs(rows: pa.Table) -> np.ndarray:

@@ -20,7 +20,7 @@ from jobs.replaying.task.run_facts import Sizes
 from jobs.replaying.task.snapshot_rules import newest_setting
 from jobs.replaying.task.warehouse_state import PROGRESS as REPLAY_PROGRESS
 from jobs.replaying.task.warehouse_state import has_seen, last_run, progress_by_partition, rows_of, with_micros
-from jobs.runs.as_of import check_as_of, known_span
+from jobs.runs.as_of import check_as_of
 from jobs.runs.run import Run
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
@@ -67,11 +67,10 @@ class Measurement(LogRun):
     def begin(self, run: Run) -> None:
         super().begin(run)
         if self.wanted_as_of is not None:
-            span = known_span(self.warehouse, self.cluster)
-            check_as_of(self.wanted_as_of // 1000, run.started_ms, span, self.cluster)
+            check_as_of(self.warehouse, self.cluster, self.wanted_as_of // 1000, run.started_ms)
 
     @property
-    def work(self) -> Work:
+    def task_function(self) -> Work:
         from jobs.measuring.task import measure_share
 
         return measure_share
@@ -82,7 +81,7 @@ class Measurement(LogRun):
         return is_same and self.as_of in (None, as_of_of(last)) and has_seen(last, INPUTS, self.warehouse.versions())
 
     @cached_property
-    def replayed(self) -> dict[int, Replayed]:
+    def replayed_partitions(self) -> dict[int, Replayed]:
         return {
             partition: Replayed(
                 each.through_offset,
@@ -94,7 +93,7 @@ class Measurement(LogRun):
         }
 
     @cached_property
-    def captured(self) -> pa.Table:
+    def snapshot_runs(self) -> pa.Table:
         """When snapshots were taken, and which run brought them."""
         # Millions of rows: one text for each would take longer than all else before the first task.
         names = ("captured_time", "run_id", "cluster")
@@ -104,12 +103,12 @@ class Measurement(LogRun):
             with pq.ParquetFile(parquet_source(file.path), pre_buffer=False, read_dictionary=names[1:]) as parquet:
                 rows = parquet.read([*names], use_threads=False).select(names).unify_dictionaries()
             parts.append(rows.group_by([*names], use_threads=False).aggregate([]).cast(schema))
-        found = pa.concat_tables(parts)
-        return found.filter(pc.equal(found.column("cluster"), self.cluster)).select(names[:2])
+        joined = pa.concat_tables(parts)
+        return joined.filter(pc.equal(joined.column("cluster"), self.cluster)).select(names[:2])
 
     @cached_property
     def newest_snapshot(self) -> int | None:
-        newest: int | None = pc.max(self.captured.column("captured_time").cast(pa.int64())).as_py()
+        newest: int | None = pc.max(self.snapshot_runs.column("captured_time").cast(pa.int64())).as_py()
         return newest
 
     @cached_property
@@ -117,7 +116,7 @@ class Measurement(LogRun):
         """None: there is nothing to measure."""
         if self.wanted_as_of is not None:
             return self.wanted_as_of
-        known = [each.through_time for each in self.replayed.values()] + [self.newest_snapshot]
+        known = [each.through_time for each in self.replayed_partitions.values()] + [self.newest_snapshot]
         return max((each for each in known if each is not None), default=None)
 
     @cached_property
@@ -127,10 +126,10 @@ class Measurement(LogRun):
         return {row["offsets_partition"]: progress_of(row) for row in rows}
 
     def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
-        brief = self.brief()
+        brief = self.run_input()
         if brief is None:
             return []
-        partitions = sorted(self.replayed)
+        partitions = sorted(self.replayed_partitions)
         after = {place: each.through_run_id for place, each in brief.earlier.items()}
         sizes = rows_by_partition(
             {COMMITS: tables.files.get(COMMITS, [])}, self.cluster, partitions, after, tables.opened
@@ -148,7 +147,7 @@ class Measurement(LogRun):
     def is_ours(self, run: Mapping[str, Any]) -> bool:
         return bool(run["job"] == JOB and run["cluster"] == self.cluster)
 
-    def brief(self) -> MeasuringInput | None:
+    def run_input(self) -> MeasuringInput | None:
         if self.as_of is None:
             return None
         basis = basis_of(has_snapshots=self.newest_snapshot is not None)
@@ -157,7 +156,7 @@ class Measurement(LogRun):
             run_id=self.run_id,
             through_run_id=self.newest_run(),
             earlier=self.standing(basis),
-            replayed=self.replayed,
+            replayed=self.replayed_partitions,
             as_of_time=self.as_of,
             newest_snapshot=self.newest_snapshot,
             snapshots=tuple(self.snapshot_files()),
@@ -174,14 +173,14 @@ class Measurement(LogRun):
 
     def standing(self, basis: str) -> dict[int, Progress]:
         known = {} if self.is_full else self.known
-        return {place: each for place, each in known.items() if self.stands(each, basis)}
+        return {place: each for place, each in known.items() if self.is_still_valid(each, basis)}
 
-    def stands(self, progress: Progress, basis: str) -> bool:
+    def is_still_valid(self, progress: Progress, basis: str) -> bool:
         """Whether settled rows stay valid: the replay only continued, and no snapshot arrived late."""
-        now = self.replayed.get(progress.partition)
+        now = self.replayed_partitions.get(progress.partition)
         if now is None or now.whole_run_id > progress.through_run_id or progress.basis != basis:
             return False
-        late = self.captured.filter(pc.greater(self.captured.column("run_id"), progress.through_run_id))
+        late = self.snapshot_runs.filter(pc.greater(self.snapshot_runs.column("run_id"), progress.through_run_id))
         oldest = pc.min(late.column("captured_time").cast(pa.int64())).as_py()
         return progress.settled_time is None or oldest is None or oldest >= progress.settled_time
 
@@ -198,21 +197,21 @@ class Measurement(LogRun):
             key=lambda row: row["captured_time"],
         )
         retention, interval = (newest_setting(captured, name) for name in (RETENTION, CHECK_INTERVAL))
-        found = BrokerSettings()
+        settings = BrokerSettings()
         if retention is not None:
-            found = replace(found, offsets_retention_ms=retention * 60_000, retention_source="snapshot")
-        return found if interval is None else replace(found, check_interval_ms=interval)
+            settings = replace(settings, offsets_retention_ms=retention * 60_000, retention_source="snapshot")
+        return settings if interval is None else replace(settings, check_interval_ms=interval)
 
     def as_of_ms(self) -> int | None:
         return None if self.as_of is None else self.as_of // 1000
 
-    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
+    def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         whole = {partition for each in answers for partition in each.whole}
         return {"num_partitions_measured_whole": len(whole), "num_snapshots": self.num_snapshots}
 
     @cached_property
     def num_snapshots(self) -> int:
-        return len(self.captured.column("captured_time").unique())
+        return len(self.snapshot_runs.column("captured_time").unique())
 
 
 def as_of_of(run: Mapping[str, Any] | None) -> int | None:

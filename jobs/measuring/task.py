@@ -108,7 +108,7 @@ def measure_share(
     for measure in (*MEASURES, verdict_measure(brief)):
         rows = measure.make(history, settled_from)
         if rows.num_rows:
-            made = finished(measure.table, measure.over, rows, brief.cluster, settled_to)
+            made = complete_rows(measure.table, measure.over, rows, brief.cluster, settled_to)
             files.write(measure.table, made, share.partition)
     into.num_records += history.commits.num_rows
     into.num_groups += len(history.table("offset_history").column("group_id").unique())
@@ -133,17 +133,19 @@ def write_points(
     for rows in lag_point_pieces(*days_from(history, settled_from), settled_to):
         for each in sums.take(rows):
             write_sums(each, settled_from, settled_to, files, cluster)
-        made = finished(LAG_POINTS.name, SNAPSHOT_OVER, since(rows, SNAPSHOT_OVER, settled_from), cluster, settled_to)
+        made = complete_rows(
+            LAG_POINTS.name, SNAPSHOT_OVER, since(rows, SNAPSHOT_OVER, settled_from), cluster, settled_to
+        )
         # If only the id of a topic is known, its position in the order is unknown.
         is_ordered = not rows.column("topic").null_count
         files.write(LAG_POINTS.name, made, history.offsets_partition, is_ordered=is_ordered)
-    for each in sums.rest():
+    for each in sums.remaining():
         write_sums(each, settled_from, settled_to, files, cluster)
 
 
 def write_sums(sums: Sums, settled_from: int | None, settled_to: int | None, files: HistoryFiles, cluster: str) -> None:
     for table, rows, over in ((LAG_DAYS, sums.days, day_end), (LAG_MINUTES, sums.minutes, minute_end)):
-        made = finished(table.name, over, since(rows, over, settled_from), cluster, settled_to)
+        made = complete_rows(table.name, over, since(rows, over, settled_from), cluster, settled_to)
         files.write(table.name, made, sums.offsets_partition)
 
 
@@ -175,7 +177,15 @@ def history_of(
     }
     commits, doubtful = raw_commits(brief.files.get("offset_commits", ()), wanted, opened, epochs, groups, needed)
     marks = snapshots_of(tuple(brief.snapshots), brief.cluster).of_topics(named_topics(tables, commits))
-    return PartitionHistory(share.partition, tables, commits, marks, brief.as_of_time, brief.broker, doubtful)
+    return PartitionHistory(
+        offsets_partition=share.partition,
+        tables=tables,
+        commits=commits,
+        watermarks=marks,
+        as_of_time=brief.as_of_time,
+        broker=brief.broker,
+        doubtful=doubtful,
+    )
 
 
 def needed_from(settled: int | None, as_of: int, commits_needed: int) -> tuple[int | None, int | None]:
@@ -208,7 +218,7 @@ def is_told_late(rows: pa.Table, through: int, settled: int) -> bool:
     return False
 
 
-def finished(table: str, over_at: Over | None, rows: pa.Table, cluster: str, settled_to: int | None) -> pa.Table:
+def complete_rows(table: str, over_at: Over | None, rows: pa.Table, cluster: str, settled_to: int | None) -> pa.Table:
     """Adds the cluster, and whether a row may still change."""
     made: dict[str, pa.Array] = {"cluster": same(cluster, rows.num_rows)}
     if over_at is not None:
@@ -216,8 +226,8 @@ def finished(table: str, over_at: Over | None, rows: pa.Table, cluster: str, set
         made["is_open"] = pa.array(np.ones(len(over), np.bool_) if settled_to is None else over > settled_to)
     columns = {name: rows.column(name) for name in rows.column_names}
     schema = table_schema(TABLES[table])
-    found = pa.table({name: {**columns, **made}[name] for name in schema.names})
-    return found.cast(pa.schema([as_made(field, found.column(field.name).type) for field in schema]))
+    whole = pa.table({name: {**columns, **made}[name] for name in schema.names})
+    return whole.cast(pa.schema([as_made(field, whole.column(field.name).type) for field in schema]))
 
 
 def as_made(field: pa.Field, kind: pa.DataType) -> pa.Field:

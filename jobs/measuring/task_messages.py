@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.replaying.log.files import LogFile
-from jobs.replaying.task.messages import Reached, RunInput
+from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.lag.partition_history import BrokerSettings
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules
 from udfs.rules.verdicts.freshness import Objective
@@ -13,7 +13,7 @@ from udfs.rules.verdicts.own_verdict import OwnRules
 
 
 @dataclass
-class Progress(Reached):
+class Progress(PartitionProgress):
     """A row of measured_partitions; times are microseconds."""
 
     through_offset: int | None = None
@@ -36,9 +36,8 @@ class Progress(Reached):
 
 
 def progress_of(row: Mapping[str, Any]) -> Progress:
-    return Progress(
-        row["offsets_partition"], row["through_run_id"], row["through_offset"], row["settled_time"], row["basis"]
-    )
+    fields = ("through_run_id", "through_offset", "settled_time", "basis")
+    return Progress(partition=row["offsets_partition"], **{name: row[name] for name in fields})
 
 
 @dataclass(frozen=True)

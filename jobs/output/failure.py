@@ -26,9 +26,9 @@ class Failure(Exception):
 
 def say(line: str) -> None:
     """On one line, whatever names, paths and values of flags are in it: they are anybody's."""
-    LIVE.clear()
     # A closed or full standard error must not change the exit code.
-    with suppress(OSError, AttributeError):
+    with LIVE.lock, suppress(OSError, AttributeError):
+        LIVE.clear()
         sys.stderr.write(f"groupscope: {in_a_line(line)}\n")
         sys.stderr.flush()
 
@@ -47,7 +47,7 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-def guarded(call: Callable[[], int], is_debug: bool) -> int:
+def run_guarded(call: Callable[[], int], is_debug: bool) -> int:
     """Returns the result of the call, or the exit code of its failure."""
     try:
         return call()
@@ -63,17 +63,17 @@ def guarded(call: Callable[[], int], is_debug: bool) -> int:
             return ExitCode.INTERRUPTED
         if is_debug:
             traceback.print_exc()
-        return told(error)
+        return report_error(error)
 
 
-def told(error: Exception) -> int:
-    code, line = described(error)
+def report_error(error: Exception) -> int:
+    code, line = code_and_line(error)
     if line:
         say(line)
     return code
 
 
-def described(error: Exception) -> tuple[int, str]:
+def code_and_line(error: Exception) -> tuple[int, str]:
     """The exit code and the message."""
     match error:
         case Failure():

@@ -28,7 +28,7 @@ def quiet_interrupts() -> Iterator[None]:
     def wait(number: int, frame: FrameType | None) -> None:
         met.append(number)
         if len(met) > 1:
-            interrupted(number, frame)
+            raise_interrupt(number, frame)
 
     level = logging.root.manager.disable
     # Spark has a handler of its own set before it is ready.
@@ -37,14 +37,14 @@ def quiet_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, interrupted)
+        signal.signal(signal.SIGINT, raise_interrupt)
         if not met:
             logging.disable(level)
     if met:
-        interrupted(signal.SIGINT, None)
+        raise_interrupt(signal.SIGINT, None)
 
 
-def interrupted(number: int, frame: FrameType | None) -> None:
+def raise_interrupt(number: int, frame: FrameType | None) -> None:
     logging.disable(logging.CRITICAL)
     ENDED_BY.append(number)
     raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from contextlib import suppress
 
 from jobs.output.terminal import STANDARD_ERROR, STANDARD_OUTPUT, is_terminal
@@ -14,8 +15,13 @@ class Live:
         self.flags = memoryview(bytearray(2))
         # Where the line is. Another one while Java starts, which takes standard error for itself.
         self.descriptor = STANDARD_ERROR
+        self.renew_lock()
 
-    def share(self) -> None:
+    def renew_lock(self) -> None:
+        """The line is drawn by a thread of its own, which must not draw between `clear` and what takes its place."""
+        self.lock = threading.RLock()
+
+    def share_with_forks(self) -> None:
         """With the processes that are forked from now on: one of them shows the line, others print answers."""
         import mmap
 
@@ -29,11 +35,12 @@ class Live:
     def begin(self) -> None:
         self.flags[ANSWERED] = False
 
-    def answer(self) -> None:
+    def before_answer(self) -> None:
         """Before a part of an answer is printed."""
         if not self.flags[ANSWERED]:
-            self.flags[ANSWERED] = True
-            self.clear()
+            with self.lock:
+                self.flags[ANSWERED] = True
+                self.clear()
 
     def draw(self, text: str) -> None:
         with suppress(OSError):
@@ -48,6 +55,8 @@ class Live:
 
 
 LIVE = Live()
+# In a fork, the thread that may hold it does not run.
+os.register_at_fork(after_in_child=LIVE.renew_lock)
 
 
 def is_answer_on_terminal() -> bool:

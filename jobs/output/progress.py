@@ -91,8 +91,9 @@ class Display:
                     continue
                 activity.look(now)
                 if is_live:
-                    if self.is_free(activity, now):
-                        LIVE.draw(cut_to(activity.line(now), error_width(LIVE.descriptor) - 1))
+                    with LIVE.lock:
+                        if self.is_free(activity, now):
+                            LIVE.draw(cut_to(activity.line(now), error_width(LIVE.descriptor) - 1))
                 elif activity.is_logged and now - last >= LOG_SECONDS:
                     last = now
                     say(activity.line(now))
@@ -116,7 +117,7 @@ display = Display(is_quiet=True)
 
 
 @contextmanager
-def shown(*, is_quiet: bool, step: str | None = None) -> Iterator[None]:
+def show_progress(*, is_quiet: bool, step: str | None = None) -> Iterator[None]:
     """Shows the progress of the command in this block. `step`: its only one, if it names none itself."""
     global display  # noqa: PLW0603
     display = Display(is_quiet=is_quiet)

@@ -17,8 +17,8 @@ from typing import Any
 
 from jobs.output.failure import Failure, visible
 from jobs.output.live_line import LIVE
-from jobs.output.table_layout import cut_to, fitted, width_of, wrapped
-from jobs.output.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_width
+from jobs.output.table_layout import cut_to, fit_widths, width_of, wrap_lines
+from jobs.output.terminal import BOLD, STANDARD_OUTPUT, is_terminal, paint, terminal_width
 from schemas.words.exit_codes import ExitCode
 
 CHUNK_BYTES = 1 << 16
@@ -80,7 +80,7 @@ def write_lines(lines: Iterable[str]) -> None:
 def write_all(text: bytes | bytearray) -> None:
     view = memoryview(text)
     if view:
-        LIVE.answer()
+        LIVE.before_answer()
     try:
         while view:
             view = view[os.write(STANDARD_OUTPUT, view) :]
@@ -107,13 +107,13 @@ def table_lines(
         # A truncated number would be another number, and a truncated time any time of that hour.
         is_whole = [each or is_time_column(column) for each, column in zip(is_right, columns, strict=True)]
         least = [body if each else 0 for each, body in zip(is_whole, bodies, strict=True)]
-        room = fitted(widths, bodies, least, width - len(GAP) * (len(widths) - 1))
+        room = fit_widths(widths, bodies, least, width - len(GAP) * (len(widths) - 1))
         if room is None:
             yield from record_lines(shown, every, width)
             return
         widths, heading = room, cut_cells(shown, room)
         every = (cut_cells(row, room) for row in every)
-    yield painted(table_line(heading, widths, is_right), BOLD)
+    yield paint(table_line(heading, widths, is_right), BOLD)
     yield GAP.join("-" * width for width in widths)
     for row in every:
         yield table_line(row, widths, is_right)
@@ -128,7 +128,7 @@ def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int
     for number, row in enumerate(rows):
         yield from [""] if number else []
         for name, cell in zip(names, row, strict=True):
-            yield from wrapped(f"{name}: {cell}".rstrip(), width, "  ")
+            yield from wrap_lines(f"{name}: {cell}".rstrip(), width, "  ")
 
 
 def column_width(name: str, cells: Iterable[str]) -> int:

@@ -28,10 +28,10 @@ def char_width(char: str) -> int:
 
 def cut_to(text: str, width: int) -> str:
     """The text; if it is too long, as much as fits and a sign that there is more."""
-    return text if width_of(text) <= width else taken(text, width - 1) + CUT
+    return text if width_of(text) <= width else longest_fit(text, width - 1) + CUT
 
 
-def taken(text: str, width: int) -> str:
+def longest_fit(text: str, width: int) -> str:
     """The longest beginning with up to this many columns."""
     if text.isascii():
         return text[: max(width, 0)]
@@ -43,27 +43,27 @@ def taken(text: str, width: int) -> str:
     return text
 
 
-def fitted(widths: Sequence[int], bodies: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
+def fit_widths(widths: Sequence[int], bodies: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
     """Widths of columns that fit together. First, headings wider than their column's body are truncated, then the
     widest columns, none below its minimum width. None: it does not fit."""
-    found = shared(widths, bodies, room)
-    return found or shared(limited(widths, bodies, LEAST_COLUMN), least, room)
+    fitting = share_room(widths, bodies, room)
+    return fitting or share_room(limit_widths(widths, bodies, LEAST_COLUMN), least, room)
 
 
-def shared(widths: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
+def share_room(widths: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
     limit = max(widths, default=0)
-    while sum(found := limited(widths, least, limit)) > room:
+    while sum(shared := limit_widths(widths, least, limit)) > room:
         limit -= 1
         if limit < LEAST_COLUMN:
             return None
-    return found
+    return shared
 
 
-def limited(widths: Sequence[int], least: Sequence[int], limit: int) -> list[int]:
+def limit_widths(widths: Sequence[int], least: Sequence[int], limit: int) -> list[int]:
     return [min(width, max(floor, limit)) for width, floor in zip(widths, least, strict=True)]
 
 
-def wrapped(text: str, width: int, indent: str = "", *, head: str = "", is_cut: bool = True) -> Iterator[str]:
+def wrap_lines(text: str, width: int, indent: str = "", *, head: str = "", is_cut: bool = True) -> Iterator[str]:
     """Lines broken between words, or inside a word longer than a line if words may be cut. The head is before the
     first line, the indent before all others."""
     if width_of(head + text) <= width:
@@ -81,7 +81,7 @@ def wrapped(text: str, width: int, indent: str = "", *, head: str = "", is_cut: 
             before = indent
         line = word
         while is_cut and width_of(before + line) > width:
-            head = taken(line, width - len(before)) or line[:1]
+            head = longest_fit(line, width - len(before)) or line[:1]
             yield before + head
             before, line = indent, line[len(head) :]
     yield before + line
@@ -96,18 +96,18 @@ def paragraph(line: str, width: int | None) -> Iterator[str]:
     start = LABELLED.match(line)
     head = start[0] if start and width - len(start[0]) >= 2 * LEAST_COLUMN else ""
     indent = " " * len(head) or "  "
-    yield from wrapped(line[len(head) :], width, indent, head=head, is_cut=False)
+    yield from wrap_lines(line[len(head) :], width, indent, head=head, is_cut=False)
 
 
-def labelled(label: str, text: str, label_width: int, width: int | None) -> Iterator[str]:
+def label_lines(label: str, text: str, label_width: int, width: int | None) -> Iterator[str]:
     """A label with its text beside it; on a narrow terminal, the text is below."""
     line = f"{label}{' ' * (label_width - width_of(label))} {text}".rstrip()
     if width is None:
         yield line
     elif width - label_width < 2 * LEAST_COLUMN:
-        yield from wrapped(f"{label} {text}".strip(), width, "  ")
+        yield from wrap_lines(f"{label} {text}".strip(), width, "  ")
     else:
         head = line[: label_width + 1]
-        first, *more = wrapped(text, width - len(head))
+        first, *more = wrap_lines(text, width - len(head))
         yield (head + first).rstrip()
         yield from (" " * len(head) + each for each in more)

@@ -42,7 +42,7 @@ def has_colours(descriptor: int = STANDARD_OUTPUT) -> bool:
     return is_terminal(descriptor) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def painted(text: str, colour: str, descriptor: int = STANDARD_OUTPUT) -> str:
+def paint(text: str, colour: str, descriptor: int = STANDARD_OUTPUT) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m" if has_colours(descriptor) else text
 
 
@@ -50,4 +50,4 @@ def with_severities(lines: Iterable[str]) -> Iterator[str]:
     """Colors the first word of each verdict and finding."""
     for line in lines:
         first = COLOURED.match(line)
-        yield painted(first[0], COLOURS[first[0]]) + line[first.end() :] if first else line
+        yield paint(first[0], COLOURS[first[0]]) + line[first.end() :] if first else line

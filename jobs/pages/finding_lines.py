@@ -45,7 +45,7 @@ def by_kind(findings: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
     """Each kind of a severity, in the order of its worst finding."""
     places = {key(row): place for place, row in reversed(list(enumerate(findings)))}
     ordered = sorted(findings, key=lambda row: places[key(row)])
-    return [(*found, list(rows)) for found, rows in groupby(ordered, key=key)]
+    return [(*severity_and_kind, list(rows)) for severity_and_kind, rows in groupby(ordered, key=key)]
 
 
 def key(row: Row) -> tuple[str, str]:
@@ -60,7 +60,7 @@ def listing(row: Row) -> str:
 
 def subject(row: Row) -> str:
     """The group; messages name topics themselves."""
-    return "" if row["group_id"] is None else f"{shown(row['group_id'])}: "
+    return "" if row["group_id"] is None else f"{printable(row['group_id'])}: "
 
 
 def evidence(row: Row) -> str:
@@ -79,13 +79,13 @@ def evidence_place(row: Row) -> str | None:
     return f"{partition}, {records}"
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """Names are the users' own: a line break in one would draw lines that we did not write."""
     return name if name.isprintable() else name.encode("unicode_escape").decode()
 
 
 def one_line(text: str) -> str:
-    return shown(" ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def summary(findings: Sequence[Row]) -> str:

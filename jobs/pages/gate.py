@@ -10,32 +10,41 @@ from schemas.words.exit_codes import ExitCode
 COLUMNS = tuple(column.name for column in FINDINGS.columns)
 MEANINGS = {
     ExitCode.CLEAN: "clean",
-    ExitCode.FINDINGS: "findings that count, or a suite that could not be evaluated",
+    ExitCode.FINDINGS: "findings at or above --fail-on, or a suite that could not be evaluated",
 }
 
 
-def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended_with: int) -> Iterator[str]:
+    """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     code = ExitCode(int(result["exit_code"]))
     yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {result['as_of_time']}"
     yield ""
-    yield f"Exit code     {int(code)}: {MEANINGS[code]}"
-    yield f"Expectations  {expectation_counts(result)}"
+    yield f"Exit code     {exit_code_text(code, ended_with)}"
+    yield f"Checks        {expectation_counts(result)}"
     yield f"Findings      {finding_counts(result, findings)}"
     if result["is_unchanged"]:
-        yield "              Nothing has changed since the run before: these are its findings."
+        yield "              Nothing has changed since the previous run; these are its findings."
     yield f"Took          {result['seconds']:.1f} s"
     if findings:
         yield ""
         yield from finding_lines(findings)
 
 
+def exit_code_text(code: ExitCode, ended_with: int) -> str:
+    if ended_with == code:
+        return f"{int(code)}: {MEANINGS[code]}"
+    return f"{int(ended_with)}, because of --fail-on never; with --fail-on critical it is {int(code)}"
+
+
 def expectation_counts(result: Mapping[str, Any]) -> str:
     failed, errors = result["num_failed"], result["num_errors"]
-    return f"{result['num_expectations']:,} evaluated: {failed:,} do not hold, {errors:,} could not be evaluated"
+    return f"{result['num_expectations']:,} expectations: {failed:,} failed, {errors:,} could not be evaluated"
 
 
 def finding_counts(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
-    beside = f"{result['num_waived']:,} waived, {result['num_of_tool_groups']:,} about groups of tools left out"
+    beside = (
+        f"{result['num_waived']:,} waived, {result['num_of_tool_groups']:,} left out as groups of tools (tool_groups)"
+    )
     return f"{summary(findings)}; {beside}"
 
 

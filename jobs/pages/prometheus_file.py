@@ -32,7 +32,7 @@ VERDICT_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditSummary:
     """`newest_ms`: of the newest record or snapshot; None: there is none. Times are epoch milliseconds."""
 
     cluster: str
@@ -44,13 +44,13 @@ class Audited:
     groups: Sequence[Row]
 
 
-def write_prometheus_file(path: Path, audited: Audited, settings: Settings) -> None:
+def write_prometheus_file(path: Path, audited: AuditSummary, settings: Settings) -> None:
     """A collector sees the file before or the one after, never a part."""
     try:
         write_whole(path, "".join(lines(audited, settings.gate.max_prometheus_groups)))
     except OSError as error:
-        told = f"--prometheus {os_error_line(error, path)}, a file that can be written was expected"
-        raise Failure(ExitCode.USAGE, told) from None
+        line = f"--prometheus {os_error_line(error, path)}; give a file that can be written"
+        raise Failure(ExitCode.USAGE, line) from None
 
 
 def newest_group_verdicts(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
@@ -62,19 +62,19 @@ def newest_group_verdicts(warehouse: Warehouse, cluster: str) -> list[dict[str, 
     return list(chosen.to_pylist())
 
 
-def lines(audited: Audited, most_groups: int) -> Iterator[str]:
-    found = samples(audited, most_groups)
+def lines(audited: AuditSummary, most_groups: int) -> Iterator[str]:
+    by_metric = samples(audited, most_groups)
     for metric in METRICS:
         yield f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n"
-        for values, number in found.get(metric.name, ()):
+        for values, number in by_metric.get(metric.name, ()):
             yield f"{metric.name}{{{labels(metric, audited.cluster, values)}}} {number:.15g}\n"
 
 
-def samples(audited: Audited, most_groups: int) -> Samples:
+def samples(audited: AuditSummary, most_groups: int) -> Samples:
     ordered = sorted(audited.groups, key=badness)
     counted = Counter((row["severity"], row["kind"]) for row in audited.findings if row["waived_until_time"] is None)
     waived = sum(row["waived_until_time"] is not None for row in audited.findings)
-    found: Samples = {
+    by_metric: Samples = {
         exported.EXIT_CODE.name: [((), audited.exit_code)],
         exported.RUN_FINISHED.name: [((), audited.finished_ms / 1000)],
         exported.RUN_SECONDS.name: [((), (audited.finished_ms - audited.started_ms) / 1000)],
@@ -84,8 +84,8 @@ def samples(audited: Audited, most_groups: int) -> Samples:
         **of_groups(ordered[:most_groups]),
     }
     if audited.newest_ms is not None:
-        found[exported.SOURCE_AGE.name] = [((), (audited.started_ms - audited.newest_ms) / 1000)]
-    return found
+        by_metric[exported.SOURCE_AGE.name] = [((), (audited.started_ms - audited.newest_ms) / 1000)]
+    return by_metric
 
 
 def badness(row: Row) -> tuple[int, int, str]:
@@ -105,8 +105,8 @@ def of_groups(rows: Sequence[Row]) -> Samples:
 
 def labels(metric: ExportedMetric, cluster: str, values: Sequence[str]) -> str:
     pairs = zip(("cluster", *metric.labels), (cluster, *values), strict=True)
-    return ",".join(f'{name}="{escaped(value)}"' for name, value in pairs)
+    return ",".join(f'{name}="{escape_label(value)}"' for name, value in pairs)
 
 
-def escaped(value: str) -> str:
+def escape_label(value: str) -> str:
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -36,9 +36,9 @@ def page(warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Map
         yield from finding_lines(findings)
     if added := table_rows(warehouse, result):
         yield ""
-        yield from row_lines(("table", "rows", "added", "grain"), added, "table", width=terminal_width())
+        yield from row_lines(("table", "rows", "added", "one row for each"), added, "table", width=terminal_width())
     yield ""
-    yield f'Ask it: groupscope sql --warehouse {warehouse.told} "{SAMPLE_QUERY}"'
+    yield f'Next: groupscope sql --warehouse {warehouse.address} "{SAMPLE_QUERY}"'
 
 
 def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
@@ -53,16 +53,16 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
     known = (
-        f"{counted(lag['num_snapshots'], 'snapshot')} known"
+        f"{counted(lag['num_snapshots'], 'snapshot')} in the warehouse"
         if lag["num_snapshots"]
-        else "UNKNOWN, there are no snapshots"
+        else "UNKNOWN: there are no snapshots"
     )
     yield f"Lag          {known}"
     yield f"Gate         {expectation_counts(result['gate'])}"
     if ids := unnamed_topics(warehouse, result["cluster"]):
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
-    yield f"Warehouse    {warehouse.told}"
+    yield f"Warehouse    {warehouse.address}"
     yield f"Report       {report_words(result['report'])}"
 
 
@@ -108,7 +108,7 @@ def verdicts(numbers: Mapping[str, int]) -> str:
 def things_read(result: Mapping[str, Any]) -> str:
     if result["source"] == LIVE:
         return f"{counted(result['num_files_read'], 'range')} of offsets"
-    return f"{counted(result['num_files_read'], 'file')} ({result['num_files_unchanged']:,} more unchanged)"
+    return f"{counted(result['num_files_read'], 'file')} ({result['num_files_unchanged']:,} others unchanged)"
 
 
 def counts(result: Mapping[str, Any]) -> str:

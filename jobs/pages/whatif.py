@@ -27,41 +27,45 @@ class WhatIfBlock:
         return [move for move in self.partitions if move.is_change]
 
 
-def blocks(told: Sequence[WhatIfBlock], latest: Latest, *, is_verbose: bool) -> Iterator[tuple[str, str]]:
-    for number, each in enumerate(told):
+def blocks(answers: Sequence[WhatIfBlock], latest: Latest, *, is_verbose: bool) -> Iterator[tuple[str, str]]:
+    for number, each in enumerate(answers):
         if number:
             yield "", ""
         yield from block(each, latest, is_verbose)
 
 
-def block(told: WhatIfBlock, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, str]]:
-    row = told.row
+def block(answer: WhatIfBlock, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, str]]:
+    row = answer.row
     force = f", {latest.assignor} in force" if latest.assignor is not None else ""
     yield "Group", f"{row['group_id']} ({row['group_type']}){force}"
     yield "Assignor", f"{row['assignor']} of the {row['group_protocol']} protocol"
     if not row["is_possible"]:
         yield "Possible", f"no: {row['reason']}"
         return
-    yield "Balance", f"{balance(row['imbalance'])}, of those that subscribe to the same topics"
-    total = sum(before for _, before, _ in told.members)
-    yield "Partitions", f"{row['moves_from_current']} of {total} move, {row['partitions_stopped']} stop meanwhile"
-    yield from (("", line) for line in (owner_lines(told) if is_verbose else move_lines(told)))
-    for place, (member, before, after) in enumerate(told.members):
+    yield "Balance", f"{balance(row['imbalance'])}; only members that subscribe to the same topics are compared"
+    total = sum(before for _, before, _ in answer.members)
+    yield (
+        "Partitions",
+        f"{row['moves_from_current']} of {total} move, {row['partitions_stopped']} are not read during the move",
+    )
+    yield from (("", line) for line in (owner_lines(answer) if is_verbose else move_lines(answer)))
+    for place, (member, before, after) in enumerate(answer.members):
         yield "" if place else "Members", f"{member}: {before} before, {after} after"
     if row["reason"] is not None:
-        yield "Left out", row["reason"]
+        yield "Not certain", row["reason"]
     first, last = row["evidence_first_offset"], row["evidence_last_offset"]
-    yield "Evidence", f"{OFFSETS_TOPIC}-{row['evidence_partition']}, records {first} to {last} ({row['confidence']})"
+    records = f"record {first}" if first == last else f"records {first} to {last}"
+    yield "Evidence", f"{OFFSETS_TOPIC}-{row['evidence_partition']}, {records} ({row['confidence']})"
 
 
-def move_lines(told: WhatIfBlock) -> Iterator[str]:
-    yield from map(move_text, told.moves[:SHOWN_MOVES])
-    if len(told.moves) > SHOWN_MOVES:
-        yield f"and {len(told.moves) - SHOWN_MOVES} more, with --verbose"
+def move_lines(answer: WhatIfBlock) -> Iterator[str]:
+    yield from map(move_text, answer.moves[:SHOWN_MOVES])
+    if len(answer.moves) > SHOWN_MOVES:
+        yield f"and {len(answer.moves) - SHOWN_MOVES} more, with --verbose"
 
 
-def owner_lines(told: WhatIfBlock) -> Iterator[str]:
-    return map(move_text, told.partitions)
+def owner_lines(answer: WhatIfBlock) -> Iterator[str]:
+    return map(move_text, answer.partitions)
 
 
 def move_text(move: Move) -> str:

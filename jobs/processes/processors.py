@@ -22,9 +22,9 @@ def default_workers() -> int:
     return cores() if room is None else max(1, min(cores(), room // WORKER_BYTES))
 
 
-def quota(told: str) -> float | None:
+def quota(line: str) -> float | None:
     """Processors from a line such as `150000 100000`: microseconds of processor time, per period in microseconds."""
-    words = told.split()
+    words = line.split()
     if len(words) != 2 or words[0] == "max":
         return None
     return int(words[0]) / int(words[1])
@@ -39,8 +39,8 @@ def free_bytes() -> int | None:
 
 
 def available(lines: Iterable[str]) -> int | None:
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
+    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(sizes[0]) * 1024 if sizes else None
 
 
 def number_of(text: str) -> int | None:

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-from jobs.output.failure import Failure, guarded
+from jobs.output.failure import Failure, run_guarded
 from jobs.output.progress import Activity
 from schemas.words.exit_codes import ExitCode
 
@@ -92,7 +92,7 @@ def run_child(number: int, ring: list[tuple[int, int]], results: tuple[int, int]
         os.write(results[1], RESULT.pack(*work(number, turn)))
         return ExitCode.CLEAN
 
-    return guarded(share, is_debug)
+    return run_guarded(share, is_debug)
 
 
 def read_results(end: int) -> list[Result]:

@@ -30,11 +30,11 @@ def scalar_call(function: ScalarFunction) -> str:
 
 
 def columns_of(name: str) -> QueryResult:
-    rows = [(column.name, sql_type(column.type), column.comment) for column in named(name.lower())]
+    rows = [(column.name, sql_type(column.type), column.comment) for column in columns_by_name(name.lower())]
     return QueryResult(("column", "type", "comment"), rows)
 
 
-def named(name: str) -> tuple[Column, ...]:
+def columns_by_name(name: str) -> tuple[Column, ...]:
     for known in (USER_TABLES, VIEWS, FUNCTIONS):
         if name in known:
             return known[name].columns

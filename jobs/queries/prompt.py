@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jobs.output.failure import say, told
+from jobs.output.failure import report_error, say
 from jobs.output.interrupts import go_on
 from jobs.queries.listings import columns_of, names
 from jobs.queries.results import Engine, print_answer, print_answers
@@ -30,7 +30,7 @@ def converse(engine: Engine, format: str) -> None:
     """Until the end of input. What cannot be answered is told, and the next line comes."""
     sys.stderr.write("End SQL with a semicolon; \\? lists the other commands.\n")
     with history():
-        for text in typed(engine):
+        for text in typed_statements(engine):
             if text in QUIT:
                 return
             try:
@@ -41,15 +41,15 @@ def converse(engine: Engine, format: str) -> None:
             except BrokenPipeError:
                 raise
             except Exception as error:
-                told(error)
+                report_error(error)
 
 
-def typed(engine: Engine) -> Iterator[str]:
+def typed_statements(engine: Engine) -> Iterator[str]:
     """Commands of one line, and statements of one or more."""
     lines: list[str] = []
     while True:
         try:
-            lines.append(asked(NEXT if lines else FIRST))
+            lines.append(read_line(NEXT if lines else FIRST))
         except KeyboardInterrupt:
             go_on()
             lines.clear()
@@ -66,7 +66,7 @@ def typed(engine: Engine) -> Iterator[str]:
             yield text
 
 
-def asked(prompt: str) -> str:
+def read_line(prompt: str) -> str:
     """What answers are written to may be no terminal, and then takes no prompt."""
     if sys.stdout.isatty():
         return input(prompt)

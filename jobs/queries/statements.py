@@ -34,16 +34,16 @@ class Statement(NamedTuple):
 
 def statements_of(text: str) -> list[Statement]:
     """What stands between semicolons; without what is comment or blank alone."""
-    found: list[Statement] = []
+    statements: list[Statement] = []
     tokens: list[Token] = []
     for token in (*tokens_of(text), Token("mark", ";")):
         if token != ("mark", ";"):
             tokens.append(token)
             continue
         if any(token.kind not in ("comment", "space") for token in tokens):
-            found.append(Statement("".join(token.text for token in tokens).strip(), tuple(outer_words(tokens))))
+            statements.append(Statement("".join(token.text for token in tokens).strip(), tuple(outer_words(tokens))))
         tokens = []
-    return found
+    return statements
 
 
 def tokens_of(text: str) -> Iterator[Token]:
@@ -71,6 +71,6 @@ def check_reading(statement: Statement) -> None:
         raise only_reads(verb or statement.text[:20])
 
 
-def only_reads(found: str) -> Failure:
-    expected = "only reads (SELECT, WITH, VALUES, SHOW, DESCRIBE, EXPLAIN) were expected"
-    return Failure(ExitCode.USAGE, f"{found}: {expected}")
+def only_reads(statement_word: str) -> Failure:
+    expected = "only reads are allowed: SELECT, WITH, VALUES, SHOW, DESCRIBE, EXPLAIN"
+    return Failure(ExitCode.USAGE, f"{statement_word}: {expected}")

@@ -30,25 +30,25 @@ COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"
 
 
 def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
-    told = newest_settings(warehouse, cluster)
-    first = told.get(ASSIGNORS, settings.broker.default_assignor).split(",")[0].strip()
-    policy = told.get(MIGRATION)
+    current_settings = newest_settings(warehouse, cluster)
+    first = current_settings.get(ASSIGNORS, settings.broker.default_assignor).split(",")[0].strip()
+    policy = current_settings.get(MIGRATION)
     rows, ends = warehouse.rows("topic_snapshots", COLUMNS), topic_rows(warehouse, cluster)
     logged = logged_names(ends)
     counts = named_counts(logged_partitions(warehouse, cluster), logged)
     topics = known_topics(rows, cluster, logged, counts)
     whole = whole_times(rows, cluster)
     return Facts(
-        topics,
-        ASSIGNOR_NAMES.get(first, first) or None,
-        None if policy is None else policy.lower(),
-        tuple(
+        topics=topics,
+        default_assignor=ASSIGNOR_NAMES.get(first, first) or None,
+        migration_policy=None if policy is None else policy.lower(),
+        rules=tuple(
             GroupRule(each.pattern, each.copartitioned, each.redundancy, each.is_rack_local) for each in settings.groups
         ),
-        whole,
-        first_times(counts, topics) if whole else {},
-        logged,
-        deleted_topics(ends),
+        whole_times=whole,
+        named_times=first_times(counts, topics) if whole else {},
+        logged_names=logged,
+        deleted_topics=deleted_topics(ends),
     )
 
 
@@ -58,7 +58,7 @@ def newest_settings(warehouse: Warehouse, cluster: str) -> dict[str, str]:
     if rows is None:
         return {}
     ours = rows.filter(pc.equal(rows.column("cluster"), cluster)).sort_by("captured_time")
-    return {name: value for told in ours.column("settings").to_pylist() for name, value in told or () if value}
+    return {name: value for settings in ours.column("settings").to_pylist() for name, value in settings or () if value}
 
 
 def topic_rows(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
@@ -104,9 +104,9 @@ def known_topics(
     """Each distinct combination of number, id or racks of a topic once, from the first to the last of consecutive
     snapshots that have it. `logged`: topic names by id in the log. `counts`: numbers of partitions in records, which
     may contradict snapshots."""
-    found: dict[str, list[KnownTopic]] = {}
+    by_name: dict[str, list[KnownTopic]] = {}
     if rows is None:
-        return found
+        return by_name
     ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
     ours = ours.sort_by([("topic", "ascending"), ("captured_time", "ascending"), ("partition", "ascending")])
     racks, texts = coded_racks(ours.column("racks"))
@@ -115,16 +115,18 @@ def known_topics(
         ids.setdefault(name, []).append(logged_id)
     before = None
     for name, time, topic_id, partitions, of_partitions in topics_by_snapshot(ours, racks):
-        known = found.setdefault(name, [])
+        known = by_name.setdefault(name, [])
         now = (name, topic_id, partitions, of_partitions.tobytes())
         if now != before:
             topic = Topic(name, partitions, topic_id, racks_of(of_partitions, texts))
-        add(known, judged(KnownTopic(topic, time, time), known, ids.get(name, ()), counts))
+        add(known, judge_topic(KnownTopic(topic, time, time), known, ids.get(name, ()), counts))
         before = now
-    return {name: identified(known, ids.get(name, ())) for name, known in found.items()}
+    return {name: with_topic_ids(known, ids.get(name, ())) for name, known in by_name.items()}
 
 
-def judged(new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str], counts: NamedCounts) -> KnownTopic:
+def judge_topic(
+    new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str], counts: NamedCounts
+) -> KnownTopic:
     """Whether records contradict the snapshot. A name without an id may be any topic that had the name."""
     topic, name = new.topic, new.topic.name
     if name not in counts.by_name:
@@ -149,15 +151,15 @@ def add(known: list[KnownTopic], new: KnownTopic) -> None:
         known.append(new)
 
 
-def identified(known: Sequence[KnownTopic], logged: Sequence[str]) -> list[KnownTopic]:
+def with_topic_ids(known: Sequence[KnownTopic], logged: Sequence[str]) -> list[KnownTopic]:
     """The id for a name without one: that in the snapshots around it, which may have two; else that in the log, if
     there is only one."""
     ids = [each.topic.topic_id for each in known]
-    found: list[KnownTopic] = []
+    topics: list[KnownTopic] = []
     for at, each in enumerate(known):
         own = ids[at] or id_around(ids, at, logged)
-        add(found, replace(each, topic=replace(each.topic, topic_id=own)))
-    return found
+        add(topics, replace(each, topic=replace(each.topic, topic_id=own)))
+    return topics
 
 
 def id_around(ids: Sequence[str | None], at: int, logged: Sequence[str]) -> str | None:
@@ -187,16 +189,16 @@ def topics_by_snapshot(rows: pa.Table, racks: np.ndarray) -> Iterator[tuple[str,
 
 def coded_racks(column: pa.ChunkedArray) -> tuple[np.ndarray, list[tuple[str | None, ...] | None]]:
     """Millions of rows have few distinct lists: a code for each, and the list of each code."""
-    lists = pa.chunked_array([joined(each) for each in column.chunks], pa.string())
+    lists = pa.chunked_array([join_lists(each) for each in column.chunks], pa.string())
     coded = lists.dictionary_encode().unify_dictionaries().combine_chunks()
     if not len(coded):
         return np.empty(0, np.int32), []
     return np.asarray(coded.indices.to_numpy(zero_copy_only=False)), [
-        split(each) for each in coded.dictionary.to_pylist()
+        split_racks(each) for each in coded.dictionary.to_pylist()
     ]
 
 
-def joined(lists: pa.ListArray) -> pa.StringArray:
+def join_lists(lists: pa.ListArray) -> pa.StringArray:
     """One text per list."""
     ends = np.cumsum(np.append(0, pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)))
     filled = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pc.fill_null(lists.flatten(), NO_RACK))
@@ -205,7 +207,7 @@ def joined(lists: pa.ListArray) -> pa.StringArray:
     return pc.if_else(lists.is_valid(), texts, NOT_CAPTURED)
 
 
-def split(text: str) -> tuple[str | None, ...] | None:
+def split_racks(text: str) -> tuple[str | None, ...] | None:
     if text in (NOT_CAPTURED, EMPTY):
         return None if text == NOT_CAPTURED else ()
     return tuple(None if rack == NO_RACK else rack for rack in text.split(BETWEEN))
@@ -215,5 +217,5 @@ def racks_of(
     codes: np.ndarray, texts: Sequence[tuple[str | None, ...] | None]
 ) -> tuple[tuple[str | None, ...], ...] | None:
     """None if no broker has a known rack."""
-    found = tuple((texts[code] or ()) if code >= 0 else () for code in codes.tolist())
-    return found if any(rack is not None for racks in found for rack in racks) else None
+    of_partitions = tuple((texts[code] or ()) if code >= 0 else () for code in codes.tolist())
+    return of_partitions if any(rack is not None for racks in of_partitions for rack in racks) else None

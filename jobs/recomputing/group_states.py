@@ -21,13 +21,13 @@ class GroupStates:
 
     def texts_after(self, states: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:
         """`states`: by part, for the groups that its fold met. None: nothing is left to remember."""
-        found: dict[str, str | None] = {}
+        texts: dict[str, str | None] = {}
         for group_id in sorted({group_id for each in states.values() for group_id in each}):
             before = self.of(group_id)
             parts = {part: each[group_id] if group_id in each else before.get(part) for part, each in states.items()}
             kept = {part: state for part, state in parts.items() if state is not None}
-            found[group_id] = json.dumps(kept, separators=(",", ":")) if kept else None
-        return found
+            texts[group_id] = json.dumps(kept, separators=(",", ":")) if kept else None
+        return texts
 
 
 class PartOfStates(Mapping[str, Any]):

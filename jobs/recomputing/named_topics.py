@@ -32,11 +32,11 @@ IDS = {
 Paths = Mapping[str, tuple[tuple[str, ...], ...]]
 
 
-def named(tables: Mapping[str, pa.Table]) -> set[str]:
+def topic_names(tables: Mapping[str, pa.Table]) -> set[str]:
     return set(values(tables, NAMES))
 
 
-def identified(tables: Mapping[str, pa.Table]) -> set[str]:
+def topic_ids(tables: Mapping[str, pa.Table]) -> set[str]:
     return set(values(tables, IDS))
 
 

@@ -31,6 +31,6 @@ def newest_assignment(history: History, group: str, known: Facts) -> Latest | No
     for row in history.rows("recomputed_groups", equal("group_id", group), columns=["state"]):
         states: dict[str, Any] = json.loads(row["state"])
         for part, latest_of in PARTS.items():
-            if (found := latest_of(group, states.get(part), known)) is not None:
-                return found
+            if (latest := latest_of(group, states.get(part), known)) is not None:
+                return latest
     return None

@@ -44,7 +44,7 @@ class Recomputation(LogRun):
     least_records = 5_000
 
     @property
-    def work(self) -> Work:
+    def task_function(self) -> Work:
         from jobs.recomputing.task import recompute_share
 
         return recompute_share
@@ -70,7 +70,7 @@ class Recomputation(LogRun):
         partitions = sorted({*covered_ranges(self.warehouse, self.cluster), *known})
         begins = merged_begins(known, tables.epochs(partitions, after_run(known)))
         facts = facts_of(self.warehouse, self.cluster, self.settings)
-        standing = {place: each for place, each in known.items() if stands(each, facts, begins[place])}
+        standing = {place: each for place, each in known.items() if has_same_inputs(each, facts, begins[place])}
         sizes = tables.sizes(partitions, after_run(standing))
         chosen = [place for place in partitions if place not in standing or sizes.of_groups[place]]
         brief = RecomputingInput(
@@ -87,7 +87,7 @@ class Recomputation(LogRun):
         tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())})
         return answers
 
-    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
+    def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         new = total(progress for each in answers for progress in each.progress)
         return {
             "num_partitions_recomputed_whole": len({partition for each in answers for partition in each.whole}),
@@ -106,14 +106,14 @@ def after_run(known: Mapping[int, Progress]) -> dict[int, str]:
 
 
 def merged_begins(known: Mapping[int, Progress], new: Begins) -> dict[int, dict[int, int]]:
-    found = {place: dict(begins) for place, begins in new.items()}
+    merged = {place: dict(begins) for place, begins in new.items()}
     for place, each in known.items():
         for epoch, first in each.begins.items():
-            found[place][epoch] = min(first, found[place].get(epoch, first))
-    return found
+            merged[place][epoch] = min(first, merged[place].get(epoch, first))
+    return merged
 
 
-def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
+def has_same_inputs(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
     """Whether earlier runs had the same inputs: the facts outside the log, and the first offsets of leaders."""
     if basis_of(facts, progress) != progress.basis:
         return False
@@ -123,7 +123,7 @@ def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
 
 def progress_after(brief: RecomputingInput, answers: Sequence[LogTaskResult[Any]]) -> dict[int, Progress]:
     """Also for offsets partitions without new records of groups: their progress is as far as the run has read."""
-    found = {place: replace(each, through_run_id=brief.through_run_id, begins=dict(brief.begins[place]))
+    by_partition = {place: replace(each, through_run_id=brief.through_run_id, begins=dict(brief.begins[place]))
              for place, each in brief.earlier.items()}  # fmt: skip
     whole = {partition for each in answers for partition in each.whole}
     done: dict[int, Progress] = {}
@@ -135,8 +135,8 @@ def progress_after(brief: RecomputingInput, answers: Sequence[LogTaskResult[Any]
     for place, progress in done.items():
         progress.basis = basis_of(brief.facts, progress)
         if place not in whole:
-            progress.num_of_verdicts = progress.num_of_verdicts + found[place].num_of_verdicts
-    return found | done
+            progress.num_of_verdicts = progress.num_of_verdicts + by_partition[place].num_of_verdicts
+    return by_partition | done
 
 
 def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
@@ -145,10 +145,10 @@ def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
 
 
 def total(progress: Iterable[Progress]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
     for each in progress:
-        found += each.num_of_verdicts
-    return found
+        sums += each.num_of_verdicts
+    return sums
 
 
 def by_verdict(numbers: Counter[str]) -> dict[str, int]:

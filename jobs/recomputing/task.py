@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates
-from jobs.recomputing.named_topics import identified, named
+from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.row_tables import row_table, state_table
 from jobs.recomputing.task_messages import Progress, RecomputingInput, latest
 from jobs.recomputing.whole_operations import Window, whole_operations
@@ -28,7 +28,7 @@ from schemas.declarations.columns import Table
 from schemas.tables.assignments import ASSIGNMENT_AUDIT, ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES
 from schemas.tables.state.recomputed import RECOMPUTED_GROUPS
 from schemas.words.records import GroupType
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.upgrades.progress import Upgrades
@@ -48,7 +48,7 @@ def recompute_share(
         earlier, log = None, log_of(brief, share.partition, opened, None)
     if earlier is None:
         into.whole.append(share.partition)
-    work = ShareRecomputing(brief, share, log, earlier, files)
+    work = SliceRecomputing(brief, share, log, earlier, files)
     work.run()
     into.num_records += work.num_records
     into.num_groups += work.num_groups
@@ -73,9 +73,9 @@ def begins_anew(new: PartitionLog, earlier: Progress) -> bool:
 
 
 @dataclass
-class ShareRecomputing:
-    brief: RecomputingInput
-    share: PartitionSlice
+class SliceRecomputing:
+    input: RecomputingInput
+    partition_slice: PartitionSlice
     log: PartitionLog
     earlier: Progress | None
     files: HistoryFiles
@@ -88,14 +88,14 @@ class ShareRecomputing:
     unconfirmed_through_time: int | None = None
 
     def __post_init__(self) -> None:
-        self.slice = Slice(self.share.number, self.share.num_slices)
-        held = None if self.earlier is None else self.brief.held
-        self.held = EarlierRows(self.brief.cluster, self.share.partition, self.slice, held)
+        self.slice = Slice(self.partition_slice.number, self.partition_slice.num_slices)
+        held = None if self.earlier is None else self.input.held
+        self.held = EarlierRows(self.input.cluster, self.partition_slice.partition, self.slice, held)
         states = self.held.rows(RECOMPUTED_GROUPS.name)
         texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
         self.states = GroupStates(texts)
         classic, modern, upgrades = (PartOfStates(self.states, part) for part in PARTS)
-        facts = self.brief.facts
+        facts = self.input.facts
         self.audits = (ClassicAudit(facts, classic), ModernAudit(facts, modern))
         self.upgrades = Upgrades(facts, upgrades)
 
@@ -112,8 +112,8 @@ class ShareRecomputing:
 
     def note(self, tables: Window) -> None:
         """For all slices: each begins where all of them ended."""
-        self.named |= named(tables)
-        self.identified |= identified(tables)
+        self.named |= topic_names(tables)
+        self.identified |= topic_ids(tables)
         offset, time = self.through
         for rows in tables.values():
             newest = int(times_of(rows).max())
@@ -121,7 +121,7 @@ class ShareRecomputing:
             time = latest(time, None if newest == LEAST else newest)
         self.through = offset, time
 
-    def write_audited(self, rows: Sequence[Audited]) -> None:
+    def write_audited(self, rows: Sequence[AuditRow]) -> None:
         self.num_of_verdicts.update(row.verdict.value for row in rows)
         for row in rows:
             if row.is_unconfirmed:
@@ -136,14 +136,14 @@ class ShareRecomputing:
         texts = self.states.texts_after(states)
         self.num_groups = len(texts)
         newest = [group for audit in self.audits for group in audit.latest().values() if group is not None]
-        self.write(ASSIGNMENT_WHATIF, what_ifs(newest, self.brief.facts))
+        self.write(ASSIGNMENT_WHATIF, what_ifs(newest, self.input.facts))
         self.write_rows(ASSIGNMENT_WHATIF, self.what_ifs_that_stand(states["classic"], states["modern"]))
         self.write(ASSIGNOR_UPGRADES, self.upgrades.rows())
-        self.write_rows(ASSIGNOR_UPGRADES, self.held.untouched(ASSIGNOR_UPGRADES.name, states["upgrades"]))
+        self.write_rows(ASSIGNOR_UPGRADES, self.held.rows_without(ASSIGNOR_UPGRADES.name, states["upgrades"]))
         kept = {group_id: text for group_id, text in texts.items() if text is not None}
-        made = state_table(RECOMPUTED_GROUPS, kept, self.brief.cluster, self.share.partition)
+        made = state_table(RECOMPUTED_GROUPS, kept, self.input.cluster, self.partition_slice.partition)
         self.write_rows(RECOMPUTED_GROUPS, made)
-        self.write_rows(RECOMPUTED_GROUPS, self.held.untouched(RECOMPUTED_GROUPS.name, texts))
+        self.write_rows(RECOMPUTED_GROUPS, self.held.rows_without(RECOMPUTED_GROUPS.name, texts))
 
     def what_ifs_that_stand(self, classic: Collection[str], modern: Collection[str]) -> pa.Table:
         """For groups that neither audit handled as its own type."""
@@ -154,29 +154,29 @@ class ShareRecomputing:
 
     def write(self, table: Table, rows: Sequence[Any]) -> None:
         if rows:
-            self.write_rows(table, row_table(table, rows, self.brief.cluster, self.share.partition))
+            self.write_rows(table, row_table(table, rows, self.input.cluster, self.partition_slice.partition))
 
     def write_rows(self, table: Table, rows: pa.Table) -> None:
         if rows.num_rows:
-            self.files.write(table.name, rows, self.share.partition)
+            self.files.write(table.name, rows, self.partition_slice.partition)
 
     @property
     def progress(self) -> Progress:
         """Progress of the whole offsets partition, except the verdicts, which are those of new rows. Its basis covers
         all slices together."""
-        brief, before = self.brief, self.earlier or Progress(self.share.partition, "")
-        names, known = brief.facts.names, self.identified | before.unnamed_topic_ids
+        run, before = self.input, self.earlier or Progress(self.partition_slice.partition, "")
+        names, known = run.facts.names, self.identified | before.unnamed_topic_ids
         topics = before.topics | self.named | {names[each] for each in known if each in names}
         unnamed = {each for each in known if each not in names}
         return Progress(
-            self.share.partition,
-            brief.through_run_id,
-            latest(before.through_offset, self.through[0]),
-            latest(before.through_time, self.through[1]),
-            "",
-            dict(brief.begins.get(self.share.partition, {})),
-            topics,
-            unnamed,
-            self.num_of_verdicts,
-            latest(before.unconfirmed_through_time, self.unconfirmed_through_time),
+            partition=self.partition_slice.partition,
+            through_run_id=run.through_run_id,
+            through_offset=latest(before.through_offset, self.through[0]),
+            through_time=latest(before.through_time, self.through[1]),
+            basis="",
+            begins=dict(run.begins.get(self.partition_slice.partition, {})),
+            topics=topics,
+            unnamed_topic_ids=unnamed,
+            num_of_verdicts=self.num_of_verdicts,
+            unconfirmed_through_time=latest(before.unconfirmed_through_time, self.unconfirmed_through_time),
         )

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from jobs.replaying.task.messages import Reached, RunInput
+from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.audit.checks.facts import Facts, KnownTopic
 
 
 @dataclass
-class Progress(Reached):
+class Progress(PartitionProgress):
     """A row of recomputed_partitions. `num_of_verdicts`: in a task's result, counts only its own rows."""
 
     through_offset: int | None = None
@@ -61,16 +61,16 @@ class Progress(Reached):
 def progress_of(row: Mapping[str, Any]) -> Progress:
     """`row` has times as microseconds."""
     return Progress(
-        row["offsets_partition"],
-        row["through_run_id"],
-        row["through_offset"],
-        row["through_time"],
-        row["basis"],
-        {each["partition_leader_epoch"]: each["first_offset"] for each in row["leader_epochs"]},
-        set(row["topics"]),
-        set(row["unnamed_topic_ids"]),
-        Counter(dict(row["verdicts"])),
-        row["unconfirmed_through_time"],
+        partition=row["offsets_partition"],
+        through_run_id=row["through_run_id"],
+        through_offset=row["through_offset"],
+        through_time=row["through_time"],
+        basis=row["basis"],
+        begins={each["partition_leader_epoch"]: each["first_offset"] for each in row["leader_epochs"]},
+        topics=set(row["topics"]),
+        unnamed_topic_ids=set(row["unnamed_topic_ids"]),
+        num_of_verdicts=Counter(dict(row["verdicts"])),
+        unconfirmed_through_time=row["unconfirmed_through_time"],
     )
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.log.files import LEAST, offsets_of, times_of
-from jobs.replaying.log.partition import coded
+from jobs.replaying.log.partition import codes_and_values
 
 Window = dict[str, pa.Table]
 
@@ -20,7 +20,7 @@ def whole_operations(windows: Iterable[Window]) -> Iterator[Window]:
         joined = together(held, tables)
         if not joined:
             continue
-        ready, held = split(joined)
+        ready, held = split_at_operation(joined)
         if ready:
             yield ready
     if held:
@@ -28,15 +28,15 @@ def whole_operations(windows: Iterable[Window]) -> Iterator[Window]:
 
 
 def together(first: Window, second: Window) -> Window:
-    found = {}
+    joined = {}
     for name in dict.fromkeys((*first, *second)):
         parts = [window[name] for window in (first, second) if name in window and window[name].num_rows]
         if parts:
-            found[name] = pa.concat_tables(parts)
-    return found
+            joined[name] = pa.concat_tables(parts)
+    return joined
 
 
-def split(tables: Window) -> tuple[Window, Window]:
+def split_at_operation(tables: Window) -> tuple[Window, Window]:
     """What is complete, and what may continue."""
     masks = may_go_on(list(tables.values()))
     ready: Window = {}
@@ -68,7 +68,7 @@ def newest_operations(tables: list[pa.Table], batches: np.ndarray) -> np.ndarray
     """For each group, the records of its newest operation. Without batches any of them may continue, even if records of
     other groups follow."""
     ids = pa.chunked_array([chunk for rows in tables for chunk in rows.column("group_id").cast(pa.string()).chunks])
-    groups, _ = coded(ids)
+    groups, _ = codes_and_values(ids)
     offsets = np.concatenate([offsets_of(rows) for rows in tables])
     times = np.concatenate([times_of(rows) for rows in tables])
     order = np.lexsort((offsets, groups))
@@ -76,6 +76,6 @@ def newest_operations(tables: list[pa.Table], batches: np.ndarray) -> np.ndarray
     is_new = np.append(True, np.logical_or.reduce([side[1:] != side[:-1] for side in sides]))
     operation = np.cumsum(is_new)
     is_last_of_group = np.append(sides[0][1:] != sides[0][:-1], True)
-    found = np.zeros(len(order), np.bool_)
-    found[order] = np.isin(operation, operation[is_last_of_group])
-    return found
+    is_newest = np.zeros(len(order), np.bool_)
+    is_newest[order] = np.isin(operation, operation[is_last_of_group])
+    return is_newest

@@ -13,10 +13,10 @@ from jobs.replaying.log.files import LogFile
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
 from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import LogTaskResult, deserialized
+from jobs.replaying.task.messages import LogTaskResult, deserialize
 from jobs.replaying.task.warehouse_state import KnownFile, KnownHistory
 from jobs.storage.stored_path import parquet_source
-from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed
+from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, RemovedFile
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -30,7 +30,7 @@ class Changes:
     run_id: str
     known: KnownHistory
     added: dict[str, list[DataFile]] = field(default_factory=dict)
-    removed: dict[str, list[Removed]] = field(default_factory=dict)
+    removed: dict[str, list[RemovedFile]] = field(default_factory=dict)
     num_removed_rows: dict[str, int] = field(default_factory=dict)
     begun: list[HistoryFiles] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ class Changes:
         """Transactions of offsets partitions whose groups were replayed in slices."""
         parts: dict[int, list[pa.Table]] = {}
         for partition, content in (each for answer in answers for each in answer.transactions):
-            parts.setdefault(partition, []).append(deserialized(content))
+            parts.setdefault(partition, []).append(deserialize(content))
         files = self.new_files()
         for partition, tables in sorted(parts.items()):
             files.write(TRANSACTIONS, merged(tables), partition)
@@ -85,7 +85,7 @@ class Changes:
         """Removes rows of the cluster with this time, which the run writes again."""
         kept: dict[str, HistoryFiles] = {}
         for file in self.known.of(name, may_change=False):
-            rows = read([file], name)
+            rows = read_files([file], name)
             ours = pc.equal(rows.column("cluster"), self.known.cluster)
             goes = pc.fill_null(pc.and_(ours, pc.equal(rows.column(column), time)), False)
             left = rows.filter(pc.invert(goes))
@@ -96,18 +96,18 @@ class Changes:
         """Removes a file. Its remaining rows go to a new file, and count as added there."""
         if left is not None:
             self.keep(kept, name, left)
-        self.removed.setdefault(name, []).append(Removed(file.path.name, is_data_change=True))
+        self.removed.setdefault(name, []).append(RemovedFile(file.path.name, is_data_change=True))
         self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows
 
     def rows_left(self, file: KnownFile, name: str, partitions: Collection[int] | None) -> pa.Table:
         """Rows that remain of a file: those of other offsets partitions, and of clusters that lose nothing."""
         try:
-            rows = read([file], name)
+            rows = read_files([file], name)
         except UNREADABLE:
             if not self.known.is_full:
                 raise
             # Only rows of other clusters could remain.
-            self.known.lost |= self.known.others
+            self.known.lost |= self.known.other_clusters
             return table_schema(TABLES[name]).empty_table()
         gone = {self.known.cluster, *(self.known.lost if name == self.known.written.progress else ())}
         goes = pc.is_in(rows.column("cluster"), value_set=pa.array(sorted(gone), pa.string()))
@@ -133,7 +133,7 @@ class Changes:
         progress = self.known.written.progress
         for name, rows in sorted(tables.items(), key=lambda each: each[0] == progress):
             held = [file for may_change in (True, False) for file in self.known.of(name, may_change=may_change)]
-            if held and not self.known.is_full and equal(rows, self.ours(held, name), name):
+            if held and not self.known.is_full and equal(rows, self.own_rows(held, name), name):
                 continue
             self.drop(name, held, None)
             if name == progress:
@@ -141,14 +141,14 @@ class Changes:
             if rows.num_rows:
                 self.new_files().write(name, rows, 0)
 
-    def ours(self, files: Sequence[KnownFile], name: str) -> pa.Table:
-        rows = read(files, name)
+    def own_rows(self, files: Sequence[KnownFile], name: str) -> pa.Table:
+        rows = read_files(files, name)
         return rows.filter(pc.equal(rows.column("cluster"), self.known.cluster))
 
     def of_tables(self, limits: Tables) -> dict[str, Change]:
-        return {name: self.tidied(name, limits) for name in self.known.written.names}
+        return {name: self.merge_small_files(name, limits) for name in self.known.written.names}
 
-    def tidied(self, name: str, limits: Tables) -> Change:
+    def merge_small_files(self, name: str, limits: Tables) -> Change:
         """Merges files of closed rows only: rows that may still change get new files in each run anyway."""
         change = Change(tuple(self.added.get(name, ())), tuple(self.removed.get(name, ())))
         if name in (*self.known.written.renewed, *self.known.written.whole):
@@ -162,11 +162,11 @@ class Changes:
         """By how many rows each table grows."""
         names = sorted({*self.added, *self.num_removed_rows})
         sums = {name: sum(file.num_rows for file in self.added.get(name, ())) for name in names}
-        found = {name: sums[name] - self.num_removed_rows.get(name, 0) for name in names}
-        return {name: number for name, number in found.items() if number}
+        numbers = {name: sums[name] - self.num_removed_rows.get(name, 0) for name in names}
+        return {name: number for name, number in numbers.items() if number}
 
 
-def read(files: Sequence[LogFile], name: str) -> pa.Table:
+def read_files(files: Sequence[LogFile], name: str) -> pa.Table:
     schema = table_schema(TABLES[name])
     return pa.concat_tables(
         [pq.read_table(parquet_source(file.path), use_threads=False).cast(schema) for file in files]

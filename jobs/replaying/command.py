@@ -15,13 +15,13 @@ from jobs.runs.run import run_jobs, run_options
 def run_result(arguments: argparse.Namespace, job: LogRun, engine: Engine) -> dict[str, Any]:
     with recorded_failure(arguments.result_file, job.name):
         options = run_options(arguments, may_be_new=False)
-        (found,) = run_jobs([job], options, engine)
-        return found
+        (result,) = run_jobs([job], options, engine)
+        return result
 
 
-def show_result(found: Mapping[str, Any], lines: list[str], format: str) -> None:
+def show_result(result: Mapping[str, Any], lines: list[str], format: str) -> None:
     """`lines`: for people."""
     if format == "table":
         print_page(lines)
     else:
-        print_rows(list(found), [list(found.values())], format)
+        print_rows(list(result), [list(result.values())], format)

@@ -26,7 +26,7 @@ from jobs.replaying.task.warehouse_state import WRITTEN as HISTORIES
 from jobs.replaying.task.warehouse_state import KnownHistory, decoded_files, is_of_run
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
-from udfs.audit.infer_topic_names import Computed
+from udfs.audit.infer_topic_names import TargetNames
 from udfs.topics.names import Sighting
 
 
@@ -58,7 +58,7 @@ class LogTables:
         logs = (self.log(partition, after_run.get(partition)) for partition in partitions)
         return set().union(*(topic_ids(rows) for log in logs for rows in log.parts(TARGETS, [TOPIC_IDS[0]])))
 
-    def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+    def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[TargetNames]:
         """What target assignments show about ids without a name."""
         return [each for partition in partitions for each in computed_in(self.log(partition, None), unnamed, known)]
 
@@ -81,18 +81,18 @@ class LogTables:
     def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins:
         return epoch_begins(self.files, self.about.cluster, partitions, after_run, self.opened)
 
-    def answers(self, told: RunInput[Any], sizes: Sizes) -> list[LogTaskResult[Any]]:
-        found = self.tried(told, sizes)
-        if torn := {partition for each in found for partition in each.insufficient}:
-            earlier = {partition: each for partition, each in told.earlier.items() if partition not in torn}
-            found = self.tried(replace(told, earlier=earlier), sizes)
-        return found
+    def answers(self, run_input: RunInput[Any], sizes: Sizes) -> list[LogTaskResult[Any]]:
+        results = self.run_tasks(run_input, sizes)
+        if torn := {partition for each in results for partition in each.insufficient}:
+            earlier = {partition: each for partition, each in run_input.earlier.items() if partition not in torn}
+            results = self.run_tasks(replace(run_input, earlier=earlier), sizes)
+        return results
 
-    def tried(self, told: RunInput[Any], sizes: Sizes) -> list[LogTaskResult[Any]]:
+    def run_tasks(self, run_input: RunInput[Any], sizes: Sizes) -> list[LogTaskResult[Any]]:
         written, work = self.about.written, self.about.work
-        held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if told.earlier}
+        held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if run_input.earlier}
         files = {name: self.files_to_read(name) for name in written.read}
-        whole = replace(told, root=self.warehouse.root, files=files, held=held)
+        whole = replace(run_input, root=self.warehouse.root, files=files, held=held)
         most = max(1, sum(sizes.all.values()) // self.about.least_records)
         planned = shares(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
         together = buckets(planned, sizes.all, min(most, self.engine.num_workers * TASKS_PER_WORKER))

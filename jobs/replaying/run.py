@@ -34,7 +34,7 @@ class Replay(LogRun):
     inferred: Sequence[Sighting] = ()
 
     @property
-    def work(self) -> Work:
+    def task_function(self) -> Work:
         from jobs.replaying.partition.replay_task import replay_share
 
         return replay_share
@@ -47,7 +47,7 @@ class Replay(LogRun):
 
         earlier = {} if self.is_full else progress_by_partition(self.warehouse, self.cluster)
         snapshots = snapshots_of(self.warehouse, self.cluster)
-        assignment = self.assignment(tables, earlier, snapshots)
+        assignment = self.run_input(tables, earlier, snapshots)
         after = {partition: each.through_run_id for partition, each in earlier.items()}
         sizes = tables.sizes({*assignment.covered, *earlier}, after)
         chosen = partitions_to_replay(assignment, sizes.all)
@@ -61,7 +61,7 @@ class Replay(LogRun):
         tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))
         return answers
 
-    def assignment(self, tables: "LogTables", earlier: Mapping[int, Progress], snapshots: Snapshots) -> ReplayInput:
+    def run_input(self, tables: "LogTables", earlier: Mapping[int, Progress], snapshots: Snapshots) -> ReplayInput:
         sightings = {each.key: each for each in snapshots.sightings()}
         for known in earlier.values():
             merge(sightings, known.sightings)
@@ -94,19 +94,19 @@ class Replay(LogRun):
         unnamed = ids - known.keys()
         if not unnamed:
             return []
-        from jobs.replaying.log.inferred_names import inferred
+        from jobs.replaying.log.inferred_names import infer_names
 
-        return inferred(tables.computed(sorted(covered), unnamed, known), known)
+        return infer_names(tables.computed(sorted(covered), unnamed, known), known)
 
-    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
+    def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         return {"num_partitions_replayed_whole": len({partition for each in answers for partition in each.whole})}
 
 
 def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Progress]:
     """By offsets partition. Each slice of a partition has seen the topics of its own groups."""
-    found: dict[int, Progress] = {}
+    by_partition: dict[int, Progress] = {}
     for progress in (progress for each in answers for progress in each.progress):
-        known = found.setdefault(progress.partition, progress)
+        known = by_partition.setdefault(progress.partition, progress)
         if known is not progress:
             sightings = {each.key: each for each in known.sightings}
             merge(sightings, progress.sightings)
@@ -114,4 +114,4 @@ def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Pro
             known.unnamed_topic_ids = sorted({*known.unnamed_topic_ids, *progress.unnamed_topic_ids})
             known.named = merged(known.named, progress.named)
             known.awaited = sorted({*known.awaited, *progress.awaited})
-    return found
+    return by_partition

@@ -31,4 +31,4 @@ def whole_tables(
             cluster, [*(sighting for each in known for sighting in each.sightings), *inferred], snapshots
         ),
     }
-    return {name: pa.Table.from_pylist(found, table_schema(TABLES[name])) for name, found in rows.items()}
+    return {name: pa.Table.from_pylist(of_table, table_schema(TABLES[name])) for name, of_table in rows.items()}

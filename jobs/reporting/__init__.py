@@ -1,1 +1,1 @@
-"""The report: what is asked of the tables, what is drawn of the rows, and the pages that hold both."""
+"""The report: queries of the tables, drawings of their rows, and the pages that contain both."""

@@ -27,12 +27,6 @@ class WrittenPages:
     num_bytes: int = 0
 
 
-def write_pages(folder: Place, index: str, groups: Iterator[Page]) -> tuple[int, int]:
-    """How many pages of groups there are, and how many bytes in all. `groups`: those pages, with their anchors."""
-    written = write_group_pages(folder, groups)
-    return len(written.names), written.num_bytes + write_index(folder, index, written.names)
-
-
 def write_group_pages(folder: Place, groups: Iterator[Page], activity: Activity | None = None) -> WrittenPages:
     names: set[str] = set()
     num_bytes = 0

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from jobs.output.failure import visible
 from jobs.reporting.rows.listings import clock, moment
-from jobs.reporting.rows.names import MOST_IN_ROWS, cut, group_name
+from jobs.reporting.rows.names import MOST_IN_ROWS, group_name, shorten
 from udfs.sentences.counts import counted
 
 # What a shell acts on there.
@@ -43,7 +43,14 @@ def environment() -> Environment:
         finalize=safe,
     )  # fmt: skip
     made.filters["command"] = sql_command
-    made.filters |= {"cut": cut, "name": group_name, "moment": moment, "clock": clock, "whole": whole, "lines": lines}
+    made.filters |= {
+        "cut": shorten,
+        "name": group_name,
+        "moment": moment,
+        "clock": clock,
+        "whole": whole,
+        "lines": lines,
+    }
     made.filters["counted"] = counted
     return made
 
@@ -55,7 +62,7 @@ def safe(value: Any) -> Any:
 
 
 def whole(text: str) -> str:
-    return cut(text, MOST_IN_ROWS)
+    return shorten(text, MOST_IN_ROWS)
 
 
 def lines(text: str) -> Markup:

@@ -55,9 +55,9 @@ def report_of(
     """`basis`: what the page says that it rests on; `key`: of the hashes that stand for names."""
     with asking(warehouse, cluster) as ask:
         redaction = NoRedaction() if key is None else redaction_of(ask, cluster, key.secret)
-        about = About(warehouse.told, cluster, choice.words, basis, cluster)
+        about = About(warehouse.address, cluster, choice.words, basis, cluster)
         if key is not None:
-            about = redacted(redaction, cluster, choice, key)
+            about = redact_about(redaction, cluster, choice, key)
         asked = counted_answers(ask, overview_statements(cluster))
         answers = {name: redaction.rows(choice.rows(rows)) for name, rows in asked}
         findings = shown_findings(answers, is_redacted=key is not None)
@@ -66,7 +66,14 @@ def report_of(
         groups = groups_to_draw(about, cluster, redaction, lines, findings, values["head"].until)
         index, num_inline = first_page(values, groups, ask, most_bytes)
         others = GroupPages(about, values["head"], groups.without(num_inline))
-        yield Report(values["head"], len(answers["findings"]), len(lines), index, others, ask)
+        yield Report(
+            head=values["head"],
+            num_findings=len(answers["findings"]),
+            num_groups=len(lines),
+            index=index,
+            others=others,
+            ask=ask,
+        )
 
 
 def counted_answers(ask: Ask, statements: Mapping[str, str]) -> Iterator[tuple[str, list[Row]]]:
@@ -91,7 +98,16 @@ def groups_to_draw(
     wanted = drawn_groups(lines, findings)
     lines_of = {each.group: each for each in lines}
     num_in_full = min(MOST_IN_FULL, len(wanted))
-    return GroupsToDraw(about.warehouse, cluster, redaction, wanted, num_in_full, lines_of, by_group, until)
+    return GroupsToDraw(
+        warehouse=about.warehouse,
+        cluster=cluster,
+        redaction=redaction,
+        groups=wanted,
+        num_in_full=num_in_full,
+        lines=lines_of,
+        findings=by_group,
+        until=until,
+    )
 
 
 def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
@@ -99,7 +115,7 @@ def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
     return Redaction(key, [cluster, *(row["name"] for row in rows)])
 
 
-def redacted(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:
+def redact_about(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:
     """Paths and patterns hold names too."""
     words, name = None if choice.words is None else "a part of the groups", redaction.name(cluster)
     return About("WAREHOUSE", name, words, "", name, is_redacted=True, has_kept_key=key.is_kept)

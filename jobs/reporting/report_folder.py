@@ -18,7 +18,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
 DEFAULT, IN_WAREHOUSE = "report", "_report"
-EXPECTED = "a folder that can be written to was expected"
+EXPECTED = "give a folder that can be written to"
 # Enough of a page for its head, where the marks are.
 HEAD_BYTES = 8_192
 MARK = re.compile('<meta name="groupscope-(basis|cluster|key)" content="([^"]+)">')
@@ -53,7 +53,7 @@ def check_folder(folder: Place) -> None:
 
 
 def unwritable(folder: Place, why: object) -> Failure:
-    return Failure(ExitCode.USAGE, f"--report {folder}: {why}, {EXPECTED}")
+    return Failure(ExitCode.USAGE, f"--report {folder}: {why}; {EXPECTED}")
 
 
 def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:
@@ -62,7 +62,7 @@ def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:
     versions = warehouse.readable_versions([name for name in tables_asked() if name != RUNS])
     runs = warehouse.newest(RUNS)
     made = None if runs is None else runs.metadata().id
-    decides = [warehouse.told, made, cluster, choice, sorted(versions.items()), look()]
+    decides = [warehouse.address, made, cluster, choice, sorted(versions.items()), look()]
     return sha256(repr(decides).encode()).hexdigest()
 
 
@@ -84,8 +84,8 @@ def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None =
     """A folder holds the report of one cluster: another one would replace it, pages of groups too. `shown`: what a
     redacted report calls the cluster."""
     if marks.cluster not in (None, cluster, shown):
-        told = f"holds the report of cluster {marks.cluster}; choose another folder for cluster {cluster}"
-        raise Failure(ExitCode.USAGE, f"--report {folder}: {told}")
+        line = f"holds the report of cluster {marks.cluster}; choose another folder for cluster {cluster}"
+        raise Failure(ExitCode.USAGE, f"--report {folder}: {line}")
 
 
 def head_of_page(place: Place) -> bytes:

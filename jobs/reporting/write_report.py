@@ -32,7 +32,7 @@ class WrittenReport:
         own = "a page of its own" if self.num_pages == 1 else "pages of their own"
         pages = f", {self.num_pages:,} of the groups with {own}" if self.num_pages else ""
         counts = f"{counted(self.num_findings, 'finding')}, {counted(self.num_groups, 'group')}{pages}"
-        return f"{self.place}: {self.verdict}, {counts}, {self.num_bytes / 1e6:.1f} MB"
+        return f"{self.place}: verdict {self.verdict}; {counts}; {self.num_bytes / 1e6:.1f} MB"
 
 
 def write_report(
@@ -52,7 +52,14 @@ def write_report(
         except OSError as error:
             raise unwritable(folder, error.strerror or error) from None
         place, num_pages = str(folder / INDEX), len(pages.names)
-        return WrittenReport(place, report.head.verdict, report.num_findings, report.num_groups, num_pages, num_bytes)
+        return WrittenReport(
+            place=place,
+            verdict=report.head.verdict,
+            num_findings=report.num_findings,
+            num_groups=report.num_groups,
+            num_pages=num_pages,
+            num_bytes=num_bytes,
+        )
 
 
 def write_groups(report: Report, warehouse: Warehouse, folder: Place, engine: Engine | None) -> WrittenPages:

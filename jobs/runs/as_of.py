@@ -1,4 +1,5 @@
-"""Checks the as-of time: it must not be before the cluster's first record or snapshot, nor in the future."""
+"""Checks the as-of time: it must not be before the cluster's first record or snapshot, nor before history that was
+dropped, nor in the future."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,6 +7,7 @@ import pyarrow.compute as pc
 
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import Failure
+from jobs.runs.dropped_history import REBUILD, history_dropped_before
 from jobs.runs.result import iso
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
@@ -24,14 +26,24 @@ def known_span(warehouse: Warehouse, cluster: str) -> tuple[datetime, datetime] 
     return (min(known), max(known)) if known else None
 
 
-def check_as_of(as_of_ms: int, started_ms: int, span: tuple[datetime, datetime] | None, cluster: str) -> None:
+def check_as_of(warehouse: Warehouse, cluster: str, as_of_ms: int, started_ms: int) -> None:
+    span = known_span(warehouse, cluster)
     if span is None:
         return
-    oldest, newest = ((time - EPOCH) // timedelta(milliseconds=1) for time in span)
+    oldest, newest = (millis(time) for time in span)
+    dropped = history_dropped_before(warehouse, cluster)
     if as_of_ms < oldest:
-        told = f"is before the first record and snapshot of cluster {cluster}; give {iso(oldest)} or a later time"
+        line = f"is before the first record and snapshot of cluster {cluster}; give {iso(oldest)} or a later time"
+    elif dropped is not None and as_of_ms < millis(dropped):
+        line = (
+            f"`groupscope maintain` dropped history before {iso(millis(dropped))}; give a later time, or run {REBUILD}"
+        )
     elif as_of_ms > max(newest, started_ms):
-        told = f"is in the future; give a time up to {iso(max(newest, started_ms))}"
+        line = f"is in the future; give a time up to {iso(max(newest, started_ms))}"
     else:
         return
-    raise Failure(ExitCode.USAGE, f"--as-of {iso(as_of_ms)}: {told}")
+    raise Failure(ExitCode.USAGE, f"--as-of {iso(as_of_ms)}: {line}")
+
+
+def millis(time: datetime) -> int:
+    return (time - EPOCH) // timedelta(milliseconds=1)

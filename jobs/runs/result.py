@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.output.failure import Failure, described, os_error_line
+from jobs.output.failure import Failure, code_and_line, os_error_line
 from jobs.storage.stored_path import write_whole
 from schemas.contract.tables import CONTRACT_VERSION
 from schemas.words.exit_codes import ExitCode
@@ -68,7 +68,7 @@ def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        code, message = described(error)
+        code, message = code_and_line(error)
         result = {"job": job, "verdict": "failed", "exit_code": int(code), "message": message}
         # The first failure is the one to report.
         with suppress(Failure):
@@ -94,5 +94,5 @@ def written_where_told(result_file: Path | None) -> Iterator[None]:
             result_file.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        told = f"--result-file {os_error_line(error, result_file)}, a file that can be written was expected"
-        raise Failure(ExitCode.USAGE, told) from None
+        line = f"--result-file {os_error_line(error, result_file)}; give a file that can be written"
+        raise Failure(ExitCode.USAGE, line) from None

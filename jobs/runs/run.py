@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from jobs.configuration.settings import Settings, load_settings, options_of, settings_hash
+from jobs.configuration.read_settings import load_settings
+from jobs.configuration.settings import Settings, options_of, settings_hash
 from jobs.engine.engine import Engine
 from jobs.output.failure import say
 from jobs.output.progress import doing
@@ -40,16 +41,18 @@ class RunOptions:
     clock: Callable[[], int] = now_ms
     # When the run began, if that was not when it opened the warehouse.
     started_ms: int | None = None
+    # Whether the run is about all clusters of the warehouse.
+    is_about_all: bool = False
 
 
 def run_options(arguments: argparse.Namespace, *, may_be_new: bool = True) -> RunOptions:
     return RunOptions(
-        arguments.warehouse,
-        arguments.cluster,
-        load_settings(arguments.config),
-        arguments.lock_wait,
-        getattr(arguments, "result_file", None),
-        may_be_new,
+        warehouse=arguments.warehouse,
+        cluster=arguments.cluster,
+        settings=load_settings(arguments.config),
+        lock_wait=arguments.lock_wait,
+        result_file=getattr(arguments, "result_file", None),
+        may_be_new=may_be_new,
     )
 
 
@@ -77,7 +80,7 @@ def nothing() -> None:
 
 
 @dataclass(frozen=True)
-class Made:
+class RunOutcome:
     """What a job made: the changes of each table, and its report. `counts`: the job's own columns of `runs`. `facts`:
     the part of the result that only this job has; it may depend on the run's seconds."""
 
@@ -88,19 +91,23 @@ class Made:
     verdict: str = "clean"
     # Tables whose Delta logs cannot be read: they are created again.
     anew: tuple[str, ...] = ()
-    # Called after all commits, to print messages for users.
+    # Called after all commits, still under the lock.
     finish: Callable[[], None] = nothing
+    # For a run about the whole warehouse: its clusters, with columns of `runs` that differ between them.
+    by_cluster: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Versions that earlier runs name may be gone.
+    forget_versions_before: str | None = None
 
 
 class Job(Protocol):
     @property
     def name(self) -> str: ...
 
-    def make(self, run: Run) -> Made: ...
+    def make(self, run: Run) -> RunOutcome: ...
 
 
 @contextmanager
-def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
+def open_warehouse(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
     """Opens the warehouse and holds its lock."""
     place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
     is_elsewhere = is_remote(place)
@@ -119,7 +126,7 @@ def options_at(place: str, options: RunOptions, engine: Engine) -> StorageOption
 
 def run_jobs(jobs: Sequence[Job], options: RunOptions, engine: Engine) -> list[dict[str, Any]]:
     """Runs the jobs one after the other under one lock, so that no other run comes between; returns their results."""
-    with opened(jobs[0].name, options, engine) as warehouse:
+    with open_warehouse(jobs[0].name, options, engine) as warehouse:
         return run_all(jobs, warehouse, options, engine)
 
 
@@ -128,31 +135,61 @@ def run_all(jobs: Sequence[Job], warehouse: Warehouse, options: RunOptions, engi
 
 
 def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
-    run = begun(warehouse, options, engine)
+    run = begin_run(warehouse, options, engine)
     with doing(job.name), naming_older_tables(warehouse):
         made = job.make(run)
     failpoint("files_written")
     finished_ms = max(options.clock(), run.started_ms)
-    found = result(job.name, run, made, finished_ms)
-    row = run_row(found, run.started_ms, finished_ms, settings_hash(run.settings), made.counts)
+    facts = result(job.name, run, made, finished_ms)
+    rows = run_rows(run, made, facts, finished_ms)
     changes = dict(made.changes)
-    text = result_text(found)
+    text = result_text(facts)
     with doing(f"{job.name}: writing tables"):
-        warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.anew), text)
+        warehouse.write(
+            Manifest(
+                run_id=run.run_id,
+                sequence=run.sequence,
+                time_ms=finished_ms,
+                changes=changes,
+                runs=rows,
+                anew=made.anew,
+                forget_versions_before=made.forget_versions_before,
+            ),
+            text,
+        )
     made.finish()
     write_result_file(options.result_file, text)
-    return found
+    return facts
 
 
-def begun(warehouse: Warehouse, options: RunOptions, engine: Engine) -> Run:
+def run_rows(run: Run, made: RunOutcome, facts: Mapping[str, Any], finished_ms: int) -> tuple[dict[str, Any], ...]:
+    config = settings_hash(run.settings)
+    of_clusters = made.by_cluster or {run.cluster: {}}
+    return tuple(
+        run_row({**facts, "cluster": cluster}, run.started_ms, finished_ms, config, {**made.counts, **columns})
+        for cluster, columns in of_clusters.items()
+    )
+
+
+def begin_run(warehouse: Warehouse, options: RunOptions, engine: Engine) -> Run:
     started_ms = options.clock() if options.started_ms is None else options.started_ms
     sequence = warehouse.next_sequence()
-    cluster = one_cluster(warehouse, options.cluster)
+    known = warehouse.clusters() if options.is_about_all else []
+    cluster = known[0] if known else one_cluster(warehouse, options.cluster)
     run_id = run_id_of(sequence, started_ms)
-    return Run(warehouse, cluster, sequence, run_id, started_ms, options.settings, engine, options.clock)
+    return Run(
+        warehouse=warehouse,
+        cluster=cluster,
+        sequence=sequence,
+        run_id=run_id,
+        started_ms=started_ms,
+        settings=options.settings,
+        engine=engine,
+        clock=options.clock,
+    )
 
 
-def result(job: str, run: Run, made: Made, finished_ms: int) -> dict[str, Any]:
+def result(job: str, run: Run, made: RunOutcome, finished_ms: int) -> dict[str, Any]:
     """The result of the run, for `_runs/RUN.json` and `--format json`."""
     seconds = (finished_ms - run.started_ms) / 1000
     about = {

@@ -36,20 +36,20 @@ WANTED = tuple(column.name for column in COLUMNS)
 NANOSECONDS = 1_000_000
 
 
-def check_names(place: str, found: Collection[str], of_folders: Collection[str]) -> None:
-    missing = [name for name in REQUIRED if name not in found and name not in of_folders]
+def check_names(place: str, names: Collection[str], of_folders: Collection[str]) -> None:
+    missing = [name for name in REQUIRED if name not in names and name not in of_folders]
     if missing:
-        told = f"{place}: {' and '.join(missing)} missing, columns found: {', '.join(found) or 'none'}"
-        raise Failure(ExitCode.UNREADABLE_INPUT, told)
+        line = f"{place}: {' and '.join(missing)} missing, columns found: {', '.join(names) or 'none'}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
 def check_types(place: str, schema: StructType) -> None:
     types = {field.name: field.dataType for field in schema}
     for column in COLUMNS:
-        found = types.get(column.name)
-        if found is not None and not isinstance(found, ACCEPTED[column.kind]):
-            told = f"{place}: column {column.name} is {found.simpleString().upper()}, {column.kind} was expected"
-            raise Failure(ExitCode.UNREADABLE_INPUT, told)
+        kind = types.get(column.name)
+        if kind is not None and not isinstance(kind, ACCEPTED[column.kind]):
+            line = f"{place}: column {column.name} is {kind.simpleString().upper()}, {column.kind} was expected"
+            raise Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
 def rows_of_columns(
@@ -63,23 +63,23 @@ def rows_of_columns(
     source = frame.select(*wanted, source_file.alias("source_file"))
     given = {name: F.col(name) for name in wanted}
     given |= {name: F.regexp_extract("source_file", f"/{name}=([^/]+)/", 1) for name in of_folders}
-    values = {name: converted(name, value, types.get(name), has_nanoseconds) for name, value in given.items()}
+    values = {name: convert(name, value, types.get(name), has_nanoseconds) for name, value in given.items()}
     has_producers = known_producers(given)
-    found = problem(given, values, has_producers)
+    flaw = problem(given, values, has_producers)
     raw = F.to_json(F.struct(*wanted), {"ignoreNullFields": "false"}).cast("binary")
     read = source.select(
         *(sound(column, values.get(column.name)) for column in COLUMNS if column.kind is not Kind.TEXT),
         has_producers.alias("has_producers"),
         "source_file",
-        found.alias("found"),
-        F.when(found.isNotNull(), raw).alias("raw"),
+        flaw.alias("flaw"),
+        F.when(flaw.isNotNull(), raw).alias("raw"),
         F.coalesce(values["topic"] != OFFSETS_TOPIC, F.lit(False)).alias("is_other_topic"),
     )
-    told = {"problem": "found.reason", "problem_field": "found.field", "problem_detail": "found.detail"}
-    return read.withColumns({name: F.col(place) for name, place in told.items()}).drop("found")
+    problem_columns = {"problem": "flaw.reason", "problem_field": "flaw.field", "problem_detail": "flaw.detail"}
+    return read.withColumns({name: F.col(place) for name, place in problem_columns.items()}).drop("flaw")
 
 
-def converted(name: str, value: Column, kind: DataType | None, has_nanoseconds: bool) -> Column:
+def convert(name: str, value: Column, kind: DataType | None, has_nanoseconds: bool) -> Column:
     """The value in the widest type of its kind; NULL if it does not fit. `kind` is None for a folder's name."""
     match name:
         case "timestamp":
@@ -123,7 +123,8 @@ def problem(given: Mapping[str, Column], values: Mapping[str, Column], has_produ
         is_homeless = has_producers & given["is_transactional"] & given["producer_id"].isNull()
         checks.append(
             F.when(
-                is_homeless, told("producer_id", F.lit("null although is_transactional is true: the record needs one"))
+                is_homeless,
+                reject("producer_id", F.lit("null although is_transactional is true: the record needs one")),
             )
         )
     return F.coalesce(*checks)
@@ -135,12 +136,12 @@ def check(column: ArchiveColumn, given: Column, value: Column) -> Column:
         is_bad = given.isNotNull() & ~F.coalesce(value.between(column.lowest, column.highest), F.lit(False))
     if not column.has_nulls:
         is_bad |= given.isNull()
-    expected = column.expected if column.kind is Kind.INTEGER else column.kind
+    expected = column.expected_text if column.kind is Kind.INTEGER else column.kind
     detail = F.concat(F.coalesce(given.cast("string"), F.lit("null")), F.lit(f", {expected} expected"))
-    return F.when(is_bad, told(column.name, detail))
+    return F.when(is_bad, reject(column.name, detail))
 
 
-def told(field: str, detail: Column) -> Column:
+def reject(field: str, detail: Column) -> Column:
     reason = F.lit(RejectReason.BAD_COLUMN.value)
     return F.struct(reason.alias("reason"), F.lit(field).alias("field"), detail.alias("detail"))
 

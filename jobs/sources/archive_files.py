@@ -15,7 +15,7 @@ DELTA_LOG = "_delta_log"
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 CODEC_ENDINGS = (".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")
 PARQUET_MAGIC = b"PAR1"
-EXPECTED = "Parquet, a Delta table or JSON lines were expected"
+EXPECTED = "give Parquet, a Delta table or JSON lines"
 
 
 class Format(StrEnum):
@@ -49,7 +49,7 @@ class FileSystem:
     def of(self, path: Any) -> Any:
         return path.getFileSystem(self.conf)
 
-    def told(self, path: Any) -> str:
+    def shown_path(self, path: Any) -> str:
         whole: str = path.toString()
         return whole.removeprefix(self.hidden_scheme) if self.hidden_scheme else whole
 
@@ -63,8 +63,8 @@ class FileSystem:
 
     def children(self, path: Any) -> list[Any]:
         """Sorted by name, without those that Spark hides too."""
-        found = [status for status in self.of(path).listStatus(path) if not is_hidden(status.getPath().getName())]
-        return sorted(found, key=lambda status: status.getPath().getName())
+        statuses = [status for status in self.of(path).listStatus(path) if not is_hidden(status.getPath().getName())]
+        return sorted(statuses, key=lambda status: status.getPath().getName())
 
     def is_delta(self, folder: Any) -> bool:
         return bool(self.of(folder).exists(self.java.org.apache.hadoop.fs.Path(folder, DELTA_LOG)))
@@ -112,27 +112,27 @@ def is_hidden(name: str) -> bool:
 
 def archive_files(spark: "SparkSession", path: str) -> list[ArchiveFile]:
     """For a Delta table, the files of its current version."""
-    return [file for found in find_archives(spark, path) for file in found.files]
+    return [file for archive in find_archives(spark, path) for file in archive.files]
 
 
 def find_archives(spark: "SparkSession", path: str) -> list[ArchiveFiles]:
     """What is at the path; a Failure if there is nothing, or something that is not an archive."""
     files = FileSystem(spark)
     try:
-        found = list(archives_at(files, path))
+        archives = list(archives_at(files, path))
     except Exception as error:
         if not is_of_java(error):
             raise
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {java_message(error)}, {EXPECTED}") from None
-    if not found:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: holds no files, {EXPECTED}")
-    return found
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {java_message(error)}; {EXPECTED}") from None
+    if not archives:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: holds no files; {EXPECTED}")
+    return archives
 
 
 def archives_at(files: FileSystem, path: str) -> Iterator[ArchiveFiles]:
     statuses = files.statuses(path)
     if not statuses:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: there is no such file or folder, {EXPECTED}")
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: there is no such file or folder; {EXPECTED}")
     loose: dict[Format, list[ArchiveFile]] = {}
     for status in statuses:
         check_outside_tables(files, status.getPath())
@@ -148,7 +148,7 @@ def check_outside_tables(files: FileSystem, path: Any) -> None:
     """Files taken out of a Delta table may belong to another version, or have rows that are deleted."""
     while (path := path.getParent()) is not None:
         if files.is_delta(path):
-            table = files.told(path)
+            table = files.shown_path(path)
             raise Failure(
                 ExitCode.UNREADABLE_INPUT,
                 f"{table}: is a Delta table; give this folder itself, not files or folders inside it",
@@ -158,7 +158,7 @@ def check_outside_tables(files: FileSystem, path: Any) -> None:
 def walk(files: FileSystem, status: Any) -> Iterator[ArchiveFile | ArchiveFiles]:
     path = status.getPath()
     if not status.isDirectory():
-        yield ArchiveFile(files.told(path), int(status.getLen()), int(status.getModificationTime()))
+        yield ArchiveFile(files.shown_path(path), int(status.getLen()), int(status.getModificationTime()))
     elif files.is_delta(path):
         yield delta_files(files, path)
     else:
@@ -179,7 +179,7 @@ def format_of(files: FileSystem, file: ArchiveFile) -> Format:
         return Format.PARQUET
     if not head.strip() or head.strip()[:1] == b"{":
         return Format.JSON
-    raise Failure(ExitCode.UNREADABLE_INPUT, f"{file.path}: begins with {head!r}, {EXPECTED}")
+    raise Failure(ExitCode.UNREADABLE_INPUT, f"{file.path}: begins with {head!r}; {EXPECTED}")
 
 
 def none(files: FileSystem) -> Any:
@@ -191,13 +191,13 @@ def delta_files(files: FileSystem, folder: Any) -> ArchiveFiles:
     snapshot = log.update(False, none(files), none(files))
     added = {added_path(files, folder, each): each for each in snapshot.allFiles().collectAsList()}
     entries = [ArchiveFile(path, each.size(), each.modificationTime()) for path, each in sorted(added.items())]
-    return ArchiveFiles(Format.DELTA, tuple(entries), DeltaVersion(files.told(folder), log, snapshot, added))
+    return ArchiveFiles(Format.DELTA, tuple(entries), DeltaVersion(files.shown_path(folder), log, snapshot, added))
 
 
 def added_path(files: FileSystem, folder: Any, added: Any) -> str:
     """The log has paths as parts of a URI, mostly below the table's folder."""
     path = files.java.org.apache.hadoop.fs.Path(files.java.java.net.URI(added.path()))
-    return files.told(path if path.isAbsolute() else files.java.org.apache.hadoop.fs.Path(folder, path))
+    return files.shown_path(path if path.isAbsolute() else files.java.org.apache.hadoop.fs.Path(folder, path))
 
 
 def is_of_java(error: Exception) -> bool:

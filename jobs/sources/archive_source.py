@@ -35,7 +35,7 @@ from schemas.words.exit_codes import ExitCode
 from udfs.sources.archive_lines import LINE_ROWS, archive_rows, folder_columns
 from udfs.sources.archive_rows import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
 
-__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "has_producers", "unreadable_told"]
+__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "has_producers", "unreadable_failure"]
 
 # The metrics of the Observation that is passed to archive_frame.
 NUM_OTHER_TOPICS = "num_other_topics"
@@ -49,11 +49,11 @@ def archive_frame(
     spark: SparkSession, path: str, files: Collection[str] | None = None, seen: Observation | None = None
 ) -> DataFrame:
     """The archive's rows. Columns are checked now; rows are read when the frame is."""
-    found = find_archives(spark, path)
-    chosen = found if files is None else chosen_files(found, path, set(files))
+    archives = find_archives(spark, path)
+    chosen = archives if files is None else chosen_files(archives, path, set(files))
     system = FileSystem(spark)
-    with unreadable_told(path):
-        frames = [frame for each in chosen for frame in frames_of(spark, system, each, found)]
+    with unreadable_failure(path):
+        frames = [frame for each in chosen for frame in frames_of(spark, system, each, archives)]
     # With no files, an Observation must still count zero rows: otherwise it would wait for ever.
     rows = union(frames or [spark.createDataFrame([], from_arrow_schema(LINE_ROWS))])
     if seen is not None:
@@ -67,40 +67,40 @@ def has_producers(frame: DataFrame) -> bool:
 
 
 @contextmanager
-def unreadable_told(path: str) -> Iterator[None]:
+def unreadable_failure(path: str) -> Iterator[None]:
     """Used around all code that reads an archive's frame: users must repair unreadable files."""
     try:
         yield
     except Exception as error:
         lines = str(error).splitlines() if isinstance(error, PySparkException) or is_of_java(error) else []
-        told = next((line for line in lines if any(sign in line for sign in UNREADABLE_SIGNS)), None)
-        if told is None:
+        reason = next((line for line in lines if any(sign in line for sign in UNREADABLE_SIGNS)), None)
+        if reason is None:
             raise
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {EXCEPTION_NAME.sub('', told)}") from None
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {EXCEPTION_NAME.sub('', reason)}") from None
 
 
-def chosen_files(found: Sequence[ArchiveFiles], path: str, names: set[str]) -> list[ArchiveFiles]:
-    known = {file.path for each in found for file in each.files}
+def chosen_files(archives: Sequence[ArchiveFiles], path: str, names: set[str]) -> list[ArchiveFiles]:
+    known = {file.path for each in archives for file in each.files}
     if gone := sorted(names - known):
         raise Failure(
             ExitCode.UNREADABLE_INPUT,
             f"{gone[0]}: is not among the files of {path} any more; it was there when the run began",
         )
-    chosen = [replace(each, files=tuple(file for file in each.files if file.path in names)) for each in found]
+    chosen = [replace(each, files=tuple(file for file in each.files if file.path in names)) for each in archives]
     return [each for each in chosen if each.files]
 
 
 def frames_of(
-    spark: SparkSession, system: FileSystem, chosen: ArchiveFiles, found: Sequence[ArchiveFiles]
+    spark: SparkSession, system: FileSystem, chosen: ArchiveFiles, archives: Sequence[ArchiveFiles]
 ) -> Iterator[DataFrame]:
-    """The rows of some files, one frame for each set of columns. `found`: everything in the archive."""
+    """The rows of some files, one frame for each set of columns. `archives`: everything at the path."""
     paths = [file.path for file in chosen.files]
     if chosen.table:
         yield delta_rows(spark, system, chosen.table, paths)
     elif chosen.format is Format.PARQUET:
         yield from (group.rows(spark, system) for group in parquet_groups(system, paths))
     else:
-        whole = [file.path for each in found if each.format is Format.JSON for file in each.files]
+        whole = [file.path for each in archives if each.format is Format.JSON for file in each.files]
         yield json_rows(spark, system, paths, whole)
 
 
@@ -159,7 +159,7 @@ def parquet_groups(system: FileSystem, paths: Sequence[str]) -> list[ParquetGrou
     footers = system.java.org.apache.parquet.hadoop.ParquetFileReader.readAllFootersInParallel(system.conf, files, True)
     grouped: dict[tuple[str, tuple[str, ...]], tuple[Any, list[str]]] = {}
     for footer in footers:
-        path, schema = system.told(footer.getFile()), footer.getParquetMetadata().getFileMetaData().getSchema()
+        path, schema = system.shown_path(footer.getFile()), footer.getParquetMetadata().getFileMetaData().getSchema()
         grouped.setdefault((schema.toString(), tuple(folder_columns(path))), (schema, []))[1].append(path)
     return [
         parquet_group(system, schema, sorted(members), of_folders)
@@ -199,11 +199,11 @@ def check_line_names(spark: SparkSession, paths: Sequence[str], whole: Sequence[
     """A column that no line has is missing. Any single line may lack a column: writers leave nulls out."""
     of_folders = set.intersection(*(set(folder_columns(path)) for path in whole))
     lines = exact_paths(spark).text(list(paths)).where(F.trim("value") != "")
-    found = line_names(lines.limit(HEAD_LINES))
-    if set(REQUIRED) <= found | of_folders or lines.isEmpty():
+    names = line_names(lines.limit(HEAD_LINES))
+    if set(REQUIRED) <= names | of_folders or lines.isEmpty():
         return
-    found = line_names(exact_paths(spark).text(list(whole)))
-    check_names(f"{paths[0]}", sorted(found), of_folders)
+    names = line_names(exact_paths(spark).text(list(whole)))
+    check_names(f"{paths[0]}", sorted(names), of_folders)
 
 
 def line_names(lines: DataFrame) -> set[str]:

@@ -1,7 +1,7 @@
 """Takes one snapshot of a live cluster: what the offsets log does not contain, as one JSON object.
 
     with KafkaCluster(servers, properties) as cluster:
-        snapshot = captured(cluster, topics, now_ms())
+        snapshot = take_snapshot(cluster, topics, now_ms())
 
 What ACLs forbid is left out, and a message says so.
 """
@@ -16,6 +16,7 @@ from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
 from jobs.broker.errors import Forbidden
 from jobs.broker.group_settings import group_settings
 from jobs.broker.groups import group_topics, some
+from jobs.broker.offsets import partition_offsets
 from jobs.output.failure import say
 from jobs.sources.snapshot_files import snapshot_table
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
@@ -67,20 +68,20 @@ GROUP_SETTINGS = (
 )
 
 
-def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
+def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
     """A snapshot of these topics, of those that groups commit offsets for, and of the offsets topic. Take the time
     before the call: then no end offset is older than the snapshot's time.
     """
     groups = group_topics(cluster, tell)
-    found = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
-    offsets = found_offsets(cluster, found.values(), tell)
+    by_name = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
+    offsets = found_offsets(cluster, by_name.values(), tell)
     nodes = cluster.nodes()
     racks = {node.id: node.rack for node in nodes}
     return {
         "captured_at": captured_ms,
-        "topics": [topic_part(topic, offsets, racks) for topic in found.values()],
+        "topics": [topic_part(topic, offsets, racks) for topic in by_name.values()],
         "brokers": [{"id": each.id, "host": each.host, "port": each.port, "rack": each.rack} for each in nodes],
-        "offsets_partitions": leaders(found.get(OFFSETS_TOPIC)),
+        "offsets_partitions": leaders(by_name.get(OFFSETS_TOPIC)),
         "settings": found_settings(cluster, tell),
         "groups": found_group_settings(cluster, groups.with_settings, tell),
     }
@@ -100,10 +101,10 @@ def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dic
 def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) -> dict[tuple[str, int], Offsets]:
     partitions = [(topic.name, each.partition) for topic in topics for each in topic.partitions]
     unknown: dict[tuple[str, int], str] = {}
-    found = cluster.offsets(partitions, unknown)
+    offsets = partition_offsets(cluster, partitions, unknown)
     if unknown:
         tell(f"offsets of {counted(len(unknown), 'partition')} are left out, such as: {min(unknown.items())[1]}")
-    return found
+    return offsets
 
 
 def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
@@ -117,10 +118,10 @@ def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
 def found_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
     """Also for groups without settings of their own: they may have had some before."""
     left_out: dict[str, list[str]] = {}
-    found = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)
+    settings = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)
     for why, names in left_out.items():
         tell(f"settings of {some('group', names)} are left out: {why}")
-    return None if found is None else [{"group_id": name, "settings": own} for name, own in sorted(found.items())]
+    return None if settings is None else [{"group_id": name, "settings": own} for name, own in sorted(settings.items())]
 
 
 def topic_part(

@@ -21,10 +21,10 @@ def known_topics(warehouse: Warehouse, cluster: str) -> set[str]:
 
 def topics_of_file(path: Place, cluster: str) -> set[str]:
     """One row group at a time, with names as numbers: there are many commits and few topics."""
-    found: set[str] = set()
+    topics: set[str] = set()
     with pq.ParquetFile(parquet_source(path), read_dictionary=COLUMNS) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, COLUMNS, use_threads=False)
             pairs = rows.group_by(COLUMNS, use_threads=False).aggregate([])
-            found.update(topic for name, topic in zip(*pairs.to_pydict().values(), strict=True) if name == cluster)
-    return found
+            topics.update(topic for name, topic in zip(*pairs.to_pydict().values(), strict=True) if name == cluster)
+    return topics

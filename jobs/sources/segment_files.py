@@ -1,5 +1,6 @@
 """Segment files: which partition they belong to, and their bytes as framed records, a span at a time."""
 
+import errno
 import os
 import re
 import struct
@@ -19,7 +20,7 @@ from schemas.words.exit_codes import ExitCode
 from schemas.words.records import RejectReason
 from udfs.arrays.slices import PADDING, padded
 from udfs.framing.frame import frame
-from udfs.framing.legacy.messages import CODEC_BITS
+from udfs.framing.legacy.kernels import CODEC_BITS
 from udfs.framing.log_bytes.entries import is_entry
 from udfs.framing.log_bytes.framed_records import Framed, Records, Rejected
 from udfs.framing.log_bytes.resync import LARGEST_ENTRY, SHORTEST_LOOK
@@ -77,7 +78,7 @@ class Span:
                 facts.last_batch_crc = batch_crc(file, facts.last_batch_position)
 
     def open(self) -> BufferedReader:
-        return opened(self.path, self.identity)
+        return open_segment(self.path, self.identity)
 
 
 def offsets_partition_of(path: Place) -> int | None:
@@ -97,7 +98,7 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
     another. So a cut is made only before a good batch whose first offset is known; from the first implausible length
     on, everything is one span. No checksum covers the first offset: it must fit between those before and after it."""
     position = start
-    with opened(path) as file:
+    with open_segment(path) as file:
         size, identity = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
         block, block_start = b"", 0
         while position + ENTRY_HEADER.size <= size:
@@ -120,14 +121,18 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
         yield Span(path, start, size, identity, size)
 
 
-def opened(path: Path | StoredPath, identity: int | None = None) -> BufferedReader:
+def open_segment(path: Path | StoredPath, identity: int | None = None) -> BufferedReader:
     """Opens the file, and not another one that has taken its name since it was found."""
     try:
-        file, found = opened_and_identified(path)
+        file, current = opened_and_identified(path)
     except OSError as error:
-        told = f"{os_error_line(error, path)}, a readable segment file was expected"
-        raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
-    if identity not in (None, found):
+        line = os_error_line(error, path)
+        # What else a storage refuses already says what to do.
+        remedy = (
+            "" if isinstance(path, StoredPath) and error.errno != errno.ENOENT else "; give a readable segment file"
+        )
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{line}{remedy}") from None
+    if identity not in (None, current):
         file.close()
         raise Failure(
             ExitCode.UNREADABLE_INPUT, f"{path}: another file replaced it while it was read; run the command again"
@@ -140,8 +145,8 @@ def opened_and_identified(path: Path | StoredPath) -> tuple[BufferedReader, int]
     grow, when it was written."""
     if isinstance(path, StoredPath):
         file = cast(BufferedReader, path.storage.open(path.file))
-        found = path.storage.find(path.file)
-        return file, -1 if found is None else found.modified_ms
+        stored = path.storage.find(path.file)
+        return file, -1 if stored is None else stored.modified_ms
     file = path.open("rb")
     return file, os.fstat(file.fileno()).st_ino
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.output.failure import Failure
-from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, opened
+from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, open_segment
 from jobs.sources.stored_segments import stored_segments
 from jobs.storage.options import StorageOptions, storage_options
 from jobs.storage.places import is_remote
@@ -47,16 +47,14 @@ def segment_files(pattern: str, partition: int | None, options: StorageOptions |
     """Files by offsets partition, then folder, then first offset."""
     if is_remote(pattern):
         return stored_segment_files(pattern, partition, options or storage_options((), os.environ, {}))
-    roots = [Path(found) for found in sorted(glob.glob(pattern))] if has_magic(pattern) else [Path(pattern)]
+    roots = [Path(match) for match in sorted(glob.glob(pattern))] if has_magic(pattern) else [Path(pattern)]
     if not roots:
-        raise Failure(
-            ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: nothing matches, folders of segments were expected"
-        )
-    found = {path.absolute() for root in roots for path in paths_below(root)}
-    files = [segment_file(path, partition_of(path, partition)) for path in sorted(found)]
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: nothing matches; give folders of segments")
+    paths = {path.absolute() for root in roots for path in paths_below(root)}
+    files = [segment_file(path, partition_of(path, partition)) for path in sorted(paths)]
     if not files:
-        told = "no segment files (….log) in it; give a log dir, a folder with several of them, or __consumer_offsets-N"
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {told}")
+        line = "no segment files (….log) in it; give a log dir, a folder with several of them, or __consumer_offsets-N"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {line}")
     return sorted(files, key=in_order)
 
 
@@ -65,7 +63,12 @@ def stored_segment_files(place: str, partition: int | None, options: StorageOpti
     return sorted(
         (
             SegmentFile(
-                path, partition_of(path, partition), file.size, file.modified_ms, file.modified_ms, base_offset_of(path)
+                path=path,
+                partition=partition_of(path, partition),
+                size=file.size,
+                modified_ms=file.modified_ms,
+                identity=file.modified_ms,
+                base_offset=base_offset_of(path),
             )
             for path, file in stored_segments(place, options)
         ),
@@ -97,15 +100,17 @@ def paths_below(root: Path) -> Iterator[Path]:
 
 def partition_folders(root: Path) -> Iterator[Path]:
     """Also links to folders, unless they lead to one that is found anyway."""
-    found: list[Path] = []
+    own_folders: list[Path] = []
     links: list[Path] = []
     for above, folders, _ in os.walk(root):
         if FOLDER.fullmatch(Path(above).name):
-            found.append(Path(above))
+            own_folders.append(Path(above))
             folders.clear()
         links += [Path(above, name) for name in folders if FOLDER.fullmatch(name) and Path(above, name).is_symlink()]
     # Two paths to one folder are one copy.
-    targets = {folder.resolve(): folder for folder in sorted(links)} | {folder.resolve(): folder for folder in found}
+    targets = {folder.resolve(): folder for folder in sorted(links)} | {
+        folder.resolve(): folder for folder in own_folders
+    }
     return iter(sorted(targets.values()))
 
 
@@ -114,16 +119,23 @@ def partition_of(path: Place, given: int | None) -> int:
     if match:
         return int(match[1])
     if given is None:
-        told = "not in a folder __consumer_offsets-N, --offsets-partition N was expected"
-        raise Failure(ExitCode.USAGE, f"{path}: {told}")
+        line = "not in a folder __consumer_offsets-N; add --offsets-partition N"
+        raise Failure(ExitCode.USAGE, f"{path}: {line}")
     return given
 
 
 def segment_file(path: Path, partition: int) -> SegmentFile:
-    with opened(path) as file:
+    with open_segment(path) as file:
         stat = os.fstat(file.fileno())
     modified_ms = stat.st_mtime_ns // 1_000_000
-    return SegmentFile(path, partition, stat.st_size, modified_ms, stat.st_ino, base_offset_of(path))
+    return SegmentFile(
+        path=path,
+        partition=partition,
+        size=stat.st_size,
+        modified_ms=modified_ms,
+        identity=stat.st_ino,
+        base_offset=base_offset_of(path),
+    )
 
 
 def base_offset_of(path: Place) -> int:
@@ -147,7 +159,7 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
 
 def holds_batches_of(path: Path | StoredPath, identity: int | None, marks: Marks) -> bool:
     """A file without a good batch is identified by its beginning."""
-    with opened(path, identity) as file:
+    with open_segment(path, identity) as file:
         if marks.first_batch_crc != batch_crc(file, 0):
             return False
         last = marks.last_batch_position

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import Failure, os_error_line
-from jobs.sources.stored_segments import split
+from jobs.sources.stored_segments import split_at_pattern
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import is_remote, storage_at
 from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
@@ -30,7 +30,7 @@ from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sources.snapshot_fields import Malformed, Snapshots
-from udfs.sources.snapshot_lines import Contradiction, merged, parse
+from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -68,23 +68,33 @@ def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Snapshots:
         text = content.decode("utf-8-sig")
         return parse(text, file.modified_ms if captured_at_ms is None else captured_at_ms)
     except UnicodeDecodeError as error:
-        told = f"byte {error.object[error.start]:#04x} at position {error.start} is not UTF-8"
+        line = f"byte {error.object[error.start]:#04x} at position {error.start} is not UTF-8"
     except (OSError, EOFError, zlib.error) as error:
-        told = f"not a whole gzip file, {error}"
+        line = f"not a whole gzip file, {error}"
     except Malformed as error:
-        told = str(error)
-    raise Failure(ExitCode.UNREADABLE_INPUT, f"{file.name}: {told}")
+        line = str(error)
+    raise Failure(ExitCode.UNREADABLE_INPUT, f"{file.name}: {line}")
 
 
 def snapshot_table(table: Table, rows: Iterable[tuple[str, dict[str, Any]]], cluster: str, run_id: str) -> pa.Table:
+    """Rows become columns one capture time at a time: as Python objects, all of them would take gigabytes."""
+    by_time: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    for place, row in rows:
+        by_time.setdefault(row["captured_time"], []).append((place, row))
+    tables = [snapshot_rows(table, by_time.pop(ms), cluster, run_id) for ms in sorted(by_time)]
+    return pa.concat_tables(tables) if tables else table_schema(table).empty_table()
+
+
+def snapshot_rows(table: Table, rows: Iterable[tuple[str, dict[str, Any]]], cluster: str, run_id: str) -> pa.Table:
+    """Of one capture time."""
     try:
-        whole = merged(rows, [name for name in table.key if name != "cluster"])
+        whole = merge_rows(rows, [name for name in table.key if name != "cluster"])
     except Contradiction as error:
         raise Failure(ExitCode.UNREADABLE_INPUT, str(error)) from None
-    told = [
+    complete_rows = [
         {**row, "captured_time": instant(row["captured_time"]), "cluster": cluster, "run_id": run_id} for row in whole
     ]
-    return pa.Table.from_pylist(told, schema=table_schema(table))
+    return pa.Table.from_pylist(complete_rows, schema=table_schema(table))
 
 
 def instant(ms: int) -> datetime:
@@ -96,8 +106,8 @@ def files_at(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
         yield from stored_files(path, options)
         return
     local = path.removeprefix("file:")
-    found = [local] if Path(local).exists() else sorted(glob.glob(local, recursive=True))
-    files = [file for each in found for file in local_files(Path(each))]
+    places = [local] if Path(local).exists() else sorted(glob.glob(local, recursive=True))
+    files = [file for each in places for file in local_files(Path(each))]
     if not files:
         raise no_files(path)
     for file in files:
@@ -105,13 +115,13 @@ def files_at(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
             yield SnapshotFile(str(file), file.stat().st_mtime_ns // 1_000_000, file.read_bytes())
         except OSError as error:
             raise Failure(
-                ExitCode.UNREADABLE_INPUT, f"{file}: {error.strerror}, a readable file of snapshots was expected"
+                ExitCode.UNREADABLE_INPUT, f"{file}: {error.strerror}; give a readable file of snapshots"
             ) from None
 
 
 def no_files(path: str) -> Failure:
-    told = "no such file, or a folder without files; give files of snapshots"
-    return Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {told}")
+    line = "no such file, or a folder without files; give files of snapshots"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {line}")
 
 
 def local_files(path: Path) -> list[Path]:
@@ -124,18 +134,18 @@ def local_files(path: Path) -> list[Path]:
 
 def stored_files(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
     try:
-        storage, found = found_at(path.rstrip("/"), options)
-        for file in found:
+        storage, listed = found_at(path.rstrip("/"), options)
+        for file in listed:
             yield SnapshotFile(uri_of(storage, file.name), file.modified_ms, read_whole(storage, file.name))
     except OSError as error:
         raise Failure(ExitCode.UNREADABLE_INPUT, os_error_line(error, path)) from None
-    if not found:
+    if not listed:
         raise no_files(path)
 
 
 def found_at(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFile]]:
     """As on a local disk, a file with exactly this name comes before files that match it as a pattern."""
-    above, pattern = split(path)
+    above, pattern = split_at_pattern(path)
     folder = ""
     # Without a pattern it is a file or a folder in the folder above. A bucket has no folder above.
     if not pattern and above.count("/") > 2:
@@ -144,8 +154,8 @@ def found_at(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFi
     storage = storage_at(above, options)
     if pattern and (file := storage.find("/".join(pattern))):
         return storage, [file]
-    found = (file for file in storage.list(folder) if is_match(file.name.split("/"), pattern))
-    return storage, sorted(found, key=lambda file: file.name)
+    matching = (file for file in storage.list(folder) if is_match(file.name.split("/"), pattern))
+    return storage, sorted(matching, key=lambda file: file.name)
 
 
 def is_match(names: list[str], pattern: list[str]) -> bool:

@@ -19,23 +19,23 @@ EXPECTED = "give a log dir, a folder with several of them, or __consumer_offsets
 
 def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPath, StoredFile]]:
     """The place may be a folder, a file, or a pattern for these."""
-    above, pattern = split(place.rstrip("/"))
+    above, pattern = split_at_pattern(place.rstrip("/"))
     # A file belongs to the folder that it is in.
     if not pattern and above.endswith(SUFFIX):
         above, _, name = above.rpartition("/")
         pattern = [name]
     storage = storage_at(above, options)
     try:
-        found = list(segments_of(storage, pattern))
+        segments = list(segments_of(storage, pattern))
     except OSError as error:
-        told = f"segments:{place}: {os_error_line(error, place)}"
-        raise Failure(ExitCode.UNREADABLE_INPUT, told.replace(f"{place}: {place}: ", f"{place}: ")) from None
-    if not found:
+        line = f"segments:{place}: {os_error_line(error, place)}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, line.replace(f"{place}: {place}: ", f"{place}: ")) from None
+    if not segments:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{place}: no segment files (….log) there; {EXPECTED}")
-    return found
+    return segments
 
 
-def split(place: str) -> tuple[str, list[str]]:
+def split_at_pattern(place: str) -> tuple[str, list[str]]:
     """The place before the first part that is a pattern, and the parts from there on."""
     root, _, path = place.partition("://")
     names = path.split("/")

@@ -27,20 +27,24 @@ TIME = "captured_time"
 
 
 def new_snapshots(
-    warehouse: Warehouse, name: str, found: pa.Table, cluster: str, files: Mapping[datetime, str] = MappingProxyType({})
+    warehouse: Warehouse,
+    name: str,
+    snapshots: pa.Table,
+    cluster: str,
+    files: Mapping[datetime, str] = MappingProxyType({}),
 ) -> pa.Table:
     """The rows that the warehouse lacks; those that it has must not say anything else there. `files`: by time, where a
     snapshot was read."""
-    held = held_snapshots(warehouse, name, found.column(TIME)) if found.num_rows else None
+    held = held_snapshots(warehouse, name, snapshots.column(TIME)) if snapshots.num_rows else None
     if held is None:
-        return found
+        return snapshots
     held = held.filter(pc.equal(held.column("cluster"), cluster))
     key = TABLES[name].key
     known = {key_of(row, key): row for row in held.to_pylist()}
-    rows = found.to_pylist()
+    rows = snapshots.to_pylist()
     for row in rows:
         check_same(name, known.get(key_of(row, key)), row, files.get(row[TIME], "--snapshots"))
-    return found.filter(pa.array([key_of(row, key) not in known for row in rows], pa.bool_()))
+    return snapshots.filter(pa.array([key_of(row, key) not in known for row in rows], pa.bool_()))
 
 
 def held_snapshots(warehouse: Warehouse, name: str, times: pa.ChunkedArray) -> pa.Table | None:
@@ -61,8 +65,8 @@ def rows_of_times(path: Place, name: str, bounds: dict[str, datetime], wanted: p
     with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
         column = file.schema_arrow.names.index(TIME)
         for group in range(file.num_row_groups):
-            told = file.metadata.row_group(group).column(column).statistics
-            if told is None or not told.has_min_max or overlap(told.min, told.max, bounds):
+            statistics = file.metadata.row_group(group).column(column).statistics
+            if statistics is None or not statistics.has_min_max or overlap(statistics.min, statistics.max, bounds):
                 rows = file.read_row_group(group, schema.names, use_threads=False).cast(schema)
                 yield rows.filter(pc.is_in(rows.column(TIME), wanted))
 
@@ -109,7 +113,7 @@ def check_same(name: str, held: Row | None, row: Row, file: str) -> None:
         theirs = None if held is None else held[column]
         if column != "run_id" and None not in (value, theirs) and value != theirs:
             subject = ", ".join(f"{each} {row[each]}" for each in TABLES[name].key if each not in ("cluster", TIME))
-            told = f"{column} {value}{subject and f' of {subject}'} at {row[TIME]}"
+            text = f"{column} {value}{subject and f' of {subject}'} at {row[TIME]}"
             stored = f"the warehouse has {theirs} of cluster {row['cluster']} at this time"
-            line = f"{file}: {told}, but {stored}; {OTHER_CLUSTER}"
+            line = f"{file}: {text}, but {stored}; {OTHER_CLUSTER}"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)

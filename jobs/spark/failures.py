@@ -49,7 +49,7 @@ def task_in(text: str) -> re.Match[str] | None:
 
 
 @contextmanager
-def noted(task: int) -> Iterator[None]:
+def note_task(task: int) -> Iterator[None]:
     """Around the work of a task."""
     try:
         yield
@@ -61,15 +61,15 @@ def noted(task: int) -> Iterator[None]:
 def failure_of(text: str) -> Failure:
     task = task_in(text)
     where = f"executors on {task['host']}" if task and task["host"] else "executors"
-    if found := MISSING.search(text):
-        return missing_package(where, found["name"])
-    if found := VERSIONS.search(text):
+    if match := MISSING.search(text):
+        return missing_package(where, match["name"])
+    if match := VERSIONS.search(text):
         problem = (
-            f"{where} run Python {found['worker']}, the driver {found['driver']}; both must run the same minor version"
+            f"{where} run Python {match['worker']}, the driver {match['driver']}; both must run the same minor version"
         )
         return Failure(ExitCode.USAGE, f"{problem}. {SHIP_PYTHON}")
-    if found := NO_PYTHON.search(text):
-        return Failure(ExitCode.USAGE, f"{where}: Python cannot be started as {found['program']}. {SHIP_PYTHON}")
+    if match := NO_PYTHON.search(text):
+        return Failure(ExitCode.USAGE, f"{where}: Python cannot be started as {match['program']}. {SHIP_PYTHON}")
     if LOST.search(text) and CRASHED not in text:
         host = f" on {task['host']}" if task and task["host"] else ""
         why = "ended: somebody killed it, or memory ran out; more spark.executor.memoryOverhead may help"

@@ -85,8 +85,8 @@ def run_ivy(jar_set: JarSet, folder: Path) -> None:
         places = ["-cache", f"{scratch}/ivy", "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
         done = subprocess.run([*ivy, *request, *types, *places], capture_output=True, text=True, check=False)
     if done.returncode:
-        told = (done.stdout + done.stderr)[-4000:]
-        raise RuntimeError(f"Ivy could not download the Java libraries of {jar_set.name}:\n{told}")
+        output = (done.stdout + done.stderr)[-4000:]
+        raise RuntimeError(f"Ivy could not download the Java libraries of {jar_set.name}:\n{output}")
 
 
 def ivy_jar() -> Path:

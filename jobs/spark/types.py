@@ -22,19 +22,21 @@ def table_type(table: Table) -> StructType:
 def with_comments(kind: StructType, columns: tuple[Column, ...]) -> StructType:
     return StructType(
         [
-            StructField(field.name, commented(field.dataType, column.type), field.nullable, {"comment": column.comment})
+            StructField(
+                field.name, with_comment(field.dataType, column.type), field.nullable, {"comment": column.comment}
+            )
             for field, column in zip(kind, columns, strict=True)
         ]
     )
 
 
-def commented(kind: DataType, declared: ColumnType) -> DataType:
+def with_comment(kind: DataType, declared: ColumnType) -> DataType:
     match kind, declared:
         case ArrayType(), ListOf(item):
-            return ArrayType(commented(kind.elementType, item), kind.containsNull)
+            return ArrayType(with_comment(kind.elementType, item), kind.containsNull)
         case StructType(), StructOf(fields):
             return with_comments(kind, fields)
         case MapType(), MapOf(_, value):
-            return MapType(kind.keyType, commented(kind.valueType, value), kind.valueContainsNull)
+            return MapType(kind.keyType, with_comment(kind.valueType, value), kind.valueContainsNull)
         case _:
             return kind

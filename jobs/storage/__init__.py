@@ -1,1 +1,1 @@
-"""Where files lie, whatever holds them: local disks, object stores, HDFS, all by one interface and without Java."""
+"""Files on local disks, in object stores and in HDFS, all by one interface and without Java."""

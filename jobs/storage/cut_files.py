@@ -12,6 +12,8 @@ from contextlib import suppress
 
 from hdfs_native import Client
 
+from jobs.storage.hdfs_client import HdfsClient
+
 # What a warehouse is made of. Of other files we do not know who writes them.
 ENDINGS = (".json", ".parquet")
 # A writer that is alive closes its file in this time.
@@ -21,7 +23,7 @@ PAUSE_SECONDS = 0.2
 PATIENCE_SECONDS = 60.0
 
 
-def restore(client: Client, folder: str) -> list[str]:
+def restore(client: Client | HdfsClient, folder: str) -> list[str]:
     """Returns when the folder and those below it have no such files, or the ones that remain when it gives up. All are
     paths as HDFS names them."""
     begun = time.monotonic()
@@ -38,7 +40,7 @@ def restore(client: Client, folder: str) -> list[str]:
     return waiting
 
 
-def cut_files(client: Client, folder: str) -> Iterator[str]:
+def cut_files(client: Client | HdfsClient, folder: str) -> Iterator[str]:
     """Only whole blocks of them are counted."""
     with suppress(FileNotFoundError):
         for found in client.list_status(folder, True):
@@ -47,7 +49,7 @@ def cut_files(client: Client, folder: str) -> Iterator[str]:
                 yield found.path
 
 
-def is_closed(client: Client, path: str) -> bool:
+def is_closed(client: Client | HdfsClient, path: str) -> bool:
     try:
         return client.recover_lease(path)
     except FileNotFoundError:

@@ -1,29 +1,31 @@
 """HDFS by hdfs-native, which reads HADOOP_CONF_DIR and Kerberos' tickets as Hadoop's own clients do."""
 
 import errno
-import io
 import re
 import socket
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, TypeVar
 from urllib.parse import urlsplit
 
-from hdfs_native import Client, WriteOptions
+from hdfs_native import Client
 
+from jobs.storage.calls.answers import Server
+from jobs.storage.calls.processes import once_a_process
 from jobs.storage.closes import Close, begin_close
 from jobs.storage.cut_files import PATIENCE_SECONDS, restore
+from jobs.storage.hdfs_client import WRITE_BYTES, HdfsClient, HdfsReader
 from jobs.storage.options import StorageOptions
-from jobs.storage.processes import once_a_process
-from jobs.storage.refusals import refusals_told
-from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes, nothing
+from jobs.storage.refusals import refusals_as_failures
+from jobs.storage.stored_files import Data, StoredFile, buffered_reader, last_bytes, nothing
 
 # delta-rs finds no table in folders of other names there.
 PLAIN = re.compile(r"[\w./=+-]*", re.ASCII)
 CONNECT_SECONDS = 5
-WRITE_BYTES = 1 << 20
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -32,43 +34,43 @@ class HdfsStorage:
     options: StorageOptions
 
     @property
-    def client(self) -> Client:
+    def client(self) -> HdfsClient:
         where = urlsplit(self.place)
-        return connected(f"{where.scheme}://{where.netloc}", self.options)  # type: ignore[no-any-return]
+        return connect(f"{where.scheme}://{where.netloc}", self.options)  # type: ignore[no-any-return]
 
     def path(self, name: str) -> str:
         """As HDFS names it: nothing is escaped there."""
         root = self.place.split("://", 1)[1].partition("/")[2]
         return "/" + "/".join(part for part in (root, name) if part)
 
-    def told(self, name: str = "") -> AbstractContextManager[None]:
+    def errors_of(self, name: str = "") -> AbstractContextManager[None]:
         """Refusals, as errors of the file."""
-        return refusals_told(f"{self.place}/{name}" if name else self.place, CONNECT_SECONDS)
+        return refusals_as_failures(f"{self.place}/{name}" if name else self.place, CONNECT_SECONDS)
 
     def list(self, folder: str = "") -> Iterator[StoredFile]:
         above = self.path("").rstrip("/") + "/"
-        with self.told(folder), suppress(FileNotFoundError):
+        with self.errors_of(folder), suppress(FileNotFoundError):
             for found in self.client.list_status(self.path(folder), True):
                 if not found.isdir:
                     yield StoredFile(found.path.removeprefix(above), found.length, found.modification_time)
 
     def find(self, name: str) -> StoredFile | None:
         try:
-            with self.told(name):
+            with self.errors_of(name):
                 found = self.client.get_file_info(self.path(name))
         except FileNotFoundError:
             return None
         return None if found.isdir else StoredFile(name, found.length, found.modification_time)
 
     def open(self, name: str) -> IO[bytes]:
-        return buffered(self.opened(name))
+        return buffered_reader(self.open_ranges(name))
 
     def ranges(self, name: str, last: int) -> tuple["HdfsRanges", Data]:
-        found = self.opened(name)
+        found = self.open_ranges(name)
         return found, last_bytes(found, last)
 
-    def opened(self, name: str) -> "HdfsRanges":
-        with self.told(name):
+    def open_ranges(self, name: str) -> "HdfsRanges":
+        with self.errors_of(name):
             reader = self.client.read(self.path(name))
             return HdfsRanges(self, name, reader, len(reader))
 
@@ -87,16 +89,19 @@ class HdfsStorage:
         file.finish(is_new=False)
 
     def delete(self, name: str) -> None:
-        with self.told(name):
-            self.client.delete(self.path(name), False)
+        with self.errors_of(name):
+            self.client.delete(self.path(name))
 
     def restore(self, folder: str = "") -> None:
-        with self.told(folder):
+        with self.errors_of(folder):
             cut = restore(self.client, self.path(folder))
         if cut:
-            told = f"the name node does not know the length of this file again, tried for {PATIENCE_SECONDS:g} s"
+            line = f"the name node does not know the length of this file again, tried for {PATIENCE_SECONDS:g} s"
             place = self.place.removesuffix(self.path("")) + cut[0]
-            raise OSError(errno.EIO, f"{told}: check that all data nodes run", place)
+            raise OSError(errno.EIO, f"{line}: check that all data nodes run", place)
+
+    def in_time(self, call: Callable[[], T]) -> T:
+        return self.client.server.answer(call)
 
     @property
     def delta_options(self) -> dict[str, str]:
@@ -104,29 +109,30 @@ class HdfsStorage:
 
     def delta_uri(self, folder: str) -> str:
         if not PLAIN.fullmatch(self.path(folder)):
-            told = "is not a place for tables: letters, digits and . _ - = + / were expected in its path"
-            raise OSError(22, told, self.place)
+            line = "is not a place for tables; use only letters, digits and . _ - = + / in its path"
+            raise OSError(22, line, self.place)
         return f"{self.place}/{folder}"
 
 
 @once_a_process
-def connected(root: str, options: StorageOptions) -> Client:
+def connect(root: str, options: StorageOptions) -> HdfsClient:
     """The client itself tries for minutes where nobody listens, so that is found out before."""
     where = urlsplit(root)
     if where.hostname and where.port:
         socket.create_connection((where.hostname, where.port), CONNECT_SECONDS).close()
-    return Client(root if where.netloc else None, options.of_hadoop())
+    server = Server(options.answer_seconds)
+    return HdfsClient(server.answer(lambda: Client(root if where.netloc else None, options.of_hadoop())), server)
 
 
 @dataclass(frozen=True)
 class HdfsRanges:
     storage: HdfsStorage
     name: str
-    reader: Any
+    reader: HdfsReader
     size: int
 
     def read(self, start: int, length: int) -> Data:
-        with self.storage.told(self.name):
+        with self.storage.errors_of(self.name):
             return self.reader.read_range(start, length)
 
 
@@ -139,8 +145,8 @@ class HdfsFile:
         self.waiting = bytearray()
         self.size = 0
         self.closing: Close | None = None
-        with storage.told(name):
-            self.file: Any = storage.client.create(storage.path(self.begun), WriteOptions(create_parent=True))
+        with storage.errors_of(name):
+            self.file = storage.client.create(storage.path(self.begun))
 
     def write(self, data: Data, /) -> int:
         self.waiting += data
@@ -149,8 +155,8 @@ class HdfsFile:
         return memoryview(data).nbytes
 
     def flush_waiting(self) -> None:
-        with self.storage.told(self.name):
-            self.file.write(bytes(self.waiting))
+        with self.storage.errors_of(self.name):
+            self.file.write(self.waiting)
         self.size += len(self.waiting)
         self.waiting.clear()
 
@@ -164,12 +170,8 @@ class HdfsFile:
 
     def close(self) -> None:
         # Closed by its number, whatever its name is by then. It may have been deleted, or replaced by another one.
-        try:
-            with suppress(FileNotFoundError), self.storage.told(self.name):
-                self.file.close()
-        finally:
-            # Else Python closes it once more when it frees it, and waits for minutes if the name node is gone by then.
-            io.RawIOBase.close(self.file)
+        with suppress(FileNotFoundError), self.storage.errors_of(self.name):
+            self.file.close()
 
     def is_readable(self) -> bool:
         """A file's length counts its last block before readers get it; the length of its located blocks does not."""
@@ -182,7 +184,7 @@ class HdfsFile:
         path = self.storage.path
         try:
             self.begin_close().wait_until(self.is_readable)
-            with self.storage.told(self.name):
+            with self.storage.errors_of(self.name):
                 self.storage.client.rename(path(self.begun), path(self.name), not is_new)
         except OSError:
             self.abandon()

@@ -62,7 +62,7 @@ class KeptFiles:
             if found is not None:
                 self.blocks.move_to_end((key, number))
                 return found
-            missing = list(self.missing(key, file, number, max(wanted, BLOCKS_AT_ONCE)))
+            missing = list(self.missing_blocks(key, file, number, max(wanted, BLOCKS_AT_ONCE)))
         start = number * BLOCK_BYTES
         end = min(start + len(missing) * BLOCK_BYTES, file.ranges.size)
         data = memoryview(file.ranges.read(start, end - start)).cast("B")
@@ -76,7 +76,7 @@ class KeptFiles:
             self.make_room()
         return parts[number]
 
-    def missing(self, key: Key, file: KeptFile, first: int, most: int) -> Iterator[int]:
+    def missing_blocks(self, key: Key, file: KeptFile, first: int, most: int) -> Iterator[int]:
         """This block, and those right behind it that are not here."""
         for number in range(first, first + most):
             is_behind = number * BLOCK_BYTES >= file.ranges.size - len(file.last)

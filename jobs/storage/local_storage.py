@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from jobs.storage.stored_files import Data, StoredFile, last_bytes, nothing
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,11 @@ class LocalStorage:
                 path = Path(above, name)
                 # It may be gone by now.
                 with suppress(FileNotFoundError):
-                    yield stored(path, path.relative_to(self.root).as_posix())
+                    yield stored_file(path, path.relative_to(self.root).as_posix())
 
     def find(self, name: str) -> StoredFile | None:
         try:
-            return stored(self.root / name, name) if (self.root / name).is_file() else None
+            return stored_file(self.root / name, name) if (self.root / name).is_file() else None
         except FileNotFoundError:
             return None
 
@@ -61,6 +63,9 @@ class LocalStorage:
     def restore(self, folder: str = "") -> None:
         """A file that is there is whole."""
 
+    def in_time(self, call: Callable[[], T]) -> T:
+        return call()
+
     @property
     def delta_options(self) -> dict[str, str]:
         return {}
@@ -69,7 +74,7 @@ class LocalStorage:
         return str(self.root / folder)
 
 
-def stored(path: Path, name: str) -> StoredFile:
+def stored_file(path: Path, name: str) -> StoredFile:
     found = path.stat()
     return StoredFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
 

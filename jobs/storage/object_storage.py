@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
 
 import obstore
 from obstore.store import from_url
 
+from jobs.storage.calls.processes import once_a_process
 from jobs.storage.options import StorageOptions
-from jobs.storage.processes import once_a_process
-from jobs.storage.refusals import refusals_told
-from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes, nothing
+from jobs.storage.refusals import refusals_as_failures
+from jobs.storage.stored_files import Data, StoredFile, buffered_reader, last_bytes, nothing
 
 # A put that fails where there is an object cannot be done in parts: up to so much is put at once.
 MOST_AT_ONCE = 32 << 20
@@ -23,6 +23,8 @@ PART_BYTES = 8 << 20
 CONNECT_SECONDS = 5
 NO_LAST_BYTES = re.compile(r"NotPartial|\b416\b")
 PREFIXES = {"s3": "aws", "s3a": "aws", "gs": "google", "abfs": "azure", "abfss": "azure"}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,27 +38,27 @@ class ObjectStorage:
 
     @property
     def store(self) -> Any:
-        return connected(self.place, self.options)
+        return connect(self.place, self.options)
 
-    def told(self, name: str = "") -> AbstractContextManager[None]:
+    def errors_of(self, name: str = "") -> AbstractContextManager[None]:
         """Refusals, as errors of the file."""
-        return refusals_told(f"{self.place}/{name}" if name else self.place, self.options.retry_seconds)
+        return refusals_as_failures(f"{self.place}/{name}" if name else self.place, self.options.retry_seconds)
 
     def list(self, folder: str = "") -> Iterator[StoredFile]:
-        with self.told(folder):
+        with self.errors_of(folder):
             for found in obstore.list(self.store, folder or None):
-                yield from map(stored, found)
+                yield from map(stored_file, found)
 
     def find(self, name: str) -> StoredFile | None:
         try:
-            with self.told(name):
-                return stored(obstore.head(self.store, name))
+            with self.errors_of(name):
+                return stored_file(obstore.head(self.store, name))
         except FileNotFoundError:
             return None
 
     def open(self, name: str) -> IO[bytes]:
-        with self.told(name):
-            return buffered(ObjectRanges(self, name, self.size_of(name)))
+        with self.errors_of(name):
+            return buffered_reader(ObjectRanges(self, name, self.size_of(name)))
 
     def ranges(self, name: str, last: int) -> tuple["ObjectRanges", Data]:
         """By one request, but on Azure, which gives no last bytes of what one does not know the size of."""
@@ -67,9 +69,9 @@ class ObjectStorage:
             except Exception as error:
                 # An empty object has none either.
                 if not NO_LAST_BYTES.search(str(error)):
-                    with self.told(name):
+                    with self.errors_of(name):
                         raise
-        with self.told(name):
+        with self.errors_of(name):
             ranges = ObjectRanges(self, name, self.size_of(name))
         return ranges, last_bytes(ranges, last)
 
@@ -85,23 +87,27 @@ class ObjectStorage:
 
     def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
         wait()
-        with self.told(name):
+        with self.errors_of(name):
             obstore.put(self.store, name, data, use_multipart=False)
 
     def delete(self, name: str) -> None:
         # Some stores refuse to delete what is not there.
         if self.find(name) is not None:
-            with self.told(name):
+            with self.errors_of(name):
                 obstore.delete(self.store, name)
 
     def restore(self, folder: str = "") -> None:
         """A file that is there is whole."""
 
+    def in_time(self, call: Callable[[], T]) -> T:
+        return call()
+
     @property
     def delta_options(self) -> dict[str, str]:
-        seconds = {"retry_timeout": self.options.retry_seconds, "connect_timeout": CONNECT_SECONDS}
-        told = {name: f"{value}s" for name, value in seconds.items()}
-        return {**self.options.of(self.prefix), **CONDITIONAL.get(self.prefix, {}), **told}
+        retry = self.options.retry_seconds
+        seconds = {"retry_timeout": retry, "timeout": retry, "connect_timeout": CONNECT_SECONDS}
+        timeouts = {name: f"{value}s" for name, value in seconds.items()}
+        return {**self.options.of(self.prefix), **CONDITIONAL.get(self.prefix, {}), **timeouts}
 
     def delta_uri(self, folder: str) -> str:
         return f"{self.place}/{folder}"
@@ -112,7 +118,7 @@ CONDITIONAL = {"aws": {"aws_conditional_put": "etag"}}
 
 
 @once_a_process
-def connected(place: str, options: StorageOptions) -> Any:
+def connect(place: str, options: StorageOptions) -> Any:
     prefix = PREFIXES[urlsplit(place).scheme.lower()]
     config = {**options.of(prefix), **CONDITIONAL.get(prefix, {})}
     is_plain = config.pop(f"{prefix}_allow_http", "false").lower() == "true"
@@ -131,7 +137,7 @@ def connected(place: str, options: StorageOptions) -> Any:
     )
 
 
-def stored(found: Any) -> StoredFile:
+def stored_file(found: Any) -> StoredFile:
     return StoredFile(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
 
 
@@ -142,7 +148,7 @@ class ObjectRanges:
     size: int
 
     def read(self, start: int, length: int) -> Data:
-        with self.storage.told(self.name):
+        with self.storage.errors_of(self.name):
             return obstore.get_range(self.storage.store, self.name, start=start, length=length)
 
 
@@ -159,21 +165,21 @@ class ObjectFile:
             self.begin_parts()
         if self.parts is None:
             return self.waiting.write(data)
-        with self.storage.told(self.name):
+        with self.storage.errors_of(self.name):
             return int(self.parts.write(data))
 
     def begin_parts(self) -> None:
         """Large files have names that nobody else gives, so a look is enough of a condition."""
         if self.storage.find(self.name) is not None:
-            with self.storage.told(self.name):
+            with self.storage.errors_of(self.name):
                 raise FileExistsError
-        with self.storage.told(self.name):
+        with self.storage.errors_of(self.name):
             self.parts = obstore.open_writer(self.storage.store, self.name, buffer_size=PART_BYTES)
             self.parts.write(self.waiting.getbuffer())
         self.waiting = io.BytesIO()
 
     def finish(self) -> None:
-        with self.storage.told(self.name):
+        with self.storage.errors_of(self.name):
             if self.parts is None:
                 obstore.put(self.storage.store, self.name, self.waiting.getvalue(), mode="create", use_multipart=False)
             else:

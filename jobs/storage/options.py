@@ -28,6 +28,7 @@ KNOWN = frozenset(f"{prefix}_{name}" for prefix, names in NAMES.items() for name
 OF_HADOOP = re.compile(r"(fs|dfs|hadoop)\.[\w.-]+")
 
 RETRY_SECONDS = 30
+ANSWER_SECONDS = 120
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -38,6 +39,8 @@ class StorageOptions:
     values: Pairs = field(default=(), repr=False)
     # For how long one request is tried again.
     retry_seconds: int = RETRY_SECONDS
+    # How long HDFS may take for the answer to one request.
+    answer_seconds: int = ANSWER_SECONDS
 
     def of(self, prefix: str) -> dict[str, str]:
         return {name: value for name, value in self.values if name.startswith(f"{prefix}_")}
@@ -55,11 +58,12 @@ def storage_options(
     environment: Mapping[str, str],
     hadoop: Mapping[str, str],
     retry_seconds: int = RETRY_SECONDS,
+    answer_seconds: int = ANSWER_SECONDS,
 ) -> StorageOptions:
     """Settings win over those of the Spark application, these over the environment."""
     from_environment = ((name.lower(), value) for name, value in environment.items() if name.lower() in KNOWN)
     values = dict(chain(from_environment, options_of_hadoop(hadoop).items(), settings))
-    return StorageOptions(tuple(sorted(values.items())), retry_seconds)
+    return StorageOptions(tuple(sorted(values.items())), retry_seconds, answer_seconds)
 
 
 # Hadoop's names of the same things, without `spark.hadoop.`.

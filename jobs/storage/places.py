@@ -14,7 +14,7 @@ from schemas.words.exit_codes import ExitCode
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 OBJECTS = ("s3", "s3a", "gs", "abfs", "abfss")
 HADOOP = ("hdfs", "viewfs")
-EXPECTED = "a path, file:, s3://, s3a://, gs://, abfss://, hdfs:// or viewfs:// was expected"
+EXPECTED = "give a path, file:, s3://, s3a://, gs://, abfss://, hdfs:// or viewfs://"
 
 
 def is_remote(place: str) -> bool:
@@ -42,7 +42,7 @@ def storage_at(place: str, options: StorageOptions) -> Storage:
     if scheme == "file":
         return LocalStorage(str(local_path(place).absolute()))
     if scheme not in OBJECTS + HADOOP:
-        raise Failure(ExitCode.USAGE, f"{place}: unknown kind of storage {scheme}:, {EXPECTED}")
+        raise Failure(ExitCode.USAGE, f"{place}: unknown kind of storage {scheme}:; {EXPECTED}")
     checked = checked_uri(place, scheme)
     # Here, since a command on local disks does without them.
     if scheme in OBJECTS:
@@ -57,9 +57,9 @@ def storage_at(place: str, options: StorageOptions) -> Storage:
 def checked_uri(place: str, scheme: str) -> str:
     rest = place.split(":", 1)[1]
     if not rest.startswith("//") or (scheme in OBJECTS and not urlsplit(place).netloc):
-        raise Failure(ExitCode.USAGE, f"{place}: names no bucket, {scheme}://BUCKET/PATH was expected")
+        raise Failure(ExitCode.USAGE, f"{place}: names no bucket; give {scheme}://BUCKET/PATH")
     if "?" in place or "#" in place:
         # It may be a key, so it is not repeated.
-        told = f"{re.split('[?#]', place)[0]}: ends in a query or fragment, a path was expected"
-        raise Failure(ExitCode.USAGE, told)
+        line = f"{re.split('[?#]', place)[0]}: ends in a query or fragment; give a path without it"
+        raise Failure(ExitCode.USAGE, line)
     return place.rstrip("/") if urlsplit(place).path.strip("/") else f"{scheme}://{urlsplit(place).netloc}"

@@ -11,12 +11,16 @@ from contextlib import contextmanager
 
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from jobs.storage.processes import ForkedError
+from jobs.storage.calls.answers import NoAnswer
+from jobs.storage.calls.processes import ForkedError
 
 STATUS = re.compile(r"status code:?\W+(?:\[\d+m\W*)?(\d{3} [A-Za-z ]+)|\b([45]\d\d [A-Z][a-z]+(?: [A-Z][A-Za-z]+)*)")
 CODE = re.compile(r"<Code>(\w+)</Code>")
 NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound|FilesystemNotFound|specified bucket does not exist")
 NO_ANSWER = re.compile("error sending request|HTTP error|timed out|operation timed|Connection refused|connection error")
+# Of a name node that ended while a client was connected to it.
+LOST_CONNECTION = re.compile("RPC listener disconnected")
+SAFE_MODE = re.compile("SafeModeException|in safe mode", re.IGNORECASE)
 FORBIDDEN = re.compile("40[13] |AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|PermissionDenied|Unauthenticated")
 NO_KEYS = re.compile(
     "CredentialsNotLoaded|no providers in chain|credential provider|metadata endpoint|instance metadata"
@@ -29,28 +33,37 @@ JAVA_CLASS = re.compile(r"\b(?:org|java)\.[\w.]+?\.(\w+Exception)")
 def refusal(error: BaseException, place: str, seconds: float) -> OSError:
     """`seconds`: for how long it was tried."""
     text = COLOUR.sub("", str(error))
+    if isinstance(error, NoAnswer):
+        remedy = "check that it runs, then run it again (a server that is only slow: raise [storage] answer_seconds)"
+        return OSError(errno.EIO, f"no answer from the server for {error.seconds:g} s: {remedy}", place)
     if isinstance(error, FileExistsError) or type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
         return FileExistsError(errno.EEXIST, "is there already", place)
     if NO_BUCKET.search(text):
-        told = "no such bucket or container, one that is there was expected"
-        return OSError(errno.ENXIO, told, place)
+        line = "no such bucket or container; give one that is there"
+        return OSError(errno.ENXIO, line, place)
     if isinstance(error, FileNotFoundError):
         return FileNotFoundError(errno.ENOENT, "no such file", place)
     if isinstance(error, PermissionError) or FORBIDDEN.search(f"{type(error).__name__} {text}"):
-        told = f"permission denied{answered(text)}: check the access key or Kerberos ticket, and its permissions there"
-        return PermissionError(errno.EACCES, told, place)
+        line = (
+            f"permission denied{status_text(text)}: check the access key or Kerberos ticket, and its permissions there"
+        )
+        return PermissionError(errno.EACCES, line, place)
     if NO_KEYS.search(text):
         return PermissionError(errno.EACCES, "no credentials: set those of the storage, or [storage] options", place)
-    if answered(text):
-        told = f"the server refuses{answered(text)}, tried for {seconds:g} s: try again later, or look into its log"
-        return OSError(errno.EIO, told, place)
+    if status_text(text):
+        line = f"the server refuses{status_text(text)}, tried for {seconds:g} s: try again later, or look into its log"
+        return OSError(errno.EIO, line, place)
     if NO_ANSWER.search(text) or isinstance(error, TimeoutError | ConnectionError):
-        told = f"no answer from the server, tried for {seconds:g} s: check the endpoint, and that the server runs"
-        return OSError(errno.EIO, told, place)
+        line = f"no answer from the server, tried for {seconds:g} s: check the endpoint, and that the server runs"
+        return OSError(errno.EIO, line, place)
+    if SAFE_MODE.search(text):
+        return OSError(errno.EIO, "the name node is in safe mode, as it is after a start: run it again later", place)
+    if LOST_CONNECTION.search(text):
+        return OSError(errno.EIO, "the server closed the connection: check that it runs, then run it again", place)
     return OSError(errno.EIO, harmless(text) or type(error).__name__, place)
 
 
-def answered(text: str) -> str:
+def status_text(text: str) -> str:
     """Status and code that a server gave."""
     status, code = STATUS.search(text), CODE.search(text)
     found = [next(group for group in status.groups() if group).strip()] if status else []
@@ -65,7 +78,7 @@ def harmless(text: str) -> str:
 
 
 @contextmanager
-def refusals_told(place: str, seconds: float) -> Iterator[None]:
+def refusals_as_failures(place: str, seconds: float) -> Iterator[None]:
     try:
         yield
     except ForkedError:

@@ -41,7 +41,7 @@ class StorageLock:
     beats: int = 0
 
     @contextmanager
-    def held(self, wait_seconds: float, tell: Callable[[str], None]) -> Iterator["StorageLock"]:
+    def hold(self, wait_seconds: float, tell: Callable[[str], None]) -> Iterator["StorageLock"]:
         self.wait(wait_seconds, tell)
         ended = threading.Event()
         heart = threading.Thread(target=self.beat, args=(ended,), daemon=True)
@@ -56,11 +56,11 @@ class StorageLock:
     def check(self) -> None:
         """Before anything is done that only the holder may do."""
         if self.numbers()[-1:] != [self.number]:
-            told = (
+            line = (
                 f"{self.storage.place}: another run took over the lock, because this run did not renew it in "
                 "time; run it again"
             )
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
 
     def wait(self, wait_seconds: float, tell: Callable[[str], None]) -> None:
         deadline = time.monotonic() + wait_seconds
@@ -81,8 +81,8 @@ class StorageLock:
                     return
                 continue
             if time.monotonic() >= deadline:
-                told = f"busy with {holder_of(text)}, not free within {wait_seconds:g} s (--lock-wait)"
-                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.storage.place}: {told}")
+                line = f"busy with {holder_of(text)}, not free within {wait_seconds:g} s (--lock-wait)"
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.storage.place}: {line}")
             if not is_told:
                 tell(f"{self.storage.place}: waiting for {holder_of(text)}")
                 is_told = True

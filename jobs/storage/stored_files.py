@@ -4,10 +4,11 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeVar
 
 # Python has no type of its own for them before 3.12.
 Data = Any
+T = TypeVar("T")
 # Of small reads one request is made: each costs a round trip.
 READ_AHEAD = 1 << 20
 
@@ -70,6 +71,11 @@ class Storage(Protocol):
 
     def restore(self, folder: str = "") -> None:
         """Files of a warehouse that a server lost the end of, where a server can: only on HDFS."""
+        ...
+
+    def in_time(self, call: Callable[[], T]) -> T:
+        """Around what another library does with this storage, if the library itself would wait for ever for a server
+        that does not answer: only on HDFS."""
         ...
 
     @property
@@ -159,5 +165,5 @@ def last_bytes(ranges: Ranges, most: int) -> Data:
     return ranges.read(ranges.size - length, length) if length else b""
 
 
-def buffered(ranges: Ranges) -> IO[bytes]:
+def buffered_reader(ranges: Ranges) -> IO[bytes]:
     return io.BufferedReader(RangeReader(ranges), READ_AHEAD)

@@ -1,11 +1,11 @@
 """A file or folder of a storage, named as pathlib names local ones; what a warehouse does with either is here too."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 
@@ -14,6 +14,8 @@ from jobs.storage.kept_files import open_kept
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.refusals import told_by_delta
 from jobs.storage.stored_files import Data, NewFile, Storage, nothing, read_whole, uri_of, write_once
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -121,24 +123,30 @@ def delete_folder(folder: Place) -> None:
         folder.rmdir()
 
 
+def bytes_of(place: Place) -> bytes:
+    return place.read_bytes() if isinstance(place, Path) else read_whole(place.storage, place.file)
+
+
 def text_of(place: Place) -> str:
-    if isinstance(place, Path):
-        return place.read_text(encoding="utf-8")
-    return read_whole(place.storage, place.file).decode()
+    return bytes_of(place).decode()
 
 
 def write_whole(place: Place, text: str, wait: Callable[[], object] = nothing) -> None:
     """The file is there with all of the text, also after a power cut, or it is not there. It does not appear before
     `wait` has returned."""
+    write_whole_bytes(place, text.encode(), wait)
+
+
+def write_whole_bytes(place: Place, data: bytes, wait: Callable[[], object] = nothing) -> None:
     if isinstance(place, StoredPath):
-        place.storage.replace(place.file, text.encode(), wait)
+        place.storage.replace(place.file, data, wait)
         return
     wait()
     place.parent.mkdir(parents=True, exist_ok=True)
     begun = place.with_name(f"{place.name}.{os.getpid()}.begun")
     try:
-        with begun.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with begun.open("wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         begun.replace(place)
@@ -192,12 +200,10 @@ class BegunParquet:
             delete(self.place)
 
 
-@contextmanager
-def delta_table_at(folder: Place) -> Iterator[tuple[str | Path, dict[str, str] | None]]:
-    """What delta-rs takes, and its refusals as lines of ours."""
+def by_delta(folder: Place, call: Callable[[str | Path, dict[str, str] | None], T]) -> T:
+    """What delta-rs does with the table in the folder, which it takes as these two; its refusals as lines of ours."""
     if isinstance(folder, Path):
-        yield folder, None
-        return
+        return call(folder, None)
     storage = cast(Any, folder.storage)
     with told_by_delta(str(folder), storage.options.retry_seconds):
-        yield folder.storage.delta_uri(folder.file), folder.storage.delta_options
+        return folder.storage.in_time(lambda: call(storage.delta_uri(folder.file), storage.delta_options))

@@ -7,7 +7,7 @@ from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import is_remote, local_path, place_at
 from jobs.storage.stored_path import Place
-from jobs.warehouses import warehouse
+from jobs.warehouses import open_warehouse
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
@@ -24,13 +24,13 @@ def writing(
 ) -> Iterator[Warehouse]:
     """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
     completes the work of a killed run."""
-    with warehouse.writing(place_at(place, options), job, lock_wait, tell, may_be_new=may_be_new) as found:
-        yield found
+    with open_warehouse.writing(place_at(place, options), job, lock_wait, tell, may_be_new=may_be_new) as warehouse:
+        yield warehouse
 
 
 def reading(place: str, options: StorageOptions | None = None) -> Warehouse:
     """Opens a warehouse for reading only. Runs in progress do not matter."""
-    return warehouse.reading(place_of(place) if options is None else place_at(place, options))
+    return open_warehouse.reading(place_of(place) if options is None else place_at(place, options))
 
 
 def place_of(place: str) -> Place:
@@ -39,14 +39,15 @@ def place_of(place: str) -> Place:
     if not is_remote(place):
         return local_path(place)
     # Imported here, since most commands need no settings.
-    from jobs.configuration.settings import load_settings, options_of
+    from jobs.configuration.read_settings import load_settings
+    from jobs.configuration.settings import options_of
 
     return place_at(place, options_of(load_settings()))
 
 
-def one_cluster(found: Warehouse, wanted: str | None) -> str:
+def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:
     """The cluster of a command without `--cluster`: the only one there is."""
-    known = found.clusters()
+    known = warehouse.clusters()
     if wanted is not None:
         return wanted
     if len(known) > 1:

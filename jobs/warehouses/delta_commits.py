@@ -14,14 +14,14 @@ from typing import Any
 from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
-from jobs.storage.stored_path import Place, StoredPath, delete, delete_folder, delta_table_at, files_in, write_new
+from jobs.storage.stored_path import Place, StoredPath, by_delta, delete, delete_folder, files_in, write_new
 from jobs.warehouses.delta_tables import (
     APPLICATION,
     IS_OPEN,
     UNREADABLE,
     Change,
     DataFile,
-    Removed,
+    RemovedFile,
     is_done,
     open_table,
     partitioning,
@@ -72,8 +72,7 @@ def create(path: Place, table: Table, change: Change, sequence: int, time_ms: in
     empty table first, since it accepts no custom properties together with files."""
     with suppress(FileExistsError):
         write_new(version_file(path, 0), first_version(table, change, sequence, time_ms))
-    with delta_table_at(path) as (uri, options):
-        return DeltaTable(uri, storage_options=options)
+    return by_delta(path, lambda uri, options: DeltaTable(uri, storage_options=options))
 
 
 def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:
@@ -135,23 +134,21 @@ def commit(
     if is_done(delta, sequence) or not (change.added or change.removed):
         return delta
     if is_written(path, table, change, sequence, time_ms, delta):
-        with delta_table_at(path):
-            delta.update_incremental()
+        by_delta(path, lambda *_: delta.update_incremental())
         return delta
     if isinstance(path, StoredPath) and (newest := open_table(path)) is not None and is_done(newest, sequence):
         # A server whose answer was lost on the way had written it.
         return newest
     properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
     schema = Schema.from_arrow(table_schema(table))
-    with delta_table_at(path):
-        delta.create_write_transaction(
-            actions_of(change, time_ms),
-            "append",
-            schema,
-            partitioning(table) or None,
-            commit_properties=properties,
-        )
-        delta.update_incremental()
+    partitions = partitioning(table) or None
+    by_delta(
+        path,
+        lambda *_: delta.create_write_transaction(
+            actions_of(change, time_ms), "append", schema, partitions, commit_properties=properties
+        ),
+    )
+    by_delta(path, lambda *_: delta.update_incremental())
     return delta
 
 
@@ -192,7 +189,7 @@ def next_version(table: Table, change: Change, sequence: int | None, time_ms: in
     )
 
 
-def removed_file(file: Removed, time_ms: int) -> dict[str, Any]:
+def removed_file(file: RemovedFile, time_ms: int) -> dict[str, Any]:
     return {"path": file.name, "dataChange": file.is_data_change, "deletionTimestamp": time_ms}
 
 

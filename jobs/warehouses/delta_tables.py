@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from jobs.storage.stored_path import Place, StoredPath, delta_table_at, is_file, parquet_source
-from jobs.warehouses.older_tables import completed
+from jobs.storage.stored_path import Place, StoredPath, by_delta, is_file, parquet_source
+from jobs.warehouses.older_tables import with_missing_columns
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
 
@@ -38,7 +38,7 @@ class DataFile:
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovedFile:
     name: str
     is_data_change: bool
 
@@ -48,7 +48,7 @@ class Change:
     """What one run changes in one table."""
 
     added: tuple[DataFile, ...] = ()
-    removed: tuple[Removed, ...] = ()
+    removed: tuple[RemovedFile, ...] = ()
 
 
 def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
@@ -56,8 +56,7 @@ def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
         # To delta-rs an empty commit is one that changes nothing.
         path.storage.restore(path.file)
     try:
-        with delta_table_at(path) as (uri, options):
-            return DeltaTable(uri, version=version, storage_options=options)
+        return by_delta(path, lambda uri, options: DeltaTable(uri, version=version, storage_options=options))
     except TableNotFoundError:
         return None
 
@@ -70,6 +69,11 @@ def partitioning(table: Table) -> list[str]:
     """Rows that may still change are in separate files, so that a run can replace them. The column is also in the
     files, for readers that do not use the Delta log."""
     return [column.name for column in table.columns if column.name == IS_OPEN]
+
+
+def is_open(table: Table, file: Mapping[str, Any]) -> bool | None:
+    """Whether the file has the rows that may still change; None: the table has no such files."""
+    return bool(file["partition"][IS_OPEN]) if partitioning(table) else None
 
 
 def is_newest(path: Place, version: int) -> bool:
@@ -119,7 +123,7 @@ def rows_of(
             rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
         if cluster is not None:
             rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
-        parts.append(completed(rows, wanted, place))
+        parts.append(with_missing_columns(rows, wanted, place))
     return pa.concat_tables(parts)
 
 

@@ -19,15 +19,15 @@ def leftovers(
     tables = {name: table for name, table in TABLES.items() if name not in BESIDE_RUNS}
     folders = [table.folder for table in tables.values()]
     by_folder = files_by_folder(root, ["", RUNS_FOLDER, *folders, *(f"{folder}/_delta_log" for folder in folders)])
-    found = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
+    left = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
     for name, table in tables.items():
         for path in by_folder[table.folder]:
             match = NAME.fullmatch(path.name)
             if match and (
                 match["run"] not in finished or is_unnamed(match["run"], name, path.name, manifest, runs_files)
             ):
-                found.append(path)
-    return found
+                left.append(path)
+    return left
 
 
 def is_unnamed(run_id: str, table: str, name: str, manifest: Manifest | None, runs_files: Collection[str]) -> bool:

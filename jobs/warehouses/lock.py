@@ -17,7 +17,7 @@ PAUSE_SECONDS = 0.2
 
 
 @contextmanager
-def locked(folder: Path, wait_seconds: float, job: str, tell: Callable[[str], None]) -> Iterator[None]:
+def hold_lock(folder: Path, wait_seconds: float, job: str, tell: Callable[[str], None]) -> Iterator[None]:
     """Holds the lock of the warehouse. Waits for another holder, then gives up with a line that names it."""
     path = folder / LOCK_FILE
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from jobs.output.failure import Failure
 from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, files_in, text_of, write_whole
-from jobs.warehouses.delta_tables import Change, DataFile, Removed
+from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
@@ -35,6 +35,8 @@ class Manifest:
     runs: tuple[dict[str, Any], ...]
     # Tables whose logs cannot be read: they are created again.
     anew: tuple[str, ...] = ()
+    # The id of a run: rows of earlier runs name no versions any more, since these may be gone.
+    forget_versions_before: str | None = None
 
 
 def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
@@ -48,8 +50,8 @@ def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
 
 
 def versions_of(run: Mapping[str, Any]) -> dict[str, int]:
-    """Versions by table. A row of `runs` names tables by their folders."""
-    return {folder.rpartition("/")[2]: version for folder, version in dict(run["table_versions"]).items()}
+    """Versions by table. A row of `runs` names tables by their folders; beyond the term of `maintain` it names none."""
+    return {folder.rpartition("/")[2]: version for folder, version in dict(run["table_versions"] or ()).items()}
 
 
 def manifest_path(warehouse: Place, run_id: str) -> Place:
@@ -65,7 +67,7 @@ def manifest_text(manifest: Manifest) -> str:
     return json.dumps(asdict(manifest))
 
 
-def unfinished(warehouse: Place) -> list[Place]:
+def unfinished_manifests(warehouse: Place) -> list[Place]:
     return files_in(warehouse / RUNS_FOLDER, SUFFIX)
 
 
@@ -75,19 +77,28 @@ def read_manifest(path: Place) -> Manifest:
 
 def parse_manifest(text: str, place: str) -> Manifest:
     try:
-        found = json.loads(text)
+        content = json.loads(text)
         changes = {
             name: Change(
                 tuple(DataFile(**file) for file in change["added"]),
-                tuple(Removed(**file) for file in change["removed"]),
+                tuple(RemovedFile(**file) for file in change["removed"]),
             )
-            for name, change in found["changes"].items()
+            for name, change in content["changes"].items()
         }
-        runs, anew = tuple(found["runs"]), tuple(found["anew"])
-        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, runs, anew)
+        runs, anew = tuple(content["runs"]), tuple(content["anew"])
+        return Manifest(
+            run_id=content["run_id"],
+            sequence=content["sequence"],
+            time_ms=content["time_ms"],
+            changes=changes,
+            runs=runs,
+            anew=anew,
+            # A manifest of an earlier release has none.
+            forget_versions_before=content.get("forget_versions_before"),
+        )
     except (ValueError, KeyError, TypeError) as error:
-        told = (
+        line = (
             f"{place}: lists what an unfinished run wrote, in a form this release cannot read ({error}); finish it by "
             "an ingest with the release that began it"
         )
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line) from None

@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from schemas.declarations.columns import Table
 from schemas.words.exit_codes import ExitCode
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 3
 
@@ -22,11 +22,11 @@ def lacking(delta: DeltaTable, table: Table) -> list[str]:
 def older(place: object, names: Sequence[str]) -> Failure:
     """`place`: the table's folder, or a file of it."""
     what = "the column" if len(names) == 1 else "the columns"
-    told = f"was written by an older release and lacks {what} {listed(names, MOST_NAMED)}"
-    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}; `groupscope doctor` says how to repair it")
+    line = f"was written by an older release and lacks {what} {list_names(names, MOST_NAMED)}"
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {line}; `groupscope doctor` says how to repair it")
 
 
-def completed(rows: pa.Table, wanted: pa.Schema, place: object) -> pa.Table:
+def with_missing_columns(rows: pa.Table, wanted: pa.Schema, place: object) -> pa.Table:
     """With NULL in columns that are not in the file."""
     missing = [field for field in wanted if field.name not in rows.column_names]
     if required := [field.name for field in missing if not field.nullable]:

@@ -2,28 +2,48 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from jobs.storage.stored_path import Place
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, rows_of
+from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, rows_of
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 
 MOST_FILES = 16
+VERSIONS = "table_versions"
 # Columns that runs read of earlier ones. The counts of ingests are long, and only people read them.
 ASKED_OF_RUNS = tuple(column.name for column in TABLES[RUNS].columns if column.name != "ingest_counts")
 
 
-def with_few_files(delta: DeltaTable, folder: Place, table: Table, new: DataFile, run_id: str) -> Change:
+def with_few_files(
+    delta: DeltaTable, folder: Place, table: Table, new: DataFile, run_id: str, forget_versions_before: str | None
+) -> Change:
     """One file per run would be thousands of files after some weeks, and every run reads all rows."""
     held = files_of(delta).column("path").to_pylist()
-    if len(held) < MOST_FILES:
+    if len(held) < MOST_FILES and forget_versions_before is None:
         return Change((new,))
+    rows = rows_of(delta, table, folder=folder)
+    left = rows if forget_versions_before is None else without_versions(rows, forget_versions_before)
+    is_changed = not left.equals(rows)
     whole = TableFile(folder, table, run_id)
-    whole.write(rows_of(delta, table, folder=folder))
+    whole.write(left)
     done = whole.close()
     assert done is not None
-    removed = tuple(Removed(path, is_data_change=False) for path in held)
-    return Change((replace(done, is_data_change=False), new), removed)
+    removed = tuple(RemovedFile(path, is_data_change=is_changed) for path in held)
+    return Change((replace(done, is_data_change=is_changed), new), removed)
+
+
+def without_versions(rows: pa.Table, before: str) -> pa.Table:
+    """The versions of a run that nobody can read any more would mislead, and every run would read them."""
+    old = pc.less(rows.column("run_id"), before)
+    place = rows.schema.get_field_index(VERSIONS)
+    column = rows.column(place)
+    kept = column.filter(pc.invert(old))
+    # Arrow cannot choose between maps.
+    take = pc.subtract(pc.cumulative_sum(pc.cast(pc.invert(old), pa.int64())), 1)
+    at = pc.if_else(old, pa.scalar(None, pa.int64()), take)
+    return rows.set_column(place, rows.schema.field(place), kept.take(at))

@@ -12,7 +12,7 @@ from jobs.configuration.settings import Tables
 from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, parquet_source, size_of
 from jobs.storage.together import done_together
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
+from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, partitioning
 from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
@@ -52,16 +52,25 @@ class Small:
 def with_small_files_rewritten(of: Rewriting, change: Change, held: Iterable[str]) -> Change:
     """`held`: names of files that earlier runs wrote. They are merged separately from the files of this run, which no
     reader has seen yet: only these have rows that are new to readers of the table's changes."""
-    gone = {file.name for file in change.removed}
-    old = [name for name in held if name not in gone]
+    old = staying(change, held)
     # Each run writes open rows to new files anyway.
     new = [file.name for file in change.added if not file.is_open]
     again, made = together(of, old), together(of, new)
     rewritten = {file.name for files in (*again, *made) for file in files}
     stays = [file for file in change.added if file.name not in rewritten]
-    moved = [Removed(name, is_data_change=False) for name in old if name in rewritten]
+    moved = [RemovedFile(name, is_data_change=False) for name in old if name in rewritten]
     files = [rewrite(of, each, is_new=False) for each in again] + [rewrite(of, each, is_new=True) for each in made]
     return Change((*stays, *files), (*change.removed, *moved))
+
+
+def num_merged(of: Rewriting, change: Change, held: Iterable[str]) -> int:
+    """How many files that earlier runs wrote are merged."""
+    return sum(map(len, together(of, staying(change, held))))
+
+
+def staying(change: Change, held: Iterable[str]) -> list[str]:
+    gone = {file.name for file in change.removed}
+    return [name for name in held if name not in gone]
 
 
 def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
@@ -70,8 +79,8 @@ def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
     if of.mode == "never" or len(names) < fewest:
         return []
     of.wait_for_files()
-    found = done_together(of.root, small, [of.folder / name for name in names])
-    few = sorted((file for file in found if file.size < of.limits.small_file_bytes), key=lambda file: file.name)
+    candidates = done_together(of.root, small, [of.folder / name for name in names])
+    few = sorted((file for file in candidates if file.size < of.limits.small_file_bytes), key=lambda file: file.name)
     if len(few) < fewest:
         return []
     parts = bins(few, of.limits.file_bytes, MOST_RAW_BYTES[of.mode])
@@ -80,13 +89,13 @@ def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
 
 
 def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[tuple[Small, ...]]:
-    found: list[list[Small]] = [[]]
+    groups: list[list[Small]] = [[]]
     for file in files:
-        size, raw = sum(each.size for each in found[-1]), sum(each.raw_bytes for each in found[-1])
-        if found[-1] and (size + file.size > most_bytes or raw + file.raw_bytes > most_raw_bytes):
-            found.append([])
-        found[-1].append(file)
-    return [tuple(each) for each in found]
+        size, raw = sum(each.size for each in groups[-1]), sum(each.raw_bytes for each in groups[-1])
+        if groups[-1] and (size + file.size > most_bytes or raw + file.raw_bytes > most_raw_bytes):
+            groups.append([])
+        groups[-1].append(file)
+    return [tuple(each) for each in groups]
 
 
 def small(path: Place) -> Small:
@@ -99,7 +108,7 @@ def rewrite(of: Rewriting, files: Iterable[Small], *, is_new: bool) -> DataFile:
     table = TABLES[of.table]
     names = [column.name for column in table.columns]
     file = TableFile(of.folder, table, of.run_id)
-    rows = ordered(pa.concat_tables([read(of.folder / each.name, table) for each in files]), table)
+    rows = in_table_order(pa.concat_tables([read_table_file(of.folder / each.name, table) for each in files]), table)
     if "offsets_partition" not in names or not rows.num_rows:
         file.write(rows)
     else:
@@ -110,12 +119,12 @@ def rewrite(of: Rewriting, files: Iterable[Small], *, is_new: bool) -> DataFile:
     return replace(done, is_data_change=is_new, is_open=False if partitioning(table) else None)
 
 
-def read(path: Place, table: Table) -> pa.Table:
+def read_table_file(path: Place, table: Table) -> pa.Table:
     with pq.ParquetFile(parquet_source(path)) as file:
         return file.read().cast(table_schema(table))
 
 
-def ordered(rows: pa.Table, table: Table) -> pa.Table:
+def in_table_order(rows: pa.Table, table: Table) -> pa.Table:
     keys = [(name, "ascending") for name in table.order]
     return rows.take(pc.sort_indices(rows.select(table.order), sort_keys=keys))
 

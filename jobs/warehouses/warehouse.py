@@ -1,21 +1,17 @@
 """The warehouse: a folder of Delta tables. One run at a time changes it, each completely or not at all."""
 
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs.output.failure import Failure, os_error_line
-from jobs.storage.closes import wait_for_closes
-from jobs.storage.kept_files import KEPT
 from jobs.storage.storage_lock import StorageLock
-from jobs.storage.stored_path import Place, StoredPath, delete, names_in, text_of, write_whole
+from jobs.storage.stored_path import Place, delete, write_whole
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_commits import clear, commit
 from jobs.warehouses.delta_tables import (
@@ -30,24 +26,19 @@ from jobs.warehouses.delta_tables import (
 )
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.leftovers import remove_leftovers
-from jobs.warehouses.lock import LOCK_FILE, locked
 from jobs.warehouses.manifest import (
     RUNS,
     RUNS_FOLDER,
     Manifest,
     manifest_path,
-    read_manifest,
     run_rows,
-    unfinished,
     versions_of,
     write_manifest,
 )
 from jobs.warehouses.older_tables import lacking, older
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
-from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.contract.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
-from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 
 
@@ -65,7 +56,7 @@ class Warehouse:
     closings: list[Waiting] = field(default_factory=list, compare=False, repr=False)
 
     @property
-    def told(self) -> str:
+    def address(self) -> str:
         return str(self.root)
 
     def path(self, table: str) -> Place:
@@ -101,9 +92,12 @@ class Warehouse:
 
     def versions(self) -> dict[str, int]:
         """Versions of all tables that belong together, by the newest row of `runs`."""
-        rows = self.run_rows(["run_id", "table_versions"])
-        newest = max(rows, key=lambda row: row["run_id"], default=None)
-        return {} if newest is None else {**versions_of(newest), RUNS: self.runs_version()}
+        _, rows = self.runs()
+        if not rows.num_rows:
+            return {}
+        newest = pc.index(rows.column("run_id"), pc.max(rows.column("run_id"))).as_py()
+        (run,) = rows.slice(newest, 1).to_pylist()
+        return {**versions_of(run), RUNS: self.runs_version()}
 
     def readable_versions(self, tables: Collection[str] = tuple(USER_TABLES)) -> dict[str, int]:
         """Versions of these tables: by the newest row of `runs`; for tables that change outside of runs, the current
@@ -121,8 +115,8 @@ class Warehouse:
         _, rows = self.runs()
         if not set(columns) <= set(rows.column_names):
             _, rows = self.read_runs(columns)
-        found: list[dict[str, Any]] = rows.select(columns).to_pylist()
-        return found
+        listed: list[dict[str, Any]] = rows.select(columns).to_pylist()
+        return listed
 
     def runs(self) -> tuple[int, pa.Table]:
         """The version of `runs`, and the columns that every run reads."""
@@ -181,7 +175,7 @@ class Warehouse:
         if result is not None:
             steps.append(partial(self.write_result, manifest.run_id, result))
         steps += [partial(commit_table, name) for name in manifest.changes]
-        file, *_ = done_together(self.root, called, steps)
+        file, *_ = done_together(self.root, call, steps)
         if versions != expected:
             # Others have rewritten files of a table in the meantime.
             delete(self.path(RUNS) / rows.name)
@@ -224,7 +218,8 @@ class Warehouse:
         path, table, delta = self.path(RUNS), TABLES[RUNS], self.newest(RUNS)
         known = self.runs()[1]
         self.check_lock()
-        change = Change((file,)) if delta is None else with_few_files(delta, path, table, file, manifest.run_id)
+        before = manifest.forget_versions_before
+        change = Change((file,)) if delta is None else with_few_files(delta, path, table, file, manifest.run_id, before)
         delta = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
         self.remember(RUNS, delta)
         if self.seen is not None:
@@ -257,7 +252,7 @@ class Warehouse:
             self.closings.pop()()
 
 
-def called(step: Callable[[], object]) -> object:
+def call(step: Callable[[], object]) -> object:
     return step()
 
 
@@ -266,101 +261,3 @@ def version_after(manifest: Manifest, name: str, before: int | None) -> int:
     if before is None or name in manifest.anew:
         return 0
     return before + (manifest.changes[name] != Change())
-
-
-@contextmanager
-def writing(
-    root: Place,
-    job: str,
-    lock_wait: float,
-    tell: Callable[[str], None],
-    *,
-    may_be_new: bool = True,
-) -> Iterator[Warehouse]:
-    """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
-    completes the work of a killed run."""
-    KEPT.forget()
-    with unusable_when_full(root):
-        if isinstance(root, StoredPath):
-            root.storage.restore(root.file)
-        if may_be_new:
-            prepare(root)
-        else:
-            check_made(root)
-            check_writable(root)
-        with locked_here(root, lock_wait, job, tell) as lock:
-            warehouse = Warehouse(root, lock, [])
-            for path in unfinished(root):
-                tell(f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while it wrote")
-                warehouse.finish(read_manifest(path))
-            yield warehouse
-        # The lock's files too.
-        wait_for_closes()
-
-
-@contextmanager
-def locked_here(root: Place, wait: float, job: str, tell: Callable[[str], None]) -> Iterator[StorageLock | None]:
-    """Uses the kernel's lock if one kernel sees all writers."""
-    if isinstance(root, Path):
-        with locked(root, wait, job, tell):
-            yield None
-    else:
-        with StorageLock(root.storage, job).held(wait, tell) as lock:
-            yield lock
-
-
-def prepare(root: Place) -> None:
-    if isinstance(root, Path):
-        if root.exists() and not root.is_dir():
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
-        root.mkdir(parents=True, exist_ok=True)
-    # A folder with only these files is ours too: a run that was killed while it wrote the marker left them, or another
-    # run is writing it now.
-    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in names_in(root))
-    if is_new and marker_of(root) is None:
-        write_whole(root / MARKER, marker_text())
-    check_ours(root, NEW_OR_MADE)
-    check_writable(root)
-
-
-def check_writable(root: Place) -> None:
-    """Remote storage reports a refusal at the first write, which is the lock."""
-    if isinstance(root, Path) and not os.access(root, os.W_OK):
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
-
-
-def reading(root: Place) -> Warehouse:
-    """Opens a warehouse for reading only. Runs in progress do not matter."""
-    KEPT.forget()
-    with unusable_when_full(root):
-        check_made(root)
-    return Warehouse(root, seen=[])
-
-
-def check_made(root: Place) -> None:
-    if isinstance(root, Path) and not root.is_dir():
-        what = "is a file" if root.exists() else "no such folder"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {what}, {MADE} was expected")
-    check_ours(root, MADE)
-
-
-def check_ours(root: Place, expected: str) -> None:
-    check_marker(marker_of(root), str(root), expected)
-
-
-def marker_of(root: Place) -> str | None:
-    try:
-        return text_of(root / MARKER)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-@contextmanager
-def unusable_when_full(root: Place) -> Iterator[None]:
-    """Reports every disk error as a problem of the warehouse, since code that reads input handles its own errors."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, root)) from error

@@ -64,23 +64,23 @@ FUNCTIONS: dict[str, Function] = {
     for function in (
         of_table(
             "owner_at",
-            "Who owned a partition, in each group.",
+            "Who owned a partition at a time, in each group.",
             (TOPIC, PARTITION),
             "ownership_intervals",
             OWNER_COLUMNS,
         ),
-        of_table("group_state_at", "In which state a group was.", (GROUP,), "group_state_intervals", STATE_COLUMNS),
-        of_table("members_at", "The members of a group.", (GROUP,), "membership_intervals", MEMBER_COLUMNS),
+        of_table("group_state_at", "The state of a group at a time.", (GROUP,), "group_state_intervals", STATE_COLUMNS),
+        of_table("members_at", "The members of a group at a time.", (GROUP,), "membership_intervals", MEMBER_COLUMNS),
         of_table(
             "offset_at",
-            "What was committed for a partition.",
+            "The offset of a partition that was in effect at a time.",
             (GROUP, TOPIC, PARTITION),
             "offset_history",
             OFFSET_COLUMNS,
         ),
         of_table(
             "lag_at",
-            "Lag of a group, at its newest snapshot.",
+            "Lag of a group at its newest snapshot at or before a time.",
             (GROUP,),
             "lag_points",
             LAG_COLUMNS,

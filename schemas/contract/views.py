@@ -69,8 +69,8 @@ VIEWS: dict[str, View] = {
         View(
             "v_rebalance_storms",
             f"Rebalance storms: {rebalance_storms.FEWEST} or more rebalances of a group, each within "
-            f"{rebalance_storms.MINUTES} minutes after the one before, those with the most per hour first. Which "
-            "groups had storms, and whose members caused them?",
+            f"{rebalance_storms.MINUTES} minutes after the previous one. Storms with the most generations per hour are "
+            "first. Which groups had storms, and whose members caused them?",
             rebalance_storms.COLUMNS,
             rebalance_storms.READS,
             rebalance_storms.SQL,
@@ -136,9 +136,9 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_offsets_topic_health",
-            "Each partition of the offsets topic: its records, how many of its commits are live, and what keeps "
-            "others from being compacted. Partitions with the longest open transaction are first. Is the topic "
-            "compacted?",
+            "Each partition of the offsets topic: its records, how many of its commits are live, and whether an open "
+            "transaction prevents compaction of the rest. Partitions with the longest open transaction are first. Is "
+            "the topic compacted?",
             offsets_topic.COLUMNS,
             offsets_topic.READS,
             offsets_topic.SQL,
@@ -168,8 +168,8 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "record_headroom",
-            "How near the records of each group are to the size of the largest batch that the broker accepts, nearest "
-            "first.",
+            "How large the records of each group are, compared with the largest batch that the broker accepts, "
+            "largest first. Which groups will soon be too large?",
             record_headroom.COLUMNS,
             record_headroom.READS,
             record_headroom.SQL,
@@ -185,16 +185,16 @@ VIEWS: dict[str, View] = {
         View(
             "v_cluster_diff",
             "Committed offsets of each group on one cluster and on another, for all pairs of clusters in the "
-            "warehouse: missing offsets first, then the largest differences. Did the migration carry the offsets "
-            "over? Equal offsets mean equal messages only if both logs begin and end alike: see `basis`.",
+            "warehouse: missing offsets first, then the largest differences. Did the migration copy the offsets? "
+            "Equal offsets are equal messages only if both logs begin and end at the same offsets: see `basis`.",
             cluster_diff.COLUMNS,
             cluster_diff.READS,
             cluster_diff.SQL,
         ),
         View(
             "v_gate_spans",
-            "Validated spans, each compared with the span before it: gaps, overlaps and why, rows expected and "
-            "written. Failed spans are first, then those with the largest gap or overlap.",
+            "Validated spans, each compared with the previous span: gaps and overlaps with their causes, and rows "
+            "expected and written. Failed spans are first, then those with the largest gap or overlap.",
             spans.COLUMNS,
             spans.READS,
             spans.SQL,
@@ -209,9 +209,9 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_ungated_commits",
-            "Commits of gated groups that include messages without a span that had passed or was overridden before "
-            "the commit, most messages first. Which commits bypassed the gate, and who owned the partition at that "
-            "time?",
+            "Commits of gated groups with messages that no span covered, or none that had passed or was overridden "
+            "before the commit. Commits with the most such messages are first. Which commits bypassed the gate, and "
+            "who owned the partition at that time?",
             gated_commits.UNGATED_COLUMNS,
             gated_commits.UNGATED_READS,
             gated_commits.UNGATED_SQL,
@@ -235,14 +235,14 @@ VIEWS: dict[str, View] = {
         View(
             "expectation_daily",
             "How often each expectation of the gate fails, by day, newest first. Does the quality change, and which "
-            "expectations are too tight or too loose?",
+            "expectations are too strict or too loose?",
             daily_expectations.COLUMNS,
             daily_expectations.READS,
             daily_expectations.SQL,
         ),
         View(
             "dim_enum",
-            "Every enumerated value of the tables, views and commands, and what it means.",
+            "All values of columns with fixed values, in tables, views and commands, and what each value means.",
             enumerations.COLUMNS,
             enumerations.READS,
             enumerations.SQL,

@@ -69,8 +69,8 @@ class Table:
         return f"{STATE_FOLDER}/{self.name}" if self.is_state else self.name
 
     def column(self, name: str) -> Column:
-        (found,) = (column for column in self.columns if column.name == name)
-        return found
+        (column,) = (each for each in self.columns if each.name == name)
+        return column
 
 
 def sql_type(kind: ColumnType) -> str:

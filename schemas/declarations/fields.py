@@ -27,6 +27,7 @@ FIXED_SIZES = {Kind.INT8: 1, Kind.INT16: 2, Kind.UINT16: 2, Kind.INT32: 4, Kind.
 # Kafka refuses longer strings in flexible versions; in classic ones the int16 length cannot say more.
 LONGEST_STRING = 32767
 LONGEST_VARINT = 5
+INT16_MAX = 2**15 - 1
 INT32_MAX = 2**31 - 1
 
 # Kafka's text form of the uuid that means "absent".

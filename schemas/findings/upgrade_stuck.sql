@@ -1,8 +1,8 @@
 -- Groups that have stopped half way on their way to another assignor or protocol.
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
-  migration || ' began at ' || coalesce(substring(CAST(started_time AS STRING), 1, 19), '?')
-      || ': the migration has stopped before its end, or went back' AS message,
+  'the migration ' || migration || ' began at ' || coalesce(substring(CAST(started_time AS STRING), 1, 19), '?')
+      || ' and is not complete: it has stopped, or went back' AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
 FROM assignor_upgrades

@@ -1,9 +1,9 @@
--- Recorded assignments, compared with those that Kafka's assignors make.
+-- Recorded assignments, compared with those that Kafka's assignors give.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_drift: Assignments that Kafka's assignor does not make, with any release or input that was tried.
+-- num_drift: Assignments that Kafka's assignor does not give, with any release or input that was tried.
 -- num_not_recomputable: Assignments that cannot be recomputed, because an input is unknown.
--- num_defects: Assignments that show the signs of a known defect of Kafka.
+-- num_defects: Assignments that show the signs of a known defect of Kafka or of a client library.
 -- rows_failing_owned_twice: Assignments in which a partition has more owners than the assignor allows.
 -- rule owned_twice: num_owned_twice > 0
 -- rows_failing_nonexistent: Assignments with partitions that their topic does not have.

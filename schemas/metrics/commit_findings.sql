@@ -1,4 +1,5 @@
--- Odd commits: outside of the log, backwards, without members, or for partitions that no member owned.
+-- Odd commits, such as commits of an offset outside of the log, of a lower offset than before, while the group had no
+--   members, or for a partition that no member owned.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_commits: Number of these commits.

@@ -3,7 +3,7 @@
 -- num_bytes: Bytes of these commits.
 -- share_unchanged: Share of commits that repeat the previous offset, 0 to 1.
 -- peak_per_minute: Number of commits in the busiest minute.
--- rows_failing_more_unchanged_than_all: Rows (hours) that count more repeated offsets than commits.
+-- rows_failing_more_unchanged_than_all: Rows (hours) that count more commits of a repeated offset than commits.
 -- rule more_unchanged_than_all: num_unchanged > num_commits
 WITH judged AS (
   SELECT * FROM commit_volume WHERE cluster = :cluster

@@ -1,9 +1,10 @@
--- Ranges of messages that a consumer checked before it committed their offsets, as `gate --span` recorded them.
+-- Spans: ranges of messages whose data a consumer validated before it committed their offsets, as `gate --span`
+--   recorded them.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_failed: Ranges that failed the check, without an override.
--- num_overridden: Ranges that failed the check and were recorded with an override, so that they may be committed.
--- rows_failing_empty_span: Ranges that end before they begin.
+-- num_failed: Spans that failed the validation, without an override.
+-- num_overridden: Spans that failed the validation, but that somebody accepted with an override.
+-- rows_failing_empty_span: Spans that end before they begin.
 -- rule empty_span: to_offset < from_offset
 WITH judged AS (
   SELECT * FROM gate_spans WHERE cluster = :cluster

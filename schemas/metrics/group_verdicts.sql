@@ -1,7 +1,8 @@
--- How each group reads its partitions at the newest as-of time: the verdict, such as OK, STOP or REWIND.
+-- How each group reads its partitions at the newest as-of time: the lag verdict, such as OK, STOP or REWIND.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_bad: Partitions on which the group's committed offset stopped, does not advance or moved back (own_verdict).
+-- num_bad: Partitions on which the group's committed offset stopped, does not advance or moved back (own_verdict is
+--   STOP, STALL or REWIND).
 -- num_unknown: Partitions whose own_verdict is UNKNOWN.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset

@@ -1,7 +1,7 @@
 -- Which offsets of the log were read, by offsets partition.
 -- num_records: Number of records read.
 -- num_holes: Ranges of offsets that were never read, between ranges that were.
--- damaged_records: Damaged records that no other copy of the same log had undamaged.
+-- damaged_records: Damaged records of which no other copy of the log has an undamaged one.
 -- compacted_records: Offsets without a record: compaction removed up to this number of records before they were read.
 -- share_known: Share of the offsets from first to last that have a record, 0 to 1.
 -- rows_failing_overlap: Ranges that begin before the previous range ends.

@@ -1,8 +1,8 @@
 -- Lag by day.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_points_apart: Points counted in these days, compared with the rows of lag_points: the difference, 0 if the two
---   tables agree.
+-- num_points_apart: Difference between the points that these days count and the rows of lag_points; 0 if the two tables
+--   agree.
 -- rows_failing_rank_order: Days on which a percentile of the lag in messages (lag_floor) or of the time lag is above a
 --   higher percentile, or above the maximum.
 -- rule rank_order: lag_floor_p50 > lag_floor_p95 OR lag_floor_p95 > lag_floor_p99 OR lag_floor_p99 > lag_floor_max OR

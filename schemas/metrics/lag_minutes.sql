@@ -1,6 +1,6 @@
 -- Time lag of groups by minute.
 -- num_rows: Number of rows.
--- num_points_apart: Points counted in these minutes, compared with the rows of lag_points: the difference, 0 if the two
+-- num_points_apart: Difference between the points that these minutes count and the rows of lag_points; 0 if the two
 --   tables agree.
 -- longest_time_lag_ms: The largest time lag, among values that later data cannot change; NULL if none is known.
 -- rows_failing_other_day: Minutes outside the day of their row.

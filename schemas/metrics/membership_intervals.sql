@@ -1,7 +1,7 @@
 -- When each member was in its group.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_open: Members that are still in their group.
+-- num_open: Intervals without an end: members that are still in their group.
 -- rows_failing_overlap: Intervals that end after the next interval of the same member id in the group begins.
 -- rule overlap: next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

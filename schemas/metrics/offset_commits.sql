@@ -3,8 +3,8 @@
 -- num_tombstones: Tombstones: they delete a committed offset.
 -- num_plain: Commits outside of transactions.
 -- num_transactional: Commits that belong to a transaction.
--- share_with_leader_epoch: Share of commits with a leader epoch of the last message read, 0 to 1; NULL if there are
---   no commits.
+-- share_with_leader_epoch: Share of commits that have the leader epoch of the last message read, 0 to 1; NULL if there
+--   are no commits.
 -- num_long_metadata: Commits with more than 4,096 characters of metadata, the default of
 --   offset.metadata.max.bytes.
 -- num_metadata_characters: Characters of metadata in all commits.

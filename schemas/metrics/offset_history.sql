@@ -2,8 +2,10 @@
 -- num_rows: Number of rows.
 -- num_open: Offsets that are still in effect.
 -- num_commits: Number of commits in all rows.
--- num_ended_by_hole: Offsets that ended in a range of the log that was never read.
--- rows_failing_went_back: Offsets below the previous one that no row of offset_resets explains: messages were read again.
+-- num_ended_by_hole: Offsets for which it is unknown how long they were in effect, because a later range of the log was
+--   never read.
+-- rows_failing_went_back: Offsets that are lower than the previous one, and that no row of offset_resets explains:
+--   messages were read again.
 -- rule went_back: delta < 0 AND NOT is_explained
 -- rows_failing_delta_wrong: Rows whose delta is not committed_offset minus previous_offset.
 -- rule delta_wrong: delta <> committed_offset - previous_offset

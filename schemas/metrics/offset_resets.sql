@@ -1,8 +1,8 @@
--- Committed offsets that were moved or removed, other than by reading on.
+-- Committed offsets that were moved or removed in another way than by reading messages.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_messages_reread: Messages that these resets moved back over: they are read twice.
--- num_messages_skipped: Messages that these resets moved forward over: they are not read.
+-- num_messages_reread: Messages that are read again, because these resets moved offsets back over them.
+-- num_messages_skipped: Messages that are not read, because these resets moved offsets forward past them.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (

@@ -1,7 +1,7 @@
 -- Which member owned each partition, from when to when.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_open: Intervals without an end: a partition and its current owner.
+-- num_open: Intervals without an end: partitions that have an owner now.
 -- rows_failing_two_owners: Intervals that end after another member got the partition. Share groups and standby or
 --   warmup tasks of streams groups may have several owners and do not count.
 -- rule two_owners: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND next_member_id <> member_id AND

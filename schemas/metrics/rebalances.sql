@@ -3,7 +3,7 @@
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_unknown_trigger: Rebalances whose trigger no record shows.
 -- num_assignments: Rebalances that produced an assignment.
--- longest_unread_high_ms: The longest time in which a partition can have had no reader (an upper bound); NULL if no
+-- longest_unread_high_ms: The longest time for which a partition may have had no reader (an upper bound); NULL if no
 --   member stopped reading a partition.
 -- rows_failing_negative_duration: Rebalances that end before they begin.
 -- rule negative_duration: duration_ms < 0

@@ -1,6 +1,6 @@
 -- Records and bytes that could not be decoded.
 -- num_rows: Number of rows.
--- num_records: Number of records that these rows stand for: a row may be a whole batch.
+-- num_records: Number of records in these rows: a row may be a whole batch.
 -- num_unknown: Records of types or versions that this release of Groupscope does not know.
 -- rows_failing_malformed: Records and batches that are malformed.
 -- rule malformed: reason NOT IN ('unknown_record_type', 'unknown_value_version')

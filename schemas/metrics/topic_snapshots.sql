@@ -3,7 +3,7 @@
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_snapshots: Number of snapshots.
 -- num_without_end: Partitions without an end offset in the snapshot.
--- rows_failing_end_before_start: Partitions that end before they start.
+-- rows_failing_end_before_start: Partitions whose end offset is below their start offset.
 -- rule end_before_start: log_end_offset < log_start_offset
 WITH judged AS (
   SELECT * FROM topic_snapshots WHERE cluster = :cluster

@@ -1,6 +1,7 @@
 -- Open transactions that committed offsets: no COMMIT or ABORT marker yet.
 -- num_open: Number of open transactions.
--- oldest_age_ms: Age of the oldest one at the as-of time; NULL if none is open, or its record has no time.
+-- oldest_age_ms: Age of the oldest open transaction at the as-of time; NULL: no transaction is open, or its first
+--   record has no time.
 WITH judged AS (
   SELECT * FROM v_transactions_open WHERE cluster = :cluster
 )

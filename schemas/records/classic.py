@@ -25,9 +25,17 @@ MEMBER = Struct(
             default=-1,
             since="0.10.1, KIP-62",
         ),
-        Field("session_timeout", Kind.INT32, "Silence after which the member is evicted, in ms."),
+        Field(
+            "session_timeout",
+            Kind.INT32,
+            "The coordinator removes the member after this time without a heartbeat, in ms.",
+        ),
         Field("subscription", Kind.BYTES, "The member's metadata for the selected protocol."),
-        Field("assignment", Kind.BYTES, "What the leader assigned; length 0 when the leader named nothing for it."),
+        Field(
+            "assignment",
+            Kind.BYTES,
+            "What the leader assigned to the member; length 0: the leader sent no assignment for the member.",
+        ),
     ),
 )
 
@@ -52,7 +60,7 @@ VALUE = Message(
                 Field(
                     "current_state_timestamp",
                     Kind.INT64,
-                    "When the group entered the state that preceded the write, in ms; -1 is unknown.",
+                    "When the group entered the state that it had when the record was written, in ms; -1 is unknown.",
                     first=2,
                     default=-1,
                     since="2.1, KIP-211",

@@ -59,7 +59,7 @@ PARTITION_METADATA = Message(
             flexible_from=0,
         ),
         Shape(
-            (Field("epoch", Kind.INT32, "The group epoch that saw these topics."), TOPICS),
+            (Field("epoch", Kind.INT32, "The group epoch with these topics."), TOPICS),
             releases="3.7",
             provenance=EARLY_ACCESS,
             flexible_from=0,
@@ -94,7 +94,7 @@ CLASSIC_MEMBER = Struct(
                     "classic_protocol",
                     (
                         Field("name", Kind.STRING, "Name of the assignor."),
-                        Field("metadata", Kind.BYTES, "The member's subscription for it."),
+                        Field("metadata", Kind.BYTES, "The member's subscription for this assignor."),
                     ),
                 )
             ),
@@ -107,8 +107,8 @@ EARLY_ASSIGNOR = Struct(
     "assignor",
     (
         Field("name", Kind.STRING, "Name of the client-side assignor."),
-        Field("minimum_version", Kind.INT16, "Lowest metadata version that it reads."),
-        Field("maximum_version", Kind.INT16, "Highest metadata version that it reads."),
+        Field("minimum_version", Kind.INT16, "Lowest metadata version that the assignor reads."),
+        Field("maximum_version", Kind.INT16, "Highest metadata version that the assignor reads."),
         Field("reason", Kind.INT8, "Why the member asks for a new assignment."),
         Field("version", Kind.INT16, "Version of the metadata."),
         Field("metadata", Kind.BYTES, "The assignor's metadata."),
@@ -124,7 +124,7 @@ MEMBER_METADATA = Message(
                 Field(
                     "classic_member_metadata",
                     CLASSIC_MEMBER,
-                    "Set while the member speaks the classic protocol.",
+                    "Set while the member uses the classic protocol.",
                     nullable=True,
                     tag=0,
                     since="3.8",
@@ -155,7 +155,7 @@ TARGET_METADATA = Message(
     ),
 )
 
-TARGET = Field("topic_partitions", Array(TOPIC_PARTITIONS), "What the member must own.")
+TARGET = Field("topic_partitions", Array(TOPIC_PARTITIONS), "Partitions that the member must own.")
 
 TARGET_MEMBER = Message(
     "ConsumerGroupTargetAssignmentMemberValue",
@@ -175,9 +175,11 @@ CURRENT_ASSIGNMENT = Message(
                 MEMBER_EPOCH,
                 PREVIOUS_MEMBER_EPOCH,
                 Field("state", Kind.INT8, "0 stable, 1 unrevoked partitions, 2 unreleased partitions."),
-                Field("assigned_partitions", Array(OWNED), "What the member owns."),
+                Field("assigned_partitions", Array(OWNED), "Partitions that the member owns."),
                 Field(
-                    "partitions_pending_revocation", Array(OWNED), "What the member is asked to give up and still owns."
+                    "partitions_pending_revocation",
+                    Array(OWNED),
+                    "Partitions that the member must give up and still owns.",
                 ),
             ),
             releases="3.8+",
@@ -188,10 +190,10 @@ CURRENT_ASSIGNMENT = Message(
             (
                 MEMBER_EPOCH,
                 PREVIOUS_MEMBER_EPOCH,
-                Field("target_member_epoch", Kind.INT32, "Epoch that the member is going to."),
-                Field("assigned_partitions", Array(TOPIC_PARTITIONS), "What the member owns."),
-                Field("partitions_pending_revocation", Array(TOPIC_PARTITIONS), "What it is asked to give up."),
-                Field("partitions_pending_assignment", Array(TOPIC_PARTITIONS), "What it waits for."),
+                Field("target_member_epoch", Kind.INT32, "Epoch that the member must reach."),
+                Field("assigned_partitions", Array(TOPIC_PARTITIONS), "Partitions that the member owns."),
+                Field("partitions_pending_revocation", Array(TOPIC_PARTITIONS), "What the member is asked to give up."),
+                Field("partitions_pending_assignment", Array(TOPIC_PARTITIONS), "What the member waits for."),
                 EARLY_ERROR,
                 *EARLY_METADATA,
             ),
@@ -209,9 +211,11 @@ REGULAR_EXPRESSION = Message(
             (
                 Field("topics", Array(Kind.STRING), "Topics that the pattern matched, sorted."),
                 Field(
-                    "version", Kind.INT64, "Version of the cluster metadata that it was matched against, -1 for none."
+                    "version",
+                    Kind.INT64,
+                    "Version of the cluster metadata with which the pattern was matched, -1 for none.",
                 ),
-                Field("timestamp", Kind.INT64, "When it was matched, in ms."),
+                Field("timestamp", Kind.INT64, "When the pattern was matched, in ms."),
             ),
             releases="4.0+",
             provenance="KIP-848",
@@ -268,7 +272,7 @@ RECORDS = (
         GroupType.CONSUMER,
         MEMBER_KEY,
         TARGET_MEMBER,
-        "What one member must own.",
+        "Partitions that one member must own.",
         "3.7+",
     ),
     RecordType(
@@ -278,7 +282,7 @@ RECORDS = (
         GroupType.CONSUMER,
         MEMBER_KEY,
         CURRENT_ASSIGNMENT,
-        "What one member owns now.",
+        "Partitions that one member owns now.",
         "3.7+",
     ),
     RecordType(

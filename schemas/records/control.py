@@ -19,7 +19,11 @@ VALUE = Message(
     "EndTransactionMarker",
     (
         Shape(
-            (Field("coordinator_epoch", Kind.INT32, "Epoch of the transaction coordinator that ended it."),),
+            (
+                Field(
+                    "coordinator_epoch", Kind.INT32, "Epoch of the transaction coordinator that ended the transaction."
+                ),
+            ),
             releases="0.11+",
             provenance="KIP-98",
         ),

@@ -4,7 +4,7 @@ from schemas.declarations.fields import ZERO_UUID, Field, Kind, Message, RecordT
 
 KEY = (
     Field("group", Kind.STRING, "The group that commits."),
-    Field("topic", Kind.STRING, "The topic committed for."),
+    Field("topic", Kind.STRING, "Topic of the committed offset."),
     Field("partition", Kind.INT32, "The partition of that topic."),
 )
 
@@ -29,7 +29,10 @@ VALUE = Message(
                 ),
                 Field("metadata", Kind.STRING, "Any text that the client attached.", since="0.8.2"),
                 Field(
-                    "commit_timestamp", Kind.INT64, "The broker's clock when it took the request, in ms.", since="0.8.2"
+                    "commit_timestamp",
+                    Kind.INT64,
+                    "The broker's clock when it received the request, in ms.",
+                    since="0.8.2",
                 ),
                 Field(
                     "expire_timestamp",
@@ -67,7 +70,8 @@ RECORDS = (
         None,
         KEY,
         VALUE,
-        "A committed offset, with the oldest key. Types 0 and 1 with the same key fields set the same offset.",
+        "A committed offset, with the oldest version of the key. A record of type 0 and one of type 1 with the same "
+        "key fields set the same offset.",
         "0.8.2 only; every release reads it",
     ),
     RecordType(

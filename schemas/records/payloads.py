@@ -20,14 +20,14 @@ SUBSCRIPTION = Message(
                 Field(
                     "owned_partitions",
                     Array(TOPIC_PARTITIONS),
-                    "What the member owns as it joins.",
+                    "Partitions that the member owns when it joins.",
                     first=1,
                     since="2.4, KIP-429",
                 ),
                 Field(
                     "generation_id",
                     Kind.INT32,
-                    "Generation in which it got them; -1: the member has no generation.",
+                    "Generation in which the member got these partitions; -1: the member has no generation.",
                     first=2,
                     default=-1,
                     since="3.4, KIP-792",
@@ -47,7 +47,9 @@ ASSIGNMENT = Message(
         Shape(
             (
                 Field(
-                    "assigned_partitions", Array(TOPIC_PARTITIONS), "What the member may own, in the leader's order."
+                    "assigned_partitions",
+                    Array(TOPIC_PARTITIONS),
+                    "Partitions assigned to the member, in the leader's order.",
                 ),
                 USER_DATA,
             ),
@@ -58,8 +60,10 @@ ASSIGNMENT = Message(
     ),
 )
 
-PREVIOUS_ASSIGNMENT = Field("previous_assignment", Array(TOPIC_PARTITIONS), "What the member owned before.")
-GENERATION = Field("generation", Kind.INT32, "Generation in which it got it.", since="2.3")
+PREVIOUS_ASSIGNMENT = Field(
+    "previous_assignment", Array(TOPIC_PARTITIONS), "Partitions that the member owned after the previous rebalance."
+)
+GENERATION = Field("generation", Kind.INT32, "Generation in which the member got these partitions.", since="2.3")
 
 KAFKA_PYTHON_VERSION = 1
 
@@ -95,7 +99,12 @@ OLD_TASK = Struct(
     "task_id",
     (Field("topic_group_id", Kind.INT32, "The subtopology."), Field("partition", Kind.INT32, "The partition.")),
 )
-OFFSET_SUM = Field("offset_sum", Kind.INT64, "Sum of its changelog offsets; -2 is running, -3 is unknown.")
+OFFSET_SUM = Field(
+    "offset_sum",
+    Kind.INT64,
+    "Sum of the changelog offsets of the task, which shows how far its state is restored; -2: the task is running, "
+    "-3: unknown.",
+)
 
 STREAMS_SUBSCRIPTION = Message(
     "SubscriptionInfo",
@@ -103,9 +112,9 @@ STREAMS_SUBSCRIPTION = Message(
         Shape(
             (
                 LATEST_SUPPORTED,
-                Field("process_id", Kind.UUID, "The process that the member lives in."),
-                Field("prev_tasks", Array(OLD_TASK), "Active tasks before.", last=6),
-                Field("standby_tasks", Array(OLD_TASK), "Standby tasks before.", last=6),
+                Field("process_id", Kind.UUID, "The process in which the member runs."),
+                Field("prev_tasks", Array(OLD_TASK), "Active tasks that the member had before.", last=6),
+                Field("standby_tasks", Array(OLD_TASK), "Standby tasks that the member had before.", last=6),
                 Field("user_end_point", Kind.BYTES, "host:port for interactive queries; empty for none.", first=2),
                 Field(
                     "task_offset_sums",
@@ -122,12 +131,12 @@ STREAMS_SUBSCRIPTION = Message(
                                             (Field("partition", Kind.INT32, "The partition."), OFFSET_SUM),
                                         )
                                     ),
-                                    "How far each of its tasks is.",
+                                    "For each task of the subtopology: how far its state is restored.",
                                 ),
                             ),
                         )
                     ),
-                    "How far the member's tasks are.",
+                    "For each task of the member: how far its state is restored.",
                     first=7,
                     last=9,
                 ),
@@ -143,7 +152,7 @@ STREAMS_SUBSCRIPTION = Message(
                             ),
                         )
                     ),
-                    "How far the member's tasks are.",
+                    "For each task of the member: how far its state is restored.",
                     first=10,
                 ),
                 Field(
@@ -152,7 +161,7 @@ STREAMS_SUBSCRIPTION = Message(
                     "A byte that makes equal subscriptions differ, to force a rebalance.",
                     first=8,
                 ),
-                Field("error_code", Kind.INT32, "What went wrong in the member.", first=9),
+                Field("error_code", Kind.INT32, "Error code of the member; 0: no error.", first=9),
                 Field(
                     "client_tags",
                     Array(
@@ -197,7 +206,9 @@ INDEXED_PARTITION = Struct(
 
 
 def by_host(name: str, partition: Struct, first: int, last: int | None = None) -> Field:
-    entry = Struct("host_partitions", (*HOST, Field("topic_partitions", Array(partition), "What it serves.")))
+    entry = Struct(
+        "host_partitions", (*HOST, Field("topic_partitions", Array(partition), "Partitions that the host serves."))
+    )
     return Field(name, Array(entry), "Partitions that each host serves.", first=first, last=last)
 
 
@@ -219,7 +230,7 @@ STREAMS_ASSIGNMENT = Message(
                             ),
                         )
                     ),
-                    "Tasks that it keeps a copy of.",
+                    "Standby tasks: the member keeps copies of their state.",
                 ),
                 by_host("partitions_by_host", NAMED_PARTITION, 2, 4),
                 Field(
@@ -238,7 +249,7 @@ STREAMS_ASSIGNMENT = Message(
                 ),
                 by_host("partitions_by_host", INDEXED_PARTITION, 5),
                 by_host("standby_partitions_by_host", INDEXED_PARTITION, 6),
-                Field("err_code", Kind.INT32, "What went wrong, 0 for nothing.", first=4),
+                Field("err_code", Kind.INT32, "Error code of the assignment; 0: no error.", first=4),
                 Field(
                     "next_rebalance_ms", Kind.INT64, "When the next rebalance is planned; Long.MAX for never.", first=7
                 ),
@@ -258,11 +269,11 @@ CONNECTOR_TASKS = Struct(
     "connector_tasks",
     (
         Field("connector", Kind.STRING, "The connector."),
-        Field("tasks", Array(Kind.INT32), "Its tasks; -1 is the connector itself."),
+        Field("tasks", Array(Kind.INT32), "Tasks of the connector; -1 is the connector itself."),
     ),
 )
-WORKER_URL = Field("url", Kind.STRING, "Where the worker answers.")
-CONFIG_OFFSET = Field("config_offset", Kind.INT64, "How far the worker has read the config topic.")
+WORKER_URL = Field("url", Kind.STRING, "URL of the worker's REST API.")
+CONFIG_OFFSET = Field("config_offset", Kind.INT64, "Offset up to which the worker has read the config topic.")
 
 CONNECT_SUBSCRIPTION = Message(
     "WorkerState",
@@ -293,10 +304,21 @@ CONNECT_ASSIGNMENT = Message(
             (
                 Field("error", Kind.INT16, "0 none, 1 config mismatch."),
                 Field("leader", Kind.STRING, "Member id of the leader."),
-                Field("leader_url", Kind.STRING, "Where the leader answers."),
+                Field("leader_url", Kind.STRING, "URL of the leader's REST API."),
                 CONFIG_OFFSET,
-                Field("assignment", Array(CONNECTOR_TASKS), "What the worker shall run.", nullable=True),
-                Field("revoked", Array(CONNECTOR_TASKS), "What it shall stop.", first=1, nullable=True),
+                Field(
+                    "assignment",
+                    Array(CONNECTOR_TASKS),
+                    "Connectors and tasks that the worker must run.",
+                    nullable=True,
+                ),
+                Field(
+                    "revoked",
+                    Array(CONNECTOR_TASKS),
+                    "Connectors and tasks that the worker must stop.",
+                    first=1,
+                    nullable=True,
+                ),
                 Field("delay", Kind.INT32, "Scheduled rebalance delay in ms.", first=1, default=0),
             ),
             releases="Connect before 2.3 (version 0), 2.3+ (1), 2.4+ (2)",

@@ -94,7 +94,13 @@ TARGET_MEMBER = Message(
     "ShareGroupTargetAssignmentMemberValue",
     (
         Shape(
-            (Field("topic_partitions", Array(TOPIC_PARTITIONS), "What the member must read; may be empty at first."),),
+            (
+                Field(
+                    "topic_partitions",
+                    Array(TOPIC_PARTITIONS),
+                    "Partitions that the member must read; may be empty at first.",
+                ),
+            ),
             releases="4.0+",
             provenance=KIP,
             flexible_from=0,
@@ -110,7 +116,11 @@ CURRENT_ASSIGNMENT = Message(
                 MEMBER_EPOCH,
                 PREVIOUS_MEMBER_EPOCH,
                 Field("state", Kind.INT8, "0 stable, 1 unrevoked partitions, 2 unreleased partitions."),
-                Field("assigned_partitions", Array(TOPIC_PARTITIONS), "What the member reads; others may read it too."),
+                Field(
+                    "assigned_partitions",
+                    Array(TOPIC_PARTITIONS),
+                    "Partitions that the member reads; other members may read them too.",
+                ),
             ),
             releases="4.0+",
             provenance=KIP,
@@ -175,7 +185,7 @@ RECORDS = (
         GroupType.SHARE,
         MEMBER_KEY,
         TARGET_MEMBER,
-        "What one member must read.",
+        "Partitions that one member must read.",
         "4.0+",
     ),
     RecordType(
@@ -185,7 +195,7 @@ RECORDS = (
         GroupType.SHARE,
         MEMBER_KEY,
         CURRENT_ASSIGNMENT,
-        "What one member reads now.",
+        "Partitions that one member reads now.",
         "4.0+",
     ),
     RecordType(

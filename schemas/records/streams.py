@@ -18,7 +18,10 @@ KIP = "KIP-1071"
 
 KEY_VALUE = Struct(
     "key_value",
-    (Field("key", Kind.STRING, "Name of the setting."), Field("value", Kind.STRING, "Its value.")),
+    (
+        Field("key", Kind.STRING, "Name of the setting or tag."),
+        Field("value", Kind.STRING, "Value of the setting or tag."),
+    ),
 )
 SUBTOPOLOGY_ID = Field("subtopology_id", Kind.STRING, "The subtopology.")
 TASK_PARTITIONS = Field("partitions", Array(Kind.INT32), "Partitions of its input, one task each.")
@@ -50,7 +53,7 @@ GROUP_METADATA = Message(
                 Field(
                     "last_assignment_configs",
                     Array(KEY_VALUE),
-                    "Settings that the last assignment was made with.",
+                    "Settings with which the last assignment was made.",
                     nullable=True,
                     tag=1,
                     since="4.2",
@@ -115,7 +118,7 @@ MEMBER_METADATA = Message(
                 Field("client_host", Kind.STRING, "The member's address as Java prints it."),
                 Field("rebalance_timeout_ms", Kind.INT32, "How long the member may take to give tasks up.", default=-1),
                 Field("topology_epoch", Kind.INT32, "Epoch of the topology that the member runs."),
-                Field("process_id", Kind.STRING, "The process that the member lives in."),
+                Field("process_id", Kind.STRING, "The process in which the member runs."),
                 Field(
                     "user_endpoint",
                     Struct(
@@ -177,8 +180,8 @@ TOPIC_INFO = Struct(
     "topic_info",
     (
         Field("name", Kind.STRING, "The topic's name."),
-        Field("partitions", Kind.INT32, "How many partitions it must have; 0 is any number."),
-        Field("replication_factor", Kind.INT16, "Its replication factor; 0 is the broker's default."),
+        Field("partitions", Kind.INT32, "How many partitions the topic must have; 0 is any number."),
+        Field("replication_factor", Kind.INT16, "Replication factor of the topic; 0 is the broker's default."),
         Field("topic_configs", Array(KEY_VALUE), "Its settings."),
     ),
 )
@@ -248,7 +251,7 @@ RECORDS = (
         GroupType.STREAMS,
         MEMBER_KEY,
         MEMBER_METADATA,
-        "A member and the process it lives in.",
+        "A member and the process in which it runs.",
         "4.1+",
     ),
     RecordType(

@@ -23,8 +23,8 @@ ASSIGNMENT_AUDIT = Table(
         ASSIGNMENT_OFFSET,
         Column("generation_or_epoch", Type.INT, "Classic: the generation; else the target epoch.", is_nullable=False),
         Column("record_time", Type.TIMESTAMP, "Time of the record that completes the assignment."),
-        Column("assignor", Type.STRING, "The assignor that made it; NULL: cannot be determined."),
-        Column("assignor_source", Type.STRING, "How the assignor is known; NULL: it is not."),
+        Column("assignor", Type.STRING, "The assignor that made the assignment; NULL: cannot be determined."),
+        Column("assignor_source", Type.STRING, "How the assignor is known; NULL: the assignor is not known."),
         Column(
             "algorithm",
             Type.STRING,
@@ -33,10 +33,14 @@ ASSIGNMENT_AUDIT = Table(
         Column(
             "verdict",
             Type.STRING,
-            "The assignment verdict: whether Kafka's assignor gives the same; dim_enum explains the values.",
+            "The assignment verdict: whether Kafka's assignor gives the same assignment; dim_enum explains the values.",
             is_nullable=False,
         ),
-        Column("reason", Type.STRING, "Why it differs, or why nothing could be recomputed; NULL: the same."),
+        Column(
+            "reason",
+            Type.STRING,
+            "Why the assignment differs, or why it could not be recomputed; NULL: it is the same.",
+        ),
         count("num_partitions", "Partitions of the topics that the group subscribes to; NULL: unknown."),
         count("num_different", "Partitions that have another owner than expected; NULL: nothing was recomputed."),
         Column(
@@ -46,14 +50,12 @@ ASSIGNMENT_AUDIT = Table(
                     (
                         Column("topic", Type.STRING, "The topic."),
                         Column("partition", Type.INT, "The partition."),
-                        Column("recorded_member_id", Type.STRING, "Member that has it by the record; NULL: none."),
-                        Column(
-                            "expected_member_id", Type.STRING, "Member that has it by Kafka's assignor; NULL: none."
-                        ),
+                        Column("recorded_member_id", Type.STRING, "Owner in the recorded assignment; NULL: none."),
+                        Column("expected_member_id", Type.STRING, "Owner that Kafka's assignor computes; NULL: none."),
                     )
                 )
             ),
-            "The first 1,000 of these partitions; NULL: nothing was recomputed.",
+            "The partitions that num_different counts, but only the first 1,000; NULL: nothing was recomputed.",
         ),
         count(
             "num_unowned",
@@ -66,19 +68,22 @@ ASSIGNMENT_AUDIT = Table(
         ),
         count("num_idle_members", "Members that have no partition."),
         count("imbalance", "Among members with equal subscriptions, the largest difference in numbers of partitions."),
-        count("moves_made", "Partitions whose owner changed since the assignment before; NULL: not known."),
+        count("moves_made", "Partitions whose owner changed since the previous assignment; NULL: not known."),
         count("moves_needed", "The fewest partitions that had to move for a balanced assignment; NULL: unknown."),
-        Column("partition_counts_source", Type.STRING, "How the numbers of partitions are known; NULL: they are not."),
+        Column(
+            "partition_counts_source", Type.STRING, "How the numbers of partitions are known; NULL: they are not known."
+        ),
         Column(
             "variant",
             Type.STRING,
-            "What no record shows and the verdict assumes: releases of clients or broker, Java versions, order of "
-            "members in memory; NULL: nothing was assumed.",
+            "Inputs that no record shows, so that the verdict assumes them: releases of clients or broker, Java "
+            "versions, order of members in memory; NULL: nothing was assumed.",
         ),
         Column(
             "known_defect",
             Type.STRING,
-            "The JIRA issue of a Kafka defect that explains the assignment by its typical signs; NULL: none.",
+            "The known defect of Kafka or of a client library whose signs the assignment shows: an issue such as "
+            "KAFKA-8355, or a short description; NULL: none.",
         ),
         Column(
             "checks",
@@ -87,7 +92,12 @@ ASSIGNMENT_AUDIT = Table(
                     (
                         Column("name", Type.STRING, "What was checked, such as valid or cooperative_safe."),
                         Column("is_ok", Type.BOOLEAN, "TRUE: the check passed; NULL: cannot be determined."),
-                        Column("detail", Type.STRING, "What was found, if the check failed; else NULL."),
+                        Column(
+                            "detail",
+                            Type.STRING,
+                            "Why the check failed. For the check withheld, which always passes: the partitions that "
+                            "are withheld. Otherwise NULL.",
+                        ),
                     )
                 )
             ),
@@ -115,14 +125,23 @@ ASSIGNMENT_WHATIF = Table(
         Column("assignor", Type.STRING, "Kafka's name of the assignor.", is_nullable=False),
         count(
             "imbalance",
-            "Among members with equal subscriptions, the largest difference in numbers of partitions; NULL: not "
-            "possible.",
+            "Among members with equal subscriptions, the largest difference in numbers of partitions; NULL: "
+            "is_possible is FALSE.",
         ),
-        count("moves_from_current", "Partitions that would get another owner; NULL: not possible."),
-        count("partitions_stopped", "Partitions that no member would read during the change; NULL: not possible."),
-        Column("is_possible", Type.BOOLEAN, "FALSE: the group cannot use it in its current state.", is_nullable=False),
+        count("moves_from_current", "Partitions that would get another owner; NULL: is_possible is FALSE."),
+        count(
+            "partitions_stopped", "Partitions that no member would read during the change; NULL: is_possible is FALSE."
+        ),
         Column(
-            "reason", Type.STRING, "Why it is not possible, or what the row does not take into account; NULL: neither."
+            "is_possible",
+            Type.BOOLEAN,
+            "FALSE: the group cannot use this assignor in its current state.",
+            is_nullable=False,
+        ),
+        Column(
+            "reason",
+            Type.STRING,
+            "Why the group cannot use the assignor, or which facts the row leaves out; NULL: neither applies.",
         ),
         *EVIDENCE,
     ),
@@ -133,9 +152,9 @@ WHO = ListOf(
     StructOf(
         (
             Column("member_id", Type.STRING, "The member."),
-            Column("group_instance_id", Type.STRING, "Its own static id; NULL: a dynamic member."),
-            Column("client_id", Type.STRING, "Its client id."),
-            Column("client_host", Type.STRING, "Its address as Java prints it."),
+            Column("group_instance_id", Type.STRING, "The member's own static id; NULL: a dynamic member."),
+            Column("client_id", Type.STRING, "Client id of the member's connection."),
+            Column("client_host", Type.STRING, "The member's address as Java prints it."),
         )
     )
 )
@@ -155,14 +174,16 @@ ASSIGNOR_UPGRADES = Table(
             "From which assignor or protocol to which; dim_enum explains the values.",
             is_nullable=False,
         ),
-        Column("phase", Type.STRING, "How far it has come; dim_enum explains the values.", is_nullable=False),
+        Column(
+            "phase", Type.STRING, "How far the migration has come; dim_enum explains the values.", is_nullable=False
+        ),
         Column("members_done", WHO, "Members that use the new assignor or protocol."),
-        Column("members_remaining", WHO, "Members that do not use it yet."),
+        Column("members_remaining", WHO, "Members that do not use the new assignor or protocol yet."),
         Column("started_time", Type.TIMESTAMP, "Time of the first record that shows the migration; NULL: not started."),
         Column(
             "finished_time",
             Type.TIMESTAMP,
-            "Time of the first record with which every member uses the new one; NULL: not finished.",
+            "Time of the first record after which every member uses the new assignor or protocol; NULL: not finished.",
         ),
         Column(
             "readiness",
@@ -175,8 +196,10 @@ ASSIGNOR_UPGRADES = Table(
             ListOf(
                 StructOf(
                     (
-                        Column("kind", Type.STRING, "What blocks it, such as custom_assignor."),
-                        Column("member_id", Type.STRING, "The member that blocks it; NULL: the whole group."),
+                        Column("kind", Type.STRING, "What blocks the migration, such as custom_assignor."),
+                        Column(
+                            "member_id", Type.STRING, "The member that blocks the migration; NULL: the whole group."
+                        ),
                         Column("detail", Type.STRING, "What was found."),
                     )
                 )

@@ -1,7 +1,7 @@
 """Decoded tables of consumer, share and streams groups: record types 3 to 23."""
 
 from schemas.declarations.columns import Column, ListOf, StructOf, Type
-from schemas.tables.record_columns import GROUP_ID, PARTITIONS, decoded
+from schemas.tables.record_columns import GROUP_ID, PARTITIONS, decoded_table
 
 GROUP_TYPE = Column("group_type", Type.STRING, "consumer, share or streams.", is_nullable=False)
 MEMBER_ID = Column("member_id", Type.STRING, "The member.", is_nullable=False)
@@ -29,7 +29,7 @@ EARLY = (
     Column("metadata_bytes", Type.BINARY, "Only 3.7: metadata of the client-side assignor."),
 )
 
-GROUP_METADATA = decoded(
+GROUP_METADATA = decoded_table(
     "group_metadata",
     "a group epoch, or the group's deletion",
     "Record types 3, 11 and 17: epochs of consumer, share and streams groups.",
@@ -68,7 +68,7 @@ GROUP_METADATA = decoded(
     ),
 )
 
-GROUP_MEMBER_METADATA = decoded(
+GROUP_MEMBER_METADATA = decoded_table(
     "group_member_metadata",
     "a member of a group, or the deletion of one",
     "Record types 5, 10 and 19: members of consumer, share and streams groups and what they subscribe to.",
@@ -81,10 +81,14 @@ GROUP_MEMBER_METADATA = decoded(
         Column(
             "subscribed_topic_regex", Type.STRING, "The pattern that the member subscribes to; NULL or empty: none."
         ),
-        Column("rebalance_timeout_ms", Type.INT, "Time to give up partitions or tasks; NULL: not written."),
+        Column(
+            "rebalance_timeout_ms",
+            Type.INT,
+            "How long the member may take to give up partitions or tasks; NULL: not written.",
+        ),
         Column("server_assignor", Type.STRING, "The assignor that the member asks for; NULL: none."),
         Column("topology_epoch", Type.INT, "Streams: epoch of the topology that the member runs; else NULL."),
-        Column("process_id", Type.STRING, "Streams: the process that the member lives in; else NULL."),
+        Column("process_id", Type.STRING, "Streams: the process in which the member runs; else NULL."),
     ),
     (
         Column("subscribed_topic_names", ListOf(Type.STRING), "Topics subscribed by name; NULL for streams."),
@@ -117,7 +121,7 @@ GROUP_MEMBER_METADATA = decoded(
                     ),
                 )
             ),
-            "Members that use the classic protocol in a consumer group; NULL: all others.",
+            "Set if the member uses the classic protocol in a consumer group; otherwise NULL.",
         ),
         Column(
             "assignors",
@@ -138,7 +142,7 @@ GROUP_MEMBER_METADATA = decoded(
     ),
 )
 
-TARGET_ASSIGNMENT_METADATA = decoded(
+TARGET_ASSIGNMENT_METADATA = decoded_table(
     "target_assignment_metadata",
     "a completed target assignment, or its deletion",
     "Record types 6, 12 and 20: the epoch of a new target assignment, written after the targets of its members.",
@@ -153,7 +157,7 @@ TARGET_ASSIGNMENT_METADATA = decoded(
     ),
 )
 
-TARGET_ASSIGNMENT_MEMBERS = decoded(
+TARGET_ASSIGNMENT_MEMBERS = decoded_table(
     "target_assignment_members",
     "the partitions that one member must own, or the deletion of its target",
     "Record types 7, 13 and 21: the target of each member, written for members whose target changed.",
@@ -164,14 +168,14 @@ TARGET_ASSIGNMENT_MEMBERS = decoded(
             TOPIC_ID_PARTITIONS,
             "Partitions that the member must own; NULL: streams group or tombstone.",
         ),
-        Column("active_tasks", TASKS, "Streams: tasks that it must run; else NULL."),
-        Column("standby_tasks", TASKS, "Streams: standby tasks that it must keep; else NULL."),
-        Column("warmup_tasks", TASKS, "Streams: tasks that it must warm up; else NULL."),
+        Column("active_tasks", TASKS, "Streams: tasks that the member must run; else NULL."),
+        Column("standby_tasks", TASKS, "Streams: standby tasks that the member must keep; else NULL."),
+        Column("warmup_tasks", TASKS, "Streams: tasks that the member must warm up; else NULL."),
         *EARLY,
     ),
 )
 
-CURRENT_MEMBER_ASSIGNMENTS = decoded(
+CURRENT_MEMBER_ASSIGNMENTS = decoded_table(
     "current_member_assignments",
     "the partitions that one member owns, or the deletion of its assignment",
     "Record types 8, 14 and 22: what each member owns now, written when it changes.",
@@ -180,7 +184,7 @@ CURRENT_MEMBER_ASSIGNMENTS = decoded(
         Column(
             "member_epoch",
             Type.INT,
-            "Epoch that the member has reached; -1: it left; -2: a static member that is away for a while.",
+            "Epoch that the member has reached; -1: the member left; -2: a static member that is away for a while.",
         ),
         Column("previous_member_epoch", Type.INT, "The member's epoch before this one; -1, -2: as member_epoch."),
         Column(
@@ -201,12 +205,12 @@ CURRENT_MEMBER_ASSIGNMENTS = decoded(
         Column(
             "partitions_pending_revocation",
             OWNED_PARTITIONS,
-            "Partitions that it must give up and still owns; NULL: share or streams group, or tombstone.",
+            "Partitions that the member must give up and still owns; NULL: share or streams group, or tombstone.",
         ),
         Column("partitions_pending_assignment", TOPIC_ID_PARTITIONS, "Only 3.7: partitions that the member waits for."),
-        Column("active_tasks", OWNED_TASKS, "Streams: tasks that it runs; else NULL."),
-        Column("standby_tasks", OWNED_TASKS, "Streams: standby tasks that it keeps; else NULL."),
-        Column("warmup_tasks", OWNED_TASKS, "Streams: tasks that it warms up; else NULL."),
+        Column("active_tasks", OWNED_TASKS, "Streams: tasks that the member runs; else NULL."),
+        Column("standby_tasks", OWNED_TASKS, "Streams: standby tasks that the member keeps; else NULL."),
+        Column("warmup_tasks", OWNED_TASKS, "Streams: tasks that the member warms up; else NULL."),
         Column("active_tasks_pending_revocation", OWNED_TASKS, "Streams: active tasks to give up; else NULL."),
         Column("standby_tasks_pending_revocation", OWNED_TASKS, "Streams: standby tasks to give up; else NULL."),
         Column("warmup_tasks_pending_revocation", OWNED_TASKS, "Streams: warm-up tasks to give up; else NULL."),
@@ -214,7 +218,7 @@ CURRENT_MEMBER_ASSIGNMENTS = decoded(
     ),
 )
 
-GROUP_PARTITION_METADATA = decoded(
+GROUP_PARTITION_METADATA = decoded_table(
     "group_partition_metadata",
     "the subscribed topics as the coordinator sees them, or their deletion",
     "Record types 4, 9, 15 and 18: the topics of consumer groups (releases up to 4.0), share and streams groups, with "
@@ -259,7 +263,7 @@ GROUP_PARTITION_METADATA = decoded(
     ),
 )
 
-GROUP_REGULAR_EXPRESSIONS = decoded(
+GROUP_REGULAR_EXPRESSIONS = decoded_table(
     "group_regular_expressions",
     "a resolved pattern of a consumer group, or its deletion",
     "Record type 16: the topics that a subscribed pattern matches. The coordinator writes it each time it resolves "
@@ -284,7 +288,7 @@ TOPIC_INFOS = ListOf(
     )
 )
 
-STREAMS_GROUP_TOPOLOGIES = decoded(
+STREAMS_GROUP_TOPOLOGIES = decoded_table(
     "streams_group_topologies",
     "a topology of a streams group, or its deletion",
     "Record type 23: the topology that a streams group runs.",

@@ -12,20 +12,20 @@ from schemas.tables.record_columns import (
     PARTITIONS,
     RECORD_TIME,
     RUN_ID,
-    decoded,
+    decoded_table,
 )
 
 TOPIC_PARTITIONS = ListOf(
     StructOf((Column("topic", Type.STRING, "The topic."), PARTITIONS)),
 )
-OFFSET_COMMITS = decoded(
+OFFSET_COMMITS = decoded_table(
     "offset_commits",
     "a committed offset, or its deletion",
     "Record types 0 and 1: every offset commit, repeated ones too.",
     (
         GROUP_ID,
-        Column("topic", Type.STRING, "The topic committed for.", is_nullable=False),
-        Column("partition", Type.INT, "The partition committed for.", is_nullable=False),
+        Column("topic", Type.STRING, "Topic of the committed offset.", is_nullable=False),
+        Column("partition", Type.INT, "Partition of the committed offset.", is_nullable=False),
         Column(
             "topic_id", Type.STRING, "Id of the topic, 22 characters; NULL: not written (transactional, or before 4.3)."
         ),
@@ -94,7 +94,11 @@ CLASSIC_MEMBER = StructOf(
             "How long the coordinator waits for the member to rejoin; NULL: version 0, in which session_timeout_ms "
             "has this role too.",
         ),
-        Column("session_timeout_ms", Type.INT, "Silence after which the member is evicted."),
+        Column(
+            "session_timeout_ms",
+            Type.INT,
+            "The coordinator removes the member after this time without a heartbeat.",
+        ),
         Column(
             "subscription",
             SUBSCRIPTION,
@@ -120,7 +124,7 @@ CLASSIC_MEMBER = StructOf(
     )
 )
 
-CLASSIC_GROUP_METADATA = decoded(
+CLASSIC_GROUP_METADATA = decoded_table(
     "classic_group_metadata",
     "a completed generation of a classic group, or its deletion",
     "Record type 2: a classic group with all members, their subscriptions and assignments.",
@@ -140,7 +144,7 @@ CLASSIC_GROUP_METADATA = decoded(
     (Column("members", ListOf(CLASSIC_MEMBER), "Every member of the generation; NULL: tombstone."),),
 )
 
-TRANSACTION_MARKERS = decoded(
+TRANSACTION_MARKERS = decoded_table(
     "transaction_markers",
     "the end of a producer's transaction on this offsets partition",
     "Control records (COMMIT, ABORT): they end a producer's transaction. Its commits take effect with COMMIT and "
@@ -187,9 +191,18 @@ REJECTED_RECORDS = Table(
             Type.INT,
             "Kafka's record type: the int16 at the start of the key. NULL: batch, marker, or no key.",
         ),
-        Column("part", Type.STRING, "Which part is at fault: batch, key or value.", is_nullable=False),
-        Column("reason", Type.STRING, "Why, such as unknown_value_version or bad_crc.", is_nullable=False),
-        Column("field", Type.STRING, "The field at fault, nested ones with dots; NULL: the part as a whole."),
+        Column("part", Type.STRING, "Which part could not be decoded: batch, key or value.", is_nullable=False),
+        Column(
+            "reason",
+            Type.STRING,
+            "Why it could not be decoded, such as unknown_value_version or bad_crc.",
+            is_nullable=False,
+        ),
+        Column(
+            "field",
+            Type.STRING,
+            "The field that could not be decoded; names of nested fields have dots. NULL: the part as a whole.",
+        ),
         Column("is_control", Type.BOOLEAN, "TRUE: key and value are those of a control record; NULL for a batch."),
         Column("source_file", Type.STRING, "File with the range of bytes; NULL for a record."),
         Column("byte_position", Type.BIGINT, "Where in the file the range begins; NULL for a record."),
@@ -214,22 +227,23 @@ REJECTED_RECORDS = Table(
         Column(
             "is_num_records_estimated",
             Type.BOOLEAN,
-            "TRUE: the header is damaged too. num_records is then the number of offsets between the readable batches "
-            "around it, of which some may have been compacted away; or 1, if there is none before or after it.",
+            "TRUE: the header is damaged too, so num_records is an estimate: the number of offsets between the "
+            "readable batches before and after the damage. Some of these records may have been compacted away. If "
+            "there is no readable batch before the damage, or none after the damage, the estimate is 1.",
             is_nullable=False,
         ),
         Column("is_tombstone", Type.BOOLEAN, "TRUE: the record has no value; NULL for a batch."),
         Column(
             "value_version",
             Type.INT,
-            "Version of the value: the int16 at its start. NULL: batch, or too short for one.",
+            "Version of the value: the int16 at its start. NULL: a batch, or the value is too short.",
         ),
         *(column for column in ORIGIN if column.name in {"is_transactional", "producer_id", "producer_epoch"}),
         Column("batch_first_offset", Type.BIGINT, "First offset of the record's batch; NULL: not known."),
         Column("record_bytes", Type.INT, "Bytes of key and value, uncompressed; NULL for a batch."),
         RUN_ID,
         OUT_OF_RANGE,
-        Column("detail", Type.STRING, "What was found and what was expected, in words."),
+        Column("detail", Type.STRING, "The value that was read and what was expected, in words."),
         Column("key_bytes", Type.BINARY, "The key; NULL: none, or a batch."),
         Column("value_bytes", Type.BINARY, "The value; NULL: none, or a batch."),
     ),

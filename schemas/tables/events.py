@@ -20,30 +20,32 @@ OFFSET_RESETS = Table(
     ("cluster", "group_id", "topic", "topic_id", "evidence_first_offset", "kind"),
     (
         CLUSTER,
-        Column("at_time", Type.TIMESTAMP, "When; NULL: the records have no time."),
+        Column("at_time", Type.TIMESTAMP, "When the offsets were reset; NULL: the records have no time."),
         *ANY_GROUP,
         TOPIC,
         TOPIC_ID,
         IS_OPEN,
-        Column("kind", Type.STRING, "Where the offsets went, such as to_earliest, or expired or deleted; dim_enum "
-               "explains the values.", is_nullable=False),
-        Column("actor", Type.STRING, "Who is likely to have done it, by signs in the records: the log has no name.",
+        Column("kind", Type.STRING, "How the offsets were reset, such as to_earliest, shift, expired or deleted; "
+               "dim_enum explains the values.", is_nullable=False),
+        Column("actor", Type.STRING, "Who or what has likely reset the offsets, by signs in the records: the log does "
+               "not name users.",
                is_nullable=False),
         Column("num_partitions", Type.INT, "How many partitions of the topic were reset.", is_nullable=False),
-        Column("messages_reread", Type.BIGINT, "Messages that are read again: how far offsets moved back; NULL: "
-               "unknown."),
-        Column("messages_skipped", Type.BIGINT, "Messages that are never read: how far offsets moved forward. NULL: "
-               "unknown, or the offsets were removed."),
-        Column("signature_score", Type.INT, "How many of five signs of an admin tool the commits have: no members "
-               "in the group, no leader epoch, no metadata, several partitions at once, and all to the start or end "
-               "of their logs or by the same number. NULL: kinds expired, deleted and truncation."),
+        Column("messages_reread", Type.BIGINT, "Messages that are read again, because offsets moved back over them; "
+               "NULL: unknown."),
+        Column("messages_skipped", Type.BIGINT, "Messages that are not read, because offsets moved forward past them. "
+               "NULL: unknown, or the offsets were removed."),
+        Column("signature_score", Type.INT, "How many of five signs of an admin tool the commits have: no members in "
+               "the group, no leader epoch, no metadata, several partitions at once, and all "
+               "offsets moved to the start of their logs, to the end, or by the same number. "
+               "NULL: kinds expired, deleted and truncation."),
         Column("num_members", Type.INT, "Members of the group at that time; NULL: unknown."),
         *EVIDENCE,
         Column("partitions", ListOf(Type.INT), "The partitions that were reset, ascending.", is_nullable=False),
-        Column("from_offsets", ListOf(Type.BIGINT), "The committed offsets before, in the order of partitions; an "
-               "entry is NULL where there was none.", is_nullable=False),
-        Column("to_offsets", ListOf(Type.BIGINT), "The committed offsets after, in the order of partitions; an empty "
-               "list: the offsets were removed.", is_nullable=False),
+        Column("from_offsets", ListOf(Type.BIGINT), "The committed offsets before the reset, in the order of the "
+               "column partitions; an entry is NULL where there was none.", is_nullable=False),
+        Column("to_offsets", ListOf(Type.BIGINT), "The committed offsets after the reset, in the order of the column "
+               "partitions; an empty list: the offsets were removed.", is_nullable=False),
     ),
     JOB,
 )  # fmt: skip
@@ -51,8 +53,9 @@ OFFSET_RESETS = Table(
 COMMIT_FINDINGS = Table(
     "commit_findings",
     "group, topic partition, kind and day",
-    "Odd commits: outside of the log, backwards, without members, or for partitions that no member owned. The log "
-    "does not name who committed, so confidence is never certain.",
+    "Odd commits, such as commits of an offset outside of the log, of a lower offset than before, while the group had "
+    "no members, or for a partition that no member owned. The log does not name who committed, so confidence is never "
+    "certain.",
     ("cluster", "group_id", "topic", "topic_id", "partition", "kind", "day_time"),
     ("cluster", "day_time", "group_id", "topic", "topic_id", "partition", "kind"),
     (
@@ -62,11 +65,15 @@ COMMIT_FINDINGS = Table(
         *TOPIC_PARTITION,
         IS_OPEN,
         Column("kind", Type.STRING, "What is wrong with the commits; dim_enum explains the values.", is_nullable=False),
-        Column("num_commits", Type.BIGINT, "How many commits.", is_nullable=False),
-        Column("first_time", Type.TIMESTAMP, "The first of the day."),
-        Column("last_time", Type.TIMESTAMP, "The last of the day."),
-        Column("num_messages", Type.BIGINT, "Messages that are read again, skipped or out of reach; NULL: unknown."),
-        Column("last_committed_offset", Type.BIGINT, "The offset that the last of them commits.", is_nullable=False),
+        Column("num_commits", Type.BIGINT, "Number of these commits on the day.", is_nullable=False),
+        Column("first_time", Type.TIMESTAMP, "Time of the first of these commits."),
+        Column("last_time", Type.TIMESTAMP, "Time of the last of these commits."),
+        Column(
+            "num_messages",
+            Type.BIGINT,
+            "Messages that are read again, are skipped or cannot be read, because of the commits; NULL: unknown.",
+        ),
+        Column("last_committed_offset", Type.BIGINT, "The offset in the last of these commits.", is_nullable=False),
         Column("detail", Type.STRING, "What the commits were compared with, in words with numbers.", is_nullable=False),
         *EVIDENCE,
     ),
@@ -76,26 +83,29 @@ COMMIT_FINDINGS = Table(
 EXPIRY_FORECAST = Table(
     "expiry_forecast",
     "group and topic partition",
-    "When each committed offset expires if the group stays as it is, by the rules of the coordinator.",
+    "When each committed offset expires, by the coordinator's rules, if the group neither commits nor changes.",
     ("cluster", "group_id", "topic", "topic_id", "partition"),
     ("cluster", "group_id", "topic", "topic_id", "partition"),
     (
         CLUSTER,
         GROUP_ID,
-        Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: its records are missing."),
+        Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: records of the group are "
+               "missing."),
         *TOPIC_PARTITION,
         AS_OF_TIME,
         Column("rule", Type.STRING, "The rule of the coordinator that applies; dim_enum explains the values.",
                is_nullable=False),
-        Column("base_time", Type.TIMESTAMP, "From when the retention time counts; NULL: the offset never expires, "
-               "or unknown."),
+        Column("base_time", Type.TIMESTAMP, "When the retention time began; NULL: the offset never expires, or "
+               "unknown."),
         Column("expires_time", Type.TIMESTAMP, "When the offset expires: the coordinator's next check for expired "
                "offsets after this time deletes it. NULL: never, or unknown."),
-        Column("settings_source", Type.STRING, "Where the retention time is from; NULL: the rule does not use it."),
+        Column("settings_source", Type.STRING, "Source of the retention time; dim_enum explains the values. NULL: the "
+               "rule does not use a retention time."),
         Column("committed_offset", Type.BIGINT, "The offset that would be deleted.", is_nullable=False),
-        Column("messages_at_risk", Type.BIGINT, "Messages that the group reads again (auto.offset.reset=earliest) "
-               "or skips (latest) once the offset is deleted, the larger of the two; NULL: unknown."),
-        Column("blocked_by_transaction", Type.BOOLEAN, "TRUE: an open transaction keeps it from expiring.",
+        Column("messages_at_risk", Type.BIGINT, "Messages that the group reads again (with "
+               "auto.offset.reset=earliest) or skips (with latest) after the offset is "
+               "deleted: the larger of these two numbers. NULL: unknown."),
+        Column("blocked_by_transaction", Type.BOOLEAN, "TRUE: an open transaction prevents the expiry of the offset.",
                is_nullable=False),
         *EVIDENCE,
     ),
@@ -116,8 +126,9 @@ COMMIT_VOLUME = Table(
         IS_OPEN,
         Column("num_commits", Type.BIGINT, "Offset commits, one for each partition of a request, without tombstones.",
                is_nullable=False),
-        Column("num_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed.", is_nullable=False),
-        Column("num_unchanged", Type.BIGINT, "Commits that repeat the offset committed before.", is_nullable=False),
+        Column("num_bytes", Type.BIGINT, "Bytes of the keys and values of these commits, uncompressed.",
+               is_nullable=False),
+        Column("num_unchanged", Type.BIGINT, "Commits that repeat the previous offset.", is_nullable=False),
         Column("share_unchanged", Type.DOUBLE, "num_unchanged / num_commits.", is_nullable=False),
         Column("peak_per_minute", Type.BIGINT, "Commits in the busiest minute.", is_nullable=False),
         Column("num_at_5_s", Type.BIGINT, "How many commits there would be if each partition were committed every 5 s.",

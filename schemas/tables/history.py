@@ -40,15 +40,15 @@ GROUP_STATE_INTERVALS = history(
             "Classic: consumer, connect, …; NULL: another group type, or a group with only offsets.",
         ),
         Column("assignor", Type.STRING, "The assignor of the group, as far as records show; NULL: none, or not known."),
-        Column("num_members", Type.INT, f"Number of members, at the end of the row's time; {UNSEEN}"),
+        Column("num_members", Type.INT, f"Number of members at the end of the interval; {UNSEEN}"),
         *EVIDENCE,
     ),
 )
 
 MEMBERSHIP_INTERVALS = history(
     "membership_intervals",
-    "group and time as a member, for each member id",
-    "Who was a member of which group, from when to when, and how it left.",
+    "group, member id and period of membership",
+    "Which members each group had, from when to when, and how they left.",
     ("group_id", "member_id", "from_offset"),
     (
         *GROUP,
@@ -57,25 +57,25 @@ MEMBERSHIP_INTERVALS = history(
         GROUP_INSTANCE_ID,
         *CLIENT,
         Column("rack_id", Type.STRING, "The member's rack; NULL: none."),
-        Column("joined_generation", Type.INT, "Generation or group epoch at its first record."),
+        Column("joined_generation", Type.INT, "Generation or group epoch of the first record with the member."),
         Column(
             "left_generation",
             Type.INT,
-            "Generation or group epoch of the first record without it; NULL: still a member.",
+            "Generation or group epoch of the first record without the member; NULL: still a member.",
         ),
         Column(
             "away_since_time",
             Type.TIMESTAMP,
             "Since when a static member is away (member epoch -2); NULL: it is not away.",
         ),
-        Column("leave_kind", Type.STRING, "How it left, as far as records show; NULL: still a member."),
+        Column("leave_kind", Type.STRING, "How the member left, as far as records show; NULL: still a member."),
         *EVIDENCE,
     ),
 )
 
 OWNERSHIP_INTERVALS = history(
     "ownership_intervals",
-    "group, topic partition and time with one owner",
+    "group, topic partition and period with one owner in one phase",
     "Which member owned which partition, from when to when.",
     ("group_id", "topic", "topic_id", "partition", "role", "member_id", "phase", "from_offset"),
     (
@@ -85,12 +85,12 @@ OWNERSHIP_INTERVALS = history(
         MEMBER_ID,
         GROUP_INSTANCE_ID,
         *CLIENT,
-        Column("generation_or_epoch", Type.INT, "Generation or member epoch at its beginning."),
+        Column("generation_or_epoch", Type.INT, "Generation or member epoch at the start of the interval."),
         Column(
             "phase",
             Type.STRING,
-            "assigned: the member owns it; revoking: it owns it and must give it up; held: kept for a static member "
-            "that is away.",
+            "assigned: the member owns the partition; revoking: it still owns the partition and must give it up; "
+            "held: the partition is kept for a static member that is away.",
             is_nullable=False,
         ),
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
@@ -119,7 +119,7 @@ REBALANCES = history(
     (
         *GROUP,
         ASSIGNMENT_OFFSET,
-        Column("from_generation", Type.INT, "Generation or target epoch of the assignment before; NULL: none."),
+        Column("from_generation", Type.INT, "Generation or target epoch of the previous assignment; NULL: none."),
         Column("to_generation", Type.INT, "Generation or target epoch of this assignment.", is_nullable=False),
         Column(
             "start_time",
@@ -146,7 +146,7 @@ REBALANCES = history(
         Column(
             "outcome",
             Type.STRING,
-            "completed; superseded: another rebalance replaced it; emptied: no members left; open.",
+            "completed; superseded: another rebalance replaced it; emptied: the group has no members any more; open.",
             is_nullable=False,
         ),
         Column("trigger", Type.STRING, "What caused the rebalance; dim_enum explains the values.", is_nullable=False),
@@ -158,10 +158,10 @@ REBALANCES = history(
             "Member ids that left, timed out or were removed.",
             is_nullable=False,
         ),
-        Column("num_members_before", Type.INT, "Members at the assignment before.", is_nullable=False),
+        Column("num_members_before", Type.INT, "Members at the previous assignment.", is_nullable=False),
         Column("num_members_after", Type.INT, "Members at this assignment.", is_nullable=False),
-        Column("leader_before", Type.STRING, "Classic: member id of the leader before; else NULL."),
-        Column("leader_after", Type.STRING, "Classic: member id of the leader after; else NULL."),
+        Column("leader_before", Type.STRING, "Classic: member id of the leader at the previous assignment; else NULL."),
+        Column("leader_after", Type.STRING, "Classic: member id of the leader at this assignment; else NULL."),
         Column("num_partitions", Type.INT, "Partitions assigned to members; NULL: an assignment cannot be read."),
         Column("num_moved", Type.INT, "Partitions that moved from one member to another."),
         Column("num_returned", Type.INT, "Partitions that were revoked and reassigned to the same member."),
@@ -186,23 +186,28 @@ REBALANCES = history(
             Type.INT,
             "Claimed partitions of topics that the leader did not know (KIP-429); NULL: not classic.",
         ),
-        Column("num_unowned", Type.INT, "Partitions that had an owner before and have none after."),
+        Column(
+            "num_unowned",
+            Type.INT,
+            "Partitions that had an owner in the previous assignment and have none in this one.",
+        ),
         Column(
             "is_follow_up",
             Type.BOOLEAN,
-            "TRUE: a cooperative follow-up: it assigns partitions that the rebalance before withheld.",
+            "TRUE: a cooperative follow-up: it assigns partitions that the previous rebalance withheld.",
             is_nullable=False,
         ),
         Column(
             "unpersisted_rounds",
             Type.INT,
-            "Rebalances since the assignment before that left no record: generation numbers that were skipped. NULL: "
-            "not known.",
+            "Rebalances after the previous assignment that left no record: generation numbers that were skipped. "
+            "NULL: not known.",
         ),
         Column(
             "sync_ms",
             Type.BIGINT,
-            "Classic: from the end of the join phase to the assignment; NULL: no record has that time.",
+            "Classic: from the end of the join phase to the assignment; NULL: no record shows the end of the join "
+            "phase.",
         ),
         Column(
             "stopped_partition_ms",
@@ -212,20 +217,20 @@ REBALANCES = history(
         Column(
             "assignor_before",
             Type.STRING,
-            "The assignor of the assignment before; NULL: no assignment before, or not recorded.",
+            "The assignor of the previous assignment; NULL: no previous assignment, or not recorded.",
         ),
         Column("assignor_after", Type.STRING, "The assignor of this assignment; NULL: not recorded."),
         Column("trigger_detail", Type.STRING, "What exactly changed, in words, with names; NULL: not known."),
         Column(
             "unread_partition_low_ms",
             Type.BIGINT,
-            "Sum of unread_low_ms of its partition_moves: partitions were unread for at least this long. NULL: no "
+            "Sum of unread_low_ms of its partition_moves: partitions were unread for this long or longer. NULL: no "
             "partition stopped.",
         ),
         Column(
             "unread_partition_high_ms",
             Type.BIGINT,
-            "Sum of unread_high_ms of its partition_moves: partitions were unread for at most this long. NULL: no "
+            "Sum of unread_high_ms of its partition_moves: partitions were unread for this long or less. NULL: no "
             "partition stopped.",
         ),
         Column(
@@ -262,15 +267,23 @@ GENERATION_MEMBERS = history(
             ListOf(Type.STRING),
             "Topics that the member subscribes to; NULL: cannot be read, or the member left.",
         ),
-        Column("previous_assigned", PARTITION_LISTS, "Partitions of the assignment before; NULL: not known."),
+        Column(
+            "previous_assigned",
+            PARTITION_LISTS,
+            "Partitions of the member in the previous assignment; NULL: not known.",
+        ),
         Column(
             "claimed_owned",
             PARTITION_LISTS,
             "Classic: partitions that the member claimed: it reported them as its own when it joined. Other types: "
-            "partitions that it owned by its own records. NULL: the subscription has no such field or cannot be read, "
-            "or the member left.",
+            "partitions that it owned, as the records of what it owns show. NULL: the subscription has no such field "
+            "or cannot be read, or the member left.",
         ),
-        Column("assigned", PARTITION_LISTS, "Partitions of this assignment; NULL: cannot be read, or the member left."),
+        Column(
+            "assigned",
+            PARTITION_LISTS,
+            "Partitions of the member in this assignment; NULL: cannot be read, or the member left.",
+        ),
         Column("added", PARTITION_LISTS, "Gained: in assigned, not in claimed_owned."),
         Column("revoked", PARTITION_LISTS, "To give up: in claimed_owned, not in assigned."),
         Column("kept", PARTITION_LISTS, "In both claimed_owned and assigned."),
@@ -284,7 +297,7 @@ GENERATION_MEMBERS = history(
             "dropped_before_join",
             PARTITION_LISTS,
             "Classic: in previous_assigned and not in claimed_owned, so the member gave them up before it joined; "
-            "empty if lost is not.",
+            "empty if the column lost has partitions.",
         ),
         *EVIDENCE,
     ),
@@ -293,7 +306,7 @@ GENERATION_MEMBERS = history(
 PARTITION_MOVES = history(
     "partition_moves",
     "assignment and topic partition that changed",
-    "Partitions that got another owner or stopped at an assignment, and how long nobody read them.",
+    "Partitions that got another owner or stopped at an assignment, and how long no member read them.",
     ("group_id", "assignment_offset", "topic", "topic_id", "partition", "role", "kind", "from_member_id",
      "to_member_id"),
     (
@@ -303,8 +316,8 @@ PARTITION_MOVES = history(
         IS_OPEN,
         Column("kind", Type.STRING, "moved, assigned, revoked, returned, lost, withheld, ready_to_migrate or "
                "unknown_owned; dim_enum explains them.", is_nullable=False),
-        Column("from_member_id", Type.STRING, "Member id of the owner before; NULL: none."),
-        Column("to_member_id", Type.STRING, "Member id of the owner after; NULL: none."),
+        Column("from_member_id", Type.STRING, "Member id of the previous owner; NULL: none."),
+        Column("to_member_id", Type.STRING, "Member id of the new owner; NULL: none."),
         Column("move_offset", Type.BIGINT, "Offset of the record that changed the owner.", is_nullable=False),
         Column("move_time", Type.TIMESTAMP, "When the owner changed; NULL: the record has no time."),
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
@@ -312,12 +325,13 @@ PARTITION_MOVES = history(
                "still has none."),
         Column("commit_gap_ms", Type.BIGINT, "From the last commit before the move to the first commit after it; "
                "NULL: one of them is missing."),
-        Column("unread_low_ms", Type.BIGINT, "Nobody read the partition around the move for at least this long; "
+        Column("unread_low_ms", Type.BIGINT, "No member read the partition around the move for this long or longer; "
                "NULL: not known."),
-        Column("unread_high_ms", Type.BIGINT, "Nobody read the partition around the move for at most this long; "
+        Column("unread_high_ms", Type.BIGINT, "No member read the partition around the move for this long or less; "
                "NULL: not known."),
-        Column("unread_basis", Type.STRING, "Which timeout of the old owner gives these bounds, session or "
-               "rebalance, its length, and where it is from; NULL: no timeout is needed."),
+        Column("unread_basis", Type.STRING, "The timeout of the previous owner from which the bounds are computed "
+               "(session or rebalance timeout), with its length and source; NULL: the bounds "
+               "need no timeout."),
         *EVIDENCE,
     ),
     ("group_id", "assignment_offset", "topic", "partition"),
@@ -329,12 +343,12 @@ REPLAY_ANOMALIES = history(
     "Records that contradict each other, or that replay had to skip. All other records were replayed.",
     ("group_id", "kind", "record_offset", "evidence_partition", "message"),
     (
-        Column("group_id", Type.STRING, "The group; NULL: it concerns the whole offsets partition."),
+        Column("group_id", Type.STRING, "The group; NULL: the anomaly concerns the whole offsets partition."),
         Column(
             "kind", Type.STRING, "What is wrong, such as two_owners; dim_enum explains the values.", is_nullable=False
         ),
         Column("severity", Type.STRING, "critical, warning or info.", is_nullable=False),
-        Column("record_offset", Type.BIGINT, "Offset of the record that shows it.", is_nullable=False),
+        Column("record_offset", Type.BIGINT, "Offset of the record that shows the anomaly.", is_nullable=False),
         Column("record_time", Type.TIMESTAMP, "Time of that record; NULL: it has none."),
         Column("message", Type.STRING, "What was found and what was expected.", is_nullable=False),
         *EVIDENCE,

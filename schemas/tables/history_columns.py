@@ -22,26 +22,26 @@ EVIDENCE = (
     Column("confidence", Type.STRING, "How sure: certain, likely or possible.", is_nullable=False),
 )
 IS_OPEN = Column(
-    "is_open", Type.BOOLEAN, "TRUE: a later run may change the row, such as when it ends.", is_nullable=False
+    "is_open", Type.BOOLEAN, "TRUE: a later run may change the row, for example fill in its end.", is_nullable=False
 )
 INTERVAL = (
-    Column("from_time", Type.TIMESTAMP, "When it began, in history time: record times that never go back in a "
-           "group. NULL: the records have no time."),
-    Column("to_time", Type.TIMESTAMP, "When it ended; NULL: it has not ended."),
-    Column("from_offset", Type.BIGINT, "Offset of the record that began it.", is_nullable=False),
-    Column("to_offset", Type.BIGINT, "Offset of the record that ended it; NULL: it has not ended."),
+    Column("from_time", Type.TIMESTAMP, "Start of the interval, in history time: record times that never go back "
+           "within a group. NULL: the records have no time."),
+    Column("to_time", Type.TIMESTAMP, "End of the interval; NULL: it has not ended."),
+    Column("from_offset", Type.BIGINT, "Offset of the record that began the interval.", is_nullable=False),
+    Column("to_offset", Type.BIGINT, "Offset of the record that ended the interval; NULL: it has not ended."),
     IS_OPEN,
     Column(
-        "is_from_exact", Type.BOOLEAN, "FALSE: it may have begun earlier, because records before from_offset are "
-                                       "missing.",
+        "is_from_exact", Type.BOOLEAN, "FALSE: the interval may have begun earlier: records before from_offset are "
+               "missing.",
         is_nullable=False,
     ),
     Column(
-        "is_to_exact", Type.BOOLEAN, "FALSE: it may have ended earlier, because records before its end are missing "
-                                     "or show only a latest time.",
+        "is_to_exact", Type.BOOLEAN, "FALSE: the interval may have ended earlier: records before its end are missing "
+               "or show only a latest time.",
         is_nullable=False,
     ),
-    Column("ended_by", Type.STRING, "What ended it; dim_enum explains the values. NULL: it has not ended."),
+    Column("ended_by", Type.STRING, "What ended the interval; dim_enum explains the values. NULL: it has not ended."),
 )  # fmt: skip
 GROUP_TYPE = Column("group_type", Type.STRING, "classic, consumer, share or streams.", is_nullable=False)
 GROUP = (GROUP_ID, GROUP_TYPE)
@@ -62,7 +62,7 @@ ASSIGNMENT_OFFSET = Column(
     "assignment_offset",
     Type.BIGINT,
     "Offset of the record that makes the assignment valid: type 2, 6, 12 or 20. If a group lost its last member "
-    "without a new target: its group epoch, type 3, 11 or 17.",
+    "without a new target: the record of its group epoch, type 3, 11 or 17.",
     is_nullable=False,
 )
 PARTITION_LISTS = ListOf(

@@ -25,8 +25,8 @@ def flag(name: str, comment: str) -> Column:
 LAG_POINTS = Table(
     "lag_points",
     "group, topic partition and snapshot",
-    "Points: lag of each group at each snapshot, counted in every usual way, for partitions that have a committed "
-    "offset, are owned, or are of a subscribed topic.",
+    "Points: lag of each group at each snapshot, in messages and in time. There is a point for each partition that "
+    "has a committed offset, has an owner, or is of a subscribed topic.",
     ("cluster", "snapshot_time", "group_id", "topic", "topic_id", "partition"),
     # Neighbours are alike: that is quick to make and to write. A run adds later snapshots in files of their own.
     ("cluster", "group_id", "topic", "partition", "snapshot_time"),
@@ -40,7 +40,8 @@ LAG_POINTS = Table(
         number("log_start_offset", "First offset of the log at that time; NULL: not captured."),
         number(
             "log_end_offset",
-            "End of the log at that time, or in the newest snapshot before that has it; NULL: none has it.",
+            "End of the log in this snapshot. If this snapshot does not have it: in the newest earlier snapshot that "
+            "does. NULL: none of them has it.",
         ),
         number("lag_raw", "log_end_offset minus committed_offset, which may be negative; NULL: unknown."),
         number("lag_floor", "lag_raw, or 0 if it is negative; NULL: unknown."),
@@ -58,15 +59,18 @@ LAG_POINTS = Table(
         flag("committed_beyond_end", "TRUE: the committed offset is above the end of the log."),
         number(
             "lag_data",
-            "Always NULL. Kept for lag_available minus control records and compacted offsets, which needs the topic's "
-            "own segments.",
+            "Always NULL: reserved for a lag without control records and compacted offsets, which only the topic's "
+            "own segments show.",
         ),
         flag("committed_negative", "TRUE: the committed offset is negative."),
         number(
             "snapshot_age_ms",
-            "Age of log_end_offset: 0, or how much earlier the snapshot is from which it was taken; NULL: none has it.",
+            "Age of log_end_offset: the time from the snapshot that it comes from to this snapshot, 0 if both are the "
+            "same. NULL: no snapshot has the end offset.",
         ),
-        Column("leader_epoch", Type.INT, "Leader epoch of the commit; NULL: none, or no commit."),
+        Column(
+            "leader_epoch", Type.INT, "Leader epoch in the commit; NULL: the commit has none, or there is no commit."
+        ),
         number(
             "time_lag_ms",
             "Time lag: how long ago the oldest unread message that still exists was written; NULL: unknown.",
@@ -80,7 +84,7 @@ LAG_POINTS = Table(
             is_nullable=False,
         ),
         Column("owner_member_id", Type.STRING, "Member that owned the partition; NULL: none, or not known."),
-        Column("unknown_reason", Type.STRING, "Why lag_raw is NULL; NULL: it is not."),
+        Column("unknown_reason", Type.STRING, "Why lag_raw is NULL; NULL: lag_raw is known."),
         *EVIDENCE,
     ),
     JOB,
@@ -115,8 +119,8 @@ LAG_DAYS = Table(
         DAY_TIME,
         GROUP_ID,
         Column(
-            "group_type", Type.STRING, "classic, consumer, share or streams. If the type changed that day: the one "
-                                       "that is last in this list.",
+            "group_type", Type.STRING, "classic, consumer, share or streams. If the type changed on that day: the one "
+                   "of them that is last in this list.",
             is_nullable=False,
         ),
         TOPIC,
@@ -156,8 +160,8 @@ LAG_MINUTES = Table(
         number("time_lag_ms_max", "The largest time lag of points that are final; NULL: none is known."),
         number(
             "open_time_lag_ms_min",
-            "The smallest time lag of points that a later run may change, to see whether any is surely within an "
-            "objective; NULL: none is known.",
+            "The smallest time lag of points that a later run may change. v_freshness_slo compares it with the "
+            "objective. NULL: none is known.",
         ),
         *EVIDENCE,
     ),
@@ -180,7 +184,10 @@ CONSUMPTION_RATES = Table(
         TOPIC_ID,
         IS_OPEN,
         Column("num_partitions", Type.INT, "Partitions of the topic with a commit of the group.", is_nullable=False),
-        number("messages_consumed", "By how much the committed offsets rose; steps back do not count. NULL: unknown."),
+        number(
+            "messages_consumed",
+            "By how much the committed offsets rose; moves to lower offsets do not count. NULL: unknown.",
+        ),
         Column("messages_consumed_per_s", Type.DOUBLE, "messages_consumed per second."),
         Column(
             "messages_produced_per_s",
@@ -189,13 +196,14 @@ CONSUMPTION_RATES = Table(
         ),
         number("lag_floor", "Lag at the end of the bucket; NULL: unknown."),
         number(
-            "eta_low_ms", "Time until the lag is 0 if no message is added; NULL: nothing to read, or no rate is known."
+            "eta_low_ms",
+            "Time until the lag is 0 if no more messages are written; NULL: nothing to read, or no rate is known.",
         ),
         number(
             "eta_high_ms",
-            "Time until the lag is 0 if messages are added at the same rate; NULL: see eta_unknown_reason.",
+            "Time until the lag is 0 if messages are written at the present rate; NULL: see eta_unknown_reason.",
         ),
-        Column("eta_unknown_reason", Type.STRING, "Why eta_high_ms is NULL; NULL: it has a value."),
+        Column("eta_unknown_reason", Type.STRING, "Why eta_high_ms is NULL; NULL: eta_high_ms has a value."),
         *EVIDENCE,
     ),
     JOB,
@@ -204,8 +212,8 @@ CONSUMPTION_RATES = Table(
 GROUP_VERDICTS = Table(
     "group_verdicts",
     "group, topic partition and as-of time; and one per group and as-of time",
-    "The lag verdict on each partition of each group at a time, by the rules of Burrow and by those of Groupscope, "
-    "with the rule that decided.",
+    "The lag verdict on each partition of each group at one time, by Burrow's rules and by Groupscope's own, with the "
+    "rule that decided.",
     ("cluster", "as_of_time", "group_id", "topic", "topic_id", "partition"),
     ("cluster", "as_of_time", "group_id", "topic", "topic_id", "partition"),
     (
@@ -226,9 +234,13 @@ GROUP_VERDICTS = Table(
             "own_verdict", Type.STRING, "Lag verdict by Groupscope's rules, from offset_history.", is_nullable=False
         ),
         Column("rule", Type.STRING, "The rule that decided; dim_enum explains the values.", is_nullable=False),
-        Column("reason", Type.STRING, "Why own_verdict is so, in words with numbers.", is_nullable=False),
+        Column("reason", Type.STRING, "Why own_verdict has this value, in words with numbers.", is_nullable=False),
         Column("last_commit_time", Type.TIMESTAMP, "When the offset in effect was last committed; NULL: none."),
-        Column("since_time", Type.TIMESTAMP, "Since when the offset does not advance or the lag grows; NULL: neither."),
+        Column(
+            "since_time",
+            Type.TIMESTAMP,
+            "Since when the committed offset does not advance or the lag grows; NULL: neither is true.",
+        ),
         number("lag_floor", "Lag at that time; in the row of a group: the sum of its partitions. NULL: unknown."),
         number(
             "time_lag_ms", "Time lag at that time; in the row of a group: the largest of its partitions. NULL: unknown."
@@ -244,8 +256,9 @@ GROUP_VERDICTS = Table(
         Column(
             "burrow_complete",
             Type.DOUBLE,
-            "Commits in Burrow's window / its size ([burrow] intervals). In the row of a group: the share of its "
-            "partitions with a full window. NULL: a group without such commits.",
+            "Number of commits in Burrow's window divided by the size of the window (intervals in [burrow] of the "
+            "settings). In the row of a group: the share of its partitions with a full window. NULL: the group has no "
+            "commits in a window.",
         ),
         *EVIDENCE,
     ),

@@ -5,7 +5,7 @@ from schemas.tables.history_columns import EVIDENCE, INTERVAL, IS_OPEN, PARTITIO
 from schemas.tables.record_columns import GROUP_ID
 
 COMMITTED_TOPIC = (
-    Column("topic", Type.STRING, "The topic committed for.", is_nullable=False),
+    Column("topic", Type.STRING, "Topic of the committed offset.", is_nullable=False),
     Column("topic_id", Type.STRING, "Id of the topic as written; NULL: not written (transactional, or before 4.3)."),
     PARTITION,
 )
@@ -25,14 +25,21 @@ OFFSET_HISTORY = history(
             "The next offset to read. Negative where a client committed a negative offset, which brokers store.",
             is_nullable=False,
         ),
-        Column("previous_offset", Type.BIGINT, "The offset in effect before; NULL: none."),
-        Column("delta", Type.BIGINT, "committed_offset minus previous_offset; NULL: no offset before."),
+        Column("previous_offset", Type.BIGINT, "The offset that was in effect before this one; NULL: none."),
+        Column("delta", Type.BIGINT, "committed_offset minus previous_offset; NULL: previous_offset is NULL."),
         Column("leader_epoch", Type.INT, "Leader epoch of the last message read; NULL: the client sent none."),
-        Column("commit_time", Type.TIMESTAMP, "The broker's clock at the first commit of the row."),
-        Column("num_commits", Type.BIGINT, "How many times in a row this offset was committed.", is_nullable=False),
-        Column("last_commit_time", Type.TIMESTAMP, "The broker's clock at the last of them."),
+        Column("commit_time", Type.TIMESTAMP, "The broker's clock at the first of these commits."),
         Column(
-            "last_expire_time", Type.TIMESTAMP, "When the last of them expires; NULL: it has no expiry time of its own."
+            "num_commits",
+            Type.BIGINT,
+            "Number of consecutive commits of this offset. The row is about all of them.",
+            is_nullable=False,
+        ),
+        Column("last_commit_time", Type.TIMESTAMP, "The broker's clock at the last of these commits."),
+        Column(
+            "last_expire_time",
+            Type.TIMESTAMP,
+            "When the last of these commits expires; NULL: it has no expiry time of its own.",
         ),
         Column(
             "via", Type.STRING, "plain: an offset commit; transaction: a commit in a transaction.", is_nullable=False
@@ -59,9 +66,9 @@ TRANSACTIONS = history(
             Type.INT,
             "The producer's epoch at the first record; NULL: an archive without this column.",
         ),
-        Column("first_offset", Type.BIGINT, "Offset of its first record.", is_nullable=False),
+        Column("first_offset", Type.BIGINT, "Offset of the transaction's first record.", is_nullable=False),
         Column("first_time", Type.TIMESTAMP, "When that record was written; NULL: it has no time."),
-        Column("end_time", Type.TIMESTAMP, "When its marker was written; NULL: none yet."),
+        Column("end_time", Type.TIMESTAMP, "When the transaction's marker was written; NULL: no marker yet."),
         IS_OPEN,
         Column("outcome", Type.STRING, "committed, aborted or open.", is_nullable=False),
         Column("num_commits", Type.BIGINT, "Offset commits in the transaction.", is_nullable=False),
@@ -74,7 +81,12 @@ TRANSACTIONS = history(
         ),
         Column("duration_ms", Type.BIGINT, "From first record to marker; NULL: open."),
         *EVIDENCE,
-        Column("groups", ListOf(Type.STRING), "Groups whose offsets it commits, by name.", is_nullable=False),
+        Column(
+            "groups",
+            ListOf(Type.STRING),
+            "Groups whose offsets the transaction commits, in the order of their names.",
+            is_nullable=False,
+        ),
     ),
 )
 
@@ -85,13 +97,13 @@ TOPICS = history(
     ("topic", "topic_id", "from_time"),
     (
         Column("topic", Type.STRING, "The topic.", is_nullable=False),
-        Column("topic_id", Type.STRING, "Its id, 22 characters; NULL: no source has it."),
+        Column("topic_id", Type.STRING, "The topic's id, 22 characters; NULL: no source has it."),
         Column("from_time", Type.TIMESTAMP, "When a source first had this name with this id."),
         Column(
             "to_time",
             Type.TIMESTAMP,
-            "When a source last had it, if the name got another id or the topic disappeared later; NULL: it still "
-            "exists.",
+            "When a source last had this name with this id, if the name got another id or the topic disappeared "
+            "later; NULL: the topic still exists.",
         ),
         IS_OPEN,
         Column("num_partitions", Type.INT, "Number of partitions, from the newest source; NULL: no source has it."),
@@ -146,12 +158,12 @@ HISTORY_COVERAGE = history(
         Column("complete_from_time", Type.TIMESTAMP, "Time of the record at that offset; NULL: it has none."),
         Column("from_time", Type.TIMESTAMP, "Earliest record time of the range."),
         Column("to_time", Type.TIMESTAMP, "Latest record time of the range."),
-        Column("num_records", Type.BIGINT, "Records that were read, with those that could not be decoded.",
+        Column("num_records", Type.BIGINT, "Records that were read, including those that could not be decoded.",
                is_nullable=False),
         Column("has_transactions", Type.BOOLEAN, "FALSE: part of the range is from an archive without producer "
                "columns. Commits of aborted transactions then look like plain commits.", is_nullable=False),
         Column("compacted_records_estimate", Type.BIGINT, "Offsets of the range without a record: an upper bound of "
-               "what was compacted away. Damaged records are not in it.", is_nullable=False),
+               "what was compacted away. Damaged records are not included.", is_nullable=False),
         Column("damaged_records", Type.BIGINT, "Records in damaged batches and ranges of bytes that no copy of the "
                "log has intact.", is_nullable=False),
         IS_OPEN,

@@ -75,7 +75,9 @@ ORIGIN = (
 KEY = ("cluster", "offsets_partition", "record_offset", "partition_leader_epoch")
 
 
-def decoded(name: str, grain: str, comment: str, subject: tuple[Column, ...], wide: tuple[Column, ...] = ()) -> Table:
+def decoded_table(
+    name: str, grain: str, comment: str, subject: tuple[Column, ...], wide: tuple[Column, ...] = ()
+) -> Table:
     columns = (*PLACE, *subject, *ORIGIN, *wide)
     return Table(name, f"record of the log: {grain}", comment, KEY, KEY, columns, JOB)
 

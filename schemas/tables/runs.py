@@ -6,9 +6,9 @@ from schemas.tables.record_columns import CLUSTER, JOB, RUN_ID
 SOURCE_FILES = Table(
     "source_files",
     "run and file, or fetched range",
-    "What each run read from each file, with marks by which later runs see whether the file has changed. Segments "
-    "next to a newly read one have a row too, even if nothing of them was read: it shows that the log continues there "
-    "without a gap.",
+    "What each run read from each file, with checksums that show later runs whether the file has changed. A segment "
+    "next to a newly read one has a row too, even if nothing of it was read: the row shows that the log continues "
+    "there without a gap.",
     ("cluster", "run_id", "offsets_partition", "source_file"),
     ("cluster", "run_id", "offsets_partition", "source_file"),
     (
@@ -57,9 +57,9 @@ SOURCE_FILES = Table(
             "CRC-32C of the header of the file's first batch; NULL: no batch, or an earlier run has it.",
         ),
         Column(
-            "last_batch_position", Type.BIGINT, "Byte at which the last batch begins that was read; NULL: no batch."
+            "last_batch_position", Type.BIGINT, "Byte at which the last batch that was read begins; NULL: no batch."
         ),
-        Column("last_batch_crc", Type.BIGINT, "CRC-32C of that batch's header; NULL: no batch."),
+        Column("last_batch_crc", Type.BIGINT, "CRC-32C of the header of that last batch; NULL: no batch."),
         Column(
             "file_id", Type.STRING, "For a live log: topic id and leader epoch, as id:epoch. NULL: all other sources."
         ),
@@ -77,11 +77,16 @@ INGEST_COUNTS = StructOf(
         Column(
             "damaged",
             Type.BIGINT,
-            "Records in damaged batches and ranges of bytes, each of which is one row in rejected.",
+            "Records in damaged batches and ranges of bytes. The count rejected has one for each such batch or range.",
         ),
         Column("first_offset", Type.BIGINT, "Lowest offset read; NULL: none."),
         Column("last_offset", Type.BIGINT, "Highest offset read; NULL: none."),
-        Column("gaps", Type.BIGINT, "Ranges of offsets without a record between these; most were compacted away."),
+        Column(
+            "gaps",
+            Type.BIGINT,
+            "Ranges of offsets without a record, between first_offset and last_offset; most of these records were "
+            "compacted away.",
+        ),
     )
 )
 
@@ -100,24 +105,30 @@ RUNS = Table(
         Column(
             "as_of_time",
             Type.TIMESTAMP,
-            "The as-of time: the newest record or snapshot that the run knew; NULL: the job has none.",
+            "The as-of time: the newest record or snapshot that the run knew; maintain: the time since which closed "
+            "history is kept; NULL: the job has none.",
         ),
-        Column("verdict", Type.STRING, "Result of the run, in a word.", is_nullable=False),
+        Column("verdict", Type.STRING, "Result of the run: clean, findings or too_many_rejected.", is_nullable=False),
         Column("exit_code", Type.INT, "Exit code of the command; 0 is clean.", is_nullable=False),
         Column(
             "contract_version",
             Type.INT,
-            "Version of names and types of the tables and columns that it wrote.",
+            "Contract version: version of the names and types of tables and columns, as the run wrote them.",
             is_nullable=False,
         ),
-        Column("config_hash", Type.STRING, "Hash of the settings of the run: equal hash, equal settings."),
+        Column(
+            "config_hash",
+            Type.STRING,
+            "Hash of the settings of the run: runs with the same settings have the same hash.",
+        ),
         Column("num_offsets_partitions", Type.INT, "Number of offsets partitions with records that the run read."),
-        Column("num_files_unchanged", Type.BIGINT, "Files that were not read, because their marks show no change."),
+        Column("num_files_unchanged", Type.BIGINT, "Files that were not read, because they have not changed."),
         Column("ingest_counts", ListOf(INGEST_COUNTS), "Counts of records by offsets partition; only of ingest."),
         Column(
             "table_versions",
             MapOf(Type.STRING, Type.BIGINT),
-            "Delta version of each table after the run. Tables read at these versions fit together.",
+            "Delta version of each table after the run. Tables that are read at these versions belong together. NULL: "
+            "maintain deleted these versions.",
         ),
     ),
     "each",

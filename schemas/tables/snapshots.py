@@ -3,7 +3,7 @@
 from schemas.declarations.columns import Column, ListOf, MapOf, StructOf, Table, Type
 from schemas.tables.record_columns import CLUSTER, JOB, RUN_ID
 
-CAPTURED_TIME = Column("captured_time", Type.TIMESTAMP, "When it was captured.", is_nullable=False)
+CAPTURED_TIME = Column("captured_time", Type.TIMESTAMP, "When the snapshot was captured.", is_nullable=False)
 
 CLUSTER_SNAPSHOTS = Table(
     "cluster_snapshots",

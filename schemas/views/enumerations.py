@@ -9,14 +9,16 @@ from schemas.words.meanings import Meant
 
 COLUMNS = (
     Column("table_name", Type.STRING, "The table, view or command that has the value."),
-    Column("column_name", Type.STRING, "Its column; for a field in a list of structs: column.field."),
+    Column(
+        "column_name", Type.STRING, "The column that has the value; for a field in a list of structs: column.field."
+    ),
     Column("value", Type.STRING, "The value."),
     Column("meaning", Type.STRING, "What the value means."),
     Column(
         "proposal_state",
         Type.STRING,
         "For states of classic groups: the name of the state in Kafka's design document of release 0.9, the Kafka "
-        "Client-side Assignment Proposal. NULL: no state of it.",
+        "Client-side Assignment Proposal. NULL: the value is not such a state.",
     ),
 )
 READS: tuple[str, ...] = ()
@@ -135,10 +137,10 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def value_rows(found: Iterable[tuple[str, str, Meant]]) -> str:
+def value_rows(values: Iterable[tuple[str, str, Meant]]) -> str:
     """What is none is an empty text until it is read: NULL alone has no type that every engine knows."""
     lines = []
-    for table, column, value in found:
+    for table, column, value in values:
         cells = (table, column, value.value, value.meaning, PROPOSAL_STATES.get((table, column, value.value), ""))
         lines.append(f"  ({', '.join(map(literal, cells))})")
     return ",\n".join(lines)

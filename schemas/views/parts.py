@@ -57,7 +57,7 @@ def total(column: str) -> str:
     return f"CAST(sum({column}) AS BIGINT)"
 
 
-def named(columns: tuple[Column, ...]) -> str:
+def column_list(columns: tuple[Column, ...]) -> str:
     return ", ".join(column.name for column in columns)
 
 

@@ -30,7 +30,11 @@ class Verdict(Meant):
         "same_members_other_order",
         "Kafka's assignor gives each member the same partitions, in another order.",
     )
-    DRIFT = "drift", "Kafka's assignor gives another assignment, in every variant that fits what is known."
+    DRIFT = (
+        "drift",
+        "Kafka's assignor gives another assignment, in every variant (release, Java version, …); the inputs are "
+        "confirmed.",
+    )
     CARRIED_OVER = (
         "carried_over",
         "No assignor ran: a static member returned, or the group changed its protocol and kept all assignments.",
@@ -46,24 +50,34 @@ class PartitionCountsSource(Meant):
 
 
 class CheckName(Meant):
-    VALID = "valid", "Members have only partitions that exist, of topics that they subscribe to, and none too often."
+    VALID = (
+        "valid",
+        "Members have only partitions that exist, of topics that they subscribe to, and no partition has more owners "
+        "than the assignor allows.",
+    )
     COMPLETE = "complete", "Every partition of a subscribed topic has an owner, or is withheld."
-    WITHHELD = "withheld", "Partitions wait for the next generation, until their owners have given them up."
+    WITHHELD = (
+        "withheld",
+        "Always passes, and lists partitions that the next generation assigns, after their owners have given them up.",
+    )
     BALANCED = (
         "balanced",
-        "Members with equal subscriptions differ by one partition or none; with range, for each topic.",
+        "Members with equal subscriptions have equally many partitions, or one more; with range, for each topic.",
     )
     COOPERATIVE_SAFE = "cooperative_safe", "No partition is assigned to a member while another member still owns it."
     STATIC_ONCE = "static_once", "No static instance id belongs to two members."
-    OWNED_ONCE = "owned_once", "Since the target before, no partition had two owners by the members' own records."
+    OWNED_ONCE = (
+        "owned_once",
+        "Since the previous target, the records of what members own never showed two owners of a partition.",
+    )
     CO_PARTITIONED = (
         "co_partitioned",
         "Required by [[groups]]: the same member has the same partitions of these topics.",
     )
-    REDUNDANT = "redundant", "Required by [[groups]]: each partition has this many members."
+    REDUNDANT = "redundant", "Required by [[groups]]: each partition has the required number of members."
     RACK_LOCAL = (
         "rack_local",
-        "Required by [[groups]]: members that name their rack have partitions with a replica there.",
+        "Required by [[groups]]: members that name their rack have only partitions with a replica in that rack.",
     )
 
 
@@ -77,13 +91,13 @@ class Migration(Meant):
 
 
 class MigrationPhase(Meant):
-    NOT_STARTED = "not_started", "The records show nothing of it."
+    NOT_STARTED = "not_started", "The records show no sign of the migration."
     IN_PROGRESS = "in_progress", "Some members have changed, others have not."
-    STUCK = "stuck", "In progress, but no member has changed for a long time, or one changed back."
+    STUCK = "stuck", "In progress, but no member has changed for three rebalances and a day, or the group changed back."
     FINISHED = "finished", "Every member has changed."
 
 
 class Readiness(Meant):
-    READY = "ready", "Nothing in the records blocks it."
-    BLOCKED = "blocked", "It would fail, or change what the group does: see the blockers."
-    UNKNOWN = "unknown", "The records do not show it: see the blockers."
+    READY = "ready", "Nothing in the records blocks the migration."
+    BLOCKED = "blocked", "The migration would fail, or change what the group does: see the column blockers."
+    UNKNOWN = "unknown", "The records do not show whether the migration can work: see the column blockers."

@@ -35,9 +35,9 @@ class ExitCode(IntEnum):
     )
     REJECTED_SHARE = (
         22,
-        "More records could not be decoded (rejected), or were in damaged bytes, than `max_rejected_share` allows. "
-        "Record types and versions of newer Kafka releases do not count, nor does an incomplete last batch in the "
-        "newest segment of a partition. All tables were written.",
+        "The share of records that could not be decoded (rejected) or were in damaged bytes is larger than "
+        "`max_rejected_share`. Two things do not count: record types and versions of newer Kafka releases, and an "
+        "incomplete last batch in the newest segment of a partition. All tables were written.",
     )
     UNUSABLE_WAREHOUSE = (
         23,

@@ -14,7 +14,7 @@ class SuiteVerdict(Meant):
 class SpanVerdict(Meant):
     PASSED = "passed", "The data of the span was validated and passed."
     FAILED = "failed", "The data of the span was validated and failed."
-    OVERRIDDEN = "overridden", "It failed, and somebody let it pass until a time."
+    OVERRIDDEN = "overridden", "The data failed its validation, and somebody accepted it until a time."
 
 
 class SpanCause(Meant):
@@ -22,15 +22,20 @@ class SpanCause(Meant):
 
     RESET = "reset", "Offsets were moved or removed between the two: see offset_resets."
     REWIND = "rewind", "The group committed a lower offset between the two, and no reset explains it."
-    RETENTION_LOSS = "retention_loss", "A snapshot shows that the log began after the end of the span before."
+    RETENTION_LOSS = (
+        "retention_loss",
+        "Messages after the previous span were deleted: a snapshot shows that the log began after the end of that "
+        "span.",
+    )
     UNGATED_COMMIT = (
         "ungated_commit",
         "The group read the messages between the two spans and committed them without a validated span.",
     )
     TRANSACTION_HOLE = (
         "transaction_hole",
-        "Likely: the commit of the span before ends where this one starts, so no message is between the two. Markers "
-        "and aborted messages of transactions, and compacted messages, have offsets but no consumer gets them.",
+        "Likely: one commit covers the end of the previous span and ends where this span starts, so there was no "
+        "message between the two spans. Markers and aborted messages of transactions, and compacted messages, have "
+        "offsets, but consumers do not get them.",
     )
 
 
@@ -51,17 +56,17 @@ class FindingKind(Meant):
     EXPECTATION_FAILED = (
         "expectation_failed",
         Severity.CRITICAL,
-        "A metric is not as an expectation of the gate requires it.",
+        "A metric does not meet an expectation of the gate.",
     )
-    DAMAGED_RECORDS = "damaged_records", Severity.CRITICAL, "Bytes of the log are damaged: records are lost."
-    REJECTED_RECORDS = "rejected_records", Severity.CRITICAL, "Records that cannot be decoded."
+    DAMAGED_RECORDS = "damaged_records", Severity.CRITICAL, "Bytes of the log are damaged, so records are lost."
+    REJECTED_RECORDS = "rejected_records", Severity.CRITICAL, "Some records cannot be decoded."
     UNKNOWN_RECORDS = (
         "unknown_records",
         Severity.WARNING,
-        "Record types or versions that this release of Groupscope does not know.",
+        "Some records have a type or version that this release of Groupscope does not know.",
     )
     HISTORY_HOLE = "history_hole", Severity.WARNING, "A part of the log was never read."
-    REPLAY_ANOMALY = "replay_anomaly", Severity.WARNING, "Records in an order that no coordinator writes."
+    REPLAY_ANOMALY = "replay_anomaly", Severity.WARNING, "Records are in an order that no coordinator writes."
     SOURCE_NOT_ADVANCING = (
         "source_not_advancing",
         Severity.CRITICAL,
@@ -71,7 +76,7 @@ class FindingKind(Meant):
     NO_SNAPSHOTS = (
         "no_snapshots",
         Severity.INFO,
-        "There are no snapshots: lag and everything else that needs end offsets is unknown.",
+        "There are no snapshots, so lag and everything else that needs end offsets are unknown.",
     )
     UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "For some topics only the id is known."
     # Whether groups get on.
@@ -86,7 +91,7 @@ class FindingKind(Meant):
         "A group still commits offsets of a partition that has unread messages, but always the same offset.",
     )
     OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A group committed a lower offset, and no reset explains it."
-    FALLING_BEHIND = "falling_behind", Severity.WARNING, "A partition's lag grows."
+    FALLING_BEHIND = "falling_behind", Severity.WARNING, "The lag of a group on a partition grows."
     FRESHNESS_MISSED = (
         "freshness_missed",
         Severity.WARNING,
@@ -95,12 +100,24 @@ class FindingKind(Meant):
     HANGING_TRANSACTION = (
         "hanging_transaction",
         Severity.CRITICAL,
-        "A transaction that committed offsets stays open. Its offsets have no effect until it ends, and the log cannot "
-        "be compacted beyond it.",
+        "A transaction that committed offsets stays open for longer than `hanging_transaction_ms`. Its offsets have "
+        "no effect until it ends, and the log cannot be compacted beyond it.",
     )
-    REBALANCE_STORM = "rebalance_storm", Severity.WARNING, "A group rebalances again and again."
-    LONG_UNREAD = "long_unread", Severity.WARNING, "A rebalance left partitions unread for longer than `max_unread_ms`."
-    OFFSETS_EXPIRING = "offsets_expiring", Severity.WARNING, "Offsets expire soon."
+    REBALANCE_STORM = (
+        "rebalance_storm",
+        Severity.WARNING,
+        "A group rebalances again and again: at a rate above `storm_rebalances_per_hour`.",
+    )
+    LONG_UNREAD = (
+        "long_unread",
+        Severity.WARNING,
+        "A rebalance may have left partitions unread for longer than `max_unread_ms`.",
+    )
+    OFFSETS_EXPIRING = (
+        "offsets_expiring",
+        Severity.WARNING,
+        "Committed offsets expire within `expiring_soon_hours`. Then the group may read messages again or skip them.",
+    )
     MESSAGES_LOST = "messages_lost", Severity.CRITICAL, "Messages were deleted before the group had read them."
     # Who moved what.
     OFFSETS_RESET = (
@@ -108,17 +125,21 @@ class FindingKind(Meant):
         Severity.WARNING,
         "Offsets of a group were set to other values or deleted, for example by an admin tool.",
     )
-    OFFSETS_EXPIRED = "offsets_expired", Severity.WARNING, "Offsets expired with messages left to read."
+    OFFSETS_EXPIRED = (
+        "offsets_expired",
+        Severity.WARNING,
+        "Committed offsets expired, so the group may read messages again or skip them.",
+    )
     ODD_COMMITS = (
         "odd_commits",
         Severity.WARNING,
-        "Commits that look wrong, such as those of an empty group, of a partition that no member owns, or of an offset "
-        "above the end of the log.",
+        "Some commits look wrong: for example, the group had no members, no member owned the partition, or the offset "
+        "is above the end of the log.",
     )
     UNGATED_COMMITS = (
         "ungated_commits",
         Severity.WARNING,
-        "A group that records validated spans committed messages without a passed validation.",
+        "A group reports its validations to Groupscope, but committed messages that no passed validation covers.",
     )
     GATE_OVERRIDDEN = (
         "gate_overridden",
@@ -126,13 +147,21 @@ class FindingKind(Meant):
         "Somebody accepted data that had failed its validation: `gate --override`.",
     )
     # Assignments.
-    ASSIGNMENT_DRIFT = "assignment_drift", Severity.WARNING, "Kafka's assignor gives another assignment."
-    ASSIGNMENT_DEFECT = "assignment_defect", Severity.WARNING, "An assignment shows a known bug of Kafka's assignor."
+    ASSIGNMENT_DRIFT = (
+        "assignment_drift",
+        Severity.WARNING,
+        "A recorded assignment is not the one that Kafka's assignor computes.",
+    )
+    ASSIGNMENT_DEFECT = (
+        "assignment_defect",
+        Severity.WARNING,
+        "An assignment shows a known bug of Kafka or of a client library.",
+    )
     PARTITIONS_UNOWNED = "partitions_unowned", Severity.WARNING, "Partitions of a subscribed topic have no owner."
     UPGRADE_STUCK = (
         "upgrade_stuck",
         Severity.WARNING,
-        "A group's change to another assignor or protocol has stopped half way.",
+        "A group's migration to another assignor or protocol has stopped before its end.",
     )
     # Housekeeping.
     RECORD_HEADROOM = (
@@ -143,7 +172,16 @@ class FindingKind(Meant):
     OFFSETS_TOPIC_UNHEALTHY = (
         "offsets_topic_unhealthy",
         Severity.WARNING,
-        "An offsets partition is not compacted as it should be.",
+        "The segments of an offsets partition are larger than `offsets_partition_limit_bytes`: the cleaner may have "
+        "stopped.",
     )
-    COMMITS_TOO_OFTEN = "commits_too_often", Severity.INFO, "A group fills the offsets topic with needless commits."
-    DEAD_GROUP = "dead_group", Severity.INFO, "A group has had no members and no commits for a long time."
+    COMMITS_TOO_OFTEN = (
+        "commits_too_often",
+        Severity.INFO,
+        "A group makes many needless commits, which fill the offsets topic.",
+    )
+    DEAD_GROUP = (
+        "dead_group",
+        Severity.INFO,
+        "A group has had no members and no commits for longer than `dead_group_days`.",
+    )

@@ -14,11 +14,14 @@ class GroupState(Meant):
 
     EMPTY = "Empty", "No members; the group may have offsets."
     PREPARING_REBALANCE = "PreparingRebalance", "Classic: the coordinator waits for members to join."
-    COMPLETING_REBALANCE = "CompletingRebalance", "Classic: all have joined, the leader's assignment is awaited."
+    COMPLETING_REBALANCE = (
+        "CompletingRebalance",
+        "Classic: all members have joined, and the coordinator waits for the leader's assignment.",
+    )
     STABLE = "Stable", "Every member has its assignment."
     ASSIGNING = "Assigning", "The group epoch is ahead of the newest target assignment."
-    RECONCILING = "Reconciling", "Some member has not reached its target yet."
-    NOT_READY = "NotReady", "Streams: the topology cannot be run yet, topics are missing."
+    RECONCILING = "Reconciling", "One or more members have not reached their target yet."
+    NOT_READY = "NotReady", "Streams: the topology cannot run yet, because topics are missing."
 
 
 class StateEnd(Meant):
@@ -32,24 +35,24 @@ class LeaveKind(Meant):
     LEFT_OR_TIMED_OUT = "left_or_timed_out", "Left, timed out or was removed; the log does not show which."
     SESSION_TIMEOUT_LIKELY = (
         "session_timeout_likely",
-        "Its commits ended about a session timeout before it was removed.",
+        "The member's commits ended about one session timeout before its removal.",
     )
     REBALANCE_TIMEOUT_LIKELY = (
         "rebalance_timeout_likely",
-        "It was asked to give up partitions and was removed when its rebalance timeout ended.",
+        "The member was asked to give up partitions, and was removed when its rebalance timeout ended.",
     )
     STATIC_REPLACED = "static_replaced", "Another member id took over its static instance."
     STATIC_EXPIRED_LIKELY = "static_expired_likely", "The static instance did not come back within its session timeout."
-    GROUP_DELETED = "group_deleted", "The group was deleted while it was a member."
+    GROUP_DELETED = "group_deleted", "The group was deleted while the member was in it."
     CONVERTED = "converted", "The group continued as another type, without this member."
     COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
-    UNKNOWN = "unknown", "Records are missing where it left."
+    UNKNOWN = "unknown", "Records from the time when the member left are missing."
 
 
 class OwnershipPhase(Meant):
     ASSIGNED = "assigned", "The member owns the partition."
     REVOKING = "revoking", "The member was asked to give the partition up and still owns it."
-    HELD = "held", "Kept for a static member that is away for a while."
+    HELD = "held", "The partition is kept for a static member that is away for a while."
 
 
 class OwnershipEnd(Meant):
@@ -70,10 +73,13 @@ class TaskRole(Meant):
 
 
 class RebalanceOutcome(Meant):
-    COMPLETED = "completed", "Classic: the assignment was handed out. Else: every member reached the target."
+    COMPLETED = (
+        "completed",
+        "Classic: the coordinator wrote the assignment. Other types: every member reached the target.",
+    )
     SUPERSEDED = "superseded", "A newer target replaced this one before every member had reached it."
-    EMPTIED = "emptied", "The group was left without members."
-    OPEN = "open", "Members are still on their way to the target."
+    EMPTIED = "emptied", "The group has no members any more."
+    OPEN = "open", "One or more members have not reached the target yet."
 
 
 class RebalanceTrigger(Meant):
@@ -82,14 +88,21 @@ class RebalanceTrigger(Meant):
     STATIC_RESTART = "static_restart", "A static member returned under another member id, and a rebalance followed."
     SUBSCRIPTION_CHANGED = "subscription_changed", "A member subscribed to other topics."
     REGEX_RESOLVED = "regex_resolved", "A subscribed pattern matched other topics."
-    METADATA_CHANGED = "metadata_changed", "Subscribed topics changed: created, deleted, more partitions, racks."
+    METADATA_CHANGED = (
+        "metadata_changed",
+        "Subscribed topics were created or deleted, got more partitions, or their racks changed.",
+    )
     ASSIGNOR_CHANGED = "assignor_changed", "Another assignor, or other settings of the same one."
     LEADER_REJOINED = "leader_rejoined", "Same members, same subscriptions: the leader or another member rejoined."
     PROTOCOL_MIGRATION = "protocol_migration", "The group changed to another protocol."
-    COORDINATOR_FAILOVER = "coordinator_failover", "The coordinator moved and the rebalance before it was lost."
+    COORDINATOR_FAILOVER = (
+        "coordinator_failover",
+        "Another broker became the coordinator, and the generation did not rise: an earlier rebalance was probably "
+        "lost.",
+    )
     GROUP_CREATED = "group_created", "The first assignment of the group."
     GROUP_EMPTIED = "group_emptied", "The last members left, timed out or were removed."
-    UNKNOWN = "unknown", "Records are missing, or show nothing that changed."
+    UNKNOWN = "unknown", "Records are missing, or do not show what changed."
 
 
 class TimelineKind(Meant):
@@ -98,38 +111,41 @@ class TimelineKind(Meant):
     REBALANCE = "rebalance", "A completed generation or a target epoch."
     STATIC_RESTART = "static_restart", "A static instance restarted under another member id, without a rebalance."
     CONVERSION = "conversion", "The group continued as a group of another type."
-    DELETION = "deletion", "The group was deleted, or has lost its last offset."
+    DELETION = "deletion", "The group was deleted, or lost its last committed offset."
     COORDINATOR_FAILOVER = (
         "coordinator_failover",
-        "Another leader of the group's offsets partition wrote its first record.",
+        "A new leader of the group's offsets partition wrote its first record.",
     )
 
 
 class RebalanceMode(Meant):
-    EAGER = "eager", "Every member gave up everything before it joined."
+    EAGER = "eager", "Every member gave up all its partitions before it joined."
     COOPERATIVE = "cooperative", "Members kept what they owned; partitions that moved were withheld for one rebalance."
     INCREMENTAL = "incremental", "Each member moves to its target by itself (consumer, share and streams groups)."
 
 
 class MemberChange(Meant):
-    JOINED = "joined", "Not a member at the assignment before."
-    KEPT = "kept", "A member before and after."
-    LEFT = "left", "A member at the assignment before, and not now."
-    RESTARTED = "restarted", "The same static instance under another member id."
+    JOINED = "joined", "The member is not in the previous assignment."
+    KEPT = "kept", "The member is in the previous assignment and in this one."
+    LEFT = "left", "The member is in the previous assignment, but not in this one."
+    RESTARTED = "restarted", "The static member came back under another member id."
 
 
 class MoveKind(Meant):
-    MOVED = "moved", "From one member to another."
-    ASSIGNED = "assigned", "To a member; it had no owner before."
-    REVOKED = "revoked", "From its member; it has no owner now."
-    LOST = "lost", "Its member lost its place in the group and rejoined with generation -1 and no claim."
-    WITHHELD = "withheld", "Claimed by a member and assigned to none, so that it can move in the next rebalance."
+    MOVED = "moved", "The partition went from one member to another."
+    ASSIGNED = "assigned", "The partition was assigned to a member; it had no owner before."
+    REVOKED = "revoked", "The partition was taken from its owner and has no owner now."
+    LOST = "lost", "The owner lost its place in the group and rejoined with generation -1 and no claim."
+    WITHHELD = (
+        "withheld",
+        "A member claims the partition, and it is assigned to no member, so that it can move in the next rebalance.",
+    )
     READY_TO_MIGRATE = (
         "ready_to_migrate",
-        "Claimed by no member and assigned at once (KIP-429); a member had it before.",
+        "No member claims the partition, so it is assigned at once (KIP-429); a member had it before.",
     )
-    UNKNOWN_OWNED = "unknown_owned", "Claimed by a member, but of a topic that the leader did not know."
-    RETURNED = "returned", "Revoked and reassigned to the same member."
+    UNKNOWN_OWNED = "unknown_owned", "A member claims the partition, but the leader did not know its topic."
+    RETURNED = "returned", "The partition was revoked and reassigned to the same member."
 
 
 class CommitVia(Meant):
@@ -154,13 +170,13 @@ class TransactionOutcome(Meant):
 
 
 class TopicSource(Meant):
-    SNAPSHOT = "snapshot", "A snapshot has it."
-    COMMIT = "commit", "A commit names topic and id."
-    RECORD = "record", "A record of a group's topics names both."
+    SNAPSHOT = "snapshot", "A snapshot has the name and the id."
+    COMMIT = "commit", "A commit has the name and the id."
+    RECORD = "record", "A record of a group's topics has the name and the id."
     METADATA_HASH = "metadata_hash", "The hash of the group's topics fits only if the id has this name."
     SINGLE_SUBSCRIPTION = (
         "single_subscription",
-        "Of the topics that all owners of the id subscribe to, it is the only name left.",
+        "All owners of the id subscribe to only one topic whose name has no id yet.",
     )
 
 
@@ -184,7 +200,7 @@ class AnomalyKind(Meant):
         "target_write_incomplete",
         "Targets of members without the record of their epoch (type 6, 12 or 20).",
     )
-    DUPLICATE_INSTANCE = "duplicate_instance", "Two members of one generation share a static instance."
+    DUPLICATE_INSTANCE = "duplicate_instance", "Two members of one generation have the same static instance id."
     DUPLICATE_MEMBER = (
         "duplicate_member",
         "A member id appears twice in one generation: its last entry counts, as it does for the coordinator.",
@@ -195,5 +211,5 @@ class AnomalyKind(Meant):
     FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."
     OLDER_RULE = (
         "older_rule",
-        "Coordinators of older releases read these records differently; the row shows the newest release.",
+        "Coordinators of older releases read these records differently; Groupscope follows the newest release.",
     )

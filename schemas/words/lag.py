@@ -6,15 +6,19 @@ from schemas.words.meanings import Meant
 class TimeLagMethod(Meant):
     STREAMS_METADATA = (
         "streams_metadata",
-        "Kafka Streams attached the time of its newest message to the commit: exact to the stream's own time.",
+        "Kafka Streams attached the time of its newest message to the commit. The time lag counts from that time.",
     )
-    INTERPOLATED = "interpolated", "On a straight line between the end offsets of the two snapshots around it."
+    INTERPOLATED = (
+        "interpolated",
+        "Estimated on a straight line between the two snapshots between which the message was written.",
+    )
     EXTRAPOLATED = (
         "extrapolated",
-        "Older than the oldest snapshot with the partition: by the rate between the snapshots that there are.",
+        "The message is older than the oldest snapshot of the partition: estimated on a straight line through the "
+        "oldest snapshot and the one of this row.",
     )
-    NO_LAG = "no_lag", "Nothing to read: zero."
-    NONE = "none", "Too few end offsets, or no commit: not known."
+    NO_LAG = "no_lag", "There is nothing to read: the time lag is 0."
+    NONE = "none", "Not known: too few end offsets, or no commit."
 
 
 class LagUnknown(Meant):
@@ -37,7 +41,7 @@ class LagVerdict(Meant):
     """Of a partition, by Burrow and by us; ERR and NOTFOUND are Burrow's, of groups alone."""
 
     OK = "OK", "No problem."
-    WARN = "WARN", "The group commits, and its lag does not fall."
+    WARN = "WARN", "The group commits, but its lag grows or does not fall."
     STOP = "STOP", "The group has stopped committing, with messages left to read."
     STALL = "STALL", "The group commits the same offset again and again, with messages left to read."
     REWIND = "REWIND", "The committed offset moved back and has not reached its old value again."
@@ -52,8 +56,16 @@ class BurrowRule(Meant):
     NO_COMMITS = "no_commits", "1: no commit in the window: OK."
     INCOMPLETE = "incomplete", "2: fewer commits than minimum-complete asks for: OK."
     LAG_ALLOWED = "lag_allowed", "3: the current lag is allowed-lag or less: OK."
-    SILENT = "silent", "4: no commit for longer than the window lasts, and no recent end offset is reached: STOP."
-    WENT_BACK = "went_back", "5: after its first step back the offset has not reached its old value again: REWIND."
+    SILENT = (
+        "silent",
+        "4: no commit for longer than the length of the window, and the committed offset is below all recent end "
+        "offsets: STOP.",
+    )
+    WENT_BACK = (
+        "went_back",
+        "5: after its first move to a lower offset, the committed offset has not reached the earlier value again: "
+        "REWIND.",
+    )
     LAG_WAS_ALLOWED = "lag_was_allowed", "6: at one commit of the window the lag was allowed-lag or less: OK."
     SAME_OFFSET = "same_offset", "7: all commits have the same offset: STALL."
     NEVER_FELL = "never_fell", "8: the known lags of the window never fall: WARN."
@@ -63,8 +75,8 @@ class BurrowRule(Meant):
     NO_END_OFFSETS = "no_end_offsets", "No snapshot has the partition's end offset: UNKNOWN, never OK."
     LOG_ENDED = (
         "log_ended",
-        "Another rule would alarm, but the log is not known up to this time: UNKNOWN. A Burrow at the live log may "
-        "have seen commits that are missing here.",
+        "Another rule would report a problem, but the log was not read up to this time: UNKNOWN. Burrow on the live "
+        "log may have seen commits that are missing here.",
     )
 
 
@@ -78,12 +90,13 @@ class OwnRule(Meant):
     )
     NOTHING_HELD = (
         "nothing_held",
-        "No committed offset is in effect and no member owns the partition; only Burrow still counts its commits: OK.",
+        "No committed offset is in effect, and no member owns the partition: OK. (Burrow's rules still count its old "
+        "commits.)",
     )
     NO_END_OFFSETS = (
         "no_end_offsets",
-        "No snapshot has the partition's end offset, or none within the window from which it could have caught up: "
-        "UNKNOWN.",
+        "No snapshot has the partition's end offset; or the newest one shows nothing to read, but is older than the "
+        "window: UNKNOWN.",
     )
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative, so its lag is unknown: UNKNOWN."
     TOPIC_RECREATED = (
@@ -91,10 +104,14 @@ class OwnRule(Meant):
         "The commit is for an older topic of this name, or may be: UNKNOWN.",
     )
     HISTORY_HOLE = "history_hole", "Records are missing before this time: UNKNOWN."
-    NOTHING_TO_READ = "nothing_to_read", "Owned, nothing is committed, and the log has no messages: OK."
+    NOTHING_TO_READ = (
+        "nothing_to_read",
+        "A member owns the partition, nothing is committed, and the log has no messages: OK.",
+    )
     NEVER_COMMITTED = (
         "never_committed",
-        "Owned, with messages to read, and nothing is committed: STOP if messages were added since, else UNKNOWN.",
+        "A member owns the partition and there are messages to read, but nothing is committed: STOP if messages were "
+        "added since the member owns it, else UNKNOWN.",
     )
     REWOUND = (
         "rewound",
@@ -104,19 +121,19 @@ class OwnRule(Meant):
         "caught_up",
         "The lag is allowed_lag or less, or the oldest unread message is younger than least_time_lag: OK.",
     )
-    SILENT = "silent", "No commit for much longer than its usual interval, while messages were added: STOP."
+    SILENT = "silent", "No commit for much longer than the usual time between commits, while messages were added: STOP."
     STANDS_STILL = "stands_still", "The group commits the same offset again and again while messages are added: STALL."
     FALLS_BEHIND = "falls_behind", "The lag grows over the window: WARN."
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."
     TOO_FEW = "too_few", "Too few snapshots within the window to see a trend: UNKNOWN."
     LOG_ENDED = (
         "log_ended",
-        "A rule other than caught_up would decide, but the log is not known up to this time, and no end offset of the "
-        "log shows that no commit is missing: UNKNOWN.",
+        "A rule that depends on recent commits would decide, but the log was not read up to this time, and no end "
+        "offset of the log shows that all commits were read: UNKNOWN.",
     )
     CLOCK_WENT_BACK = (
         "clock_went_back",
-        "Another rule would decide by times, but the broker's clock went back within the window: UNKNOWN.",
+        "Another rule would compare times, but the broker's clock went back within the window: UNKNOWN.",
     )
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
 
@@ -131,30 +148,30 @@ class EtaUnknown(Meant):
 class ResetKind(Meant):
     TO_EARLIEST = "to_earliest", "To the first offset of the log at that time."
     TO_LATEST = "to_latest", "To the end of the log at that time."
-    SHIFT = "shift", "Every partition by the same number of messages."
+    SHIFT = "shift", "The offset of every partition was moved by the same number of messages."
     TO_OFFSET = "to_offset", "To other offsets, such as those of a file or a time."
     EXPIRED = "expired", "The coordinator deleted offsets that had expired."
-    DELETED = "deleted", "Offsets were deleted, one by one, with the group or with the topic."
+    DELETED = "deleted", "Only the offsets were deleted, or their group or topic was deleted with them."
     TRUNCATION = "truncation", "The log of the topic was truncated or the topic recreated, and the group followed it."
 
 
 class ResetActor(Meant):
     ADMIN_LIKELY = (
         "admin_likely",
-        "Written as admin tools write: to a group without members, many partitions in one batch.",
+        "The commits look like those of an admin tool: for a group without members, many partitions in one batch.",
     )
-    MEMBER = "member", "The group had members who owned the partitions."
+    MEMBER = "member", "The group had members that owned the partitions."
     SIMPLE_CONSUMER = "simple_consumer", "A program that commits without being a member, to a group without members."
     TRANSACTION = "transaction", "By a producer, in its transaction."
     COORDINATOR = "coordinator", "The broker itself: expiry, or deletion of the topic."
-    UNKNOWN = "unknown", "Records that would show it are missing."
+    UNKNOWN = "unknown", "Records that would show who did it are missing."
 
 
 class CommitFindingKind(Meant):
     GROUP_EMPTY = "group_empty", "Commits while the group had no members, although it had some before; not a reset."
     PARTITION_NOT_OWNED = "partition_not_owned", "Commits for a partition that no member had owned for 5 minutes."
     TOPIC_NOT_SUBSCRIBED = "topic_not_subscribed", "Commits for a topic that no member subscribed to."
-    REWIND = "rewind", "Rewind: commits of a member below its commit before; not a reset."
+    REWIND = "rewind", "Rewind: commits of a member below its previous commit; not a reset."
     BEYOND_END = "beyond_end", "Commits above the end of the log."
     BELOW_START = "below_start", "Commits below the first offset that could be read."
     NEGATIVE = "negative", "Commits of a negative offset."
@@ -162,36 +179,44 @@ class CommitFindingKind(Meant):
 
 
 class ExpiryRule(Meant):
-    OWN_TIME = "own_time", "The commit named its own time to expire (value version 1)."
-    GROUP_EMPTY = "group_empty", "Empty group: the retention after it became empty."
+    OWN_TIME = "own_time", "The commit has its own expiry time (value version 1)."
+    GROUP_EMPTY = (
+        "group_empty",
+        "The group is empty: the offset expires one retention time after the group became empty.",
+    )
     GROUP_EMPTY_OLD = (
         "group_empty_old",
-        "Empty group whose record does not say since when it is empty: the retention after the commit.",
+        "The group is empty, but its record does not say since when: the offset expires one retention time after its "
+        "commit.",
     )
     NOT_SUBSCRIBED = (
         "not_subscribed",
-        "Group with members, for topics that it does not subscribe to: the retention after the commit.",
+        "The group has members, but does not subscribe to the topic: the offset expires one retention time after its "
+        "commit.",
     )
-    SIMPLE = "simple", "Group whose offsets are committed without members: the retention after the commit."
+    SIMPLE = (
+        "simple",
+        "The group's offsets are committed by a program that is not a member: each offset expires one retention time "
+        "after its commit.",
+    )
     NEVER = "never", "The offset does not expire in the group's current state."
     UNKNOWN = "unknown", "It is not known whether the topic is subscribed, or which state the group is in."
 
 
 class SettingsSource(Meant):
     SNAPSHOT = "snapshot", "From a snapshot of the cluster."
-    SETTINGS = "settings", "From [broker] of the settings file."
-    DEFAULT = "default", "Kafka's own default: no source gives it."
+    DEFAULT = "default", "Kafka's default: no snapshot has the setting."
 
 
 class DifferenceBasis(Meant):
     """What a difference between the offsets of two clusters rests on."""
 
-    ONLY_HERE = "only_here", "Only the cluster has a committed offset: there is no difference."
-    ONLY_THERE = "only_there", "Only the other cluster has one."
-    EQUAL_ENDS = "equal_ends", "Both logs begin and end alike, so offsets mean the same messages."
+    ONLY_HERE = "only_here", "Only this cluster has a committed offset, so there is no difference."
+    ONLY_THERE = "only_there", "Only the other cluster has a committed offset, so there is no difference."
+    EQUAL_ENDS = "equal_ends", "Both logs begin and end at the same offsets, so equal offsets are equal messages."
     DISTANCE_TO_END = (
         "distance_to_end",
-        "From how far each is from the end of its own log: an estimate, exact if both logs ended with the same "
-        "message when their snapshots were taken.",
+        "An estimate: each committed offset's distance to the end of its own log, compared. It is exact if both logs "
+        "ended with the same message when their snapshots were taken.",
     )
     NO_ENDS = "no_ends", "No snapshot has the end of one of the logs: the offsets cannot be compared."

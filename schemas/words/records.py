@@ -12,7 +12,7 @@ class RejectReason(Meant):
     UNKNOWN_RECORD_TYPE = "unknown_record_type", "A record type that this release does not know."
     UNKNOWN_CONTROL_TYPE = "unknown_control_type", "A control record that is neither COMMIT nor ABORT."
     UNKNOWN_VALUE_VERSION = "unknown_value_version", "A version of the value that this release does not know."
-    EMPTY_VALUE = "empty_value", "The value has no bytes, and is no tombstone either."
+    EMPTY_VALUE = "empty_value", "The value has zero bytes, but is not NULL, so it is not a tombstone."
     UNDERRUN = "underrun", "The bytes end within a field."
     BAD_LENGTH = "bad_length", "A length or count that is impossible."
     TRAILING_BYTES = "trailing_bytes", "Bytes are left after the last field."
@@ -66,7 +66,7 @@ class SourceKind(Meant):
 class DecodeOutcome(Meant):
     MALFORMED = "malformed", "Bytes that no release of Kafka writes."
     UNKNOWN = "unknown", "A record type or version that this release does not know."
-    DECODED = "decoded", "Decoded to the last byte."
+    DECODED = "decoded", "Every byte of the record was decoded."
 
 
 # The topic that all of this is about.
@@ -79,7 +79,10 @@ NONE = -1
 class GroupType(Meant):
     """Kinds of groups, by Kafka's names in lower case."""
 
-    CLASSIC = "classic", "One of the members, the leader, assigns partitions; also groups that only have offsets."
+    CLASSIC = (
+        "classic",
+        "One of the members, the leader, assigns partitions. Groups that have only offsets are classic too.",
+    )
     CONSUMER = "consumer", "The broker assigns partitions (KIP-848)."
     SHARE = "share", "Members share partitions (KIP-932)."
     STREAMS = "streams", "Kafka Streams, tasks assigned by the broker (KIP-1071)."
@@ -89,10 +92,10 @@ class MemberState(Meant):
     """How far a member has come to its target. The numbers in records differ between kinds of groups."""
 
     STABLE = "STABLE", "The member has its target."
-    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS", "It still owns partitions that it must give up."
-    UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS", "It waits for partitions that others still own."
-    UNREVOKED_TASKS = "UNREVOKED_TASKS", "It still has tasks that it must give up."
-    UNRELEASED_TASKS = "UNRELEASED_TASKS", "It waits for tasks that others still have."
+    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS", "The member still owns partitions that it must give up."
+    UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS", "The member waits for partitions that other members still own."
+    UNREVOKED_TASKS = "UNREVOKED_TASKS", "The member still has tasks that it must give up."
+    UNRELEASED_TASKS = "UNRELEASED_TASKS", "The member waits for tasks that other members still have."
     UNKNOWN = "UNKNOWN", "A number that no release of Kafka writes."
 
 

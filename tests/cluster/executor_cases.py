@@ -18,7 +18,7 @@ from pyspark import SparkContext  # noqa: E402
 from jobs import cli  # noqa: E402
 from jobs.engine.spark import SparkEngine  # noqa: E402
 from jobs.engine.task import PlanRow, Step, TaskSpec  # noqa: E402
-from jobs.output.failure import guarded  # noqa: E402
+from jobs.output.failure import run_guarded  # noqa: E402
 
 
 @dataclass
@@ -59,7 +59,7 @@ def outcome(case: dict[str, object]) -> dict[str, object]:
         context.pythonExec = case["python"] or os.environ["PYSPARK_PYTHON"]
     told = io.StringIO()
     with contextlib.redirect_stderr(told):
-        code = cli.main(case["words"]) if case["words"] else guarded(tasks_alone, is_debug=False)
+        code = cli.main(case["words"]) if case["words"] else run_guarded(tasks_alone, is_debug=False)
     return {"code": int(code), "lines": told.getvalue().splitlines()}
 
 

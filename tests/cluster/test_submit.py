@@ -114,3 +114,14 @@ def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert f"version {pyspark.__version__}" in done.stderr
+
+
+def test_a_warehouse_is_maintained_by_spark_submit(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}")
+    result = tmp_path / "result.json"
+    done = elsewhere.submit(
+        "--keep", "400d", "--warehouse", tmp_path / "w", "--result-file", result, job="maintain.py"
+    )  # fmt: skip
+    assert done.returncode == ExitCode.CLEAN, done.stderr
+    found = json.loads(result.read_text())
+    assert (found["job"], found["verdict"], found["num_rows_dropped"]) == ("maintain", "clean", 0)

@@ -65,7 +65,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if not path.name.startswith(PROJECT):
             (folder / "packages" / path.name).symlink_to(path)
-    for job in ("audit.py", "gate.py", "ingest.py", "lag.py"):
+    for job in ("audit.py", "gate.py", "ingest.py", "lag.py", "maintain.py"):
         shutil.copy(ROOT / "jobs" / job, folder)
     # The virtual environment's own interpreter would find the project, which is installed there.
     python = Path(os.path.realpath(sys.executable))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from jobs.output.table_layout import labelled
+from jobs.output.table_layout import label_lines
 from jobs.why import LABEL_WIDTH
 from tests.jobs.terminal.golden_output import GOLDEN, ROOT
 
@@ -33,7 +33,7 @@ def lines() -> Iterator[str]:
     yield typed
     for line in printed[: printed.index("--- exit code 0")]:
         label, text = line[:LABEL_WIDTH].rstrip(), line[LABEL_WIDTH + 1 :]
-        yield from labelled(label, text, LABEL_WIDTH, COLUMNS)
+        yield from label_lines(label, text, LABEL_WIDTH, COLUMNS)
 
 
 def picture() -> str:

@@ -35,14 +35,14 @@ def cron_entries(text: str) -> list[tuple[str, str]]:
 
 
 def test_cron_takes_its_lines() -> None:
-    (entry,) = cron_entries((SCHEDULE / "groupscope.cron").read_text())
-    schedule, command = entry
-    assert minutes(schedule) == [10, 20, 30]
-    # Cron makes a new line of each percent sign.
-    assert "%" not in command
-    move, call = command.split(" && ")
-    assert move == "cd /opt/groupscope"
-    assert_parses(shlex.split(call.partition(" >> ")[0])[1:])
+    entries = cron_entries((SCHEDULE / "groupscope.cron").read_text())
+    assert [minutes(schedule) for schedule, _ in entries] == [[10, 20, 30], [17, 17, 17]]
+    for _, command in entries:
+        # Cron makes a new line of each percent sign.
+        assert "%" not in command
+        move, call = command.split(" && ")
+        assert move == "cd /opt/groupscope"
+        assert_parses(shlex.split(call.partition(" >> ")[0])[1:])
 
 
 def minutes(schedule: str) -> list[int]:

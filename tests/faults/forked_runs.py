@@ -10,13 +10,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from jobs import cli
 from jobs.storage import storage_lock
+from jobs.warehouses import failpoints
 from tests.jobs.ingested import ROOT
 
 # What ends a command that takes longer than it may.
@@ -27,12 +30,15 @@ WITHOUT_SPARK = "--without-spark"
 
 @dataclass(frozen=True)
 class Command:
-    """`seconds`: after which it is killed. `many_tasks`: also of a small log."""
+    """`seconds`: after which it is killed. `many_tasks`: also of a small log. `ends`: the process that gets the
+    signal `by` at the failpoint, in place of the run."""
 
     words: list[str]
     environment: dict[str, str]
     seconds: float | None = None
     many_tasks: bool = False
+    ends: int | None = None
+    by: int = signal.SIGKILL
 
     def run(self) -> int:
         os.environ.update(self.environment)
@@ -40,10 +46,19 @@ class Command:
         storage_lock.BEAT_SECONDS = BEAT_SECONDS
         if self.many_tasks:
             make_tasks_small()
+        if self.ends is not None:
+            kill = partial(end, self.by)
+            vars(failpoints)["os"] = SimpleNamespace(environ=os.environ, getpid=lambda: self.ends, kill=kill)
         if self.seconds is not None:
             # Nobody handles it, so it ends the process at once, as SIGKILL does.
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
         return cli.main(self.words)
+
+
+def end(by: int, process: int, number: int) -> None:
+    # A run may pass a failpoint again.
+    with suppress(ProcessLookupError):
+        os.kill(process, by)
 
 
 def make_tasks_small() -> None:
@@ -107,9 +122,11 @@ class ForkedRuns:
         seconds: float | None = None,
         *,
         many_tasks: bool = False,
+        ends: int | None = None,
+        by: int = signal.SIGKILL,
     ) -> int:
         assert self.process.stdin is not None and self.process.stdout is not None
-        command = Command(list(map(str, words)), dict(environment), seconds, many_tasks)
+        command = Command(list(map(str, words)), dict(environment), seconds, many_tasks, ends, by)
         self.process.stdin.write(json.dumps(asdict(command)) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())

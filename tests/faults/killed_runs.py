@@ -104,6 +104,14 @@ def put(folder: Path, storage: Storage, beside: Path) -> None:
     copied(shutil.copytree(folder, beside, ignore=shutil.ignore_patterns(LOCK_FILE)), storage, "")
 
 
+def impatient(words: list[str], folder: Path, seconds: int) -> list[str]:
+    """The same command, which gives HDFS so much time for an answer. `folder`: for its settings."""
+    config = folder / "impatient.toml"
+    own = Path(words[words.index("--config") + 1]).read_text() if "--config" in words else ""
+    config.write_text(f"{own}\n[storage]\nanswer_seconds = {seconds}\n")
+    return [*words, "--config", str(config)]
+
+
 @contextmanager
 def short_locks() -> Iterator[None]:
     """The lock of a dead run is taken over after a few beats."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
-from jobs.warehouses.manifest import RUNS_FOLDER, unfinished
+from jobs.warehouses.manifest import RUNS_FOLDER, unfinished_manifests
 from schemas.contract.tables import TABLES
 from tests.builders.logs.copies import WrittenBatch, random_log, write_copy
 from tests.jobs.ingested import ROOT, history, ingest, rows, spawned, versions
@@ -86,7 +86,7 @@ def check_killed_at(
 
 def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -> None:
     assert history(warehouse) == undisturbed
-    assert unfinished(warehouse) == []
+    assert unfinished_manifests(warehouse) == []
     found = rows(warehouse, "runs")
     assert len({row["run_id"] for row in found}) == len(found)
     assert set(versions(warehouse)) == {name for name, table in TABLES.items() if table.job == "ingest"}

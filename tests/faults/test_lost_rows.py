@@ -15,10 +15,10 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
-from jobs.doctor import examined
+from jobs.doctor import run_checks
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.warehouses.delta_commits import commit
-from jobs.warehouses.delta_tables import Change, Removed, sequence_of
+from jobs.warehouses.delta_tables import Change, RemovedFile, sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -94,7 +94,7 @@ def mix_files(warehouse: Path, name: str) -> None:
     if not delta.file_uris():
         return
     held = pa.concat_tables([pq.read_table(path).cast(table_schema(table)) for path in delta.file_uris()])
-    removed = tuple(Removed(Path(path).name, is_data_change=False) for path in delta.file_uris())
+    removed = tuple(RemovedFile(Path(path).name, is_data_change=False) for path in delta.file_uris())
     files = HistoryFiles(warehouse, max(row["run_id"] for row in rows(warehouse, "runs")))
     files.write(name, held, 0)
     written, wait = files.closing()
@@ -119,7 +119,7 @@ def lose_mixed(warehouse: Path, name: str) -> None:
 
 
 def broken(warehouse: Path) -> list[Any]:
-    return [each for each in examined(warehouse) if each.status == "broken"]
+    return [each for each in run_checks(warehouse) if each.status == "broken"]
 
 
 def mended(warehouse: Path, mend: str) -> None:
@@ -138,15 +138,25 @@ def assert_whole(whole: Path, warehouse: Path) -> None:
             assert found[name] == expected[name], (job, name)
 
 
+# Every table once, of each job in both ways.
+TURNS = [
+    (lose_files, "rebalances"),
+    (cut_files, "topics"),
+    (lose_files, "replayed_groups"),
+    (cut_files, "replayed_partitions"),
+    (lose_files, "assignment_audit"),
+    (cut_files, "recomputed_partitions"),
+]
+OTHERS = [(cut_files if lose is lose_files else lose_files, name) for lose, name in TURNS]
+
+
 def command(warehouse: Path, job: str, *clusters: str) -> str:
     return " && ".join(f"groupscope {job} --full --warehouse {warehouse} --cluster {each}" for each in clusters)
 
 
-@pytest.mark.parametrize("name", ["rebalances", "topics", "replayed_groups", "replayed_partitions", "assignment_audit",
-                                  "recomputed_partitions"])  # fmt: skip
-@pytest.mark.parametrize("lose", [lose_files, cut_files])
+@pytest.mark.parametrize(("lose", "name"), [*TURNS, *(pytest.param(*each, marks=pytest.mark.soak) for each in OTHERS)])
 def test_files_of_one_cluster_are_made_anew_by_it_alone(
-    whole: Path, warehouse: Path, capsys: Capture, name: str, lose: Callable[[Path, str], None]
+    whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str
 ) -> None:
     lose(warehouse, name)
     job = TABLES[name].job
@@ -166,15 +176,15 @@ def test_files_of_one_cluster_are_made_anew_by_it_alone(
 
 @pytest.mark.parametrize(("lose", "name"), [
     (lose_table, "rebalances"),
-    (lose_table, "replayed_partitions"),
     (lose_log, "offset_history"),
     (lose_last_commit, "ownership_intervals"),
     (spoil_log, "replayed_groups"),
-    (lose_log, "assignment_audit"),
     (lose_table, "recomputed_groups"),
     (lose_mixed, "rebalances"),
-    (lose_mixed, "topics"),
     (lose_mixed, "recomputed_partitions"),
+    pytest.param(lose_table, "replayed_partitions", marks=pytest.mark.soak),
+    pytest.param(lose_log, "assignment_audit", marks=pytest.mark.soak),
+    pytest.param(lose_mixed, "topics", marks=pytest.mark.soak),
 ])  # fmt: skip
 def test_what_held_rows_of_two_clusters_is_made_anew_by_both(
     whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from jobs.output.failure import Failure
-from jobs.warehouses.lock import LOCK_FILE, locked
+from jobs.warehouses.lock import LOCK_FILE, hold_lock
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
@@ -27,10 +27,10 @@ HOLDING = "holding\n"
 HOLD = f"""
 import sys, time
 from pathlib import Path
-from jobs.warehouses.lock import locked
-from jobs.warehouses.warehouse import prepare
+from jobs.warehouses.lock import hold_lock
+from jobs.warehouses.open_warehouse import prepare
 prepare(Path(sys.argv[1]))
-with locked(Path(sys.argv[1]), 0, "ingest", print):
+with hold_lock(Path(sys.argv[1]), 0, "ingest", print):
     sys.stdout.write({HOLDING!r})
     sys.stdout.flush()
     sys.stdin.read()
@@ -142,17 +142,17 @@ def test_many_first_ingests_at_once_make_one_warehouse(tmp_path: Path, sources: 
 
 def test_the_lock_is_of_the_process_and_is_not_handed_on_to_what_it_starts(tmp_path: Path) -> None:
     """Spark's virtual machine lives on for a while when its driver was killed."""
-    with locked(tmp_path, 0, "ingest", print):
+    with hold_lock(tmp_path, 0, "ingest", print):
         child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     try:
-        with locked(tmp_path, 0, "ingest", print):
+        with hold_lock(tmp_path, 0, "ingest", print):
             pass
     finally:
         child.communicate()
 
 
 def test_a_lock_that_nobody_has_described_is_told_all_the_same(tmp_path: Path) -> None:
-    with locked(tmp_path, 0, "ingest", print):
+    with hold_lock(tmp_path, 0, "ingest", print):
         (tmp_path / LOCK_FILE).write_text("")
-        with pytest.raises(Failure, match="busy with another run"), locked(tmp_path, 0, "ingest", print):
+        with pytest.raises(Failure, match="busy with another run"), hold_lock(tmp_path, 0, "ingest", print):
             pass

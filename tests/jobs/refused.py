@@ -1,6 +1,7 @@
 """Runs `groupscope ingest` on what it must refuse: one line, the right exit code, and a warehouse that is as it was."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs.warehouses.leftovers import leftovers
-from jobs.warehouses.manifest import unfinished
+from jobs.warehouses.manifest import unfinished_manifests
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, run_ingest, versions
@@ -44,7 +45,7 @@ def unchanged(warehouse: Path) -> Iterator[None]:
     before = (versions(warehouse), history(warehouse), num_runs(warehouse))
     yield
     assert (versions(warehouse), history(warehouse), num_runs(warehouse)) == before
-    assert unfinished(warehouse) == []
+    assert unfinished_manifests(warehouse) == []
 
 
 def check_no_leftovers(warehouse: Path) -> None:
@@ -70,3 +71,9 @@ def mounted(folder: Path, size: str) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(path: Path, size: int) -> None:
+    """Takes room of its file system."""
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(size, 1))

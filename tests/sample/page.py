@@ -24,7 +24,8 @@ invented or edited: the broker, its clients and its admin tools are Kafka's own.
 ## What happens
 
 The events are in the order of their start. Phases, and events that last the whole time, overlap with the others.
-`story.json` has the milliseconds, members and numbers.
+`story.json` has the milliseconds, members and numbers. In the last column, "this number" and "what was observed" are
+values in that file.
 
 | from | to | event | group | what must be found |
 |---|---|---|---|---|

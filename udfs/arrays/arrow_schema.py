@@ -23,6 +23,12 @@ def table_schema(table: Table) -> pa.Schema:
     return pa.schema([arrow_field(column) for column in table.columns])
 
 
+@cache
+def empty_rows(table: Table) -> pa.Table:
+    """Making a column of structs takes longer than most tables with a row."""
+    return table_schema(table).empty_table()
+
+
 def arrow_field(column: Column) -> pa.Field:
     kind = arrow_type(column.type)
     return pa.field(column.name, kind, nullable=column.is_nullable, metadata={"comment": column.comment})

@@ -18,8 +18,8 @@ TIME = pa.timestamp("us", "UTC")
 
 def numbers(column: pa.ChunkedArray) -> Numbers:
     """Whole numbers; times in microseconds."""
-    found = column.cast(pa.int64()) if column.type != pa.int64() else column
-    return np.asarray((found.fill_null(NONE) if found.null_count else found).to_numpy(), np.int64)
+    values = column.cast(pa.int64()) if column.type != pa.int64() else column
+    return np.asarray((values.fill_null(NONE) if values.null_count else values).to_numpy(), np.int64)
 
 
 def flags(column: pa.ChunkedArray) -> Flags:
@@ -31,8 +31,8 @@ def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:
     is_null = values == NONE
     if is_null.all():
         return pa.nulls(len(values), kind or pa.int64())
-    found = pa.array(np.where(is_null, 0, values), mask=is_null) if is_null.any() else pa.array(values)
-    return found if kind is None else found.cast(kind)
+    array = pa.array(np.where(is_null, 0, values), mask=is_null) if is_null.any() else pa.array(values)
+    return array if kind is None else array.cast(kind)
 
 
 def known_integers(values: Numbers | Codes, is_known: Flags) -> pa.Array:
@@ -55,9 +55,9 @@ def every(value: Any, kind: pa.DataType, size: int) -> pa.Array:
 
 def first_of(names: Numbers | Codes) -> Flags:
     """Whether each value differs from the one before it."""
-    found = np.ones(len(names), np.bool_)
-    np.not_equal(names[1:], names[:-1], out=found[1:])
-    return found
+    is_first = np.ones(len(names), np.bool_)
+    np.not_equal(names[1:], names[:-1], out=is_first[1:])
+    return is_first
 
 
 def ends_of(starts: Positions, size: int) -> Positions:

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from udfs.assignors.questions.doubtful_targets import doubtful_target
 from udfs.assignors.questions.problems import AssignorFailed
-from udfs.assignors.questions.spec_values import SpecError, cut
+from udfs.assignors.questions.spec_values import SpecError, shorten
 from udfs.assignors.questions.specs import Spec, read_spec
-from udfs.assignors.registry import Known, MemberLists, known_assignor
+from udfs.assignors.registry import KnownAssignor, MemberLists, known_assignor
 
 NO_DEFAULTS: Mapping[str, Any] = {}
 
@@ -29,7 +29,7 @@ def answer_to(number: int, line: bytes, defaults: Mapping[str, Any] = NO_DEFAULT
     """An error names the line, by its number, and the field."""
     asked: Any = None
     try:
-        asked = parsed(line)
+        asked = parse_line(line)
         spec = read_spec(asked, defaults)
         known = known_assignor(spec)
         lists = assigned_lists(known, spec)
@@ -44,7 +44,7 @@ def answer_to(number: int, line: bytes, defaults: Mapping[str, Any] = NO_DEFAULT
     }
 
 
-def assigned_lists(known: Known, spec: Spec) -> MemberLists:
+def assigned_lists(known: KnownAssignor, spec: Spec) -> MemberLists:
     try:
         return known.answer(spec)
     except AssignorFailed as error:
@@ -54,7 +54,7 @@ def assigned_lists(known: Known, spec: Spec) -> MemberLists:
         ) from None
 
 
-def parsed(line: bytes) -> Any:
+def parse_line(line: bytes) -> Any:
     if not line.strip():
         raise SpecError("empty, expected an object")
     try:
@@ -80,5 +80,5 @@ def finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         # It could not be written again: JSON has no word for infinity.
-        raise SpecError(f"{cut(text)}, expected a number that 64 bits can hold")
+        raise SpecError(f"{shorten(text)}, expected a number that 64 bits can hold")
     return number

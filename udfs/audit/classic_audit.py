@@ -1,6 +1,6 @@
 """The audit of classic groups: compares each generation with what Kafka's assignor gives for the same input."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -10,40 +10,32 @@ import pyarrow.compute as pc
 
 from schemas.records.payloads import CONSUMER
 from schemas.words.assignments import PartitionCountsSource, Verdict
-from udfs.assignors.bulk.many_groups import answers_of_clients
 from udfs.assignors.questions.problems import Numbers
 from udfs.assignors.registry import OF_LEADERS
-from udfs.audit.checks.audit_results import Audited, Latest
-from udfs.audit.checks.confirm_inputs import ByLog, Used, why_unconfirmed
+from udfs.audit.checks.audit_results import AuditRow, Latest
+from udfs.audit.checks.confirm_inputs import ByLog, UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
-from udfs.audit.classic.generation_results import REPRODUCED, Judged
+from udfs.audit.classic.generation_results import REPRODUCED, GenerationResult
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
-from udfs.audit.classic.reasons import (
-    drift,
-    impossible,
-    missing_input,
-    not_confirmed,
-    not_even_another,
-    old_view,
-    why_not,
-)
+from udfs.audit.classic.reasons import impossible, not_even_another, old_view, why_not
 from udfs.audit.classic.state import Before, from_plain, latest
 from udfs.audit.classic.steps import are_alike, are_carried_over
 from udfs.audit.classic.values import values_of
 from udfs.audit.classic.variants import (
-    Tried,
+    TriedVariant,
     Variant,
-    asked,
     best,
+    compare_answer,
     first_variant,
     other_variants,
     problem_of,
-    tried,
+    try_variant,
 )
+from udfs.audit.classic.verdicts import not_proved, result_of
 from udfs.audit.classic_rows import audited_rows
 from udfs.groups.readers.pause_collector import uncollected
-from udfs.groups.readers.record_columns import NO_BATCH, filled, micros, one_piece, shared
+from udfs.groups.readers.record_columns import NO_BATCH, fill_absent, micros, one_piece, shared_texts
 
 TABLE: Final = "classic_group_metadata"
 # The tombstones that a conversion to the classic protocol writes.
@@ -64,21 +56,21 @@ class ClassicAudit:
         # For groups with records in this run.
         self.now: dict[str, Before | None] = {}
 
-    def take(self, tables: Mapping[str, pa.Table]) -> list[Audited]:
+    def take(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         rows = tables.get(TABLE)
         if rows is None or not rows.num_rows:
             return []
-        found: list[Audited] = []
+        audit_rows: list[AuditRow] = []
         with uncollected():
             copied = downgrades(tables)
             for some in slices(rows):
                 values = values_of(some)
                 pairs = zip(values.group_ids, generations_of(values), strict=True)
-                found += audited_rows(self.judged(list(pairs), copied), self.facts)
+                audit_rows += audited_rows(self.judge_all(list(pairs), copied), self.facts)
                 for group_id in set(values.group_ids):
                     before = self.now[group_id]
-                    self.now[group_id] = None if before is None else before.kept()
-        return found
+                    self.now[group_id] = None if before is None else before.without_window()
+        return audit_rows
 
     def states(self) -> dict[str, Any]:
         return {group_id: None if of is None else of.plain() for group_id, of in self.now.items()}
@@ -86,9 +78,11 @@ class ClassicAudit:
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: None if of is None else latest(of, self.facts) for group_id, of in self.now.items()}
 
-    def judged(self, some: Sequence[tuple[str, Generation | None]], copied: frozenset[Operation]) -> list[Judged]:
+    def judge_all(
+        self, some: Sequence[tuple[str, Generation | None]], copied: frozenset[Operation]
+    ) -> list[GenerationResult]:
         first = self.first_answers([generation for _, generation in some if generation is not None])
-        found = []
+        results = []
         for group_id, generation in some:
             before = self.before(group_id)
             if generation is None:
@@ -98,9 +92,9 @@ class ClassicAudit:
                 self.now[group_id] = Before(generation, generation.lower_bounds, None, line, None)
             else:
                 one = self.judge(generation, before, first.get(generation.offset), copied)
-                found.append(one)
+                results.append(one)
                 self.now[group_id] = next_before(one, before)
-        return found
+        return results
 
     def before(self, group_id: str) -> Before | None:
         if group_id not in self.now:
@@ -108,7 +102,7 @@ class ClassicAudit:
             self.now[group_id] = None if state is None else from_plain(group_id, state)
         return self.now[group_id]
 
-    def first_answers(self, generations: Sequence[Generation]) -> dict[int, Tried]:
+    def first_answers(self, generations: Sequence[Generation]) -> dict[int, TriedVariant]:
         """The newest release's answers for all generations that can be recomputed, by offset: most generations match
         it."""
         asked_for: dict[str, list[tuple[Generation, Variant]]] = {}
@@ -118,17 +112,17 @@ class ClassicAudit:
                 variant = first_variant(generation, self.counts.first(generation))
                 if variant.counts.are_possible:
                     asked_for.setdefault(name, []).append((generation, variant))
-        found = {}
+        by_offset = {}
         for name, pairs in asked_for.items():
             problems = [problem_of(*pair) for pair in pairs]
-            answers = answers_of_clients(OF_LEADERS[name], problems)
+            answers = OF_LEADERS[name](problems)
             for (generation, variant), problem, answer in zip(pairs, problems, answers, strict=True):
-                found[generation.offset] = tried(generation, problem, variant, answer)
-        return found
+                by_offset[generation.offset] = compare_answer(generation, problem, variant, answer)
+        return by_offset
 
     def judge(
-        self, generation: Generation, before: Before | None, first: Tried | None, copied: frozenset[Operation]
-    ) -> Judged:
+        self, generation: Generation, before: Before | None, first: TriedVariant | None, copied: frozenset[Operation]
+    ) -> GenerationResult:
         reason, verdict = None, Verdict.CARRIED_OVER
         if (generation.group_id, generation.batch, generation.time) in copied:
             reason = COPIED
@@ -139,36 +133,50 @@ class ClassicAudit:
         counts = self.counts.first(generation) if first is None else first.variant.counts
         if reason is None and not counts.are_possible:
             reason = impossible(generation, counts)
-        if reason is not None:
-            if not counts.are_possible:
-                return Judged(generation, before, verdict, reason, None, None)
-            confirm = partial(self.why_unconfirmed, generation, before, counts)
-            return Judged(generation, before, verdict, reason, counts, None, confirm=confirm)
+        if reason is None:
+            return self.recompute(generation, before, first, counts)
+        result = partial(GenerationResult, generation=generation, before=before, verdict=verdict, reason=reason)
+        if not counts.are_possible:
+            return result(counts=None, closest=None)
+        return result(counts=counts, closest=None, confirm=partial(self.why_unconfirmed, generation, before, counts))
+
+    def recompute(
+        self, generation: Generation, before: Before | None, first: TriedVariant | None, counts: Counts
+    ) -> GenerationResult:
+        """`first`: the newest release's answer for these counts, if it was computed."""
         before_counts = {} if before is None else before.counts_by_topic
         floor = self.counts.floor(generation, before_counts)
         confirm = partial(self.why_unconfirmed, generation, before, counts)
         if first is not None and first.is_same and not are_fewer(counts, floor):
-            return judged_by(generation, before, first, confirm)
+            return result_of(generation, before, first, confirm)
         candidates = list(self.counts.candidates(counts, generation, before_counts))
         likely = [each for each in candidates if not are_fewer(each, floor)] or candidates[:1]
-        found = search(generation, before, first, likely)
-        if found.is_same:
-            return judged_by(generation, before, found, confirm)
+        closest = search(generation, before, first, likely)
+        if closest.is_same:
+            return result_of(generation, before, closest, confirm)
         fewer = [each for each in candidates if all(each is not other for other in likely)]
         older = search(generation, before, None, fewer) if fewer else None
-        if older is not None and older.is_same:
-            reason = old_view(generation, older.variant.counts, floor)
-            if (why := confirm()) is not None:
-                return not_proved(generation, before, counts, f"{reason}; {why}")
-            return Judged(generation, before, Verdict.DRIFT, reason, found.variant.counts, found, is_old_view=True)
-        return judged_by(generation, before, found, confirm)
+        if older is None or not older.is_same:
+            return result_of(generation, before, closest, confirm)
+        reason = old_view(generation, older.variant.counts, floor)
+        if (why := confirm()) is not None:
+            return not_proved(generation, before, counts, f"{reason}; {why}")
+        return GenerationResult(
+            generation=generation,
+            before=before,
+            verdict=Verdict.DRIFT,
+            reason=reason,
+            counts=closest.variant.counts,
+            closest=closest,
+            is_old_view=True,
+        )
 
     def why_unconfirmed(self, generation: Generation, before: Before | None, counts: Counts) -> str | None:
         """For topics that some member subscribes to. The previous generation names partitions too."""
         named = {} if before is None else before.least_by_topic
         numbers, least = counts.numbers.tolist(), generation.lower_bounds.tolist()
         used = (
-            Used(name, numbers[at], max(least[at] if least[at] <= MOST_PARTITIONS else 0, named.get(name, 0)))
+            UsedTopic(name, numbers[at], max(least[at] if least[at] <= MOST_PARTITIONS else 0, named.get(name, 0)))
             for at, name in enumerate(generation.topics)
             if generation.is_subscribed[at]
         )
@@ -180,18 +188,20 @@ def are_fewer(counts: Counts, floor: Numbers) -> bool:
     return bool(((counts.numbers < floor) & (counts.numbers > 0)).any())
 
 
-def search(generation: Generation, before: Before | None, first: Tried | None, candidates: Sequence[Counts]) -> Tried:
+def search(
+    generation: Generation, before: Before | None, first: TriedVariant | None, candidates: Sequence[Counts]
+) -> TriedVariant:
     """The first variant that gives the record, in the fixed order; else the closest one."""
     if first is None or first.variant.counts is not candidates[0]:
-        first = asked(generation, first_variant(generation, candidates[0]))
+        first = try_variant(generation, first_variant(generation, candidates[0]))
     problem = problem_of(generation, first.variant)
     line, number = (None, None) if before is None else (before.line, before.generation.number)
-    found = [first]
+    tried = [first]
     for variant in other_variants(problem, generation, candidates, line, number):
-        if found[-1].is_same:
+        if tried[-1].is_same:
             break
-        found.append(asked(generation, variant))
-    return best(found)
+        tried.append(try_variant(generation, variant))
+    return best(tried)
 
 
 def slices(rows: pa.Table) -> Iterator[pa.Table]:
@@ -210,47 +220,32 @@ def downgrades(tables: Mapping[str, pa.Table]) -> frozenset[Operation]:
     if not gone.num_rows:
         return frozenset()
     gone = one_piece(gone)
-    batches = filled(gone, "batch_first_offset", NO_BATCH)
-    return frozenset(zip(shared(gone["group_id"]), batches, micros(gone["record_time"]), strict=True))
+    batches = fill_absent(gone, "batch_first_offset", NO_BATCH)
+    return frozenset(zip(shared_texts(gone["group_id"]), batches, micros(gone["record_time"]), strict=True))
 
 
-def not_proved(generation: Generation, before: Before | None, counts: Counts, why: str) -> Judged:
-    return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, not_confirmed(why), counts, None, confirm=lambda: why)
-
-
-def judged_by(generation: Generation, before: Before | None, found: Tried, confirm: Callable[[], str | None]) -> Judged:
-    counts = found.variant.counts
-    is_reproduced = found.compared is not None and found.compared.verdict in REPRODUCED
-    if not is_reproduced and (why := confirm()) is not None:
-        return not_proved(generation, before, counts, why)
-    if found.compared is None:
-        reason = f"Kafka's own assignor fails for this input: {found.failure}"
-        return Judged(generation, before, Verdict.DRIFT, reason, counts, found)
-    verdict = found.compared.verdict
-    if verdict == Verdict.SAME:
-        return Judged(generation, before, verdict, None, counts, found, confirm=confirm)
-    missing = missing_input(generation, before, counts)
-    if verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
-        reason = missing or "same owners, but no release lists a member's partitions in this order"
-        return Judged(generation, before, verdict, reason, counts, found, confirm=confirm)
-    if missing is not None:
-        return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, missing, counts, None)
-    return Judged(generation, before, verdict, drift(generation, found.compared.num_different), counts, found)
-
-
-def next_before(one: Judged, before: Before | None) -> Before:
+def next_before(one: GenerationResult, before: Before | None) -> Before:
     line = None if before is None else before.line
-    if one.found is not None and one.found.is_same:
-        line = one.found.variant.line.name
+    if one.closest is not None and one.closest.is_same:
+        line = one.closest.variant.line.name
     is_repeat = before is not None and are_alike(before.generation, one.generation)
     reason = not_even_another(one.generation)
     if one.counts is None:
         # More partitions than can be computed.
         nothing = np.zeros(len(one.generation.topics), np.int64)
-        return Before(one.generation, nothing, None, line, one.reason, is_repeat)
-    is_certain = one.verdict in REPRODUCED or one.unconfirmed is None
+        return Before(
+            generation=one.generation, counts=nothing, source=None, line=line, reason=one.reason, is_repeat=is_repeat
+        )
+    is_certain = one.verdict in REPRODUCED or one.why_unconfirmed is None
     source = one.counts.source if is_certain else PartitionCountsSource.INFERRED
-    return Before(one.generation, one.counts.numbers, source, line, reason, is_repeat)
+    return Before(
+        generation=one.generation,
+        counts=one.counts.numbers,
+        source=source,
+        line=line,
+        reason=reason,
+        is_repeat=is_repeat,
+    )
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:

@@ -15,13 +15,19 @@ from udfs.assignors.questions.partition_numbers import NOBODY
 from udfs.assignors.questions.problems import Numbers, PartitionRacks, Rows
 from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.checks import check_texts
-from udfs.audit.checks.audit_results import Audited, Check
+from udfs.audit.checks.audit_results import AuditRow, Check
 from udfs.audit.checks.facts import Facts, GroupRule
-from udfs.audit.checks.invariants import are_level, are_level_by_topic, are_unsafe, counted
+from udfs.audit.checks.invariants import are_level, are_level_by_topic, are_unsafe, invariant_counts
 from udfs.audit.checks.moves import owners_by_place
-from udfs.audit.checks.recorded_assignments import UNKNOWN, Assignments, Recorded, assignments_of, shifted
-from udfs.audit.classic.generation_results import Judged
-from udfs.audit.classic.steps import moved
+from udfs.audit.checks.recorded_assignments import (
+    UNKNOWN,
+    Assignments,
+    RecordedAssignment,
+    assignments_of,
+    shift_and_join,
+)
+from udfs.audit.classic.generation_results import GenerationResult
+from udfs.audit.classic.steps import count_moves
 from udfs.audit.classic.variants import COOPERATIVE, algorithm, problem_of
 from udfs.audit.defects.find_defects import known_defect, needs_proof
 
@@ -30,12 +36,12 @@ ANY_NUMBER: Final = np.iinfo(np.int64).max
 FINE: Final[Mapping[CheckName, Check]] = {name: Check(name, True) for name in CheckName}
 
 
-def audited_rows(judged: Sequence[Judged], facts: Facts) -> list[Audited]:
+def audited_rows(judged: Sequence[GenerationResult], facts: Facts) -> list[AuditRow]:
     if not judged:
         return []
     rules = [rules_of(each.generation.group_id, facts.rules) for each in judged]
-    recorded = [each.generation.recorded(each.numbers) for each in judged]
-    seen = Seen(judged, recorded, rules)
+    recorded = [each.generation.recorded_assignment(each.numbers) for each in judged]
+    seen = GenerationCounts(judged, recorded, rules)
     return [row(each, seen, at, rules[at]) for at, each in enumerate(judged)]
 
 
@@ -43,17 +49,20 @@ def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
     return [rule for rule in rules if re.fullmatch(rule.pattern, group_id)] if rules else ()
 
 
-class Seen:
+class GenerationCounts:
     """Counts for many generations at once."""
 
     def __init__(
-        self, judged: Sequence[Judged], recorded: Sequence[Recorded], rules: Sequence[Sequence[GroupRule]]
+        self,
+        judged: Sequence[GenerationResult],
+        recorded: Sequence[RecordedAssignment],
+        rules: Sequence[Sequence[GroupRule]],
     ) -> None:
         self.judged, self.recorded = judged, recorded
         all_ = assignments_of(recorded)
         owners = np.array([most_owners(each, of_group) for each, of_group in zip(judged, rules, strict=True)], np.int64)
         self.most_owners = owners
-        self.counted = counted(all_, owners)
+        self.counted = invariant_counts(all_, owners)
         # Partitions that Kafka's own answer leaves without an owner too.
         self.withheld = [
             withheld(each) if unowned > 0 else ()
@@ -72,23 +81,23 @@ class Seen:
         self.is_safe = (~all_.any_of(are_unsafe(all_, claims(judged, all_)), all_.of_row)).tolist()
 
 
-def claims(judged: Sequence[Judged], all_: Assignments) -> Rows:
+def claims(judged: Sequence[GenerationResult], all_: Assignments) -> Rows:
     owned = [each.generation.owned for each in judged]
     return Rows(
-        shifted([each.members for each in owned], all_.member_starts).astype(np.int32),
-        shifted([each.topics for each in owned], all_.topic_starts).astype(np.int32),
+        shift_and_join([each.members for each in owned], all_.member_starts).astype(np.int32),
+        shift_and_join([each.topics for each in owned], all_.topic_starts).astype(np.int32),
         np.concatenate([each.partitions for each in owned]),
     )
 
 
-def most_owners(judged: Judged, rules: Sequence[GroupRule]) -> int:
+def most_owners(judged: GenerationResult, rules: Sequence[GroupRule]) -> int:
     if judged.generation.protocol in OF_LEADERS or judged.generation.protocol == STREAM_PROTOCOL:
         return 1
     asked_for = max((rule.redundancy for rule in rules), default=1)
     return asked_for if asked_for > 1 else ANY_NUMBER
 
 
-def withheld(judged: Judged) -> Sequence[int]:
+def withheld(judged: GenerationResult) -> Sequence[int]:
     """Places of partitions that have no owner for a while: the cooperative assignor assigns what an owner must give up
     only in the next generation. If the generation was recomputed, the answer decides; else whether a member claims the
     partition."""
@@ -97,8 +106,8 @@ def withheld(judged: Judged) -> Sequence[int]:
         return ()
     counts = judged.numbers
     nobody = owners_by_place(of.assigned, counts) == NOBODY
-    if judged.found is not None and judged.found.rows is not None:
-        nobody &= owners_by_place(judged.found.rows, counts) == NOBODY
+    if judged.closest is not None and judged.closest.rows is not None:
+        nobody &= owners_by_place(judged.closest.rows, counts) == NOBODY
     else:
         nobody &= owners_by_place(of.owned, counts) != NOBODY
     places: list[int] = np.flatnonzero(nobody & of.is_subscribed[topic_of_place(counts)]).tolist()
@@ -109,15 +118,15 @@ def topic_of_place(counts: Numbers) -> Numbers:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audited:
-    of, found, before = judged.generation, judged.found, judged.before
-    compared = None if found is None else found.compared
+def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> AuditRow:
+    of, closest, before = judged.generation, judged.closest, judged.before
+    compared = None if closest is None else closest.compared
     made, needed = (None, None)
     if judged.is_told and judged.counts is not None:
-        made, needed = moved(None if before is None else before.generation, of, judged.counts.numbers)
+        made, needed = count_moves(None if before is None else before.generation, of, judged.counts.numbers)
     is_told, is_sound = judged.is_told, seen.is_valid[at] and seen.is_safe[at]
     counted_of = seen.counted
-    return Audited(
+    return AuditRow(
         group_id=of.group_id,
         group_type=GroupType.CLASSIC,
         assignment_offset=of.offset,
@@ -125,48 +134,48 @@ def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audi
         record_time=of.time,
         assignor=of.protocol,
         assignor_source=None if of.protocol is None else AssignorSource.RECORD,
-        algorithm=None if found is None else algorithm(problem_of(of, found.variant), str(of.protocol)),
+        algorithm=None if closest is None else algorithm(problem_of(of, closest.variant), str(of.protocol)),
         verdict=judged.verdict,
         reason=judged.reason,
-        num_partitions=known(counted_of.num_partitions[at], is_told),
+        num_partitions=none_if_unknown(counted_of.num_partitions[at], is_told),
         num_different=None if compared is None else compared.num_different,
         differences=None if compared is None else compared.differences,
-        num_unowned=known(seen.unowned[at], is_told),
-        num_owned_twice=known(counted_of.num_owned_twice[at], is_told),
-        num_nonexistent=known(counted_of.num_nonexistent[at], is_told),
-        num_idle_members=known(counted_of.num_idle_members[at], is_told),
-        imbalance=known(counted_of.imbalance[at], is_told),
+        num_unowned=none_if_unknown(seen.unowned[at], is_told),
+        num_owned_twice=none_if_unknown(counted_of.num_owned_twice[at], is_told),
+        num_nonexistent=none_if_unknown(counted_of.num_nonexistent[at], is_told),
+        num_idle_members=none_if_unknown(counted_of.num_idle_members[at], is_told),
+        imbalance=none_if_unknown(counted_of.imbalance[at], is_told),
         moves_made=made,
         moves_needed=needed,
         partition_counts_source=counts_source(judged),
-        variant=None if found is None or judged.verdict == Verdict.DRIFT else found.variant.text,
+        variant=None if closest is None or judged.verdict == Verdict.DRIFT else closest.variant.text,
         known_defect=known_defect(judged, is_sound=is_sound),
         checks=tuple(checks_of(judged, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,
         confidence=confidence(judged),
-        is_unconfirmed=needs_proof(judged, is_sound=is_sound) and judged.unconfirmed is not None,
+        is_unconfirmed=needs_proof(judged, is_sound=is_sound) and judged.why_unconfirmed is not None,
     )
 
 
-def confidence(judged: Judged) -> Confidence:
+def confidence(judged: GenerationResult) -> Confidence:
     """Without the previous value, a drift may be a copy that was never computed."""
     if judged.verdict != Verdict.DRIFT:
         return Confidence.CERTAIN
     return Confidence.POSSIBLE if judged.before is None else Confidence.LIKELY
 
 
-def counts_source(judged: Judged) -> PartitionCountsSource | None:
+def counts_source(judged: GenerationResult) -> PartitionCountsSource | None:
     """Also None if the numbers are not confirmed and the record does not match them."""
     is_known = judged.counts is not None and judged.is_told and (judged.numbers != UNKNOWN).all()
     return judged.counts.source if judged.counts is not None and is_known else None
 
 
-def known(value: np.int64, is_told: bool) -> int | None:
+def none_if_unknown(value: np.int64, is_told: bool) -> int | None:
     return int(value) if is_told and value >= 0 else None
 
 
-def checks_of(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Iterator[Check]:
+def checks_of(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> Iterator[Check]:
     of, recorded = judged.generation, seen.recorded[at]
     if judged.is_told:
         yield FINE[CheckName.VALID] if seen.is_valid[at] else check_texts.valid(recorded, int(seen.most_owners[at]))
@@ -175,7 +184,7 @@ def checks_of(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -
             yield FINE[CheckName.BALANCED] if seen.is_level_by_topic[at] else check_texts.balanced_by_topic(recorded)
         elif of.protocol in OF_LEADERS:
             is_fine = seen.has_one_subscription[at] and seen.is_level[at]
-            yield FINE[CheckName.BALANCED] if is_fine else check_texts.balanced(recorded, len(seen.withheld[at]))
+            yield FINE[CheckName.BALANCED] if is_fine else check_texts.balance_check(recorded, len(seen.withheld[at]))
         if of.protocol == COOPERATIVE:
             safe = CheckName.COOPERATIVE_SAFE
             yield FINE[safe] if seen.is_safe[at] else check_texts.cooperative_safe(recorded, of.owned)
@@ -184,7 +193,7 @@ def checks_of(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -
         yield from check_texts.asked_for(rule, recorded, of.racks, racks_by_topic(judged))
 
 
-def completeness(judged: Judged, seen: Seen, at: int) -> Iterator[Check]:
+def completeness(judged: GenerationResult, seen: GenerationCounts, at: int) -> Iterator[Check]:
     unowned = int(seen.counted.num_unowned[at])
     if unowned == 0:
         yield FINE[CheckName.COMPLETE]
@@ -200,13 +209,13 @@ def completeness(judged: Judged, seen: Seen, at: int) -> Iterator[Check]:
     else:
         yield FINE[CheckName.COMPLETE]
     if waiting:
-        names = check_texts.listed(partitions_at(judged, np.array(waiting)))
+        names = check_texts.partition_list(partitions_at(judged, np.array(waiting)))
         yield Check(
             CheckName.WITHHELD, True, f"{names}: assigned in the next generation, after their owners give them up"
         )
 
 
-def partitions_at(judged: Judged, places: Positions) -> list[check_texts.Partition]:
+def partitions_at(judged: GenerationResult, places: Positions) -> list[check_texts.Partition]:
     ends = np.cumsum(judged.numbers)
     topics = np.searchsorted(ends, places, side="right")
     partitions = places - (ends - judged.numbers)[topics]
@@ -214,7 +223,7 @@ def partitions_at(judged: Judged, places: Positions) -> list[check_texts.Partiti
     return [(names[topic], each) for topic, each in zip(topics.tolist(), partitions.tolist(), strict=True)]
 
 
-def racks_by_topic(judged: Judged) -> Mapping[str, PartitionRacks]:
+def racks_by_topic(judged: GenerationResult) -> Mapping[str, PartitionRacks]:
     racks = None if judged.counts is None else judged.counts.racks
     if racks is None:
         return {}

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from schemas.words.history import Confidence, TopicSource
-from udfs.assignors.java.iteration_order import java_sort_keys
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.modern.subscribed_topics import hash_of_topic
-from udfs.topics.metadata_hash import combined
+from udfs.topics.metadata_hash import group_hash
 
 # Pairings of names and ids that are tried for one hash, each with the numbers of partitions that the targets show.
 MOST_PAIRINGS = 40_320
@@ -24,7 +22,7 @@ MOST_BEYOND = 8
 
 
 @dataclass(frozen=True)
-class Computed:
+class TargetNames:
     """What a target assignment shows. `is_whole`: no earlier record of the group is missing."""
 
     names: tuple[str, ...]
@@ -38,42 +36,42 @@ class Computed:
 
 
 @dataclass(frozen=True)
-class Named:
+class InferredName:
     name: str
     source: TopicSource
     confidence: Confidence
     num_partitions: int | None = None
 
 
-def named(computed: Sequence[Computed], known: Mapping[str, str]) -> dict[str, Named]:
+def names_by_id(computed: Sequence[TargetNames], known: Mapping[str, str]) -> dict[str, InferredName]:
     """Names by id, for ids that are not `known`. The order of targets does not change the result."""
-    found: dict[str, Named] = {}
+    inferred: dict[str, InferredName] = {}
     refuted: set[str] = set()
     ordered = sorted(set(computed), key=lambda each: (each.time or 0, repr(each)))
     while True:
-        names = {**known, **{topic_id: each.name for topic_id, each in found.items()}}
+        names = {**known, **{topic_id: each.name for topic_id, each in inferred.items()}}
         new = agreeing(by_hash(ordered, names), refuted) or agreeing(by_elimination(ordered, names), refuted)
         if not new:
-            return found
-        found |= new
+            return inferred
+        inferred |= new
 
 
-def agreeing(told: Iterable[tuple[str, Named]], refuted: set[str]) -> dict[str, Named]:
+def agreeing(candidates: Iterable[tuple[str, InferredName]], refuted: set[str]) -> dict[str, InferredName]:
     """Names that no two sources contradict; for the same name the most certain source, then the newest."""
-    found: dict[str, Named] = {}
-    for topic_id, each in told:
-        other = found.setdefault(topic_id, each)
+    inferred: dict[str, InferredName] = {}
+    for topic_id, each in candidates:
+        other = inferred.setdefault(topic_id, each)
         if other.name != each.name:
             refuted.add(topic_id)
         elif each.confidence == Confidence.CERTAIN:
-            found[topic_id] = each
-    return {topic_id: each for topic_id, each in found.items() if topic_id not in refuted}
+            inferred[topic_id] = each
+    return {topic_id: each for topic_id, each in inferred.items() if topic_id not in refuted}
 
 
 # By the hash
 
 
-def by_hash(computed: Iterable[Computed], known: Mapping[str, str]) -> Iterator[tuple[str, Named]]:
+def by_hash(computed: Iterable[TargetNames], known: Mapping[str, str]) -> Iterator[tuple[str, InferredName]]:
     for each in computed:
         if each.metadata_hash is None or all(topic_id in known for topic_id, _ in each.counts):
             continue
@@ -81,16 +79,16 @@ def by_hash(computed: Iterable[Computed], known: Mapping[str, str]) -> Iterator[
             if topic.topic_id is not None and topic.topic_id not in known:
                 yield (
                     topic.topic_id,
-                    Named(topic.name, TopicSource.METADATA_HASH, Confidence.CERTAIN, topic.partitions),
+                    InferredName(topic.name, TopicSource.METADATA_HASH, Confidence.CERTAIN, topic.partitions),
                 )
 
 
-def matching(of: Computed, known: Mapping[str, str]) -> list[Topic] | None:
+def matching(of: TargetNames, known: Mapping[str, str]) -> list[Topic] | None:
     """The only pairing whose hash is the group's."""
     tried = 0
     for pairing in islice(pairings(of, known), MOST_PAIRINGS):
         topics = [Topic(pairing[topic_id], count, topic_id) for topic_id, count in of.counts]
-        if hash_of(topics) == of.metadata_hash:
+        if group_hash(topics) == of.metadata_hash:
             return topics
         tried += 1
     if tried * MOST_BEYOND * len(of.counts) > MOST_PAIRINGS:
@@ -100,21 +98,21 @@ def matching(of: Computed, known: Mapping[str, str]) -> list[Topic] | None:
         for at, topic in enumerate(topics):
             for more in range(1, MOST_BEYOND + 1):
                 wider = [*topics[:at], Topic(topic.name, topic.partitions + more, topic.topic_id), *topics[at + 1 :]]
-                if hash_of(wider) == of.metadata_hash:
+                if group_hash(wider) == of.metadata_hash:
                     return wider
     return None
 
 
-def pairings(of: Computed, known: Mapping[str, str]) -> Iterator[dict[str, str]]:
+def pairings(of: TargetNames, known: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Each id with a different name; ids with few possible names first."""
     settled = {topic_id: known[topic_id] for topic_id, _ in of.counts if topic_id in known}
     if len(set(settled.values())) < len(settled):
         return
     left = possible_names(of, known)
-    yield from extended(settled, sorted(left, key=lambda topic_id: (len(left[topic_id]), topic_id)), left)
+    yield from extend_pairing(settled, sorted(left, key=lambda topic_id: (len(left[topic_id]), topic_id)), left)
 
 
-def extended(
+def extend_pairing(
     settled: dict[str, str], ids: Sequence[str], left: Mapping[str, Sequence[str]]
 ) -> Iterator[dict[str, str]]:
     if not ids:
@@ -123,10 +121,10 @@ def extended(
     taken = set(settled.values())
     for name in left[ids[0]]:
         if name not in taken:
-            yield from extended({**settled, ids[0]: name}, ids[1:], left)
+            yield from extend_pairing({**settled, ids[0]: name}, ids[1:], left)
 
 
-def possible_names(of: Computed, known: Mapping[str, str]) -> dict[str, list[str]]:
+def possible_names(of: TargetNames, known: Mapping[str, str]) -> dict[str, list[str]]:
     """Possible names of ids without a name: two ids of one target have different names."""
     taken = {known[topic_id] for topic_id, _ in of.counts if topic_id in known}
     return {
@@ -136,23 +134,19 @@ def possible_names(of: Computed, known: Mapping[str, str]) -> dict[str, list[str
     }
 
 
-def hash_of(topics: Sequence[Topic]) -> int:
-    return combined(zip(java_sort_keys([topic.name for topic in topics]), map(hash_of_topic, topics), strict=True))
-
-
 # By what is left
 
 
-def by_elimination(computed: Iterable[Computed], known: Mapping[str, str]) -> Iterator[tuple[str, Named]]:
+def by_elimination(computed: Iterable[TargetNames], known: Mapping[str, str]) -> Iterator[tuple[str, InferredName]]:
     """The most certain first, so that nothing less certain can rule it out."""
     for is_whole, confidence in ((True, Confidence.CERTAIN), (False, Confidence.LIKELY)):
-        told = [
-            (topic_id, Named(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence))
+        candidates = [
+            (topic_id, InferredName(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence))
             for each in computed
             if each.is_whole == is_whole
             for topic_id, names in possible_names(each, known).items()
             if len(names) == 1
         ]
-        if told:
-            yield from told
+        if candidates:
+            yield from candidates
             return

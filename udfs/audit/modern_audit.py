@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.records.registry import GROUP_TYPES
-from udfs.audit.checks.audit_results import Audited, Latest
+from udfs.audit.checks.audit_results import AuditRow, Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.group_json import from_plain, plain
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.notes import COMPLETIONS, follow
-from udfs.audit.modern.rows import Draft, audited
-from udfs.audit.modern_targets import drafted
+from udfs.audit.modern.rows import Draft, audit_rows
+from udfs.audit.modern_targets import draft_row
 from udfs.groups.modern.records import modern_records
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
@@ -30,7 +30,7 @@ TOPOLOGIES_TABLE = "streams_group_topologies"
 
 
 @dataclass(frozen=True)
-class Converted:
+class ConvertedGroup:
     """A classic group with members ended in this operation: the first state of the consumer group is copied from it."""
 
     batch: int
@@ -44,15 +44,15 @@ class ModernAudit:
         self.codes = TopicCodes(facts.names)
         # Groups with records in this run; None: there is no group of these types.
         self.groups: dict[str, ModernGroup | None] = {}
-        self.converted: dict[str, Converted] = {}
+        self.converted: dict[str, ConvertedGroup] = {}
 
-    def take(self, tables: Mapping[str, pa.Table]) -> list[Audited]:
+    def take(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         drafts = [
             draft
             for group_id, record in events(tables, self.codes)
             if (draft := self.on_record(group_id, record)) is not None
         ]
-        return audited(drafts, self.facts)
+        return audit_rows(drafts, self.facts)
 
     def states(self) -> dict[str, Any]:
         return {
@@ -72,18 +72,18 @@ class ModernAudit:
         if group is None:
             return None
         if record.type in COMPLETIONS:
-            return self.completed(group_id, group, record)
+            return self.complete(group_id, group, record)
         follow(group, record, self.codes)
         if group.is_deleted:
             self.groups[group_id] = None
         return None
 
-    def completed(self, group_id: str, group: ModernGroup, record: Record) -> Draft | None:
-        return drafted(group_id, group, record, self.codes, self.facts)
+    def complete(self, group_id: str, group: ModernGroup, record: Record) -> Draft | None:
+        return draft_row(group_id, group, record, self.codes, self.facts)
 
     def on_classic(self, group_id: str, record: Record) -> None:
         if record.value is None:
-            self.converted[group_id] = Converted(record.batch, record.time)
+            self.converted[group_id] = ConvertedGroup(record.batch, record.time)
         else:
             self.groups[group_id] = None
 
@@ -97,7 +97,7 @@ class ModernAudit:
             return None
         converted = self.converted.pop(group_id, None)
         made = ModernGroup(group_type)
-        if converted == Converted(record.batch, record.time):
+        if converted == ConvertedGroup(record.batch, record.time):
             made.missing, made.is_converted = None, True
         self.groups[group_id] = made
         return made
@@ -107,8 +107,8 @@ class ModernAudit:
 def events(tables: Mapping[str, pa.Table], codes: TopicCodes) -> list[tuple[str, Record]]:
     """Records of these groups, and of classic groups that they may have been, sorted by offset."""
     followed = {name: rows for name, rows in tables.items() if name != TOPOLOGIES_TABLE}
-    found = [*modern_records(followed, codes), *classic_values(tables.get(CLASSIC_TABLE))]
-    return sorted(found, key=lambda each: each[1].offset)
+    records = [*modern_records(followed, codes), *classic_values(tables.get(CLASSIC_TABLE))]
+    return sorted(records, key=lambda each: each[1].offset)
 
 
 def classic_values(rows: pa.Table | None) -> Iterator[tuple[str, Record]]:
@@ -120,7 +120,18 @@ def classic_values(rows: pa.Table | None) -> Iterator[tuple[str, Record]]:
     for size, (group_id, offset, time, batch, epoch, is_dead) in zip(
         sizes, zip(*read.places, strict=True), strict=True
     ):
-        yield group_id, Record(offset, time, batch, epoch, CLASSIC_TYPE, None, None if is_dead else size)
+        yield (
+            group_id,
+            Record(
+                offset=offset,
+                time=time,
+                batch=batch,
+                leader_epoch=epoch,
+                type=CLASSIC_TYPE,
+                member=None,
+                value=None if is_dead else size,
+            ),
+        )
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:

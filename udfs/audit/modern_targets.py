@@ -7,15 +7,15 @@ import numpy as np
 from schemas.words.assignments import AssignorSource, PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import MOST_PARTITIONS
-from udfs.audit.checks.confirm_inputs import Used, why_unconfirmed
+from udfs.audit.checks.confirm_inputs import UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
 from udfs.audit.defects.target_defects import known_defect
-from udfs.audit.modern.assignor_votes import voted
+from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern.group import ModernGroup, Newest
-from udfs.audit.modern.questions import Asked, Question, Unanswerable, asked, question, seen_of
+from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
 from udfs.audit.modern.recorded_targets import recorded_targets
 from udfs.audit.modern.rows import REPRODUCED, Answer, Draft
-from udfs.audit.modern.subscribed_topics import Found, findings
+from udfs.audit.modern.subscribed_topics import SubscribedTopics, findings
 from udfs.audit.modern.variants import (
     BUILT_IN,
     Outcome,
@@ -23,12 +23,12 @@ from udfs.audit.modern.variants import (
     algorithm_of,
     assignors_to_try,
     lines_of,
-    recomputed,
+    recompute,
     variants,
 )
 from udfs.groups.modern.record_handlers import on_target_epoch
 from udfs.groups.readers.modern_values import About
-from udfs.groups.readers.recorded_lists import joined
+from udfs.groups.readers.recorded_lists import join_lists
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
 
@@ -44,7 +44,7 @@ def completed_epoch(group: ModernGroup, record: Record) -> int | None:
     return None if record.value is None else group.target_epoch
 
 
-def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
+def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
     """For a record of type 6, 12 or 20. None: it makes no row, since the group has no members."""
     if (epoch := completed_epoch(group, record)) is None:
         return None
@@ -53,12 +53,20 @@ def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes
     if abouts or group.targets:
         first = group.operation.first_target_offset
         evidence = group.operation.first_offset if first is None else min(first, group.operation.first_offset)
-        answer = answered(group, record, abouts, metadata_hash, codes, facts)
+        answer = answer_of(group, record, abouts, metadata_hash, codes, facts)
         is_copied = group.is_converted and answer.question is not None and answer.outcome is None
         draft = Draft(
-            group_id, group.group_type, record, epoch, evidence, answer, group.missing_now, is_copied,
-            known_defect(group, answer), tuple(group.watch.faults),
-        )  # fmt: skip
+            group_id=group_id,
+            group_type=group.group_type,
+            record=record,
+            epoch=epoch,
+            first_offset=evidence,
+            answer=answer,
+            missing=group.missing_now,
+            is_copied=is_copied,
+            known_defect=known_defect(group, answer),
+            faults=tuple(group.watch.faults),
+        )
         remember(group, record, evidence, answer)
     complete(group, epoch)
     return draft
@@ -73,7 +81,7 @@ def complete(group: ModernGroup, epoch: int) -> None:
     group.operation.first_target_offset = group.operation.bump_offset = None
 
 
-def answered(
+def answer_of(
     group: ModernGroup,
     record: Record,
     abouts: Mapping[str, About | None],
@@ -81,61 +89,95 @@ def answered(
     codes: TopicCodes,
     facts: Facts,
 ) -> Answer:
-    asked_: Asked | None = None
+    inputs: MemberInputs | None = None
     try:
         if group.group_type == GroupType.STREAMS:
             raise Unanswerable("streams groups: their assignor can compute different assignments from the same input")
         if not abouts:
             raise Unanswerable("targets are left in the group, but no record of a member")
-        asked_ = asked(group, abouts)
+        inputs = member_inputs(group, abouts)
         if group.is_converted and abouts and all(about is not None and about.is_classic for about in abouts.values()):
-            return carried_over(group, asked_, record, metadata_hash, codes, facts)
-        return outcome_of(group, asked_, record, metadata_hash, codes, facts)
+            return carried_over(group, inputs, record, metadata_hash, codes, facts)
+        return outcome_of(group, inputs, record, metadata_hash, codes, facts)
     except Unanswerable as why:
-        return unanswered(asked_, group, codes, str(why))
+        return no_answer(inputs, group, codes, str(why))
 
 
-def unanswered(asked_: Asked | None, group: ModernGroup, codes: TopicCodes, why: str) -> Answer:
-    return Answer(asked_, None, None, None, None, None, why, recorded_targets(group, codes))
+def no_answer(inputs: MemberInputs | None, group: ModernGroup, codes: TopicCodes, why: str) -> Answer:
+    return Answer(
+        inputs=inputs,
+        question=None,
+        outcome=None,
+        assignor=None,
+        source=None,
+        algorithm=None,
+        reason=why,
+        recorded=recorded_targets(group, codes),
+    )
 
 
 def carried_over(
-    group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+    group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Answer:
-    found = next(found_topics(group, asked_, record, metadata_hash, codes, facts))
-    told = asking(group, asked_, found, codes)
-    unconfirmed = why_not_confirmed(found, told, record, facts)
+    subscribed = next(found_topics(group, inputs, record, metadata_hash, codes, facts))
+    question = asking(group, inputs, subscribed, codes)
+    unconfirmed = why_not_confirmed(subscribed, question, record, facts)
     why = "the group changed to this protocol here, and its classic assignment was copied; no assignor ran"
-    return Answer(asked_, told, None, None, None, None, why, unconfirmed=unconfirmed)
+    return Answer(
+        inputs=inputs,
+        question=question,
+        outcome=None,
+        assignor=None,
+        source=None,
+        algorithm=None,
+        reason=why,
+        why_unconfirmed=unconfirmed,
+    )
 
 
 def outcome_of(
-    group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+    group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Answer:
-    vote = None if group.group_type == GroupType.SHARE else voted(about.assignor for about in asked_.abouts)
+    vote = None if group.group_type == GroupType.SHARE else most_voted(about.assignor for about in inputs.abouts)
     names = assignors_to_try(group.group_type, vote, facts.default_assignor, group.inferred)
     source = AssignorSource.VOTES if vote else AssignorSource.DEFAULT if len(names) == 1 else AssignorSource.INFERRED
     best: tuple[Question, Outcome] | None = None
     unconfirmed: str | None = None
-    for found in found_topics(group, asked_, record, metadata_hash, codes, facts):
-        told = asking(group, asked_, found, codes)
-        why = why_not_confirmed(found, told, record, facts)
+    for subscribed in found_topics(group, inputs, record, metadata_hash, codes, facts):
+        question = asking(group, inputs, subscribed, codes)
+        why = why_not_confirmed(subscribed, question, record, facts)
         if (reason := why_unknown(group, names[0])) is not None:
-            return Answer(asked_, told, None, names[0], source, None, reason, unconfirmed=why)
-        outcome = recomputed(told, tries(group, told, names, metadata_hash))
+            return Answer(
+                inputs=inputs,
+                question=question,
+                outcome=None,
+                assignor=names[0],
+                source=source,
+                algorithm=None,
+                reason=reason,
+                why_unconfirmed=why,
+            )
+        outcome = recompute(question, tries(group, question, names, metadata_hash))
         if best is None or outcome.verdict in REPRODUCED or (unconfirmed is not None and why is None):
-            best, unconfirmed = (told, outcome), why
-        if outcome.verdict in REPRODUCED or found.is_sure:
+            best, unconfirmed = (question, outcome), why
+        if outcome.verdict in REPRODUCED or subscribed.is_sure:
             break
     if best is None:
         raise Unanswerable("no record shows the topics")
-    told, outcome = best
+    question, outcome = best
     if outcome.verdict in REPRODUCED:
         group.variant = outcome.variant._replace(order=None)
         group.inferred = outcome.variant.assignor
     return Answer(
-        asked_, told, outcome, outcome.variant.assignor, source, algorithm_of(told), None, unconfirmed=unconfirmed
-    )  # fmt: skip
+        inputs=inputs,
+        question=question,
+        outcome=outcome,
+        assignor=outcome.variant.assignor,
+        source=source,
+        algorithm=algorithm_of(question),
+        reason=None,
+        why_unconfirmed=unconfirmed,
+    )
 
 
 def why_unknown(group: ModernGroup, assignor: str) -> str | None:
@@ -147,60 +189,68 @@ def why_unknown(group: ModernGroup, assignor: str) -> str | None:
     return None
 
 
-def why_not_confirmed(found: Found, told: Question, record: Record, facts: Facts) -> str | None:
+def why_not_confirmed(subscribed: SubscribedTopics, question: Question, record: Record, facts: Facts) -> str | None:
     """For topics that some member subscribes to, which come first."""
-    least = np.zeros(len(told.topics), np.int64)
-    for rows in (told.recorded, told.before):
+    least = np.zeros(len(question.topics), np.int64)
+    for rows in (question.recorded, question.before):
         np.maximum.at(least, rows.topics, rows.partitions.astype(np.int64) + 1)
-    used = (Used(each.name, each.partitions, int(least[at])) for at, each in enumerate(found.topics))
-    return why_unconfirmed(found.by_log, used, record.time, facts)
+    used = (UsedTopic(each.name, each.partitions, int(least[at])) for at, each in enumerate(subscribed.topics))
+    return why_unconfirmed(subscribed.by_log, used, record.time, facts)
 
 
-def tries(group: ModernGroup, told: Question, names: list[str], metadata_hash: int | None) -> Iterator[Variant]:
+def tries(group: ModernGroup, question: Question, names: list[str], metadata_hash: int | None) -> Iterator[Variant]:
     last = None if group.variant is None else Variant(*group.variant)
     has_topics = group.topics is not None and group.topics.assignable is None
     for name in names:
-        releases = lines_of(name, algorithm_of(told), metadata_hash is not None, has_topics)
-        yield from variants(told, name, releases, last)
+        releases = lines_of(name, algorithm_of(question), metadata_hash is not None, has_topics)
+        yield from variants(question, name, releases, last)
 
 
 def found_topics(
-    group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
-) -> Iterator[Found]:
-    partitions = joined((*asked_.after, *asked_.before)).partitions
+    group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+) -> Iterator[SubscribedTopics]:
+    partitions = join_lists((*inputs.after, *inputs.before)).partitions
     if len(partitions) and (partitions.min() < 0 or partitions.max() > MOST_INFERRED):
         raise Unanswerable("a target has a partition that no topic has")
-    key = (metadata_hash, asked_.names)
+    key = (metadata_hash, inputs.names)
     if group.confirmed is not None and group.confirmed[0] == key:
         yield group.confirmed[1]
         return
-    for found in findings(group, metadata_hash, seen_of(group, asked_, codes, record.time), facts):
-        if any(topic.partitions < 0 for topic in found.topics):
+    for subscribed in findings(group, metadata_hash, seen_of(group, inputs, codes, record.time), facts):
+        if any(topic.partitions < 0 for topic in subscribed.topics):
             raise Unanswerable("a record gives a topic fewer than 0 partitions")
-        if sum(topic.partitions for topic in found.topics) > MOST_PARTITIONS:
+        if sum(topic.partitions for topic in subscribed.topics) > MOST_PARTITIONS:
             raise Unanswerable("more partitions than a cluster has")
-        if found.source == PartitionCountsSource.METADATA_HASH:
-            group.confirmed = key, found
-        yield found
+        if subscribed.source == PartitionCountsSource.METADATA_HASH:
+            group.confirmed = key, subscribed
+        yield subscribed
 
 
-def asking(group: ModernGroup, asked_: Asked, found: Found, codes: TopicCodes) -> Question:
+def asking(group: ModernGroup, inputs: MemberInputs, subscribed: SubscribedTopics, codes: TopicCodes) -> Question:
     assignable = None
     if group.group_type == GroupType.SHARE and (group.topics is not None or group.metadata_hash is not None):
         listed = group.topics
         assignable = {} if listed is None else {
             topic.name: partitions for topic, partitions in zip(listed.topics, listed.assignable or (), strict=True)
         }  # fmt: skip
-    return question(asked_, found, codes, assignable, group.base)
+    return question(inputs, subscribed, codes, assignable, group.base)
 
 
 def remember(group: ModernGroup, record: Record, evidence: int, answer: Answer) -> None:
-    told = answer.question
-    topics = {} if told is None else {
-        topic.name: (topic.partitions, topic.topic_id) for topic in told.found.topics
+    question = answer.question
+    topics = {} if question is None else {
+        topic.name: (topic.partitions, topic.topic_id) for topic in question.subscribed.topics
     }  # fmt: skip
-    source = None if told is None else told.found.source
-    if answer.unconfirmed is not None and not answer.is_reproduced:
+    source = None if question is None else question.subscribed.source
+    if answer.why_unconfirmed is not None and not answer.is_reproduced:
         source = PartitionCountsSource.INFERRED
-    reason = answer.reason if told is None else None
-    group.newest = Newest(record.offset, record.time, evidence, answer.assignor, source, topics, reason)
+    reason = answer.reason if question is None else None
+    group.newest = Newest(
+        assignment_offset=record.offset,
+        record_time=record.time,
+        first_offset=evidence,
+        assignor=answer.assignor,
+        counts_source=source,
+        topics=topics,
+        reason=reason,
+    )

@@ -1,1 +1,1 @@
-"""Commits of an offsets partition: when each offset was in force, transactions, what groups ask about them."""
+"""Commits of an offsets partition: when each offset was in effect, transactions, and commits that a group needs."""

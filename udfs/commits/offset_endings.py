@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from schemas.words.history import OffsetEnd
-from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
-from udfs.commits.chunks import Effects, Runs, is_other_topic
-from udfs.commits.frames import Frame
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.commits.effects.fields import DELETED, RECREATED, E, K
+from udfs.commits.key_states import KeyStates
 from udfs.commits.offset_rows import ENDS
 from udfs.log.gaps import Gaps
 
@@ -44,21 +44,17 @@ def topic_deletions(tombstones: pa.Table) -> pa.Table:
     return pa.table({"topic": several["topic"], "from_time": several["record_time"], "to_time": several["record_time"]})
 
 
-def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> NDArray[np.int8]:
-    """For each run that was ended: how, as an index into ENDS."""
+def endings(states: KeyStates, ended: Numbers, facts: OffsetFacts) -> NDArray[np.int8]:
+    """How each value was ended, as an index into ENDS. `ended`: columns of `fields.E`."""
     place = {end: np.int8(ENDS.index(end)) for end in ENDS}
-    found = np.full(len(runs.first), place[OffsetEnd.COMMIT])
-    last, following = effects.at[runs.last], effects.at[runs.ender]
-    is_deleted = ~effects.is_value[runs.ender]
-    found[~is_deleted & is_other_topic(frame.topic_id[last], frame.topic_id[following])] = place[
-        OffsetEnd.TOPIC_RECREATED
-    ]
-    deleted = np.flatnonzero(is_deleted)
+    found = np.full(ended.shape[1], place[OffsetEnd.COMMIT])
+    found[ended[E.how] == RECREATED] = place[OffsetEnd.TOPIC_RECREATED]
+    deleted = np.flatnonzero(ended[E.how] == DELETED)
     if len(deleted):
-        gone = Gone.of(frame, effects, last[deleted], runs.ender[deleted])
+        gone = Gone.of(states, ended[:, deleted])
         is_aged = are_expired(gone, facts)
         is_with_group = are_with_group(gone, facts.group_tombstones)
-        is_whole = ~others_live(frame, effects, gone)
+        is_whole = ended[E.has_others, deleted] == 0
         is_with_topic = is_whole & are_with_topic(gone, facts.topic_deletions)
         # Deleting some offsets of a topic, while the group keeps others of it, is a deletion by name: a topic is
         # deleted as a whole. This counts only if age is known not to be the reason.
@@ -73,25 +69,22 @@ def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> N
 
 @dataclass(frozen=True)
 class Gone:
-    """Values that a tombstone ended, one row each: the key, the tombstone, and the last commit."""
+    """Values that a deletion ended, one row each: the key, the deletion, and the last commit."""
 
-    frame: Frame
-    group: NDArray[np.int32]
-    topic: NDArray[np.int32]
+    states: KeyStates
+    group: Numbers
+    topic: Numbers
     offset: Numbers
-    place: Numbers
     # As written: all deletions of one operation have the same time.
     time: Numbers
     commit_time: Numbers
     expire_time: Numbers
 
     @classmethod
-    def of(cls, frame: Frame, effects: Effects, last: Positions, ender: Positions) -> "Gone":
-        keys, key, tombstone = frame.keys, frame.key[last], effects.at[ender]
-        return cls(
-            frame, keys.group[key], keys.topic[key], frame.offset[tombstone], frame.place[tombstone],
-            frame.record_time[tombstone], frame.commit_time[last], frame.expire_time[last],
-        )  # fmt: skip
+    def of(cls, states: KeyStates, ended: Numbers) -> "Gone":
+        group, topic, _ = states.key_codes.known[:, ended[E.key]]
+        times = ended[E.deletion_time], ended[K.commit_time], ended[K.expire_time]
+        return cls(states, group, topic, ended[E.to_offset], *times)
 
 
 def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
@@ -126,8 +119,8 @@ def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
 
 
 def of_groups(gone: Gone, table: pa.Table) -> tuple[NDArray[np.int32], pa.Table]:
-    """Rows of the frame's groups, with the groups' codes."""
-    codes = pc.index_in(table["group_id"], value_set=gone.frame.groups)
+    """Rows of known groups, with the groups' codes."""
+    codes = pc.index_in(table["group_id"], value_set=gone.states.group_names.known)
     rows = table.filter(codes.is_valid())
     return codes.drop_null().to_numpy(), rows
 
@@ -146,40 +139,9 @@ def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
     found = np.zeros(len(gone.offset), np.bool_)
     if deletions is None:
         return found
-    codes = pc.index_in(deletions["topic"], value_set=gone.frame.topics)
+    codes = pc.index_in(deletions["topic"], value_set=gone.states.topic_names.known)
     windows = deletions.filter(codes.is_valid())
     froms, tos = numbers(windows["from_time"]), numbers(windows["to_time"])
     for topic, start, end in zip(codes.drop_null().to_pylist(), froms.tolist(), tos.tolist(), strict=True):
         found |= (gone.topic == topic) & (gone.time >= start) & (gone.time <= end)
     return found
-
-
-def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
-    """Whether the group still has an offset of the topic after the operation that wrote the tombstone."""
-    pair_of_key = frame.keys.group.astype(np.int64) * len(frame.topics) + frame.keys.topic
-    pair = gone.group.astype(np.int64) * len(frame.topics) + gone.topic
-    asked = np.isin(pair_of_key, pair)
-    rows = np.flatnonzero(asked[effects.key])
-    is_live = effects.is_value[rows].astype(np.int64)
-    step = is_live.copy()
-    step[1:] -= np.where(first_of(effects.key[rows])[1:], 0, is_live[:-1])
-    ranked = pair_of_key[effects.key[rows]] * frame.base + effects.place[rows] + 1
-    order = np.argsort(ranked, kind="stable")
-    # Each pair begins with what the state has. So one cumulative sum over all pairs is enough, minus its value before
-    # the pair.
-    total = np.append(0, np.cumsum(step[order]))
-    end = np.searchsorted(ranked[order], pair * frame.base + last_places(gone) + 1, side="right")
-    start = np.searchsorted(ranked[order], pair * frame.base)
-    return np.asarray(total[end] - total[start] > 0, np.bool_)
-
-
-def last_places(gone: Gone) -> Numbers:
-    """The position of the last tombstone of the same write. Records of one write are consecutive and have the same
-    time. Later commits belong to another operation."""
-    frame, log = gone.frame, gone.frame.log
-    ends = np.flatnonzero(np.append((log.time[1:] != log.time[:-1]) | (log.time[1:] == NONE), True))
-    record = gone.place - np.searchsorted(frame.markers.place, gone.place)
-    end = log.offset[ends[np.searchsorted(ends, record)]]
-    tombstones = np.sort(frame.place[~frame.is_value & ~frame.is_carried])
-    offsets, _ = frame.at_places(tombstones)
-    return np.asarray(tombstones[np.searchsorted(offsets, end, side="right") - 1], np.int64)

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from schemas.tables.offsets import OFFSET_HISTORY
 from schemas.words.history import CommitVia, Confidence, OffsetEnd
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, every, flags, integers, numbers, times
-from udfs.commits.chunks import Effects, Runs
-from udfs.commits.frames import LIVE, Frame
+from udfs.arrays.nullable import NONE, Flags, Numbers, every, integers, known_integers, times
+from udfs.commits.effects.fields import E, K
+from udfs.commits.key_states import KeyStates, every_name
 
 SCHEMA = table_schema(OFFSET_HISTORY)
+TIMES = SCHEMA.field("to_time").type
 VIA = pa.array([str(CommitVia.PLAIN), str(CommitVia.TRANSACTION)])
 CONFIDENCE = pa.array([str(Confidence.CERTAIN), str(Confidence.LIKELY), str(Confidence.POSSIBLE)])
 # Their places there.
@@ -26,97 +26,92 @@ CONCLUDED = np.array([end in (OffsetEnd.EXPIRED, OffsetEnd.DELETED, OffsetEnd.TO
 
 
 @dataclass(frozen=True)
-class RunPositions:
-    """Positions of runs, as rows of the frame: the first and the last commit of each."""
+class Ends:
+    """How rows end; those that are still open have NULLs."""
 
-    frame: Frame
-    first: Positions
-    last: Positions
-    # Runs that continue from the state, as positions in `first`, and their rows of the state.
-    carried: Positions
-    of_state: Positions
-
-    def begun(self, values: Numbers, name: str) -> Numbers:
-        """The value of the first commit; for a run that continues from the state, the value there."""
-        if len(self.carried):
-            values[self.carried] = numbers(self.frame.state[name])[self.of_state]
-        return values
+    to_time: pa.Array
+    to_offset: pa.Array
+    is_exact: pa.Array
+    ended_by: pa.Array
+    evidence_last_offset: pa.Array
+    is_open: bool = False
 
 
-def rows_of_runs(frame: Frame, effects: Effects, runs: Runs) -> RunPositions:
-    first = effects.at[runs.first]
-    carried = np.flatnonzero(frame.is_carried[first] & ~frame.is_pending[first])
-    return RunPositions(frame, first, effects.at[runs.last], carried, frame.row[first[carried]])
+def closed_rows(states: KeyStates, ended: Numbers, ended_by: NDArray[np.int8]) -> pa.Table:
+    """For values that were ended. `ended`: columns of `fields.E`. `ended_by`: indexes into ENDS."""
+    to_offset = pa.array(ended[E.to_offset])
+    is_exact = pa.array(ended[E.is_to_exact] == 1)
+    ends = Ends(times(ended[E.to_time]), to_offset, is_exact, coded(ended_by, END_NAMES), to_offset)
+    confidence = np.where(ended[K.is_certain] == 1, np.where(CONCLUDED[ended_by], LIKELY, CERTAIN), POSSIBLE)
+    return history_rows(states, ended[E.key], ended, ends, confidence)
 
 
-def num_commits(row: RunPositions, runs: Runs) -> Numbers:
-    found = runs.last - runs.first + 1
-    found[row.carried] += numbers(row.frame.state["num_commits"])[row.of_state] - 1
-    return np.asarray(found, np.int64)
-
-
-def are_certain(frame: Frame, effects: Effects, runs: Runs) -> Flags:
-    """Whether all commits of the run are certain."""
-    if frame.is_certain.all():
-        return np.ones(len(runs.first), np.bool_)
-    doubts = np.append(0, np.cumsum(~frame.is_certain[effects.at]))
-    return np.asarray(doubts[runs.last + 1] == doubts[runs.first], np.bool_)
-
-
-def closed_rows(
-    frame: Frame, effects: Effects, runs: Runs, exact: Flags, ended_by: NDArray[np.int8], cluster: str, partition: int
+def held_rows(
+    states: KeyStates, key: Numbers, columns: Numbers, hole: tuple[int, int | None] | None = None
 ) -> pa.Table:
-    """For runs that were ended. `ended_by`: indexes into ENDS."""
-    row = rows_of_runs(frame, effects, runs)
-    size, key = len(row.first), frame.key[row.first]
-    to_offset = effects.offset[runs.ender]
-    is_certain = are_certain(frame, effects, runs)
+    """Offsets in force, of these keys: open, or ended by missing records (last offset and time before them).
+    `columns`: of `fields.K`."""
+    ends = ends_at(columns, hole)
+    return history_rows(states, key, columns, ends, np.where(columns[K.is_certain] == 1, CERTAIN, POSSIBLE))
+
+
+def ends_at(columns: Numbers, hole: tuple[int, int | None] | None) -> Ends:
+    size = columns.shape[1]
+    if hole is None:
+        none = pa.nulls(size, pa.int64())
+        last_offset, ended_by = pa.array(columns[K.last_offset]), pa.nulls(size, pa.string())
+        return Ends(none.cast(TIMES), none, every(True, pa.bool_(), size), ended_by, last_offset, is_open=True)
+    offset, time = hole
+    # History time never goes back.
+    at = np.maximum(columns[K.from_time], NONE if time is None else time)
+    to_offset, ended_by = every(offset, pa.int64(), size), every(str(OffsetEnd.COVERAGE_HOLE), pa.string(), size)
+    return Ends(times(at), to_offset, every(False, pa.bool_(), size), ended_by, to_offset)
+
+
+def history_rows(
+    states: KeyStates, key: Numbers, columns: Numbers, ends: Ends, confidence: NDArray[np.signedinteger]
+) -> pa.Table:
+    """`columns`: the value fields of `fields.K`."""
+    size = len(key)
+    group, topic, partition = states.key_codes.known[:, key]
     return table(
-        size,
         {
-            "cluster": every(cluster, pa.string(), size),
-            "group_id": frame.groups.take(pa.array(frame.keys.group[key])),
-            "topic": frame.topics.take(pa.array(frame.keys.topic[key])),
-            "topic_id": named(frame.topic_ids, frame.topic_id[row.first]),
-            "partition": pa.array(frame.keys.partition[key]),
-            "from_time": times(row.begun(effects.time[runs.first], "from_time")),
-            "to_time": times(effects.time[runs.ender]),
-            "from_offset": pa.array(row.begun(effects.offset[runs.first], "from_offset")),
-            "to_offset": pa.array(to_offset),
-            "is_open": every(False, pa.bool_(), size),
-            "is_from_exact": pa.array(exact[runs.first]),
-            "is_to_exact": pa.array(exact[runs.ender]),
-            "ended_by": END_NAMES.take(pa.array(ended_by)),
-            **values(frame.committed[row.first], runs.previous, runs.has_previous),
-            "leader_epoch": integers(frame.leader_epoch[row.first], pa.int32()),
-            "commit_time": times(row.begun(frame.commit_time[row.first], "first_commit_time")),
-            "num_commits": pa.array(num_commits(row, runs)),
-            "last_commit_time": times(frame.commit_time[row.last]),
-            "last_expire_time": times(frame.expire_time[row.last]),
-            **origin(frame.producer_id[row.first]),
-            "evidence_partition": every(partition, pa.int32(), size),
-            "evidence_first_offset": pa.array(row.begun(frame.offset[row.first], "first_record_offset")),
-            "evidence_last_offset": pa.array(to_offset),
-            "confidence": CONFIDENCE.take(
-                pa.array(np.where(is_certain, np.where(CONCLUDED[ended_by], LIKELY, CERTAIN), POSSIBLE))
-            ),
-            "metadata": named(frame.texts, frame.text[row.first]),
+            "cluster": every_name(states.cluster, size),
+            "group_id": states.group_names.column(group),
+            "topic": states.topic_names.column(topic),
+            "topic_id": states.topic_ids.column(columns[K.topic_id]),
+            "partition": pa.array(partition.astype(np.int32)),
+            "from_time": times(columns[K.from_time]),
+            "to_time": ends.to_time,
+            "from_offset": pa.array(columns[K.from_offset]),
+            "to_offset": ends.to_offset,
+            "is_open": every(ends.is_open, pa.bool_(), size),
+            "is_from_exact": pa.array(columns[K.is_from_exact] == 1),
+            "is_to_exact": ends.is_exact,
+            "ended_by": ends.ended_by,
+            **values(columns[K.committed], columns[K.previous_offset], columns[K.has_previous] == 1),
+            "leader_epoch": integers(columns[K.leader_epoch], pa.int32()),
+            "commit_time": times(columns[K.first_commit_time]),
+            "num_commits": pa.array(columns[K.num_commits]),
+            "last_commit_time": times(columns[K.commit_time]),
+            "last_expire_time": times(columns[K.expire_time]),
+            **origin(columns[K.producer_id]),
+            "evidence_partition": every(states.partition, pa.int32(), size),
+            "evidence_first_offset": pa.array(columns[K.first_record_offset]),
+            "evidence_last_offset": ends.evidence_last_offset,
+            "confidence": coded(confidence, CONFIDENCE),
+            "metadata": states.texts.column(columns[K.text]),
         },
     )
 
 
-def table(size: int, columns: dict[str, pa.Array]) -> pa.Table:
-    found = pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
-    assert found.num_rows == size
-    return found
+def table(columns: dict[str, pa.Array]) -> pa.Table:
+    schema = pa.schema([field.with_type(columns[field.name].type) for field in SCHEMA])
+    return pa.table([columns[name] for name in SCHEMA.names], schema)
 
 
-def named(names: pa.Array, codes: NDArray[np.int32]) -> pa.Array:
-    """Codes below 0 become NULL."""
-    if not len(names):
-        return pa.nulls(len(codes), pa.string())
-    is_null = codes < 0
-    return names.take(pa.array(codes, mask=is_null) if is_null.any() else pa.array(codes))
+def coded(codes: NDArray[np.signedinteger], names: pa.Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
 
 
 def values(committed: Numbers, previous: Numbers, has_previous: Flags) -> dict[str, pa.Array]:
@@ -125,59 +120,14 @@ def values(committed: Numbers, previous: Numbers, has_previous: Flags) -> dict[s
     fits = ((committed ^ previous) & (committed ^ delta)) >= 0
     return {
         "committed_offset": pa.array(committed),
-        "previous_offset": pa.array(previous, mask=~has_previous),
-        "delta": pa.array(delta, mask=~(has_previous & fits)),
+        "previous_offset": known_integers(previous, has_previous),
+        "delta": known_integers(delta, has_previous & fits),
     }
 
 
 def origin(producer_id: Numbers) -> dict[str, pa.Array]:
     is_plain = producer_id == NONE
     return {
-        "via": VIA.take(pa.array((~is_plain).astype(np.int8))),
-        "producer_id": pa.array(producer_id, mask=is_plain),
+        "via": coded((~is_plain).astype(np.int32), VIA),
+        "producer_id": integers(producer_id),
     }
-
-
-def held_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> pa.Table:
-    """Offsets in force, from the state in its order: open, or ended by missing records (last offset and time before
-    them)."""
-    live = state.filter(pc.equal(state["kind"], LIVE))
-    size = live.num_rows
-    to_time, to_offset, ended_by = ended_at(live, hole)
-    committed, previous = numbers(live["committed_offset"]), live["previous_offset"]
-    return table(
-        size,
-        {
-            **{name: live[name] for name in ("cluster", "group_id", "topic", "topic_id", "partition")},
-            **{name: live[name] for name in ("from_time", "from_offset", "is_from_exact", "leader_epoch", "metadata")},
-            "to_time": to_time,
-            "to_offset": to_offset,
-            "is_open": every(hole is None, pa.bool_(), size),
-            "is_to_exact": every(hole is None, pa.bool_(), size),
-            "ended_by": ended_by,
-            **values(committed, numbers(previous), previous.is_valid().to_numpy()),
-            "commit_time": live["first_commit_time"],
-            "num_commits": live["num_commits"],
-            "last_commit_time": live["commit_time"],
-            "last_expire_time": live["expire_time"],
-            **origin(numbers(live["producer_id"])),
-            "evidence_partition": live["offsets_partition"],
-            "evidence_first_offset": live["first_record_offset"],
-            "evidence_last_offset": live["last_offset"] if hole is None else to_offset,
-            "confidence": CONFIDENCE.take(pa.array(np.where(flags(live["is_certain"]), CERTAIN, POSSIBLE))),
-        },
-    )
-
-
-def ended_at(live: pa.Table, hole: tuple[int, int | None] | None) -> tuple[pa.Array, pa.Array, pa.Array]:
-    size = live.num_rows
-    if hole is None:
-        return (
-            pa.nulls(size, times(np.empty(0, np.int64)).type),
-            pa.nulls(size, pa.int64()),
-            pa.nulls(size, pa.string()),
-        )
-    offset, time = hole
-    # History time never goes back.
-    at = np.maximum(numbers(live["from_time"]), NONE if time is None else time)
-    return times(at), every(offset, pa.int64(), size), every(str(OffsetEnd.COVERAGE_HOLE), pa.string(), size)

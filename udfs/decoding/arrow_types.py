@@ -2,20 +2,8 @@
 
 import pyarrow as pa
 
-from schemas.declarations.fields import Array, Field, FieldType, Kind, Layout, Message, RecordType, Struct, layout
-
-SCALARS: dict[Kind, pa.DataType] = {
-    Kind.INT8: pa.int8(),
-    Kind.INT16: pa.int16(),
-    Kind.UINT16: pa.int32(),  # Spark and Parquet readers disagree about unsigned types
-    Kind.INT32: pa.int32(),
-    Kind.INT64: pa.int64(),
-    Kind.UUID: pa.string(),
-    Kind.STRING: pa.string(),
-    Kind.BYTES: pa.binary(),
-    Kind.JAVA_UTF: pa.string(),
-    Kind.UTF16_CHARS: pa.string(),
-}
+from schemas.declarations.fields import Array, Field, FieldType, Layout, Message, RecordType, Struct, layout
+from udfs.decoding.messages.programs import SCALARS
 
 
 def layout_type(fields: Layout, version: int) -> pa.StructType:

@@ -15,15 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import Kind, Layout, Message, Shape
+from schemas.declarations.fields import INT16_MAX, Kind, Layout, Message, Shape
 from schemas.records import payloads
-from udfs.arrays.big_endian import Positions, Views
+from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import Slices, slices_of
-from udfs.decoding.arrow_types import conform, layout_type, message_type
-from udfs.decoding.columns import PREFIX, read_columns
+from udfs.decoding.arrow_types import conform, message_type
+from udfs.decoding.messages.columns import prefixes, read_columns
 from udfs.decoding.scalar_reader import Malformed, Reader, read_layout, read_message
-
-INT16_MAX = 2**15 - 1
 
 
 def payload_type(message: Message) -> pa.StructType:
@@ -46,7 +44,7 @@ def consumer_payloads(column: pa.BinaryArray, message: Message) -> pa.StructArra
     slices = slices_of(encoded.dictionary)
     wanted = payload_type(message)
     groups = list(version_groups(slices, message))
-    found = [
+    parts = [
         conform(
             pa.StructArray.from_arrays(
                 [pa.array(group.versions), *group.values.flatten()], ["version", *group.values.type.names]
@@ -60,34 +58,20 @@ def consumer_payloads(column: pa.BinaryArray, message: Message) -> pa.StructArra
     rows = np.concatenate([group.rows for group in groups]) if groups else np.zeros(0, np.int64)
     place[rows] = np.arange(len(rows))
     taken = place[encoded.indices.fill_null(len(slices)).to_numpy()]
-    values = pa.concat_arrays(found) if found else pa.array([], wanted)
+    values = pa.concat_arrays(parts) if parts else pa.array([], wanted)
     return values.take(pa.array(taken, mask=taken < 0))
 
 
 def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
-    views = Views(slices.data)
-    versions = np.where(slices.length >= PREFIX, views.i2[slices.start], -1).astype(np.int16)
+    versions = prefixes(slices).astype(np.int16)
     for version in range(message.highest_version + 1):
         # Newer versions may only append fields. So they are read as the newest known version, and the rest is ignored.
         last = INT16_MAX if version == message.highest_version else version
         rows = np.flatnonzero((versions >= version) & (versions <= last))
         fields = message.shapes_of(version)[0].layout(version)
-        columns = read_columns(views, slices.take(rows), fields, version, is_open_ended=True)
-        walked = rows[columns.rows]
-        if len(walked):
-            yield VersionGroup(walked, versions[walked], columns.values)
-        for row in np.setdiff1d(rows, walked, assume_unique=True):
-            if (values := read_alone(slices.bytes_at(int(row)), fields, version)) is not None:
-                yield VersionGroup(np.array([row]), versions[[row]], values)
-
-
-def read_alone(raw: bytes | None, fields: Layout, version: int) -> pa.StructArray | None:
-    """Reads a payload that was too long to walk with others; None if it cannot be read."""
-    try:
-        values, _ = read_message(raw or b"", fields, version, PREFIX, is_open_ended=True)
-    except Malformed:
-        return None
-    return pa.array([values], layout_type(fields, version))
+        columns = read_columns(slices, rows, fields, version, is_open_ended=True)
+        if len(columns.rows):
+            yield VersionGroup(columns.rows, versions[columns.rows], columns.values)
 
 
 # Everything else is rare, and read one distinct payload at a time

@@ -1,5 +1,5 @@
-"""Reads one message at a time, by the same declarations. It says why bytes do not fit, and reads what is too rare or
-too large for the walk (payloads of Kafka Streams and Connect, records of many megabytes)."""
+"""Reads one message at a time, by the same declarations. It says why bytes do not fit, and reads what is too rare
+for the loop of `messages`: payloads of Kafka Streams and Connect, and messages that repeat a tag."""
 
 import base64
 import struct

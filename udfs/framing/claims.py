@@ -3,7 +3,8 @@ before and after the range."""
 
 from struct import Struct
 
-from udfs.framing.legacy.messages import CODEC_BITS, KEY_LENGTH_AT, read_int32
+from udfs.framing.legacy.kernels import CODEC_BITS, KEY_LENGTH_AT
+from udfs.framing.legacy.messages import read_int32
 from udfs.framing.log_bytes.checksums import Bytes
 from udfs.framing.log_bytes.framed_records import Claim
 from udfs.framing.log_bytes.resync import LARGEST_ENTRY, PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
@@ -19,15 +20,15 @@ LENGTH_BYTES = 4
 
 def claims(data: Bytes, start: int, end: int) -> tuple[Claim, ...]:
     """The claims of all entries of the range; none unless their lengths lead exactly from its beginning to its end."""
-    found: list[Claim] = []
+    all_claims: list[Claim] = []
     position = start
     while position < end:
         claim, size = claim_at(data, position, end)
-        if claim is None or len(found) == MOST_CLAIMS:
+        if claim is None or len(all_claims) == MOST_CLAIMS:
             return ()
-        found.append(claim)
+        all_claims.append(claim)
         position += size
-    return tuple(found)
+    return tuple(all_claims)
 
 
 def claim_at(data: Bytes, position: int, end: int) -> tuple[Claim | None, int]:

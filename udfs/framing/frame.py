@@ -25,8 +25,8 @@ from udfs.framing.batches.headers import (
 )
 from udfs.framing.batches.records import records_of
 from udfs.framing.claims import claims, next_offset
-from udfs.framing.legacy.columns import legacy_batches, legacy_records
-from udfs.framing.legacy.messages import Entry, read_legacy_entry
+from udfs.framing.legacy.columns import legacy_rows
+from udfs.framing.legacy.messages import legacy_entries, read_inside
 from udfs.framing.log_bytes.checksums import Bytes
 from udfs.framing.log_bytes.entries import Entries, find_entries
 from udfs.framing.log_bytes.framed_records import Batches, Claim, Fault, Framed, Records, Rejected, Wrong
@@ -60,28 +60,29 @@ class Framing:
         self.size = size
         self.entries = entries
         self.room = Room(data, size)
-        self.start = np.array(entries.start, np.int64)
+        self.start = entries.start
         blocks = header_blocks(Views(data), self.start)
         self.end = self.start + PREFIX_SIZE + column(blocks, 8, ">i4")
-        self.is_modern = column(blocks, 16, "u1") == 2
+        magic = column(blocks, 16, "u1").astype(np.int64)
+        self.is_modern = magic == 2
         # The entry numbers of magic 2 batches.
         self.numbers = np.flatnonzero(self.is_modern)
         if len(self.numbers) == len(self.start):
             self.headers = read_headers(blocks, self.start, self.end)
         else:
             self.headers = read_headers(blocks[self.numbers], self.start[self.numbers], self.end[self.numbers])
-        # Older messages, by entry number.
-        self.legacy: dict[int, Entry] = {}
-        self.faults: dict[int, Fault] = {}
+        old = np.flatnonzero(~self.is_modern)
+        self.legacy, self.faults = legacy_entries(self.room, old, magic[old], self.start[old], self.end[old])
         self.reject(header_faults(self.headers))
 
     def decompress(self) -> None:
-        """Reads what must be read one by one: compressed batches, and all messages of the older formats."""
+        """Reads what must be read one by one: compressed batches and messages."""
         rows = np.flatnonzero(self.headers.attributes & CODEC_BITS)
         row_of = dict(zip(self.numbers[rows].tolist(), rows.tolist(), strict=True))
-        legacy = np.flatnonzero(~self.is_modern).tolist()
+        wrappers = np.flatnonzero(self.legacy.codecs)
+        place_of = dict(zip(self.legacy.numbers[wrappers].tolist(), wrappers.tolist(), strict=True))
         records = 0
-        for number in sorted([*row_of, *legacy]):
+        for number in sorted({*row_of, *place_of} - {*self.faults}):
             if self.room.decompressed_bytes() > DECOMPRESSED_AT_ONCE or records > DECOMPRESSED_RECORDS_AT_ONCE:
                 self.cut(number)
                 break
@@ -90,18 +91,19 @@ class Framing:
                     decompress(self.room, self.headers, row_of[number])
                     records += int(self.headers.num_records[row_of[number]])
                 else:
-                    entry = read_legacy_entry(self.room, int(self.start[number]), int(self.end[number]))
-                    self.legacy[number] = entry
-                    records += len(entry.messages)
+                    records += read_inside(self.room, self.legacy, place_of[number])
             except Wrong as wrong:
                 self.faults[number] = wrong.fault
         self.reject({row: self.faults[number] for number, row in row_of.items() if number in self.faults})
+        is_bad = np.isin(self.legacy.numbers, list(self.faults))
+        self.legacy = self.legacy.take(np.flatnonzero(~is_bad))
 
     def cut(self, number: int) -> None:
         """Leaves this entry and all that follow to the next call."""
         position = int(self.start[number])
         kept = slice(int(np.searchsorted(self.numbers, number)))
         self.numbers, self.headers = self.numbers[kept], self.headers.slice(kept)
+        self.legacy = self.legacy.take(np.flatnonzero(self.legacy.numbers < number))
         self.faults = {at: fault for at, fault in self.faults.items() if at < number}
         before = [rejected for rejected in self.entries.rejected if rejected.byte_position < position]
         self.entries = Entries(rejected=before, consumed=position)
@@ -117,10 +119,10 @@ class Framing:
     def framed(self, base_position: int) -> Framed:
         buffer = self.room.buffer()
         self.reject(count_faults(self.headers))
-        records, faults = records_of(Views(buffer), self.headers)
+        records, faults = records_of(buffer, self.headers)
         self.reject(faults)
         batches = batches_of(self.headers)
-        if self.legacy:
+        if len(self.legacy.numbers):
             records, batches = self.with_legacy(buffer, records, batches)
         if base_position:
             batches = replace(batches, position=batches.position + base_position)
@@ -136,9 +138,9 @@ class Framing:
 
     def with_legacy(self, buffer: Bytes, records: Records, batches: Batches) -> tuple[Records, Batches]:
         """A file may mix formats: merges the rows of both in log order."""
-        numbers, entries = np.array(list(self.legacy), np.int64), list(self.legacy.values())
-        batches = Batches.concat(batches, legacy_batches(self.start[numbers], entries))
-        records = Records.concat(records, legacy_records(buffer, entries))
+        numbers = self.legacy.numbers
+        old_records, old_batches = legacy_rows(buffer, self.start[numbers], self.legacy)
+        batches, records = Batches.concat(batches, old_batches), Records.concat(records, old_records)
         order = np.concatenate((self.numbers, numbers))
         record_order = np.repeat(order, batches.num_records)
         return records.take(np.argsort(record_order, kind="stable")), batches.take(np.argsort(order, kind="stable"))

@@ -117,10 +117,10 @@ def longest_chain(links: Sequence[Link], before: int, top: int) -> list[int]:
             at_end[end] = (score, place)
         note_end(ends, best, end, (score, place))
     # Where scores are equal the batch that comes earlier has moved up: one that moved down leaves the others' links.
-    _, _, found = max(
+    _, _, last = max(
         (with_gapless(score) if end == top else score, place, place) for end, (score, place) in at_end.items()
     )
-    return list(reversed(list(walk_back(found, came_from))))
+    return list(reversed(list(walk_back(last, came_from))))
 
 
 def with_gapless(score: Score) -> Score:
@@ -161,10 +161,10 @@ def left_out(batches: Batches, is_kept: NDArray[np.bool_], before: int, highest:
         claim = Claim(lowest, lowest + last - first, int(batches.num_records[place]))
         lowest = max(claim.last_offset + 1, lowest)
         yield Rejected(
-            int(batches.position[place]),
-            int(batches.size_bytes[place]),
-            RejectReason.BAD_OFFSET,
-            "base_offset",
-            f"offsets {first} to {last} contradict the batches around; offsets {room} were expected",
-            (claim,),
+            byte_position=int(batches.position[place]),
+            size_bytes=int(batches.size_bytes[place]),
+            reason=RejectReason.BAD_OFFSET,
+            field="base_offset",
+            detail=f"offsets {first} to {last} contradict the batches around; offsets {room} were expected",
+            claims=(claim,),
         )

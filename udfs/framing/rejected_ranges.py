@@ -39,7 +39,7 @@ class RejectedRanges:
     not known."""
 
     before: int | None = None
-    found: list[RejectedRange] = field(default_factory=list)
+    closed: list[RejectedRange] = field(default_factory=list)
     waiting: list[RejectedRange] = field(default_factory=list)
 
     def begin(self, first: int) -> None:
@@ -57,22 +57,22 @@ class RejectedRanges:
     def take(self, batches: Batches, rejected: Sequence[Rejected], source_file: str) -> None:
         done = 0
         for each in rejected:
-            behind = int(np.searchsorted(batches.position, each.byte_position))
-            self.pass_batches(batches, done, behind)
+            end = int(np.searchsorted(batches.position, each.byte_position))
+            self.pass_batches(batches, done, end)
             self.wait(each, source_file)
-            done = behind
+            done = end
         self.pass_batches(batches, done, len(batches))
 
-    def pass_batches(self, batches: Batches, first: int, behind: int) -> None:
-        if first < behind:
+    def pass_batches(self, batches: Batches, first: int, end: int) -> None:
+        if first < end:
             self.close(int(batches.base_offset[first]) - 1)
-            self.before = int(batches.last_offset[behind - 1])
+            self.before = int(batches.last_offset[end - 1])
 
     def close(self, last: int | None) -> None:
         """Nothing above `last` can be in the ranges that wait; None: nothing follows them."""
         if self.waiting:
             note_offsets(self.waiting, None if self.before is None else self.before + 1, last)
-            self.found += self.waiting
+            self.closed += self.waiting
             self.waiting = []
 
 

@@ -170,11 +170,11 @@ def rekey(ledger: Ledger, topics: TopicCodes, codes: Mapping[str, int]) -> None:
 
 def shown_of(ledger: Ledger) -> dict[str, Placed]:
     """By member, what it owns."""
-    found: dict[str, dict[tuple[str, str | None], set[int]]] = {}
+    by_member: dict[str, dict[tuple[str, str | None], set[int]]] = {}
     for of_members in ledger.owners.values():
         for owner in of_members.values():
-            found.setdefault(owner.member_id, {}).setdefault((owner.phase, owner.role), set()).add(owner.tp)
-    return {each: {key: frozenset(tps) for key, tps in shown.items()} for each, shown in found.items()}
+            by_member.setdefault(owner.member_id, {}).setdefault((owner.phase, owner.role), set()).add(owner.tp)
+    return {each: {key: frozenset(tps) for key, tps in shown.items()} for each, shown in by_member.items()}
 
 
 def release_shown(ledger: Ledger, at: Moment, member_id: str, shown: Placed, why: OwnershipEnd) -> None:

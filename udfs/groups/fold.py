@@ -25,7 +25,7 @@ HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
 }
 
 
-class Known(NamedTuple):
+class KnownPeriod(NamedTuple):
     """A period in which the log has records of a group."""
 
     since: Moment
@@ -40,7 +40,7 @@ class Fold:
         self.states = states
         self.groups: dict[str, Group] = {}
         # For each group, when it existed, in this run and at the end of earlier ones.
-        self.known: dict[str, list[Known]] = {}
+        self.known: dict[str, list[KnownPeriod]] = {}
         # The newest operation of each group, which may continue.
         self.held: dict[str, list[Record]] = {}
 
@@ -85,7 +85,7 @@ class Fold:
         return {group_id: self.state(group) for group_id, group in self.groups.items()}
 
     @property
-    def existence(self) -> dict[str, list[Known]]:
+    def existence(self) -> dict[str, list[KnownPeriod]]:
         """For each group in `states` or in records: the last period in which earlier runs knew it, then those of this
         run."""
         untouched = {
@@ -104,8 +104,8 @@ class Fold:
         for record in operation:
             at = group.moment(record)
             if record.left_out is not None:
-                told = f"ignored negative partition numbers, which no topic has: {record.left_out}"
-                group.anomaly(record, AnomalyKind.NEGATIVE_PARTITION, Severity.WARNING, told)
+                line = f"ignored negative partition numbers, which no topic has: {record.left_out}"
+                group.anomaly(record, AnomalyKind.NEGATIVE_PARTITION, Severity.WARNING, line)
         handlers = [HANDLERS[record.type] for record in operation]
         try:
             for record, handler in zip(operation, handlers, strict=True):
@@ -123,28 +123,30 @@ class Fold:
         """Records that the group began or ceased to exist."""
         spans = self.known.setdefault(group_id, [])
         if self.groups[group_id].now is not None:
-            spans.append(Known(at, None))
+            spans.append(KnownPeriod(at, None))
         elif spans and spans[-1].until is None:
-            spans[-1] = Known(spans[-1].since, at)
+            spans[-1] = KnownPeriod(spans[-1].since, at)
 
     def group(self, group_id: str) -> Group:
-        found = self.groups.get(group_id)
-        if found is None:
-            found = self.groups[group_id] = self.restored(group_id, self.states.get(group_id))
-        return found
+        group = self.groups.get(group_id)
+        if group is None:
+            group = self.groups[group_id] = self.restore_group(group_id, self.states.get(group_id))
+        return group
 
-    def restored(self, group_id: str, state: str | None) -> Group:
+    def restore_group(self, group_id: str, state: str | None) -> Group:
         rows, topics = self.context.rows, self.context.topics
         if not state:
             return Group(group_id, self.context, Ledger(group_id, rows))
-        found = json.loads(state)
+        plain = json.loads(state)
         now: Classic | Modern | None = None
-        if found["kind"] is not None:
-            read = Classic.from_plain if found["kind"] == "classic" else modern_groups.from_plain
-            now = read(found["now"], topics)
-        self.known[group_id] = known_of(found)
-        ledger = Ledger.from_plain(group_id, rows, found["ledger"], topics)
-        return Group(group_id, self.context, ledger, found["time"], found["seen"], now)
+        if plain["kind"] is not None:
+            read = Classic.from_plain if plain["kind"] == "classic" else modern_groups.from_plain
+            now = read(plain["now"], topics)
+        self.known[group_id] = known_of(plain)
+        ledger = Ledger.from_plain(group_id, rows, plain["ledger"], topics)
+        return Group(
+            group_id=group_id, context=self.context, ledger=ledger, time=plain["time"], seen=plain["seen"], now=now
+        )
 
     def state(self, group: Group) -> str:
         topics, now = self.context.topics, group.now
@@ -167,11 +169,11 @@ class Fold:
         )
 
 
-def known_of(state: dict[str, Any]) -> list[Known]:
+def known_of(state: dict[str, Any]) -> list[KnownPeriod]:
     if state["known"] is None:
         return []
     since, until = state["known"]
-    return [Known(Moment(*since), None if until is None else Moment(*until))]
+    return [KnownPeriod(Moment(*since), None if until is None else Moment(*until))]
 
 
 def settle(group: Group, before: Classic | Modern | None, operation: list[Record], at: Moment) -> None:

@@ -8,5 +8,5 @@ LOWEST = 1 << 31
 
 def partition_for(group_id: str, num_partitions: int) -> int:
     """From the absolute value of the signed hash code. The lowest integer has no absolute value."""
-    found = string_hash(group_id)
-    return 0 if found == LOWEST else min(found, 2 * LOWEST - found) % num_partitions
+    hash_code = string_hash(group_id)
+    return 0 if hash_code == LOWEST else min(hash_code, 2 * LOWEST - hash_code) % num_partitions

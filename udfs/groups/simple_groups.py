@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from schemas.tables.history import GROUP_STATE_INTERVALS
 from schemas.words.history import Confidence, GroupState, StateEnd
-from udfs.groups.fold import Known
+from udfs.groups.fold import KnownPeriod
 from udfs.groups.history.rows import Row, Rows, row_fields
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
@@ -48,7 +48,7 @@ class Stay(NamedTuple):
 
 
 def add_simple_groups(
-    rows: Rows, open_rows: Rows, live: Mapping[str, Sequence[Live]], known: Mapping[str, Sequence[Known]],
+    rows: Rows, open_rows: Rows, live: Mapping[str, Sequence[Live]], known: Mapping[str, Sequence[KnownPeriod]],
     replayed: Replayed,
 ) -> None:  # fmt: skip
     for group_id, spans in live.items():
@@ -60,7 +60,7 @@ def add_simple_groups(
                 rows.add(row(group_id, stay, replayed))
 
 
-def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]:
+def simple_stays(live: Sequence[Live], known: Sequence[KnownPeriod]) -> Iterator[Stay]:
     """Periods in which keys live and no record of a group exists: `live` without `known`, both in offset order."""
     for span in live:
         since, start = -1, Moment(span.from_offset, span.from_time)
@@ -105,9 +105,9 @@ STATE = row_fields(
 
 def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     start, end, gaps = stay.start, stay.end, replayed.gaps
-    told = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
+    state_columns = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
     group_type, state, num_members, confidence = (
-        told if is_told(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
+        state_columns if is_told(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
     )
     to_time, to_offset = (None, None) if end is None else (end.time, end.offset)
     is_to_exact = end is None or (

@@ -46,10 +46,10 @@ def ranks(chunks: list[pa.Array]) -> Numbers:
         return np.empty(0, np.int64)
     # Some chunks of a table may be text, others dictionary codes.
     codes = [each if pa.types.is_dictionary(each.type) else each.dictionary_encode() for each in chunks]
-    found = pa.chunked_array(codes).unify_dictionaries().combine_chunks()
-    found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
-    rank = np.append(pc.rank(found.dictionary).to_numpy().astype(np.int64), len(found.dictionary) + 1)
-    return np.asarray(rank[found.indices.fill_null(NOWHERE).to_numpy(zero_copy_only=False)])
+    joined = pa.chunked_array(codes).unify_dictionaries().combine_chunks()
+    joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+    rank = np.append(pc.rank(joined.dictionary).to_numpy().astype(np.int64), len(joined.dictionary) + 1)
+    return np.asarray(rank[joined.indices.fill_null(NOWHERE).to_numpy(zero_copy_only=False)])
 
 
 def first_rows(names: tuple[str, ...], tables: Sequence[pa.Table], codes: Numbers) -> pa.Table:
@@ -74,13 +74,13 @@ def newest_at(keys: Numbers, times: Numbers, wanted_keys: Numbers, wanted_times:
     rank, wanted_rank, width = time_ranks(times, wanted_times, max(int(keys.max()), int(wanted_keys.max(initial=0))))
     have, want = keys * width + rank, wanted_keys * width + wanted_rank
     if (have[1:] >= have[:-1]).all():
-        found = np.searchsorted(have, want, side="right") - 1
-        place = np.maximum(found, 0)
+        last = np.searchsorted(have, want, side="right") - 1
+        place = np.maximum(last, 0)
     else:
         order = np.argsort(have, kind="stable")
-        found = np.searchsorted(have[order], want, side="right") - 1
-        place = order[np.maximum(found, 0)]
-    return np.where((found >= 0) & (keys[place] == wanted_keys), place, NOWHERE)
+        last = np.searchsorted(have[order], want, side="right") - 1
+        place = order[np.maximum(last, 0)]
+    return np.where((last >= 0) & (keys[place] == wanted_keys), place, NOWHERE)
 
 
 def time_ranks(times: Numbers, wanted: Numbers, largest_key: int) -> tuple[Numbers, Numbers, int]:
@@ -106,11 +106,11 @@ def holding_at(keys: Numbers, begins: Numbers, ends: Numbers, wanted_keys: Numbe
     if is_empty.any():
         # One record may begin two intervals and end the first of them. The other is in force, so it must come last.
         order = np.argsort(~is_empty, kind="stable")
-        found = at(order, newest_at(keys[order], begins[order], wanted_keys, wanted), NOWHERE)
+        rows = at(order, newest_at(keys[order], begins[order], wanted_keys, wanted), NOWHERE)
     else:
-        found = newest_at(keys, begins, wanted_keys, wanted)
-    end = at(ends, found)
-    return np.where((wanted_keys < 0) | ((end != NONE) & (end <= wanted)), NOWHERE, found)
+        rows = newest_at(keys, begins, wanted_keys, wanted)
+    end = at(ends, rows)
+    return np.where((wanted_keys < 0) | ((end != NONE) & (end <= wanted)), NOWHERE, rows)
 
 
 def at(values: NDArray[Any], rows: Numbers, otherwise: int | bool = NONE) -> NDArray[Any]:

@@ -41,30 +41,30 @@ class DoubtfulTimes:
         return bool(self.doubts)
 
     def at(self, times: Numbers) -> Flags:
-        found = np.zeros(len(times), np.bool_)
+        is_doubtful = np.zeros(len(times), np.bool_)
         for each in self.doubts:
-            found |= each.holds_at(times)
-        return found
+            is_doubtful |= each.holds_at(times)
+        return is_doubtful
 
     def within(self, begins: Numbers, ends: Numbers) -> Flags:
         """Whether any time between begin and end is in doubt."""
-        found = np.zeros(len(begins), np.bool_)
+        is_doubtful = np.zeros(len(begins), np.bool_)
         for each in self.doubts:
-            found |= each.overlaps(begins, ends)
-        return found
+            is_doubtful |= each.overlaps(begins, ends)
+        return is_doubtful
 
     def without(self, times: Numbers) -> Numbers:
         """The times, with NONE for those in doubt."""
         return np.where(self.at(times), NONE, times) if self else times
 
-    def touched(self, keys: Numbers, *columns: Numbers, size: int) -> Iterator[tuple[Doubt, Flags]]:
+    def touched_keys(self, keys: Numbers, *columns: Numbers, size: int) -> Iterator[tuple[Doubt, Flags]]:
         """Each doubt with the keys that have a row with a time in it. A value that is in force during the whole doubt
         is certain."""
         for each in self.doubts:
-            found = np.zeros(size, np.bool_)
+            is_touched = np.zeros(size, np.bool_)
             for times in columns:
-                found[keys[each.holds_at(times)]] = True
-            yield each, found
+                is_touched[keys[each.holds_at(times)]] = True
+            yield each, is_touched
 
 
 def doubtful_times(offsets: Numbers, times: Numbers) -> DoubtfulTimes:
@@ -95,9 +95,9 @@ def newest_below(times: Numbers, bound: int) -> int:
     """The last of these times that is below the bound; NONE if there is none."""
     size = FIRST_LOOK
     while True:
-        found = np.flatnonzero(times[-size:] < bound)
-        if len(found) or size >= len(times):
-            return int(times[-size:][found[-1]]) if len(found) else NONE
+        places = np.flatnonzero(times[-size:] < bound)
+        if len(places) or size >= len(times):
+            return int(times[-size:][places[-1]]) if len(places) else NONE
         size *= 2
 
 

@@ -83,15 +83,15 @@ class PartitionHistory:
     @cached_property
     def offset_keys(self) -> pa.Table:
         """`SUBJECT` of offset_history, texts as codes: millions of rows are looked at once and not by each measure."""
-        return coded(self.table("offset_history"))
+        return encode_texts(self.table("offset_history"))
 
     @cached_property
     def commit_keys(self) -> pa.Table:
         """Likewise of raw commits."""
-        return coded(self.commits)
+        return encode_texts(self.commits)
 
 
-def coded(rows: pa.Table) -> pa.Table:
+def encode_texts(rows: pa.Table) -> pa.Table:
     columns = {name: rows.column(name) for name in SUBJECT}
     return pa.table(
         {

@@ -18,7 +18,7 @@ CELLS = 122_880
 
 
 @dataclass(frozen=True)
-class Held:
+class RowsInForce:
     """Rows of a table in the order of their keys, each with the snapshots at which it is in force: `number` of them
     from `first` on."""
 
@@ -28,7 +28,7 @@ class Held:
     number: Numbers
 
     @classmethod
-    def of(cls, keys: Numbers, begun: Numbers, ended: Numbers, times: Numbers) -> "Held":
+    def of(cls, keys: Numbers, begun: Numbers, ended: Numbers, times: Numbers) -> "RowsInForce":
         """Half-open intervals; NONE as an end: still so. Rows that hold at none of the snapshots are left out."""
         first = np.searchsorted(times, begun, side="left")
         number = np.searchsorted(times, np.where(ended == NONE, STILL, ended), side="left") - first
@@ -37,16 +37,16 @@ class Held:
             rows = rows[np.argsort(keys[rows], kind="stable")]
         return cls(keys[rows], rows, first[rows], number[rows])
 
-    def within(self, asked: range) -> "Held":
+    def within(self, asked: range) -> "RowsInForce":
         """Of these snapshots alone."""
         first = np.maximum(self.first, asked.start)
         number = np.minimum(self.first + self.number, asked.stop) - first
         which = np.flatnonzero(number > 0)
-        return Held(self.keys[which], self.rows[which], first[which], number[which])
+        return RowsInForce(self.keys[which], self.rows[which], first[which], number[which])
 
-    def of_keys(self, begin: int, end: int) -> "Held":
+    def of_keys(self, begin: int, end: int) -> "RowsInForce":
         part = slice(*np.searchsorted(self.keys, (begin, end)))
-        return Held(self.keys[part], self.rows[part], self.first[part], self.number[part])
+        return RowsInForce(self.keys[part], self.rows[part], self.first[part], self.number[part])
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Spans:
         return np.asarray(np.cumsum(self.number) - self.number)
 
 
-def spans_of(sources: Sequence[Held]) -> Iterator[Spans]:
+def spans_of(sources: Sequence[RowsInForce]) -> Iterator[Spans]:
     """For each key, from the first snapshot at which a row of any source is in force to the last one; in pieces of
     whole keys."""
     size = max((int(each.keys.max(initial=-1)) + 1 for each in sources), default=0)
@@ -93,7 +93,7 @@ def spans_of(sources: Sequence[Held]) -> Iterator[Spans]:
             yield Spans(begin, np.where(number[begin:stop] > 0, first[begin:stop], 0), number[begin:stop])
 
 
-def cells_of(spans: Spans, sources: Sequence[Held], mark: Numbers) -> Cells:
+def cells_of(spans: Spans, sources: Sequence[RowsInForce], mark: Numbers) -> Cells:
     """`mark`: of each cell."""
     size = len(mark)
     # For each key, the position of a cell minus its snapshot.
@@ -107,13 +107,13 @@ def cells_of(spans: Spans, sources: Sequence[Held], mark: Numbers) -> Cells:
     )
 
 
-def rows_of_cells(source: Held, begin: int, ahead: Numbers, size: int) -> Numbers:
+def rows_of_cells(source: RowsInForce, begin: int, ahead: Numbers, size: int) -> Numbers:
     """If several rows are in force, the last one counts: of two owners the later."""
-    found = np.full(size, NOWHERE)
+    rows = np.full(size, NOWHERE)
     if len(source.rows):
         places = source.first + ahead[source.keys - begin]
-        found[ranges(places, source.number)] = np.repeat(source.rows, source.number)
-    return found
+        rows[ranges(places, source.number)] = np.repeat(source.rows, source.number)
+    return rows
 
 
 def marks_of_cells(watermarks: Watermarks, spans: Spans, first_places: Numbers) -> Numbers:

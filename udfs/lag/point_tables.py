@@ -8,15 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.lag import LAG_POINTS
 from schemas.words.history import Confidence, OffsetEnd
 from schemas.words.records import GroupType
-from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import first_rows, key_codes, newest_at
 from udfs.lag.doubtful_times import Doubt
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.point_cells import Held
+from udfs.lag.point_cells import RowsInForce
 from udfs.lag.streams_time import stream_times
 from udfs.lag.subscriptions import subscribed_partitions
 from udfs.lag.texts import encoded, is_value, same, together
@@ -26,8 +24,6 @@ KEY = ("group_id", "name", "partition")
 KEPT = ("group_id", "topic", "partition")
 # No topic name contains it, and it sorts after all of them.
 UNNAMED = "\U0010ffff/"
-MADE_BY_JOB = ("cluster", "is_open")
-NO_ROWS = table_schema(LAG_POINTS).empty_table().drop_columns(list(MADE_BY_JOB))
 
 Coded = tuple[list[Numbers], pa.Array]
 
@@ -46,7 +42,7 @@ class PointTables:
     def codes(self) -> list[Numbers]:
         """For each source, the key of each row. Keys are in the order of lag_points."""
         _, owners, subscribed = self.sources
-        return key_codes(KEY, *map(named, (self.history.offset_keys, owners, subscribed)))
+        return key_codes(KEY, *map(with_names, (self.history.offset_keys, owners, subscribed)))
 
     @cached_property
     def intervals(self) -> list[tuple[Numbers, Numbers, Numbers]]:
@@ -56,8 +52,8 @@ class PointTables:
         ]
 
     @cached_property
-    def held(self) -> list[Held]:
-        return [Held.of(*intervals, self.history.watermarks.times) for intervals in self.intervals]
+    def rows_in_force(self) -> list[RowsInForce]:
+        return [RowsInForce.of(*intervals, self.history.watermarks.times) for intervals in self.intervals]
 
     @cached_property
     def keys(self) -> pa.Table:
@@ -71,13 +67,13 @@ class PointTables:
 
     @cached_property
     def group_ids(self) -> tuple[Numbers, pa.Array]:
-        (found,), values = together([encoded(self.keys.column("group_id"))])
-        return found, values
+        (codes,), values = together([encoded(self.keys.column("group_id"))])
+        return codes, values
 
     @cached_property
     def topics(self) -> tuple[Numbers, pa.Array]:
-        (found,), values = together([encoded(self.keys.column("topic"))])
-        return found, values
+        (codes,), values = together([encoded(self.keys.column("topic"))])
+        return codes, values
 
     @cached_property
     def partitions(self) -> np.ndarray:
@@ -99,8 +95,8 @@ class PointTables:
 
     @cached_property
     def member_ids(self) -> tuple[Numbers, pa.Array]:
-        (found,), values = together([encoded(self.sources[1].column("member_id"))])
-        return found, values
+        (codes,), values = together([encoded(self.sources[1].column("member_id"))])
+        return codes, values
 
     @cached_property
     def group_types(self) -> Coded:
@@ -110,22 +106,22 @@ class PointTables:
         return together([*known, same(GroupType.CLASSIC.value, 1)])
 
     @cached_property
-    def committed(self) -> Numbers:
-        return padded(self.sources[0], "committed_offset")
+    def committed_offsets(self) -> Numbers:
+        return with_none_row(self.sources[0], "committed_offset")
 
     @cached_property
-    def begun(self) -> Numbers:
+    def begin_times(self) -> Numbers:
         """When each committed value came into force. It may have been committed again since then, as later records may
         show."""
-        return padded(self.sources[0], "from_time")
+        return with_none_row(self.sources[0], "from_time")
 
     @cached_property
     def leader_epochs(self) -> Numbers:
-        return padded(self.sources[0], "leader_epoch")
+        return with_none_row(self.sources[0], "leader_epoch")
 
     @cached_property
     def from_offsets(self) -> list[Numbers]:
-        return [padded(table, "from_offset") for table in self.sources]
+        return [with_none_row(table, "from_offset") for table in self.sources]
 
     @cached_property
     def stream_times(self) -> Numbers:
@@ -165,31 +161,31 @@ class PointTables:
         if not self.are_holes.any():
             return np.zeros(len(keys), np.bool_)
         codes, begun, _ = self.intervals[0]
-        found = newest_at(codes, begun, keys, times)
-        return np.asarray(self.are_holes[found], np.bool_)
+        rows = newest_at(codes, begun, keys, times)
+        return np.asarray(self.are_holes[rows], np.bool_)
 
     def are_in_doubt(self, keys: Numbers, times: Numbers) -> Flags:
         """Whether the clock of the log went back around the time and the key's offset changed then."""
-        found = np.zeros(len(keys), np.bool_)
+        is_doubtful = np.zeros(len(keys), np.bool_)
         for doubt, is_touched in self.doubts:
-            found |= doubt.holds_at(times) & is_touched[keys]
-        return found
+            is_doubtful |= doubt.holds_at(times) & is_touched[keys]
+        return is_doubtful
 
     @cached_property
     def doubts(self) -> list[tuple[Doubt, Flags]]:
         changes = (numbers(self.sources[0].column(name)) for name in ("from_time", "to_time"))
-        return list(self.history.doubtful.touched(self.codes[0], *changes, size=self.keys.num_rows))
+        return list(self.history.doubtful.touched_keys(self.codes[0], *changes, size=self.keys.num_rows))
 
     @cached_property
     def are_holes(self) -> Flags:
         return np.append(is_value(self.sources[0].column("ended_by"), OffsetEnd.COVERAGE_HOLE), False)
 
 
-def padded(table: pa.Table, name: str) -> Numbers:
+def with_none_row(table: pa.Table, name: str) -> Numbers:
     return np.append(numbers(table.column(name)), NONE)
 
 
-def named(rows: pa.Table) -> pa.Table:
+def with_names(rows: pa.Table) -> pa.Table:
     """Adds the name of the topic, or its id if only that is known."""
     names = rows.column("topic")
     if names.null_count:

@@ -13,8 +13,8 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, every, integers, known_in
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_cells import Cells, cells_of, marks_of_cells, spans_of
-from udfs.lag.point_tables import NO_ROWS, PointTables
-from udfs.lag.texts import chosen, of_codes
+from udfs.lag.point_tables import PointTables
+from udfs.lag.texts import of_codes, texts_of_codes
 from udfs.lag.time_lag import written_times
 from udfs.lag.watermarks import LOOKBACK
 
@@ -22,15 +22,9 @@ CERTAINTY = [Confidence.CERTAIN.value, Confidence.POSSIBLE.value]
 METHODS, REASONS = [each.value for each in TimeLagMethod], [each.value for each in LagUnknown]
 
 
-def lag_point_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
-    """Rows of lag_points without `cluster` and `is_open`."""
-    found = list(lag_point_pieces(history, settled_from, None))
-    return pa.concat_tables(found, promote_options="permissive") if found else NO_ROWS
-
-
 def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settled_to: int | None) -> Iterator[pa.Table]:
-    """The same rows by group, topic, partition and snapshot, in pieces: first for snapshots from `settled_to` on, then
-    for those before. `settled_to` None: there are none before."""
+    """Rows of lag_points without `cluster` and `is_open`, by group, topic, partition and snapshot, in pieces: first for
+    snapshots from `settled_to` on, then for those before. `settled_to` None: there are none before."""
     every_time = history.watermarks.times
     begin = 0 if settled_from is None else int(np.searchsorted(every_time, settled_from))
     end = int(np.searchsorted(every_time, history.as_of_time, side="right"))
@@ -44,11 +38,11 @@ def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settle
 def points_at(tables: PointTables, asked: range) -> Iterator[pa.Table]:
     """`asked`: positions of the snapshots."""
     marks = tables.history.watermarks
-    held = [each.within(asked) for each in tables.held]
+    held = [each.within(asked) for each in tables.rows_in_force]
     for spans in spans_of(held):
         places = tables.first_places[spans.begin : spans.begin + len(spans.number)]
         cells = cells_of(spans, held, marks_of_cells(marks, spans, places))
-        points = Points(tables, shown(tables, without_old_marks(tables, cells)))
+        points = Points(tables, shown_cells(tables, without_old_marks(tables, cells)))
         if len(points.key):
             yield points.table()
 
@@ -61,7 +55,7 @@ def without_old_marks(tables: PointTables, cells: Cells) -> Cells:
     return Cells(cells.key, cells.snapshot, cells.held, np.where(is_old, NOWHERE, cells.mark))
 
 
-def shown(tables: PointTables, cells: Cells) -> Cells:
+def shown_cells(tables: PointTables, cells: Cells) -> Cells:
     """Cells at which a row is in force. A topic may get more partitions later, and may be deleted. So partitions that
     are only subscribed to count only if this snapshot has them."""
     commit, owner, subscriber = cells.held
@@ -102,7 +96,7 @@ class Points:
 
     def table(self) -> pa.Table:
         tables, commit, mark = self.tables, self.commit, self.mark
-        committed = tables.committed[commit]
+        committed = tables.committed_offsets[commit]
         has_commit = commit >= 0
         is_recreated = self.is_recreated()
         is_negative = has_commit & (committed < 0)
@@ -132,7 +126,7 @@ class Points:
                 "leader_epoch": integers(tables.leader_epochs[commit], pa.int32()),
                 **self.time_lags(committed, start, lag),
                 "owner_member_id": of_codes(tables.member_ids[0][self.owner], tables.member_ids[1]),
-                "unknown_reason": chosen(reason, REASONS),
+                "unknown_reason": texts_of_codes(reason, REASONS),
                 **self.evidence(),
             }
         )
@@ -153,23 +147,23 @@ class Points:
         protocol."""
         (of_commits, of_owners, _), values = self.tables.topic_ids
         (types, _, (classic, _)), _ = self.tables.group_types
-        found = of_commits[self.commit]
-        if (rows := np.flatnonzero(found < 0)).size:
+        codes = of_commits[self.commit]
+        if (rows := np.flatnonzero(codes < 0)).size:
             owner, is_committed = self.owner[rows], self.commit[rows] >= 0
             at_snapshot = np.where(is_committed, NOWHERE, self.tables.topic_ids_of(self.mark[rows]))
             is_told = (owner >= 0) & (types[owner] != classic)
-            found[rows] = np.where(is_told, of_owners[owner], at_snapshot)
-        return of_codes(found, values)
+            codes[rows] = np.where(is_told, of_owners[owner], at_snapshot)
+        return of_codes(codes, values)
 
     def group_types(self) -> tuple[Numbers, pa.Array]:
         """The type of the group at that time. A simple group counts as classic, as in Kafka."""
         (of_owners, of_states, (classic, _)), values = self.tables.group_types
-        found = of_owners[self.owner]
-        if (rows := np.flatnonzero(found < 0)).size:
+        codes = of_owners[self.owner]
+        if (rows := np.flatnonzero(codes < 0)).size:
             states = self.tables.states_at(self.key[rows], self.at[rows])
             known = of_states[states]
-            found[rows] = np.where(known < 0, classic, known)
-        return found, values
+            codes[rows] = np.where(known < 0, classic, known)
+        return codes, values
 
     def is_recreated(self) -> Flags:
         """Whether the topic was recreated after the commit: the commit names another topic id than the snapshot; or it
@@ -177,27 +171,29 @@ class Points:
         the name."""
         tables, marks = self.tables, self.tables.history.watermarks
         ours, theirs = tables.topic_ids[0][0][self.commit], tables.known_topics_of(self.mark)
-        found = (ours != theirs) & (ours >= 0) & (theirs >= 0)
+        is_other = (ours != theirs) & (ours >= 0) & (theirs >= 0)
         if marks.is_other_topic.any():
-            found |= (self.commit >= 0) & (ours < 0) & (tables.begun[self.commit] < marks.topic_since[self.mark])
-        return np.asarray(found, np.bool_)
+            is_other |= (
+                (self.commit >= 0) & (ours < 0) & (tables.begin_times[self.commit] < marks.topic_since[self.mark])
+            )
+        return np.asarray(is_other, np.bool_)
 
     def reasons(self, has_commit: Flags, is_recreated: Flags, is_negative: Flags) -> Numbers:
         """Why lag is unknown, as an index into `REASONS`; -1 if it is known. Later reasons override earlier ones."""
-        found = np.full(len(has_commit), -1)
+        reasons = np.full(len(has_commit), -1)
         for flags, why in (
             (is_recreated, LagUnknown.TOPIC_RECREATED),
             (self.mark < 0, LagUnknown.NO_SNAPSHOT),
             (is_negative, LagUnknown.COMMITTED_NEGATIVE),
             (~has_commit, LagUnknown.NO_COMMIT),
         ):
-            found[flags] = REASONS.index(why.value)
+            reasons[flags] = REASONS.index(why.value)
         if self.tables.history.doubtful:
-            found[self.tables.are_in_doubt(self.key, self.at)] = REASONS.index(LagUnknown.CLOCK_WENT_BACK.value)
+            reasons[self.tables.are_in_doubt(self.key, self.at)] = REASONS.index(LagUnknown.CLOCK_WENT_BACK.value)
         without = np.flatnonzero(~has_commit)
         is_lost = self.tables.are_in_hole(self.key[without], self.at[without])
-        found[without[is_lost]] = REASONS.index(LagUnknown.HISTORY_HOLE.value)
-        return found
+        reasons[without[is_lost]] = REASONS.index(LagUnknown.HISTORY_HOLE.value)
+        return reasons
 
     def time_lags(self, committed: Numbers, start: Numbers, lag: Numbers) -> dict[str, pa.Array]:
         has_lag = lag > 0
@@ -218,18 +214,18 @@ class Points:
         method[rows[written.is_extrapolated]] = METHODS.index(TimeLagMethod.EXTRAPOLATED.value)
         self.take_stream_times(rows, (estimate, low, high), method)
         names = ("time_lag_ms", "time_lag_low_ms", "time_lag_high_ms")
-        found = {
+        columns = {
             name: known_integers(each, each != NONE) for name, each in zip(names, (estimate, low, high), strict=True)
         }
-        return {**found, "time_lag_method": chosen(method, METHODS)}
+        return {**columns, "time_lag_method": texts_of_codes(method, METHODS)}
 
     def take_stream_times(self, rows: Numbers, lags: tuple[Numbers, Numbers, Numbers], method: Numbers) -> None:
         """Uses the stream time that Kafka Streams puts into commits. This is the time that producers gave the messages,
         while the bounds are about when brokers wrote them: they are widened to include it."""
         estimate, low, high = lags
-        told = self.tables.stream_times[self.commit[rows]]
-        is_told = told != NONE
-        here, then = rows[is_told], told[is_told]
+        stream_times = self.tables.stream_times[self.commit[rows]]
+        is_told = stream_times != NONE
+        here, then = rows[is_told], stream_times[is_told]
         estimate[here] = ago(self.at[here], then)
         low[here] = np.minimum(low[here], estimate[here])
         high[here] = np.where(high[here] == NONE, NONE, np.maximum(high[here], estimate[here]))
@@ -246,7 +242,7 @@ class Points:
             "evidence_partition": every(self.tables.history.offsets_partition, pa.int32(), len(record)),
             "evidence_first_offset": offset,
             "evidence_last_offset": offset,
-            "confidence": chosen(self.tables.are_possible[self.commit].astype(np.int64), CERTAINTY),
+            "confidence": texts_of_codes(self.tables.are_possible[self.commit].astype(np.int64), CERTAINTY),
         }
 
 

@@ -50,7 +50,7 @@ class RateKeys:
 
 
 @dataclass(frozen=True)
-class Consumed:
+class ConsumedMessages:
     """What was read of each subject in each bucket, by bucket and subject. `row`: one of offset_history that it is
     about; `first`, `last`: offsets of the records."""
 
@@ -70,12 +70,12 @@ def rate_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
 
 
 def of_buckets(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> pa.Table:
-    found = read_messages(history, keys, settled_from, length)
-    rows = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(found.row)))
-    bucket, consumed = found.bucket, found.messages
+    read = read_messages(history, keys, settled_from, length)
+    rows = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(read.row)))
+    bucket, consumed = read.bucket, read.messages
     read_s = seconds(*within(bucket, length, log_span(history)))
     captured = within(bucket, length, snapshot_span(history.watermarks))
-    grown, lag = growth(history, keys, found.subject, *captured)
+    grown, lag = growth(history, keys, read.subject, *captured)
     # Of a bucket that no two snapshots are about nothing is known at its end.
     lag = np.where(captured[1] > captured[0], lag, NONE)
     is_doubtful = history.doubtful.within(bucket, bucket + length)
@@ -91,21 +91,21 @@ def of_buckets(history: PartitionHistory, keys: RateKeys, settled_from: int | No
             "group_type": group_types(history, rows, bucket + length),
             "topic": rows.column("topic"),
             "topic_id": rows.column("topic_id"),
-            "num_partitions": pa.array(found.num_partitions, pa.int32()),
+            "num_partitions": pa.array(read.num_partitions, pa.int32()),
             "messages_consumed": integers(consumed),
             "messages_consumed_per_s": pa.array(consumed_per_s, mask=np.isnan(consumed_per_s)),
             "messages_produced_per_s": pa.array(produced, mask=np.isnan(produced)),
             "lag_floor": integers(lag),
             **etas(consumed_per_s, produced, lag, is_doubtful),
             "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
-            "evidence_first_offset": pa.array(found.first),
-            "evidence_last_offset": pa.array(found.last),
+            "evidence_first_offset": pa.array(read.first),
+            "evidence_last_offset": pa.array(read.last),
             "confidence": every("certain", pa.string(), len(bucket)),
         }
     )
 
 
-def read_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> Consumed:
+def read_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> ConsumedMessages:
     """Each committed value counts in the bucket in which it began; of buckets that are not settled."""
     offsets = history.table("offset_history")
     begun = numbers(offsets.column("from_time"))
@@ -121,7 +121,7 @@ def read_messages(history: PartitionHistory, keys: RateKeys, settled_from: int |
     delta = np.maximum(numbers(offsets.column("delta"))[asked], 0)[order]
     offset = numbers(offsets.column("from_offset"))[asked][order]
     is_new_key = first_of(cell[order]) | first_of(key[order])
-    return Consumed(
+    return ConsumedMessages(
         bucket[first] * length, keys.subject[key[first]], asked[first],
         *(sums.reduceat(values, starts) if len(starts) else values for sums, values in (
             (np.add, delta), (np.add, is_new_key.astype(np.int64)), (np.minimum, offset), (np.maximum, offset),
@@ -178,7 +178,7 @@ def growth(
     size = len(subjects)
     has_any = np.bincount(row, minlength=size) > 0
     grown = np.bincount(row, after - before, size)
-    lag = np.bincount(row, np.maximum(after - taken(offsets, "committed_offset", held), 0), size)
+    lag = np.bincount(row, np.maximum(after - take_or_none(offsets, "committed_offset", held), 0), size)
     is_known = has_any & ~np.isnan(lag)
     return np.where(has_any, grown, np.nan), np.where(is_known, np.nan_to_num(lag), NONE).astype(np.int64)
 
@@ -186,12 +186,12 @@ def growth(
 def is_of_other_topic(history: PartitionHistory, places: Numbers, at: Numbers, held: Numbers) -> Flags:
     offsets, snapshots = history.table("offset_history"), history.watermarks.at(places, at)
     return history.watermarks.are_of_other_topic(
-        snapshots, offsets.column("topic_id").take(pa.array(held)), taken(offsets, "from_time", held)
+        snapshots, offsets.column("topic_id").take(pa.array(held)), take_or_none(offsets, "from_time", held)
     )
 
 
 def ended_after(offsets: pa.Table, rows: Numbers, at: Numbers) -> np.ndarray:
-    ended = taken(offsets, "to_time", rows)
+    ended = take_or_none(offsets, "to_time", rows)
     return np.asarray((ended == NONE) | (ended > at))
 
 
@@ -205,8 +205,8 @@ def ends_at(watermarks: Watermarks, places: Numbers, at: Numbers) -> np.ndarray:
     low, high = watermarks.row_times[before], watermarks.row_times[after]
     is_known &= high - low <= LOOKBACK
     share = (at - low) / np.maximum(high - low, 1)
-    found = watermarks.ends[before] + share * (watermarks.ends[after] - watermarks.ends[before])
-    return np.where(is_known, found, np.nan)
+    ends = watermarks.end_offsets[before] + share * (watermarks.end_offsets[after] - watermarks.end_offsets[before])
+    return np.where(is_known, ends, np.nan)
 
 
 def etas(consumed: np.ndarray, produced: np.ndarray, lag: Numbers, is_doubtful: Flags) -> dict[str, pa.Array]:
@@ -235,19 +235,19 @@ def etas(consumed: np.ndarray, produced: np.ndarray, lag: Numbers, is_doubtful: 
 
 def time_to_read(lag: Numbers, per_s: np.ndarray, is_known: np.ndarray) -> Numbers:
     """Milliseconds. A rate of a message a century is none: what no number can hold is not known."""
-    found = np.where(is_known, lag / np.where(is_known, per_s, 1) * 1000, np.inf)
-    return np.where(found < 1 << 62, found, NONE).astype(np.int64)
+    ms = np.where(is_known, lag / np.where(is_known, per_s, 1) * 1000, np.inf)
+    return np.where(ms < 1 << 62, ms, NONE).astype(np.int64)
 
 
 def group_types(history: PartitionHistory, rows: pa.Table, at: Numbers) -> pa.DictionaryArray:
     """As the group was at the bucket's end; a simple group counts as classic, as Kafka has it."""
     states = history.table("group_state_intervals")
     have, want = key_codes(("group_id",), states, rows)
-    found = newest_at(have, numbers(states.column("from_time")), want, at)
-    return or_else(texts(states, "group_type", found), GroupType.CLASSIC.value)
+    places = newest_at(have, numbers(states.column("from_time")), want, at)
+    return or_else(texts(states, "group_type", places), GroupType.CLASSIC.value)
 
 
-def taken(table: pa.Table, name: str, rows: Numbers) -> Numbers:
+def take_or_none(table: pa.Table, name: str, rows: Numbers) -> Numbers:
     """NONE where there is no row."""
     values = numbers(table.column(name))
     return np.where(rows >= 0, values[rows], NONE) if len(values) else np.full(len(rows), NONE)

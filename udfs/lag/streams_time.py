@@ -28,9 +28,9 @@ def times_of(texts: pa.Array) -> pa.Array:
     rows = np.flatnonzero((lengths >= LENGTH) & (lengths % 4 == 0))
     chosen = texts.take(pa.array(rows))
     is_ours = pc.match_substring_regex(chosen, PATTERN)
-    found = np.full(len(texts), NONE)
-    found[rows[is_ours.to_numpy(zero_copy_only=False)]] = of_nine_bytes(chosen.filter(is_ours))
-    return pa.array(found)
+    ms = np.full(len(texts), NONE)
+    ms[rows[is_ours.to_numpy(zero_copy_only=False)]] = of_nine_bytes(chosen.filter(is_ours))
+    return pa.array(ms)
 
 
 def of_nine_bytes(texts: pa.Array) -> Numbers:

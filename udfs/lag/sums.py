@@ -11,7 +11,7 @@ import pyarrow as pa
 from schemas.tables.lag import PERCENTS
 from udfs.arrays.nullable import NONE, Numbers, Positions, every, first_of, integers, times
 from udfs.lag.point_columns import BITS, CERTAINTY, GROUP_TYPES, METHODS, PointColumns, Subjects, point_columns
-from udfs.lag.texts import chosen
+from udfs.lag.texts import texts_of_codes
 
 MINUTE, DAY = 60_000_000, 86_400_000_000
 # About this many points are added up at once. Fewer need more calls; more do not fit into the processor's cache.
@@ -43,32 +43,32 @@ class LagSums:
     def take(self, rows: pa.Table) -> Iterator[Sums]:
         points = point_columns(rows, self.subjects, self.settled_to)
         if self.waiting and self.waiting[-1].is_open[0] != points.is_open[0]:
-            yield from self.added(self.all_waiting())
+            yield from self.add(self.all_waiting())
         self.waiting.append(points)
         is_one = self.waiting[0].subject[0] >> BITS == points.subject[-1] >> BITS
         if sum(map(len, self.waiting)) >= MOST_POINTS and not is_one:
-            found = self.all_waiting()
-            begun = int(np.flatnonzero(first_of(found.subject >> BITS))[-1])
-            self.waiting = [found.take(slice(begun, None))]
-            yield from self.added(found.take(slice(begun)))
+            points_so_far = self.all_waiting()
+            begun = int(np.flatnonzero(first_of(points_so_far.subject >> BITS))[-1])
+            self.waiting = [points_so_far.take(slice(begun, None))]
+            yield from self.add(points_so_far.take(slice(begun)))
 
-    def rest(self) -> Iterator[Sums]:
+    def remaining(self) -> Iterator[Sums]:
         if self.waiting:
-            yield from self.added(self.all_waiting())
+            yield from self.add(self.all_waiting())
         if self.kept:
-            yield from self.summed(PointColumns.together(self.kept))
+            yield from self.sum_points(PointColumns.together(self.kept))
 
     def all_waiting(self) -> PointColumns:
-        found, self.waiting = PointColumns.together(self.waiting), []
-        return found
+        points, self.waiting = PointColumns.together(self.waiting), []
+        return points
 
-    def added(self, points: PointColumns) -> Iterator[Sums]:
+    def add(self, points: PointColumns) -> Iterator[Sums]:
         if self.settled_to is None:
-            return self.summed(points)
+            return self.sum_points(points)
         is_open = bool(points.is_open[0])
-        return self.summed(self.kept_apart(points, self.settled_to // DAY) if is_open else self.with_kept(points))
+        return self.sum_points(self.kept_apart(points, self.settled_to // DAY) if is_open else self.with_kept(points))
 
-    def summed(self, points: PointColumns) -> Iterator[Sums]:
+    def sum_points(self, points: PointColumns) -> Iterator[Sums]:
         if len(points):
             yield sums_of(points, self.subjects, self.offsets_partition)
 
@@ -113,7 +113,7 @@ def sums_of(points: PointColumns, subjects: Subjects, offsets_partition: int) ->
             {
                 "day_time": times(days.number * DAY),
                 **subjects.columns(days.subject),
-                **shared(points, days, offsets_partition),
+                **shared_columns(points, days, offsets_partition),
                 **minute_counts(points, minutes, days),
                 **percentiles("lag_floor", points.lag, days),
                 **percentiles("time_lag_ms", points.time_lag, days),
@@ -125,7 +125,7 @@ def sums_of(points: PointColumns, subjects: Subjects, offsets_partition: int) ->
                 "minute_time": times(minutes.number * MINUTE),
                 "day_time": times(minutes.number * MINUTE // DAY * DAY),
                 **subjects.columns(minutes.subject),
-                **shared(points, minutes, offsets_partition),
+                **shared_columns(points, minutes, offsets_partition),
                 **lateness(points, minutes),
             }
         ),
@@ -145,15 +145,15 @@ def lengths(starts: Positions, size: int) -> Numbers:
     return np.diff(starts, append=size).astype(np.int64)
 
 
-def shared(points: PointColumns, cells: Cells, offsets_partition: int) -> dict[str, pa.Array]:
+def shared_columns(points: PointColumns, cells: Cells, offsets_partition: int) -> dict[str, pa.Array]:
     starts = cells.starts
     return {
-        "group_type": chosen(np.maximum.reduceat(points.group_type, starts).astype(np.int64), GROUP_TYPES),
+        "group_type": texts_of_codes(np.maximum.reduceat(points.group_type, starts).astype(np.int64), GROUP_TYPES),
         "num_points": pa.array(lengths(starts, len(points))),
         "evidence_partition": every(offsets_partition, pa.int32(), len(starts)),
         "evidence_first_offset": pa.array(np.minimum.reduceat(points.first_offset, starts)),
         "evidence_last_offset": pa.array(np.maximum.reduceat(points.last_offset, starts)),
-        "confidence": chosen(np.maximum.reduceat(points.confidence, starts).astype(np.int64), CERTAINTY),
+        "confidence": texts_of_codes(np.maximum.reduceat(points.confidence, starts).astype(np.int64), CERTAINTY),
     }
 
 
@@ -177,11 +177,12 @@ def percentiles(name: str, values: Numbers, cells: Cells) -> dict[str, pa.Array]
     end = np.cumsum(number)
     ranks = {f"p{percent}": (percent * number + 99) // 100 for percent in PERCENTS} | {"max": number}
     return {
-        f"{name}_{each}": integers(picked(ordered, end - number + rank - 1, number)) for each, rank in ranks.items()
+        f"{name}_{each}": integers(pick_or_none(ordered, end - number + rank - 1, number))
+        for each, rank in ranks.items()
     }
 
 
-def picked(values: Numbers, places: Numbers, number: Numbers) -> Numbers:
+def pick_or_none(values: Numbers, places: Numbers, number: Numbers) -> Numbers:
     """NONE for cells without values."""
     return np.append(values, NONE)[np.where(number > 0, places, len(values))]
 
@@ -196,9 +197,9 @@ def sorted_within(cell: Numbers, values: Numbers) -> Numbers:
     if (int(cell[-1]) + 1) * span > MOST:
         return values[np.lexsort((values, cell))]
     base = cell * span - least
-    found = base + values
-    found.sort()
-    return found - base
+    keys = base + values
+    keys.sort()
+    return keys - base
 
 
 def only_method(points: PointColumns, cells: Cells) -> pa.DictionaryArray:
@@ -206,7 +207,7 @@ def only_method(points: PointColumns, cells: Cells) -> pa.DictionaryArray:
     is_known = points.time_lag != NONE
     least = np.minimum.reduceat(np.where(is_known, points.method, len(METHODS)), cells.starts)
     most = np.maximum.reduceat(np.where(is_known, points.method, -1), cells.starts)
-    return chosen(np.where(least == most, most, -1).astype(np.int64), METHODS)
+    return texts_of_codes(np.where(least == most, most, -1).astype(np.int64), METHODS)
 
 
 def lateness(points: PointColumns, cells: Cells) -> dict[str, pa.Array]:

@@ -17,8 +17,8 @@ def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if not pa.types.is_dictionary(chunked.type):
         chunked = chunked.dictionary_encode()
-    found = chunked.unify_dictionaries().combine_chunks() if chunked.num_chunks else pa.array([], KIND)
-    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+    joined = chunked.unify_dictionaries().combine_chunks() if chunked.num_chunks else pa.array([], KIND)
+    return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
 
 
 def codes_of(texts: pa.DictionaryArray) -> Numbers:
@@ -68,12 +68,12 @@ def together(columns: list[pa.DictionaryArray]) -> tuple[list[Numbers], pa.Array
     """Codes of several columns in one shared list of values. Each column gets -1 as an extra last entry, for no row."""
     values = pa.concat_arrays([each.dictionary.cast(pa.string()) for each in columns]).dictionary_encode()
     places = np.asarray(values.indices.to_numpy(zero_copy_only=False), np.int64)
-    found, first = [], 0
+    codes, first = [], 0
     for column in columns:
         own = np.append(places[first : first + len(column.dictionary)], -1)
-        found.append(np.append(own[codes_of(column)], -1))
+        codes.append(np.append(own[codes_of(column)], -1))
         first += len(column.dictionary)
-    return found, values.dictionary
+    return codes, values.dictionary
 
 
 def or_else(texts: pa.DictionaryArray, other: str) -> pa.DictionaryArray:
@@ -86,6 +86,6 @@ def same(value: str, size: int) -> pa.DictionaryArray:
     return of_codes(np.zeros(size, np.int64), pa.array([value]))
 
 
-def chosen(codes: Numbers, values: list[str]) -> pa.DictionaryArray:
+def texts_of_codes(codes: Numbers, values: list[str]) -> pa.DictionaryArray:
     """-1 becomes NULL."""
     return of_codes(codes, pa.array(values, pa.string()))

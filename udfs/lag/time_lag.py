@@ -25,7 +25,7 @@ class WrittenTimes:
 
 def written_times(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> WrittenTimes:
     """For messages at these offsets, each below the end offset in the watermark row of `rows`."""
-    ends, times = watermarks.ends, watermarks.row_times
+    ends, times = watermarks.end_offsets, watermarks.row_times
     oldest = watermarks.run_starts[rows]
     if watermarks.reach_far_back:
         oldest = np.maximum(oldest, first_within(watermarks, rows))

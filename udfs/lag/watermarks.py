@@ -34,8 +34,8 @@ class Watermarks:
     @classmethod
     def of(cls, snapshots: pa.Table) -> "Watermarks":
         """Of rows of topic_snapshots of one cluster."""
-        found = Snapshots.of(snapshots)
-        return found.rows_at(np.arange(len(found.place)))
+        watermarks = Snapshots.of(snapshots)
+        return watermarks.rows_at(np.arange(len(watermarks.place)))
 
     def first_places(self, wanted: pa.Table) -> Numbers:
         """For each row of `wanted` (`topic`, `partition`) the number of its partition. The lookups below take it
@@ -45,20 +45,20 @@ class Watermarks:
     def at(self, wanted: pa.Table | Numbers, times: Numbers) -> Numbers:
         """For each row of `wanted` (`topic`, `partition`): the row of its newest snapshot at or before the time, not
         older than `LOOKBACK`; NOWHERE if there is none."""
-        found = self.found(wanted, np.searchsorted(self.times, times, side="right") - 1)
+        rows = self.newest_rows(wanted, np.searchsorted(self.times, times, side="right") - 1)
         if not len(self.place) or times.max(initial=0) - self.times[0] <= LOOKBACK:
-            return found
-        is_old = (found >= 0) & (self.row_times[found] < times - LOOKBACK)
-        return np.where(is_old, NOWHERE, found)
+            return rows
+        is_old = (rows >= 0) & (self.row_times[rows] < times - LOOKBACK)
+        return np.where(is_old, NOWHERE, rows)
 
     def after(self, wanted: pa.Table | Numbers, times: Numbers) -> Numbers:
         """Like `at`, for the first snapshot at or after the time; NOWHERE also if that snapshot lacks the partition. A
         later snapshot is not used: another run might not have it yet, and would answer differently."""
         snapshot = np.searchsorted(self.times, times, side="left")
-        found = self.found(wanted, snapshot)
-        is_it = (found >= 0) & (snapshot < len(self.times))
-        is_it[is_it] = self.place[found[is_it]] % len(self.times) == snapshot[is_it]
-        return np.where(is_it, found, NOWHERE)
+        rows = self.newest_rows(wanted, snapshot)
+        is_it = (rows >= 0) & (snapshot < len(self.times))
+        is_it[is_it] = self.place[rows[is_it]] % len(self.times) == snapshot[is_it]
+        return np.where(is_it, rows, NOWHERE)
 
     def own_after(self, wanted: pa.Table, times: Numbers) -> Numbers:
         """Like `after`, for the first snapshot that has the partition: for answers that every run computes again."""
@@ -72,12 +72,12 @@ class Watermarks:
         if not len(self.place):
             return np.full(wanted.num_rows, NOWHERE)
         first = self.first_places(wanted)
-        found = np.searchsorted(self.place, first + snapshot, side="left")
-        place = self.place[np.minimum(found, len(self.place) - 1)]
-        is_it = (first >= 0) & (found < len(self.place)) & (place < first + len(self.times))
-        return np.where(is_it, found, NOWHERE)
+        rows = np.searchsorted(self.place, first + snapshot, side="left")
+        place = self.place[np.minimum(rows, len(self.place) - 1)]
+        is_it = (first >= 0) & (rows < len(self.place)) & (place < first + len(self.times))
+        return np.where(is_it, rows, NOWHERE)
 
-    def found(self, wanted: pa.Table | Numbers, snapshot: Numbers) -> Numbers:
+    def newest_rows(self, wanted: pa.Table | Numbers, snapshot: Numbers) -> Numbers:
         """The row of the newest snapshot up to that one. Most partitions are in all snapshots."""
         first = wanted if isinstance(wanted, np.ndarray) else self.first_places(wanted)
         if not len(self.place):
@@ -85,13 +85,13 @@ class Watermarks:
         starts, firsts, sizes = self.blocks
         block = np.minimum(np.searchsorted(firsts, first), len(starts) - 1)
         is_there = (firsts[block] == first) & (snapshot >= 0)
-        found = np.where(is_there, starts[block] + np.minimum(snapshot, len(self.times) - 1), NOWHERE)
+        rows = np.where(is_there, starts[block] + np.minimum(snapshot, len(self.times) - 1), NOWHERE)
         rare = np.flatnonzero(is_there & (sizes < len(self.times))[block])
         row = (
             np.searchsorted(self.place, first[rare] + np.minimum(snapshot[rare], len(self.times) - 1), side="right") - 1
         )
-        found[rare] = np.where(row >= starts[block[rare]], row, NOWHERE)
-        return found
+        rows[rare] = np.where(row >= starts[block[rare]], row, NOWHERE)
+        return rows
 
     @cached_property
     def blocks(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -110,7 +110,7 @@ class Watermarks:
         return self.with_no_row[2][:-1]
 
     @property
-    def ends(self) -> Numbers:
+    def end_offsets(self) -> Numbers:
         return self.with_no_row[0][:-1]
 
     @property
@@ -192,7 +192,7 @@ class Watermarks:
         if not len(self.place):
             return np.empty(0, np.int64)
         is_first = first_of(self.partition_places) | self.is_other_topic
-        is_first |= np.append(False, np.diff(self.ends) < 0)
+        is_first |= np.append(False, np.diff(self.end_offsets) < 0)
         return np.maximum.accumulate(np.where(is_first, np.arange(len(is_first)), 0))
 
     @cached_property
@@ -200,7 +200,7 @@ class Watermarks:
         """End offsets, made ascending over all runs, so that one search serves all: each run continues where the
         previous one ends, with room for one value below its first end offset."""
         starts = self.run_starts
-        relative = self.ends - self.ends[starts]
+        relative = self.end_offsets - self.end_offsets[starts]
         last_of_run = np.flatnonzero(np.append(first_of(starts)[1:], True)[: len(starts)])
         before = np.append(0, np.cumsum(relative[last_of_run] + 2))
         return np.asarray(before[np.cumsum(first_of(starts)) - 1] + relative)
@@ -208,7 +208,7 @@ class Watermarks:
     @cached_property
     def run_offsets(self) -> tuple[Numbers, Numbers]:
         """For each row what lies just below its run's first end, and by how much `rising` is ahead of ends there."""
-        return self.ends[self.run_starts] - 1, self.rising - self.ends
+        return self.end_offsets[self.run_starts] - 1, self.rising - self.end_offsets
 
 
 @dataclass(frozen=True)
@@ -261,5 +261,5 @@ def places(topics: pa.Array, rows: pa.Table, num_times: int) -> Numbers:
     # NULL is the last one.
     place = np.append(np.asarray(known.to_numpy(zero_copy_only=False), np.int64), NOWHERE)
     codes, partition = place[codes_of(names)], numbers(rows.column("partition"))
-    found = (codes * MOST_PARTITIONS + np.maximum(partition, 0)) * max(num_times, 1)
-    return np.where((codes < 0) | (partition < 0), NO_TOPIC, found)
+    numbered = (codes * MOST_PARTITIONS + np.maximum(partition, 0)) * max(num_times, 1)
+    return np.where((codes < 0) | (partition < 0), NO_TOPIC, numbered)

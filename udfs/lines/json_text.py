@@ -20,17 +20,23 @@ NULL = "null"
 EMPTY = ""
 
 
-def joined(pieces: Sequence[str | pa.StringArray], rows: int) -> pa.StringArray:
-    """The pieces as one string a row."""
-    merged: Pieces = []
+def merged(pieces: Sequence[str | pa.StringArray]) -> Pieces:
+    """Constants that follow each other as one."""
+    joined: Pieces = []
     for piece in pieces:
-        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += piece
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
         else:
-            merged.append(piece)
-    if len(merged) == 1:
-        return pa.array([merged[0]] * rows, pa.string()) if isinstance(merged[0], str) else merged[0]
-    return pc.binary_join_element_wise(*merged, EMPTY)
+            joined.append(piece)
+    return joined
+
+
+def join_pieces(pieces: Sequence[str | pa.StringArray], rows: int) -> pa.StringArray:
+    """The pieces as one string a row."""
+    few = merged(pieces)
+    if len(few) == 1:
+        return pa.array([few[0]] * rows, pa.string()) if isinstance(few[0], str) else few[0]
+    return pc.binary_join_element_wise(*few, EMPTY)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ def text_of(column: pa.Array, style: Style = PLAIN) -> Pieces:
         return or_null(column, struct_text(column, style))
     if pa.types.is_list(kind):
         items = column.flatten()
-        return list_text(column, joined(text_of(items, style), len(items)))
+        return list_text(column, join_pieces(text_of(items, style), len(items)))
     if pa.types.is_binary(kind):
         return or_null(column, ['"', hex_of(column), '"'])
     if pa.types.is_string(kind):
@@ -76,7 +82,7 @@ def or_null(column: pa.Array, pieces: Pieces) -> Pieces:
     if column.null_count == len(column):
         return ["null"]
     filled = [piece if isinstance(piece, str) else piece.fill_null(EMPTY) for piece in pieces]
-    return [pc.if_else(column.is_valid(), joined(filled, len(column)), NULL)]
+    return [pc.if_else(column.is_valid(), join_pieces(filled, len(column)), NULL)]
 
 
 def struct_text(column: pa.StructArray, style: Style = PLAIN) -> Pieces:
@@ -147,4 +153,4 @@ def optional_field(name: str, column: pa.Array, text: Pieces) -> Pieces:
     if column.null_count == len(column):
         return []
     filled = [piece if isinstance(piece, str) else piece.fill_null(EMPTY) for piece in text]
-    return [pc.if_else(column.is_valid(), joined([f',"{name}":', *filled], len(column)), EMPTY)]
+    return [pc.if_else(column.is_valid(), join_pieces([f',"{name}":', *filled], len(column)), EMPTY)]

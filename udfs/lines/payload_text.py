@@ -11,7 +11,7 @@ from schemas.declarations.fields import Message
 from schemas.records import payloads
 from udfs.arrays.slices import slices_of
 from udfs.decoding.client_payloads import decode_payload, decode_user_data, version_groups
-from udfs.lines.json_text import Style, joined, struct_text, text_of
+from udfs.lines.json_text import Style, join_pieces, struct_text, text_of
 
 USER_DATA_PROTOCOLS = (payloads.STICKY_PROTOCOL, payloads.COOPERATIVE_STICKY_PROTOCOL, payloads.STREAM_PROTOCOL)
 # A member's payloads come again with every generation. Beyond this many bytes of text what is known is forgotten.
@@ -36,23 +36,24 @@ class PayloadTexts:
         width = max(len(encoded.dictionary), 1)
         codes, inverse = np.unique(kind_codes * width + encoded.indices.to_numpy(), return_inverse=True)
         raw = encoded.dictionary.to_pylist()
-        found: list[str] = []
+        distinct: list[str] = []
         for code, kind in enumerate(kinds):
             mine = codes[codes // width == code] % width
-            found += self.texts_of_kind(kind, [raw[place] for place in mine], message)
-        return pa.array(found, pa.string()).take(pa.array(inverse))
+            distinct += self.texts_of_kind(kind, [raw[place] for place in mine], message)
+        return pa.array(distinct, pa.string()).take(pa.array(inverse))
 
     def texts_of_kind(self, kind: Kind, raw: list[bytes], message: Message) -> list[str]:
         known = self.known.setdefault((kind, message.name), {})
         unknown = [payload for payload in raw if payload not in known]
         if unknown:
-            known |= zip(unknown, texts_of(kind, unknown, message), strict=True)
-            self.size += sum(len(payload) + len(known[payload]) for payload in unknown)
-        found = [known[payload] for payload in raw]
+            texts = texts_of(kind, unknown, message)
+            known |= zip(unknown, texts, strict=True)
+            self.size += sum(map(len, unknown)) + sum(map(len, texts))
+        of_payloads = [known[payload] for payload in raw]
         if self.size > LARGEST_MEMORY:
             self.known.clear()
             self.size = 0
-        return found
+        return of_payloads
 
 
 def distinct_kinds(
@@ -86,7 +87,7 @@ def consumer_texts(protocol: str | None, column: pa.BinaryArray, message: Messag
         # The version stands before the fields, in the object's first place.
         first, *rest = struct_text(group.values, style)
         assert isinstance(first, str)
-        objects = joined(['{"version":', *versions, "," + first.removeprefix("{"), *rest], len(group.rows))
+        objects = join_pieces(['{"version":', *versions, "," + first.removeprefix("{"), *rest], len(group.rows))
         for row, text in zip(group.rows, objects.to_pylist(), strict=True):
             texts[row] = text
     return [value_text(None, raw.as_py()) if text is None else text for text, raw in zip(texts, column, strict=True)]
@@ -94,7 +95,7 @@ def consumer_texts(protocol: str | None, column: pa.BinaryArray, message: Messag
 
 def user_data_texts(protocol: str | None, column: pa.BinaryArray, message: Message) -> pa.StringArray:
     if protocol not in USER_DATA_PROTOCOLS or column.null_count == len(column):
-        return joined(text_of(column), len(column))
+        return join_pieces(text_of(column), len(column))
     encoded = column.dictionary_encode()
     raw = encoded.dictionary.to_pylist()
     texts = [value_text(decode_user_data(protocol, message, user_data), user_data) for user_data in raw]

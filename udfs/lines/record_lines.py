@@ -15,7 +15,8 @@ from schemas.words.records import NONE, ControlType
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.decode import CONTROL, Decoded, Part, Reject
 from udfs.framing.log_bytes.framed_records import Records, Rejected
-from udfs.lines.json_text import Pieces, escaped, joined, struct_text, text_of
+from udfs.lines.joined_lines import lines_in_order
+from udfs.lines.json_text import Pieces, escaped, join_pieces, struct_text, text_of
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_texts import rejected_fields, type_name, value_text
 
@@ -81,7 +82,7 @@ class Writer:
     payload_texts: PayloadTexts = field(default_factory=PayloadTexts)  # shared by the files of one run
 
     def lines(self, records: Records, decoded: Decoded) -> pa.Buffer:
-        texts: list[pa.StringArray] = []
+        texts: list[Pieces] = []
         rows: list[Positions] = []
         for part in decoded.parts:
             picked = self.selection.rows_of(part)
@@ -91,11 +92,11 @@ class Writer:
                 rows.append(wanted.rows)
         rejects = [reject for reject in decoded.rejects if self.selection.has_reject(reject)]
         if rejects:
-            texts.append(pa.array([self.reject_line(records, reject) for reject in rejects]))
+            texts.append([pa.array([self.reject_line(records, reject) for reject in rejects])])
             rows.append(np.array([reject.row for reject in rejects]))
-        return in_order(texts, rows)
+        return lines_in_order(texts, rows)
 
-    def part_lines(self, records: Records, part: Part) -> pa.StringArray:
+    def part_lines(self, records: Records, part: Part) -> Pieces:
         fields: dict[str, Pieces] = {
             **envelope(records, part.rows, self.offsets_partition),
             "record_type": [json.dumps(None if part.record_type == CONTROL else part.record_type)],
@@ -104,12 +105,12 @@ class Writer:
             "value": value_text(part, self.payload_texts),
             "value_version": [json.dumps(part.value_version)],
         }
-        return joined(csv_line(fields, len(part.rows)) if self.is_csv else json_line(fields), len(part.rows))
+        return csv_line(fields, len(part.rows)) if self.is_csv else json_line(fields)
 
     def reject_line(self, records: Records, reject: Reject) -> str:
         row = np.array([reject.row])
         fields = {
-            **json.loads(joined(json_line(envelope(records, row, self.offsets_partition)), 1)[0].as_py()),
+            **json.loads(join_pieces(json_line(envelope(records, row, self.offsets_partition)), 1)[0].as_py()),
             "record_type": reject.record_type,
             "type": type_name(reject.record_type),
             "rejected": rejected_fields(reject.part, reject),
@@ -153,19 +154,6 @@ def take_part(part: Part, rows: Positions) -> Part:
     picked = pa.array(rows)
     value = part.value if part.value is None else part.value.take(picked)
     return Part(part.record_type, part.value_version, part.rows[rows], part.key.take(picked), value)
-
-
-def in_order(texts: list[pa.StringArray], rows: list[Positions]) -> pa.Buffer:
-    """All lines in log order, as one run of bytes."""
-    if not texts:
-        return pa.py_buffer(b"")
-    is_mixed = len(texts) > 1
-    lines = pa.concat_arrays(texts) if is_mixed else texts[0]
-    texts.clear()  # the lines are long: two copies of them at a time are enough
-    if is_mixed:
-        lines = lines.take(pa.array(np.argsort(np.concatenate(rows), kind="stable")))
-    bounds = np.frombuffer(lines.buffers()[1], np.int32)
-    return lines.buffers()[2].slice(0, int(bounds[len(lines)]))
 
 
 def hex_at(raw: bytes | None) -> str | None:
@@ -217,7 +205,7 @@ def csv_pieces(text: Pieces, rows: int) -> Pieces:
     if all(isinstance(piece, str) for piece in text):
         constant = "".join(piece for piece in text if isinstance(piece, str))
         return [csv_cell(None if constant in ("null", "") else json.loads(constant))]
-    cells = joined(text, rows)
+    cells = join_pieces(text, rows)
     cells = pc.if_else(pc.equal(cells, "null"), "", cells)
     needs_quotes = pc.match_substring_regex(cells, '[",]')
     if not pc.any(needs_quotes).as_py():

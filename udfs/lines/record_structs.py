@@ -10,7 +10,7 @@ from schemas.contract.scalar_functions import DECODE_OFFSETS_RECORD
 from udfs.arrays.arrow_schema import arrow_type
 from udfs.arrays.slices import slices_of
 from udfs.decoding.decode import Part, Reject, decode
-from udfs.lines.json_text import joined, struct_text
+from udfs.lines.json_text import join_pieces, struct_text
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_texts import rejected_fields, type_name, value_text
 
@@ -37,9 +37,9 @@ def decoded_structs(part: Part) -> pa.StructArray:
     columns = {
         "record_type": part.record_type,
         "type": type_name(part.record_type),
-        "key": joined(struct_text(part.key), size),
+        "key": join_pieces(struct_text(part.key), size),
         # A tombstone has no value: SQL's NULL, not JSON's.
-        "value": None if part.value is None else joined(value_text(part, PAYLOAD_TEXTS), size),
+        "value": None if part.value is None else join_pieces(value_text(part, PAYLOAD_TEXTS), size),
         "value_version": part.value_version,
     }
     return structs_of(columns, size)
@@ -60,11 +60,11 @@ def rejected_structs(rejects: Sequence[Reject]) -> pa.StructArray:
 def structs_of(columns: Mapping[str, Any], size: int) -> pa.StructArray:
     """A column that is one value has it in every row; one that is missing has NULL."""
     filled = [
-        column if isinstance(column := columns.get(field.name), pa.Array) else repeated(column, field.type, size)
+        column if isinstance(column := columns.get(field.name), pa.Array) else repeat_value(column, field.type, size)
         for field in RESULT
     ]
     return pa.StructArray.from_arrays(filled, fields=list(RESULT))
 
 
-def repeated(value: Any, kind: pa.DataType, size: int) -> pa.Array:
+def repeat_value(value: Any, kind: pa.DataType, size: int) -> pa.Array:
     return pa.nulls(size, kind) if value is None else pa.repeat(pa.scalar(value, kind), size)

@@ -1,1 +1,1 @@
-"""Which offsets of an offsets partition are known and count."""
+"""Which offsets of an offsets partition are known, and which of their records count."""

@@ -64,9 +64,9 @@ class Coverage:
         if len(known):
             self.last_time = max(int(known.max()), self.last_time or int(known.max()))
         for stretch in self.stretches:
-            behind_gap = places[(offsets[places] >= stretch.first_offset) & (offsets[places] <= stretch.last_offset)]
-            if len(behind_gap):
-                self.complete_from(stretch, offsets, times, int(behind_gap[-1]))
+            after_gap = places[(offsets[places] >= stretch.first_offset) & (offsets[places] <= stretch.last_offset)]
+            if len(after_gap):
+                self.complete_from(stretch, offsets, times, int(after_gap[-1]))
             elif stretch.complete_from_offset is None:
                 place = int(np.searchsorted(offsets, stretch.first_offset))
                 if place < len(offsets) and offsets[place] <= stretch.last_offset:
@@ -94,13 +94,13 @@ class Coverage:
 
     def holes(self) -> list[tuple[int, int | None]]:
         """Where records are missing: the last offset before each hole, and the largest time up to there."""
-        found: list[tuple[int, int | None]] = []
+        holes: list[tuple[int, int | None]] = []
         time: int | None = None
         for stretch in self.stretches[:-1]:
             if stretch.to_time is not None:
                 time = stretch.to_time if time is None else max(time, stretch.to_time)
-            found.append((stretch.last_offset, time))
-        return found
+            holes.append((stretch.last_offset, time))
+        return holes
 
 
 def coverage_rows(cluster: str, partition: int, stretches: Sequence[KnownSpan]) -> list[dict[str, Any]]:

@@ -27,13 +27,13 @@ def joined_damage(ranges: Iterable[tuple[str, Damage]]) -> list[Damage]:
     by_bounds: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for source_file, each in ranges:
         by_bounds[each.first_offset, each.last_offset][source_file] += each.num_records
-    found: list[Damage] = []
+    joined: list[Damage] = []
     for (first, last), by_file in sorted(by_bounds.items()):
         damage = Damage(first, last, max(by_file.values()))
-        if found and first <= found[-1].last_offset:
-            damage = union(found.pop(), damage)
-        found.append(damage)
-    return found
+        if joined and first <= joined[-1].last_offset:
+            damage = union(joined.pop(), damage)
+        joined.append(damage)
+    return joined
 
 
 def union(one: Damage, other: Damage) -> Damage:

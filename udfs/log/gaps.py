@@ -4,6 +4,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from udfs.arrays.nullable import Flags, Numbers
+
 
 @dataclass(frozen=True)
 class Gaps:
@@ -17,3 +21,9 @@ class Gaps:
         place = bisect_left(self.lasts, after + 1)
         # With arrays the comparison gives a NumPy bool, which a state cannot store.
         return place == len(self.lasts) or bool(self.firsts[place] >= upto)
+
+    def are_complete(self, after: Numbers, upto: Numbers) -> Flags:
+        """`is_complete` for many rows."""
+        lasts, firsts = np.asarray(self.lasts, np.int64), np.asarray(self.firsts, np.int64)
+        place = np.searchsorted(lasts, after + 1)
+        return np.asarray((place == len(lasts)) | (np.append(firsts, 0)[place] >= upto), np.bool_)

@@ -33,17 +33,17 @@ class LeaderEpochs:
     def begin(self, epoch: int, offset: int) -> None:
         """Records that the epoch has a record at this offset."""
         if epoch != NO_EPOCH:
-            found = self.of.setdefault(epoch, Epoch(offset))
-            found.first_offset = min(found.first_offset, offset)
+            of_epoch = self.of.setdefault(epoch, Epoch(offset))
+            of_epoch.first_offset = min(of_epoch.first_offset, offset)
 
     def ends(self) -> list[tuple[int, int]]:
         """Each epoch with the offset from which on it does not count; epochs ascend."""
-        found: list[tuple[int, int]] = []
+        ends: list[tuple[int, int]] = []
         end = np.iinfo(np.int64).max
         for epoch in sorted(self.of, reverse=True):
-            found.append((epoch, int(end)))
+            ends.append((epoch, int(end)))
             end = min(end, self.of[epoch].first_offset)
-        return found[::-1]
+        return ends[::-1]
 
     def counting(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each record counts by its epoch. Records without one count."""
@@ -61,12 +61,12 @@ class LeaderEpochs:
             if epoch == NO_EPOCH:
                 continue
             places = np.flatnonzero(epochs == epoch)
-            found = self.of[epoch]
-            found.last_offset = int(offsets[places[-1]])
+            of_epoch = self.of[epoch]
+            of_epoch.last_offset = int(offsets[places[-1]])
             first, last = int(times[places[0]]), int(times[places[-1]])
-            if found.from_time is None and first != NO_TIME:
-                found.from_time = first
-            found.to_time = found.to_time if last == NO_TIME else last
+            if of_epoch.from_time is None and first != NO_TIME:
+                of_epoch.from_time = first
+            of_epoch.to_time = of_epoch.to_time if last == NO_TIME else last
 
 
 def epoch_rows(cluster: str, partition: int, epochs: Iterable[tuple[int, Epoch]]) -> list[dict[str, Any]]:

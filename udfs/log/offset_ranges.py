@@ -5,12 +5,12 @@ from collections.abc import Iterable
 Range = tuple[int, int]
 
 
-def joined(ranges: Iterable[Range]) -> list[Range]:
+def join_ranges(ranges: Iterable[Range]) -> list[Range]:
     """The same offsets in as few ranges as there can be."""
-    found: list[Range] = []
+    joined: list[Range] = []
     for first, last in sorted(ranges):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
         else:
-            found.append((first, last))
-    return found
+            joined.append((first, last))
+    return joined

@@ -11,7 +11,7 @@ from schemas.words.records import NONE
 from udfs.decoding.client_payloads import consumer_payloads
 from udfs.decoding.decode import Part
 from udfs.rows.payload_json import PayloadTexts, payload_json
-from udfs.rows.typed_arrays import bounds_of, fitted, items_of, known
+from udfs.rows.typed_arrays import bounds_of, fit_type, items_of, null_if_unknown
 
 # Fields of a member under the names that they have in the table.
 NAMES = {
@@ -29,12 +29,12 @@ def members(part: Part, kind: pa.ListType, texts: PayloadTexts) -> pa.Array:
     items, owner = items_of(lists)
     columns = {NAMES.get(name, name): column for name, column in zip(items.type.names, items.flatten(), strict=True)}
     if "rebalance_timeout_ms" in columns:
-        columns["rebalance_timeout_ms"] = known(columns["rebalance_timeout_ms"], (NONE,))
+        columns["rebalance_timeout_ms"] = null_if_unknown(columns["rebalance_timeout_ms"], (NONE,))
     is_consumer = pc.equal(part.value.field("protocol_type"), payloads.CONSUMER).to_numpy(zero_copy_only=False)[owner]
     columns["subscription"] = structs(columns["subscription_bytes"], is_consumer, payloads.SUBSCRIPTION)
     columns["assignment"] = structs(columns["assignment_bytes"], is_consumer, payloads.ASSIGNMENT)
     columns["payload_json"] = payload_json(part.value, owner, columns, texts)
-    made = fitted(pa.StructArray.from_arrays(list(columns.values()), list(columns)), kind.value_type)
+    made = fit_type(pa.StructArray.from_arrays(list(columns.values()), list(columns)), kind.value_type)
     bounds = bounds_of(lists)
     return pa.Array.from_buffers(kind, len(lists), [None, pa.py_buffer(bounds - bounds[0])], children=[made])
 

@@ -36,7 +36,7 @@ class TopicId:
 
 
 @dataclass(frozen=True)
-class Made:
+class ComputedColumn:
     by: Callable[[Part, pa.DataType], pa.Array]
 
 
@@ -45,7 +45,7 @@ class MadeWithTexts:
     by: Callable[[Part, pa.DataType, PayloadTexts], pa.Array]
 
 
-Source = Key | Value | TopicId | Made | MadeWithTexts
+Source = Key | Value | TopicId | ComputedColumn | MadeWithTexts
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Sources:
         return self.columns.get(name) or Value(name)
 
 
-GROUP: dict[str, Source] = {"group_type": Made(group_type), "group_id": Key("group_id")}
+GROUP: dict[str, Source] = {"group_type": ComputedColumn(group_type), "group_id": Key("group_id")}
 MEMBER: dict[str, Source] = {**GROUP, "member_id": Key("member_id")}
 UNKNOWN = (NONE,)
 
 MARKERS = Sources(
     decoded_records.TRANSACTION_MARKERS,
-    {"marker": Made(marker), "coordinator_epoch": Value("coordinator_epoch", UNKNOWN)},
+    {"marker": ComputedColumn(marker), "coordinator_epoch": Value("coordinator_epoch", UNKNOWN)},
 )
 SOURCES = (
     Sources(
@@ -75,7 +75,7 @@ SOURCES = (
             "topic": Key("topic"),
             "partition": Key("partition"),
             "topic_id": TopicId("topic_id"),
-            "key_version": Made(key_version),
+            "key_version": ComputedColumn(key_version),
             "committed_offset": Value("offset"),
             "leader_epoch": Value("leader_epoch", UNKNOWN),
             "commit_time": Value("commit_timestamp", UNKNOWN),
@@ -115,8 +115,8 @@ SOURCES = (
         {**GROUP, "assignment_time": Value("assignment_timestamp", (0, NONE))},
     ),
     Sources(decoded_groups.TARGET_ASSIGNMENT_MEMBERS, MEMBER),
-    Sources(decoded_groups.CURRENT_MEMBER_ASSIGNMENTS, {**MEMBER, "member_state": Made(member_state)}),
-    Sources(decoded_groups.GROUP_PARTITION_METADATA, {**GROUP, "topics": Made(topics)}),
+    Sources(decoded_groups.CURRENT_MEMBER_ASSIGNMENTS, {**MEMBER, "member_state": ComputedColumn(member_state)}),
+    Sources(decoded_groups.GROUP_PARTITION_METADATA, {**GROUP, "topics": ComputedColumn(topics)}),
     Sources(
         decoded_groups.GROUP_REGULAR_EXPRESSIONS,
         {

@@ -5,10 +5,10 @@ import pyarrow as pa
 
 from schemas.records.registry import GROUP_TYPES
 from schemas.words.records import ControlType, GroupType, MemberState, TopicState
+from udfs.arrays.arrow_buffers import list_array
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.decode import Part
-from udfs.decoding.gather import listed
-from udfs.rows.typed_arrays import bounds_of, fitted, items_of
+from udfs.rows.typed_arrays import bounds_of, fit_type, items_of
 
 # By the number in the record, from 0; streams groups have numbers of their own.
 MEMBER_STATES = (MemberState.STABLE, MemberState.UNREVOKED_PARTITIONS, MemberState.UNRELEASED_PARTITIONS)
@@ -61,15 +61,15 @@ def topics(part: Part, kind: pa.ListType) -> pa.Array:
     for name, state in TOPIC_LISTS.items():
         if part.value.type.get_field_index(name) >= 0:
             lists = part.value.field(name)
-            found, owner = items_of(lists)
-            items.append(with_state(found, state, kind.value_type))
+            structs, owner = items_of(lists)
+            items.append(with_state(structs, state, kind.value_type))
             owners.append(owner)
             counts += np.diff(bounds_of(lists))
     order = np.argsort(np.concatenate(owners), kind="stable")
-    return fitted(listed(counts, pa.concat_arrays(items).take(pa.array(order))), kind)
+    return fit_type(list_array(counts, pa.concat_arrays(items).take(pa.array(order))), kind)
 
 
 def with_state(items: pa.StructArray, state: TopicState, kind: pa.StructType) -> pa.StructArray:
     states = pa.repeat(pa.scalar(state, pa.string()), len(items))
     named = pa.StructArray.from_arrays([states, *items.flatten()], ["state", *items.type.names])
-    return fitted(named, kind)
+    return fit_type(named, kind)

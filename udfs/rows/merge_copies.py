@@ -31,7 +31,7 @@ class Contradiction(Exception):
 
 
 @dataclass
-class Merged:
+class MergedRows:
     """What a stretch of offsets adds to the warehouse."""
 
     new: dict[str, pa.Table] = field(default_factory=dict)
@@ -57,18 +57,18 @@ class Index:
         return Index(*(getattr(self, name)[order] for name in ("source", "table", "row", "offset", "epoch")))
 
 
-def merge(known: Rows, copies: Sequence[Rows]) -> Merged:
+def merge(known: Rows, copies: Sequence[Rows]) -> MergedRows:
     """Raises Contradiction where two sources differ at one offset and leader epoch."""
     names = sorted({name for rows in (known, *copies) for name in rows})
     sources = [known, *copies]
     index = index_of(sources, names).sorted_by_key()
     if not len(index.row):
-        return Merged()
+        return MergedRows()
     winner = winners(index, names)
     is_winner = winner == np.arange(len(winner))
     check_equal(index, np.flatnonzero(~is_winner), winner, sources, names)
     is_new = is_winner & (index.source > 0)
-    merged = Merged(num_known=int(np.count_nonzero(~is_winner & (index.source > 0))))
+    merged = MergedRows(num_known=int(np.count_nonzero(~is_winner & (index.source > 0))))
     for code, name in enumerate(names):
         parts = [
             rows[name].take(pa.array(np.sort(index.row[is_new & (index.table == code) & (index.source == source)])))
@@ -77,7 +77,7 @@ def merge(known: Rows, copies: Sequence[Rows]) -> Merged:
         ]
         if parts and (whole := pa.concat_tables(parts)).num_rows:
             merged.new[name] = whole.sort_by("record_offset") if len(parts) > 1 else whole
-    merged.retracted = retracted(index, winner, names)
+    merged.retracted = retracted_rows(index, winner, names)
     merged.conflicts = conflicts(index, is_winner)
     return merged
 
@@ -161,7 +161,7 @@ def differing_row(rows: pa.Table, others: pa.Table, column: str) -> int | None:
     return next(row for row, (mine, theirs) in enumerate(pairs) if mine != theirs)
 
 
-def retracted(index: Index, winner: Places, names: list[str]) -> list[tuple[int, int | None]]:
+def retracted_rows(index: Index, winner: Places, names: list[str]) -> list[tuple[int, int | None]]:
     if REJECTED not in names:
         return []
     is_rejected = index.table == names.index(REJECTED)

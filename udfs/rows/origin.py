@@ -31,10 +31,10 @@ class Constants:
     columns: dict[tuple[Any, pa.DataType], pa.Array] = field(default_factory=dict)
 
     def of(self, value: Any, kind: pa.DataType, size: int) -> pa.Array:
-        found = self.columns.get((value, kind))
-        if found is None or len(found) < size:
-            found = self.columns[value, kind] = pa.repeat(pa.scalar(value, kind), size)
-        return found.slice(0, size)
+        column = self.columns.get((value, kind))
+        if column is None or len(column) < size:
+            column = self.columns[value, kind] = pa.repeat(pa.scalar(value, kind), size)
+        return column.slice(0, size)
 
 
 def known_numbers(values: NDArray[np.signedinteger], kind: pa.DataType) -> pa.Array:
@@ -72,7 +72,7 @@ def origin_columns(
 def table_of(columns: dict[str, pa.Array], schema: pa.Schema, out: OutOfRange, constants: Constants) -> pa.Table:
     """Columns that are not given are null. Texts may be dictionaries."""
     size = len(next(iter(columns.values())))
-    if out.found:
+    if out.times:
         columns["out_of_range"] = out.column(size, schema.field("out_of_range").type)
     arrays = [
         columns[wanted.name] if wanted.name in columns else constants.of(None, wanted.type, size) for wanted in schema

@@ -32,11 +32,11 @@ class PayloadTexts:
             if payload not in known:
                 text = known[payload] = payload_text(kind, message, payload)
                 self.size += len(payload) + len(text or "")
-        found = pa.array([known[payload] for payload in raw], pa.string())
+        texts = pa.array([known[payload] for payload in raw], pa.string())
         if self.size > LARGEST_MEMORY:
             self.known.clear()
             self.size = 0
-        return found.take(encoded.indices)
+        return texts.take(encoded.indices)
 
 
 def payload_text(kind: Kind, message: Message, raw: bytes) -> str | None:
@@ -52,7 +52,7 @@ def payload_json(
     group: pa.StructArray, owner: Positions, members: dict[str, pa.Array], texts: PayloadTexts
 ) -> pa.StringArray:
     """Of all members; `owner` says in which row of `group` each stands."""
-    found, rows = [pa.nulls(1, pa.string())], [np.zeros(0, np.int64)]
+    pieces, rows = [pa.nulls(1, pa.string())], [np.zeros(0, np.int64)]
     codes, kinds = distinct_kinds(group.field("protocol_type"), group.field("protocol"))
     for code, kind in enumerate(kinds):
         protocol_type, protocol = kind
@@ -63,13 +63,13 @@ def payload_json(
         else:
             continue
         mine = np.flatnonzero(codes[owner] == code)
-        told = (column.take(pa.array(mine)) for column in columns)
-        found.append(objects(*map(texts.texts, (kind, kind), MESSAGES, told)))
+        values = (column.take(pa.array(mine)) for column in columns)
+        pieces.append(objects(*map(texts.texts, (kind, kind), MESSAGES, values)))
         rows.append(mine)
     place = np.zeros(len(owner), np.int64)
     together = np.concatenate(rows)
     place[together] = np.arange(1, len(together) + 1)
-    return pa.concat_arrays(found).take(pa.array(place))
+    return pa.concat_arrays(pieces).take(pa.array(place))
 
 
 def objects(subscription: pa.StringArray, assignment: pa.StringArray) -> pa.StringArray:

@@ -36,21 +36,21 @@ def whole(rows: pa.Table, name: str) -> pa.Array:
 
 
 def numbers(rows: pa.Table, name: str) -> NDArray[np.generic]:
-    found: NDArray[np.generic] = pc.fill_null(whole(rows, name), NONE).to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[np.generic] = pc.fill_null(whole(rows, name), NONE).to_numpy(zero_copy_only=False)
+    return values
 
 
 def flags(rows: pa.Table, name: str) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = pc.fill_null(whole(rows, name), False).to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[np.bool_] = pc.fill_null(whole(rows, name), False).to_numpy(zero_copy_only=False)
+    return values
 
 
 def times(rows: pa.Table) -> NDArray[np.int64]:
     """Those that no timestamp can hold stand in `out_of_range`."""
     micros = pc.fill_null(whole(rows, "record_time").cast(pa.int64()), NONE * MICROSECONDS).to_numpy()
-    found = micros // MICROSECONDS
+    ms = micros // MICROSECONDS
     for row, beyond in enumerate(rows.column("out_of_range").to_pylist()):
         for each in beyond or ():
             if each["field"] == "record_time":
-                found[row] = each["value"]
-    return np.asarray(found, np.int64)
+                ms[row] = each["value"]
+    return np.asarray(ms, np.int64)

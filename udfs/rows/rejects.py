@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from schemas.tables.decoded_records import REJECTED_RECORDS
 from schemas.words.records import Part
+from udfs.arrays.arrow_buffers import binaries
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.big_endian import Positions, Views
 from udfs.arrays.slices import Slices
 from udfs.decoding.decode import Reject
-from udfs.decoding.gather import binaries
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.rows.origin import Constants, Origin, origin_columns, table_of
@@ -79,4 +79,4 @@ def versions(values: Slices, rows: Positions) -> pa.Array:
 
 
 def raw_bytes(slices: Slices, rows: Positions) -> pa.BinaryArray:
-    return binaries(Views(slices.data), slices.start[rows], slices.length[rows])
+    return binaries(slices.data, slices.start[rows], slices.length[rows])

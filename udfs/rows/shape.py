@@ -20,12 +20,12 @@ from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.decode import Decoded, Part
 from udfs.framing.log_bytes.framed_records import Records
-from udfs.rows.column_sources import BY_RECORD_TYPE, Key, Made, MadeWithTexts, Source, Sources, TopicId, Value
+from udfs.rows.column_sources import BY_RECORD_TYPE, ComputedColumn, Key, MadeWithTexts, Source, Sources, TopicId, Value
 from udfs.rows.origin import Constants, Origin, origin_columns, table_of
 from udfs.rows.payload_json import PayloadTexts
 from udfs.rows.rejects import rejected_ranges, rejected_records
 from udfs.rows.times import TIMESTAMP, OutOfRange
-from udfs.rows.typed_arrays import fitted, known, known_texts, merged, numbers
+from udfs.rows.typed_arrays import concatenate, fit_type, known_texts, null_if_unknown, numbers
 
 __all__ = ["Origin", "Shaper", "rejected_ranges"]
 
@@ -53,7 +53,7 @@ class Shaper:
         rows, order = in_order(parts, len(records))
         out = OutOfRange()
         columns = origin_columns(records, rows, origin, self.constants, out)
-        columns["value_version"] = merged([versions(part) for part in parts], order)
+        columns["value_version"] = concatenate([versions(part) for part in parts], order)
         schema = table_schema(sources.table)
         for wanted in schema:
             if wanted.name not in ORIGIN_NAMES:
@@ -66,37 +66,37 @@ class Shaper:
         if isinstance(source, Value) and all(value_field(part, source.name) is None for part in parts):
             return self.constants.of(None, wanted.type, sum(len(part.rows) for part in parts))
         kind = pa.int64() if wanted.type == TIMESTAMP else wanted.type
-        array = merged(alike([self.piece(part, kind, source) for part in parts]), order)
+        array = concatenate(alike([self.column_of_part(part, kind, source) for part in parts]), order)
         match source:
             case Value(_, unknown) if wanted.type == TIMESTAMP:
                 ms, is_valid = numbers(array)
                 return out.timestamps(wanted.name, ms, is_valid, unknown)
             case Value(_, unknown) if unknown:
-                return known(array, unknown)
+                return null_if_unknown(array, unknown)
             case TopicId():
                 return known_texts(array, ZERO_UUID)
         return array
 
-    def piece(self, part: Part, kind: pa.DataType, source: Source) -> pa.Array:
+    def column_of_part(self, part: Part, kind: pa.DataType, source: Source) -> pa.Array:
         """What a part has for a column."""
         match source:
             case Key(name):
-                return key_column(part, fitted(part.key.field(name), kind))
+                return key_column(part, fit_type(part.key.field(name), kind))
             case Value(name) | TopicId(name):
                 array = value_field(part, name)
-                return self.constants.of(None, kind, len(part.rows)) if array is None else fitted(array, kind)
-            case Made(by):
+                return self.constants.of(None, kind, len(part.rows)) if array is None else fit_type(array, kind)
+            case ComputedColumn(by):
                 return by(part, kind)
             case MadeWithTexts(by):
                 return by(part, kind, self.texts)
 
 
-def key_column(part: Part, found: pa.Array) -> pa.Array:
+def key_column(part: Part, values: pa.Array) -> pa.Array:
     """Texts of keys that rows share stay shared up to the file: Parquet stores them so too."""
     if part.key_of_row is None:
-        return found
+        return values
     places = pa.array(part.key_of_row)
-    return pa.DictionaryArray.from_arrays(places, found) if pa.types.is_string(found.type) else found.take(places)
+    return pa.DictionaryArray.from_arrays(places, values) if pa.types.is_string(values.type) else values.take(places)
 
 
 def alike(arrays: list[pa.Array]) -> list[pa.Array]:

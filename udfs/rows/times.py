@@ -18,7 +18,7 @@ class OutOfRange:
     """The times of one table that no timestamp can hold: which column, which rows, what was written."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[str, Positions, NDArray[np.int64]]] = []
+        self.times: list[tuple[str, Positions, NDArray[np.int64]]] = []
 
     def timestamps(
         self, name: str, ms: NDArray[np.int64], is_valid: Valid = None, unknown: tuple[int, ...] = (-1,)
@@ -30,18 +30,18 @@ class OutOfRange:
         is_inside = (ms >= LOWEST_MS) & (ms <= HIGHEST_MS)
         rows = np.flatnonzero(is_known & ~is_inside)
         if len(rows):
-            self.found.append((name, rows, ms[rows]))
+            self.times.append((name, rows, ms[rows]))
         is_shown = is_known & is_inside
         return number_column(np.where(is_shown, ms, 0) * MICROSECONDS, TIMESTAMP, is_shown)
 
     def column(self, size: int, kind: pa.ListType) -> pa.ListArray:
         """Column `out_of_range`: per row its times in the order of the columns, null where there are none."""
-        rows = np.concatenate([rows for _, rows, _ in self.found])
-        names = pa.array([name for name, _, _ in self.found], pa.string())
-        which = np.repeat(np.arange(len(self.found)), [len(rows) for _, rows, _ in self.found])
+        rows = np.concatenate([rows for _, rows, _ in self.times])
+        names = pa.array([name for name, _, _ in self.times], pa.string())
+        which = np.repeat(np.arange(len(self.times)), [len(rows) for _, rows, _ in self.times])
         order = np.argsort(rows, kind="stable")
         fields = names.take(pa.array(which[order]))
-        values = pa.array(np.concatenate([values for _, _, values in self.found])[order])
+        values = pa.array(np.concatenate([values for _, _, values in self.times])[order])
         items = pa.StructArray.from_arrays([fields, values], fields=list(kind.value_type))
         counts = np.bincount(rows, minlength=size)
         bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -7,22 +7,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.arrays.arrow_buffers import validity
 from udfs.arrays.big_endian import Positions
-from udfs.decoding.gather import validity
 
 Valid = NDArray[np.bool_] | None
 
 
-def fitted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def fit_type(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """The array under a type with wider integers and more or fewer fields; fields that it lacks are null."""
     if pa.types.is_list(wanted):
         # By buffers, since ListArray.from_arrays takes no nulls of a slice.
-        items = fitted(array.values, wanted.value_type)
+        items = fit_type(array.values, wanted.value_type)
         return pa.Array.from_buffers(wanted, len(array), array.buffers()[:2], offset=array.offset, children=[items])
     if not pa.types.is_struct(wanted):
         return array if array.type == wanted else array.cast(wanted)
     children = [
-        fitted(array.field(field.name), field.type)
+        fit_type(array.field(field.name), field.type)
         if array.type.get_field_index(field.name) >= 0
         else pa.nulls(len(array), field.type)
         for field in wanted
@@ -30,7 +30,7 @@ def fitted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pa.StructArray.from_arrays(children, fields=list(wanted), mask=array.is_null() if array.null_count else None)
 
 
-def merged(arrays: Sequence[pa.Array], order: Positions | None) -> pa.Array:
+def concatenate(arrays: Sequence[pa.Array], order: Positions | None) -> pa.Array:
     """One after another, then put in order."""
     if len(arrays) == 1 and order is None:
         return arrays[0]
@@ -99,7 +99,7 @@ def known_texts(array: pa.StringArray, unknown: str) -> pa.StringArray:
     return pc.if_else(is_unknown, pa.scalar(None, array.type), array) if pc.any(is_unknown).as_py() else array
 
 
-def known(array: pa.Array, unknown: tuple[int, ...]) -> pa.Array:
+def null_if_unknown(array: pa.Array, unknown: tuple[int, ...]) -> pa.Array:
     """Null for the numbers that stand for unknown."""
     if array.null_count == len(array):
         return array

@@ -37,7 +37,7 @@ def expiry_rows(history: PartitionHistory) -> pa.Table:
     is_retained = is_rule(rule, *RETAINED) & (base != NONE)
     expires = np.where(is_retained, base + history.broker.offsets_retention_ms * 1000, NONE)
     expires = np.where(is_rule(rule, ExpiryRule.OWN_TIME), numbers(live["last_expire_time"]), expires)
-    is_blocked, is_block_unsure = blocked(history, live)
+    is_blocked, is_block_unsure = pending_transactions(history, live)
     doubt = np.maximum.reduce([
         confidence_places(live["confidence"]),
         np.array([CONFIDENCES.index(each.confidence) for each in by_group], np.int64)[group],
@@ -86,8 +86,8 @@ def messages_at_risk(history: PartitionHistory, live: pa.Table) -> pa.Array:
     """Of what the log holds: a committed offset outside of it counts as the nearer end."""
     marks = history.watermarks
     row = marks.at(live, np.full(live.num_rows, history.as_of_time))
-    found = marks.rows.take(pa.array(row, mask=row == NOWHERE))
-    start, end = found["log_start_offset"], found["log_end_offset"]
+    snapshots = marks.rows.take(pa.array(row, mask=row == NOWHERE))
+    start, end = snapshots["log_start_offset"], snapshots["log_end_offset"]
     is_other = pa.array(marks.are_of_other_topic(row, live["topic_id"], numbers(live["from_time"])))
     committed = pc.min_element_wise(
         pc.max_element_wise(live["committed_offset"], start, skip_nulls=False), end, skip_nulls=False
@@ -96,7 +96,7 @@ def messages_at_risk(history: PartitionHistory, live: pa.Table) -> pa.Array:
     return pc.if_else(is_other, pa.scalar(None, pa.int64()), larger)
 
 
-def blocked(history: PartitionHistory, live: pa.Table) -> tuple[Flags, Flags]:
+def pending_transactions(history: PartitionHistory, live: pa.Table) -> tuple[Flags, Flags]:
     """Whether an open transaction waits to commit the same key, and whether its commit is older than those at hand:
     then each offset of its groups may be meant."""
     transactions = open_transactions(history)
@@ -124,14 +124,14 @@ def pending_keys(history: PartitionHistory, transactions: pa.Table) -> set[tuple
     is_later = pc.and_(has_happened, pc.greater_equal(commits["record_offset"], min(first.values())))
     is_of_groups = pc.is_in(commits["group_id"], value_set=groups_of(transactions))
     counts = pc.and_(pc.or_(is_mine, commits["is_tombstone"]), pc.and_(is_later, is_of_groups))
-    found: set[tuple[object, ...]] = set()
+    pending: set[tuple[object, ...]] = set()
     for row in commits.select([*KEY, "record_offset", "is_tombstone", "producer_id"]).filter(counts).to_pylist():
         key = tuple(row[name] for name in KEY)
         if row["is_tombstone"]:
-            found.discard(key)
+            pending.discard(key)
         elif row["record_offset"] >= first[row["producer_id"]]:
-            found.add(key)
-    return found
+            pending.add(key)
+    return pending
 
 
 def groups_of(transactions: pa.Table) -> pa.Array:

@@ -41,8 +41,10 @@ def sweeps(history: PartitionHistory, groups: pa.Array) -> dict[str, Sweep]:
     topics = subscribed_topics(history, groups)
     sources = source_topics(history, groups)
     emptied = emptied_times(history)
-    found = {group: sweep_of(state, topics.get(group), sources.get(group), emptied) for group, state in states.items()}
-    return {group: found.get(group, UNKNOWN) for group in groups.to_pylist()}
+    of_states = {
+        group: sweep_of(state, topics.get(group), sources.get(group), emptied) for group, state in states.items()
+    }
+    return {group: of_states.get(group, UNKNOWN) for group in groups.to_pylist()}
 
 
 def sweep_of(
@@ -69,7 +71,7 @@ def sweep_of(
         topics = NO_TOPICS if is_empty or state["state"] == GroupState.NOT_READY else sources
     elif is_empty:
         topics = NO_TOPICS
-    return unsubscribed(group_type, topics, about)
+    return unsubscribed_sweep(group_type, topics, about)
 
 
 def classic_sweep(
@@ -82,11 +84,11 @@ def classic_sweep(
         rule = ExpiryRule.GROUP_EMPTY_OLD if since is None else ExpiryRule.GROUP_EMPTY
         return Sweep(GroupType.CLASSIC, rule, since=since, **about)
     if state["state"] == GroupState.STABLE and state["protocol_type"] == CONSUMER_PROTOCOL:
-        return unsubscribed(GroupType.CLASSIC, topics, about)
+        return unsubscribed_sweep(GroupType.CLASSIC, topics, about)
     return Sweep(GroupType.CLASSIC, ExpiryRule.NEVER, **about)
 
 
-def unsubscribed(group_type: str, topics: frozenset[str] | None, about: dict[str, Any]) -> Sweep:
+def unsubscribed_sweep(group_type: str, topics: frozenset[str] | None, about: dict[str, Any]) -> Sweep:
     if topics is None:
         return Sweep(group_type, ExpiryRule.UNKNOWN, **about)
     return Sweep(group_type, ExpiryRule.NOT_SUBSCRIBED, kept=topics, **about)
@@ -95,14 +97,14 @@ def unsubscribed(group_type: str, topics: frozenset[str] | None, about: dict[str
 def source_topics(history: PartitionHistory, groups: pa.Array) -> dict[str, frozenset[str] | None]:
     """Topics that each streams group's topology reads; None: it reads by a pattern. Only the newest topology is at
     hand: one that came later says nothing of the time."""
-    found = {}
+    by_group = {}
     topologies = history.table("streams_group_topologies")
     topologies = topologies.filter(pc.less_equal(topologies["record_offset"], newest_offset(history)))
     for group, row in newest(topologies, groups, "record_offset").items():
         parts = row["subtopologies"] or ()
         has_pattern = any(part["source_topic_regex"] for part in parts)
-        found[group] = None if has_pattern else frozenset(topic for part in parts for topic in topics_read(part))
-    return found
+        by_group[group] = None if has_pattern else frozenset(topic for part in parts for topic in topics_read(part))
+    return by_group
 
 
 def topics_read(part: Mapping[str, Any]) -> Iterable[str]:

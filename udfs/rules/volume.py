@@ -64,17 +64,17 @@ def are_asked(commits: pa.Table, settled_from: int | None) -> Flags:
 def codes(values: Numbers | pa.Array) -> tuple[Numbers, Numbers]:
     """A number for each distinct value, and for each number a place that has it."""
     encoded = pa.array(values).dictionary_encode()
-    found = encoded.indices.to_numpy().astype(np.int64)
+    numbered = encoded.indices.to_numpy().astype(np.int64)
     places = np.zeros(len(encoded.dictionary), np.int64)
-    places[found] = np.arange(len(found))
-    return found, places
+    places[numbered] = np.arange(len(numbered))
+    return numbered, places
 
 
 def are_new(values: Numbers) -> Numbers:
     """Whether the value differs from the one before."""
-    found = np.ones(len(values), np.bool_)
-    found[1:] = values[1:] != values[:-1]
-    return found
+    is_new = np.ones(len(values), np.bool_)
+    is_new[1:] = values[1:] != values[:-1]
+    return is_new
 
 
 def sorted_places(values: Numbers) -> Numbers:
@@ -91,14 +91,14 @@ def are_unchanged(
     none. The first of an hour is compared with what held as the hour began."""
     value = pc.fill_null(records["committed_offset"], 0).to_numpy()[order]
     has_value = ~records["is_tombstone"].to_numpy()[order]
-    found = np.zeros(len(order), np.bool_)
-    found[1:] = (value[1:] == value[:-1]) & has_value[:-1]
+    is_unchanged = np.zeros(len(order), np.bool_)
+    is_unchanged[1:] = (value[1:] == value[:-1]) & has_value[:-1]
     firsts = np.flatnonzero(is_first)
     wanted = keys.take(pa.array(order[firsts]))
     begins = records["record_time"].cast(pa.int64()).to_numpy()[order[firsts]] // HOUR * HOUR
     held = held_offsets(history, wanted, begins)
-    found[firsts] = pc.fill_null(pc.equal(held, pa.array(value[firsts])), False).to_numpy(zero_copy_only=False)
-    return found
+    is_unchanged[firsts] = pc.fill_null(pc.equal(held, pa.array(value[firsts])), False).to_numpy(zero_copy_only=False)
+    return is_unchanged
 
 
 def held_offsets(history: PartitionHistory, wanted: pa.Table, times: Numbers) -> pa.Array:
@@ -115,10 +115,10 @@ def held_offsets(history: PartitionHistory, wanted: pa.Table, times: Numbers) ->
 
 def busiest(minute: Numbers, num_cells: int) -> Numbers:
     """For each cell the commits in its busiest minute."""
-    found = np.zeros(num_cells, np.int64)
+    most = np.zeros(num_cells, np.int64)
     code, rows = codes(minute)
-    np.maximum.at(found, minute[rows] // (HOUR // MINUTE), np.bincount(code, minlength=len(rows)))
-    return found
+    np.maximum.at(most, minute[rows] // (HOUR // MINUTE), np.bincount(code, minlength=len(rows)))
+    return most
 
 
 def slots(run: Numbers, time: Numbers, is_commit: Numbers) -> Numbers:

@@ -3,6 +3,6 @@
 from collections.abc import Sequence
 
 
-def listed(names: Sequence[str], most: int, gap: str = ", ") -> str:
+def list_names(names: Sequence[str], most: int, gap: str = ", ") -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return gap.join(names[:most]) + more

@@ -64,13 +64,13 @@ def topics(column: ArchiveColumn, values: Sequence[Any]) -> pa.Array:
 def integers(column: ArchiveColumn, values: Sequence[Any]) -> pa.Array:
     check_types(column, values, int)
     try:
-        found = pa.array(values, pa.int64())
+        array = pa.array(values, pa.int64())
     except (pa.ArrowInvalid, OverflowError):
         raise Unusual from None
-    bounds = pc.min_max(found).as_py()
+    bounds = pc.min_max(array).as_py()
     if bounds["min"] is not None and not column.lowest <= bounds["min"] <= bounds["max"] <= column.highest:
         raise Unusual
-    return found
+    return array
 
 
 def flags(column: ArchiveColumn, values: Sequence[Any]) -> pa.Array:
@@ -94,12 +94,12 @@ def binaries(column: ArchiveColumn, values: Sequence[Any]) -> pa.Array:
     check_types(column, values, str)
     decode, encode = binascii.a2b_base64, base64.b64encode
     try:
-        found = [None if value is None else decode(value) for value in values]
+        payloads = [None if value is None else decode(value) for value in values]
     except ValueError:
         raise Unusual from None
-    if any(raw is not None and encode(raw).decode() != value for raw, value in zip(found, values, strict=True)):
+    if any(raw is not None and encode(raw).decode() != value for raw, value in zip(payloads, values, strict=True)):
         raise Unusual
-    return pa.array(found, pa.binary())
+    return pa.array(payloads, pa.binary())
 
 
 READERS: Mapping[Kind, Callable[[ArchiveColumn, Sequence[Any]], pa.Array]] = {

@@ -28,7 +28,7 @@ SHOWN = 60
 MIME_LINE = 76
 
 
-class Bad(Exception):
+class BadLine(Exception):
     def __init__(self, reason: RejectReason, field: str | None, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
@@ -40,7 +40,7 @@ class ReadLine:
     """What was read of one line, and the first thing that could not be."""
 
     values: dict[str, Any]
-    error: Bad | None = None
+    error: BadLine | None = None
 
 
 def line_rows(lines: pa.Array, files: pa.Array) -> pa.RecordBatch:
@@ -65,15 +65,15 @@ def archive_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def folder_columns(file: str) -> dict[str, str]:
     """Columns that folders of the file are named after, as Spark writes them: /partition=3/."""
-    found = {name: re.search(f"/{name}=([^/]+)/", file) for name in FOLDER_COLUMNS}
-    return {name: match[1] for name, match in found.items() if match}
+    matches = {name: re.search(f"/{name}=([^/]+)/", file) for name in FOLDER_COLUMNS}
+    return {name: match[1] for name, match in matches.items() if match}
 
 
 def line_row(line: bytes, file: str, folder: Mapping[str, str]) -> dict[str, Any]:
     row = ReadLine({"source_file": file, "has_producers": False, "is_other_topic": False})
     try:
         fields = {**folder, **json_object(line)}
-    except Bad as error:
+    except BadLine as error:
         return with_problem(row, line, error)
     topic = fields.get("topic")
     if isinstance(topic, str) and topic != OFFSETS_TOPIC:
@@ -88,13 +88,13 @@ def json_object(line: bytes) -> dict[str, Any]:
         fields = json.loads(line.decode())
     except UnicodeDecodeError as error:
         detail = f"byte {error.object[error.start]:#04x} at position {error.start} of the line is not UTF-8"
-        raise Bad(RejectReason.BAD_JSON, None, detail) from None
+        raise BadLine(RejectReason.BAD_JSON, None, detail) from None
     except json.JSONDecodeError as error:
-        raise Bad(RejectReason.BAD_JSON, None, f"{error.msg} at character {error.pos}") from None
+        raise BadLine(RejectReason.BAD_JSON, None, f"{error.msg} at character {error.pos}") from None
     except (ValueError, RecursionError) as error:
-        raise Bad(RejectReason.BAD_JSON, None, str(error)[:SHOWN]) from None
+        raise BadLine(RejectReason.BAD_JSON, None, str(error)[:SHOWN]) from None
     if not isinstance(fields, dict):
-        raise Bad(RejectReason.BAD_JSON, None, f"{shown(fields)}, an object expected")
+        raise BadLine(RejectReason.BAD_JSON, None, f"{quote_value(fields)}, an object expected")
     return fields
 
 
@@ -103,7 +103,7 @@ def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
     for column in COLUMNS:
         try:
             value = read_column(column, fields.get(column.name))
-        except Bad as error:
+        except BadLine as error:
             row.error = row.error or error
             continue
         if column.kind is not Kind.TEXT:
@@ -111,7 +111,7 @@ def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
     # Writers leave null fields out, so a missing producer id is none; the flags are never null.
     row.values["has_producers"] = all(fields.get(name) is not None for name in ("is_transactional", "is_control"))
     if row.error is None and row.values["is_transactional"] and row.values["producer_id"] is None:
-        row.error = Bad(
+        row.error = BadLine(
             RejectReason.BAD_COLUMN, "producer_id", "null although is_transactional is true: the record needs one"
         )
 
@@ -119,21 +119,21 @@ def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
 def read_column(column: ArchiveColumn, value: Any) -> object:
     if value is None:
         if not column.has_nulls:
-            raise Bad(RejectReason.BAD_COLUMN, column.name, "null or missing")
+            raise BadLine(RejectReason.BAD_COLUMN, column.name, "null or missing")
         return None
     return READERS[column.kind](column, value)
 
 
 def text(column: ArchiveColumn, value: Any) -> str:
     if not isinstance(value, str):
-        raise Bad(RejectReason.BAD_COLUMN, column.name, f"{shown(value)}, a string expected")
+        raise BadLine(RejectReason.BAD_COLUMN, column.name, f"{quote_value(value)}, a string expected")
     return value
 
 
 def integer(column: ArchiveColumn, value: Any) -> int:
     number = whole_number(value)
     if number is None or not column.lowest <= number <= column.highest:
-        raise Bad(RejectReason.BAD_COLUMN, column.name, f"{shown(value)}, {column.expected} expected")
+        raise BadLine(RejectReason.BAD_COLUMN, column.name, f"{quote_value(value)}, {column.expected_text} expected")
     return number
 
 
@@ -146,7 +146,7 @@ def whole_number(value: Any) -> int | None:
 
 def flag(column: ArchiveColumn, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise Bad(RejectReason.BAD_COLUMN, column.name, f"{shown(value)}, true or false expected")
+        raise BadLine(RejectReason.BAD_COLUMN, column.name, f"{quote_value(value)}, true or false expected")
     return value
 
 
@@ -155,7 +155,7 @@ def time_ms(column: ArchiveColumn, value: Any) -> int:
     if number is None and isinstance(value, str):
         number = instant_ms(value)
     if number is None or not column.lowest <= number <= column.highest:
-        raise Bad(RejectReason.BAD_COLUMN, column.name, f"{shown(value)}, {INSTANT_EXPECTED}")
+        raise BadLine(RejectReason.BAD_COLUMN, column.name, f"{quote_value(value)}, {INSTANT_EXPECTED}")
     return number
 
 
@@ -177,17 +177,17 @@ def base64_bytes(column: ArchiveColumn, value: Any) -> bytes:
     """Decoders leave out what they do not know, and take text that has lost its end: only what encodes to the same
     text again is taken."""
     if not isinstance(value, str):
-        raise Bad(RejectReason.BAD_COLUMN, column.name, f"{shown(value)}, a string in base64 expected")
+        raise BadLine(RejectReason.BAD_COLUMN, column.name, f"{quote_value(value)}, a string in base64 expected")
     try:
         raw = binascii.a2b_base64(value)
     except ValueError as error:
-        raise Bad(RejectReason.BAD_BASE64, column.name, f"{shown(value)}: {error}") from None
+        raise BadLine(RejectReason.BAD_BASE64, column.name, f"{quote_value(value)}: {error}") from None
     encoded = base64.b64encode(raw).decode()
     if encoded != value and mime_lines(encoded) != value:
-        raise Bad(
+        raise BadLine(
             RejectReason.BAD_BASE64,
             column.name,
-            f"{shown(value)} is not canonical base64: its bytes encode to another text",
+            f"{quote_value(value)} is not canonical base64: its bytes encode to another text",
         )
     return raw
 
@@ -206,7 +206,7 @@ READERS: Mapping[Kind, Callable[[ArchiveColumn, Any], object]] = {
 }
 
 
-def with_problem(row: ReadLine, line: bytes, error: Bad) -> dict[str, Any]:
+def with_problem(row: ReadLine, line: bytes, error: BadLine) -> dict[str, Any]:
     return {
         **row.values,
         "raw": line,
@@ -216,7 +216,7 @@ def with_problem(row: ReadLine, line: bytes, error: Bad) -> dict[str, Any]:
     }
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     # In ASCII: JSON may hold half of a surrogate pair, which is no text elsewhere.
     whole = json.dumps(value)
     return whole if len(whole) <= SHOWN else f"{whole[:SHOWN]}…"

@@ -43,7 +43,7 @@ class ArchiveColumn:
     highest: int = 2**63 - 1
 
     @property
-    def expected(self) -> str:
+    def expected_text(self) -> str:
         return f"an integer from {self.lowest} to {self.highest}"
 
 
@@ -114,13 +114,13 @@ def records_of(batch: pa.RecordBatch) -> Records:
 
 
 def numbers(batch: pa.RecordBatch, name: str) -> NDArray[Any]:
-    found: NDArray[Any] = pc.fill_null(batch.column(name), NONE).to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[Any] = pc.fill_null(batch.column(name), NONE).to_numpy(zero_copy_only=False)
+    return values
 
 
 def flags(batch: pa.RecordBatch, name: str) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = pc.fill_null(batch.column(name), False).to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[np.bool_] = pc.fill_null(batch.column(name), False).to_numpy(zero_copy_only=False)
+    return values
 
 
 def shared_slices(keys: pa.Array, values: pa.Array) -> tuple[Slices, Slices]:
@@ -144,7 +144,7 @@ def by_producers(batch: pa.RecordBatch) -> list[tuple[bool, pa.RecordBatch]]:
 def problem_rows(batch: pa.RecordBatch, cluster: str, run_id: str) -> pa.Table:
     """Rows of rejected_records for the rows that are no records; what stood there is in `value_bytes`."""
     rows = batch.filter(pc.is_valid(batch.column("problem")))
-    told = {
+    origin_columns = {
         "cluster": text_column(cluster, rows.num_rows),
         "offsets_partition": rows.column("partition"),
         "record_offset": rows.column("offset"),
@@ -160,7 +160,7 @@ def problem_rows(batch: pa.RecordBatch, cluster: str, run_id: str) -> pa.Table:
         "value_bytes": rows.column("raw"),
     }
     schema = table_schema(REJECTED_RECORDS)
-    columns = [told.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
+    columns = [origin_columns.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
     return pa.table(columns, schema=schema)
 
 

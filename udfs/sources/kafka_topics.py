@@ -13,7 +13,7 @@ from udfs.sources.snapshot_fields import (
     Snapshots,
     maybe,
     number_of,
-    shown,
+    quote_value,
     topic_id,
     topic_name,
     whole,
@@ -26,7 +26,7 @@ NO_LEADER = "none"
 
 
 @dataclass
-class Described:
+class DescribedTopic:
     """A topic as kafka-topics tells it; `leaders` by partition."""
 
     topic_id: str | None
@@ -37,41 +37,43 @@ class Described:
 
 def described_topics(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> Snapshots:
     """A line for each topic, then one for each of its partitions. Ids are there from Kafka 3.0 on."""
-    topics: dict[str, Described] = {}
+    topics: dict[str, DescribedTopic] = {}
     for number, line in lines:
         cells, place = cells_of(number, line), f"line {number}:"
         name = topic_name(cells["Topic"], f"{place} Topic")
         if "PartitionCount" in cells:
             if name in topics:
-                raise Malformed(f"{place} Topic: {shown(name)} appears here a second time, each topic once expected")
+                raise Malformed(
+                    f"{place} Topic: {quote_value(name)} appears here a second time, each topic once expected"
+                )
             topics[name] = described_topic(cells, number)
         elif "Partition" in cells:
             if name not in topics:
                 raise Malformed(
-                    f"{place} {shown(line.strip())}, but no line before it has the PartitionCount of topic {name}"
+                    f"{place} {quote_value(line.strip())}, but no line before it has the PartitionCount of topic {name}"
                 )
             add_partition(topics[name], cells, place)
         else:
-            raise Malformed(f"{place} {shown(line.strip())}, a PartitionCount or a Partition expected")
+            raise Malformed(f"{place} {quote_value(line.strip())}, a PartitionCount or a Partition expected")
     return described_snapshot(topics, captured_at_ms)
 
 
 def cells_of(number: int, line: str) -> dict[str, str]:
     """`Name: value` between tabs; other tools' copies have spaces instead."""
-    found = {match[1]: match[2] for match in CELL.finditer(line.strip())}
-    if "Topic" not in found:
-        raise Malformed(f"line {number}: {shown(line.strip())}, a line of kafka-topics --describe expected")
-    return found
+    cells = {match[1]: match[2] for match in CELL.finditer(line.strip())}
+    if "Topic" not in cells:
+        raise Malformed(f"line {number}: {quote_value(line.strip())}, a line of kafka-topics --describe expected")
+    return cells
 
 
-def described_topic(cells: Mapping[str, str], number: int) -> Described:
+def described_topic(cells: Mapping[str, str], number: int) -> DescribedTopic:
     place = f"line {number}:"
     count = whole(1, INT)(number_of(cells["PartitionCount"]), f"{place} PartitionCount")
     own_id = topic_id(cells["TopicId"], f"{place} TopicId") if cells.get("TopicId") else None
-    return Described(own_id, count, number)
+    return DescribedTopic(own_id, count, number)
 
 
-def add_partition(topic: Described, cells: Mapping[str, str], place: str) -> None:
+def add_partition(topic: DescribedTopic, cells: Mapping[str, str], place: str) -> None:
     partition = whole(0, topic.count - 1)(number_of(cells["Partition"]), f"{place} Partition")
     if partition in topic.leaders:
         raise Malformed(f"{place} Partition: {partition} appears here a second time, each partition once expected")
@@ -79,11 +81,11 @@ def add_partition(topic: Described, cells: Mapping[str, str], place: str) -> Non
     topic.leaders[partition] = None if leader == NO_LEADER else maybe(NONE, INT)(number_of(leader), f"{place} Leader")
 
 
-def described_snapshot(topics: Mapping[str, Described], captured_at_ms: int) -> Snapshots:
+def described_snapshot(topics: Mapping[str, DescribedTopic], captured_at_ms: int) -> Snapshots:
     for name, topic in topics.items():
         if len(topic.leaders) != topic.count:
-            told = f"topic {name} has PartitionCount {topic.count}, but lines of partitions: {len(topic.leaders)}"
-            raise Malformed(f"line {topic.line}: {told}")
+            line = f"topic {name} has PartitionCount {topic.count}, but lines of partitions: {len(topic.leaders)}"
+            raise Malformed(f"line {topic.line}: {line}")
     rows = [
         {"captured_time": captured_at_ms, "topic": name, "topic_id": topic.topic_id, "partition": partition}
         for name, topic in topics.items()

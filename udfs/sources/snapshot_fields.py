@@ -30,7 +30,7 @@ Reader = Callable[[Any, str], Any]
 
 
 class Malformed(Exception):
-    """Names the line, the field, what stands there and what was expected."""
+    """Names the line, the field, its value, and what was expected."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Member:
 def fields_of(value: Any, members: Mapping[str, Member], place: str) -> Row:
     """The known fields; others may come from a later release."""
     if not isinstance(value, dict):
-        raise Malformed(f"{place.removesuffix(':')}: {shown(value)}, an object expected")
+        raise Malformed(f"{place.removesuffix(':')}: {quote_value(value)}, an object expected")
     places = {name: f"{place} {name}" if place.endswith(":") else f"{place}.{name}" for name in members}
     for name, member in members.items():
         if member.is_required and name not in value:
@@ -70,7 +70,7 @@ def fields_of(value: Any, members: Mapping[str, Member], place: str) -> Row:
 def whole(lowest: int, highest: int) -> Reader:
     def read(value: Any, place: str) -> int:
         if type(value) is not int or not lowest <= value <= highest:
-            raise Malformed(f"{place}: {shown(value)}, an integer from {lowest} to {highest} expected")
+            raise Malformed(f"{place}: {quote_value(value)}, an integer from {lowest} to {highest} expected")
         return value
 
     return read
@@ -93,7 +93,7 @@ def maybe(lowest: int, highest: int) -> Reader:
 def matching(pattern: re.Pattern[str], expected: str) -> Reader:
     def read(value: Any, place: str) -> str:
         if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise Malformed(f"{place}: {shown(value)}, {expected} expected")
+            raise Malformed(f"{place}: {quote_value(value)}, {expected} expected")
         return value
 
     return read
@@ -102,7 +102,7 @@ def matching(pattern: re.Pattern[str], expected: str) -> Reader:
 def list_of(read: Reader) -> Reader:
     def read_list(value: Any, place: str) -> list[Any]:
         if not isinstance(value, list):
-            raise Malformed(f"{place}: {shown(value)}, a list expected")
+            raise Malformed(f"{place}: {quote_value(value)}, a list expected")
         return [read(item, f"{place}[{number}]") for number, item in enumerate(value)]
 
     return read_list
@@ -125,29 +125,29 @@ def topic_id(value: Any, place: str) -> str | None:
 def settings(value: Any, place: str) -> list[tuple[str, str | None]]:
     """Values as texts, as brokers tell them."""
     if not isinstance(value, dict):
-        raise Malformed(f"{place}: {shown(value)}, an object expected")
+        raise Malformed(f"{place}: {quote_value(value)}, an object expected")
     return sorted((ANY_TEXT(name, place), setting(told, f"{place}.{name}")) for name, told in value.items())
 
 
 def setting(value: Any, place: str) -> str | None:
     if isinstance(value, (dict, list)):
-        raise Malformed(f"{place}: {shown(value)}, a text, number or truth value expected")
+        raise Malformed(f"{place}: {quote_value(value)}, a text, number or truth value expected")
     if value is None:
         return None
-    told = str(ANY_TEXT(value if isinstance(value, str) else json.dumps(value), place))
-    if place.endswith(COUNTED) and not POSITIVE.fullmatch(told):
-        raise Malformed(f"{place}: {shown(value)}, a whole number above 0 expected")
-    return told
+    line = str(ANY_TEXT(value if isinstance(value, str) else json.dumps(value), place))
+    if place.endswith(COUNTED) and not POSITIVE.fullmatch(line):
+        raise Malformed(f"{place}: {quote_value(value)}, a whole number above 0 expected")
+    return line
 
 
 def groups(value: Any, place: str) -> list[Row]:
     """Settings of groups, in one order, so that the same snapshot is the same row."""
     read: list[Row] = list_of(object_of(GROUP))(value, place)
-    found = {each["group_id"]: each for each in read}
-    if len(found) < len(read):
-        twice = next(each["group_id"] for each in read if found[each["group_id"]] is not each)
-        raise Malformed(f"{place}: group_id {shown(twice)} twice, each group once expected")
-    return [each for _, each in sorted(found.items())]
+    by_group = {each["group_id"]: each for each in read}
+    if len(by_group) < len(read):
+        twice = next(each["group_id"] for each in read if by_group[each["group_id"]] is not each)
+        raise Malformed(f"{place}: group_id {quote_value(twice)} twice, each group once expected")
+    return [each for _, each in sorted(by_group.items())]
 
 
 topic_name = matching(TOPIC, "a topic's name (letters, digits, . _ -, at most 249)")
@@ -158,7 +158,7 @@ ANY_TEXT = matching(re.compile(r"[^\ud800-\udfff]*", re.DOTALL), "a text")
 GROUP = {"group_id": Member(ANY_TEXT, is_required=True), "settings": Member(settings, is_required=True)}
 
 
-def shown(value: Any) -> str:
+def quote_value(value: Any) -> str:
     # In ASCII: JSON may hold half of a surrogate pair, which cannot be printed.
-    told = json.dumps(value)
-    return told if len(told) <= SHOWN else f"{told[:SHOWN]}…"
+    text = json.dumps(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -24,9 +24,9 @@ from udfs.sources.snapshot_fields import (
     maybe,
     number_of,
     object_of,
+    quote_value,
     rack,
     settings,
-    shown,
     topic_id,
     topic_name,
     unknown,
@@ -44,7 +44,7 @@ def parse(text: str, captured_at_ms: int) -> Snapshots:
     # Not by splitlines, which also cuts at characters that JSON may hold in strings.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
-        raise Malformed("empty, snapshots were expected")
+        raise Malformed("empty; give snapshots")
     first = lines[0][1].lstrip()
     if first.startswith(("{", "[")):
         return json_snapshots(lines)
@@ -64,7 +64,7 @@ def text_snapshot(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> Snap
 def text_row(number: int, line: str) -> Row:
     parts = line.strip().rsplit(":", 2)
     if len(parts) < 3:
-        raise Malformed(f"line {number}: {shown(line.strip())}, topic:partition:offset expected")
+        raise Malformed(f"line {number}: {quote_value(line.strip())}, topic:partition:offset expected")
     topic, partition, offset = parts
     place = f"line {number}: "
     return {
@@ -79,10 +79,10 @@ def text_row(number: int, line: str) -> Row:
 
 
 def json_snapshots(lines: Sequence[tuple[int, str]]) -> Snapshots:
-    found = Snapshots()
+    snapshots = Snapshots()
     for number, line in lines:
-        read_snapshot(found, json_object(number, line), f"line {number}:")
-    return found
+        read_snapshot(snapshots, json_object(number, line), f"line {number}:")
+    return snapshots
 
 
 def json_object(number: int, line: str) -> Any:
@@ -95,18 +95,18 @@ def json_object(number: int, line: str) -> Any:
     raise Malformed(f"line {number}: {what}; each line must be one snapshot, a JSON object")
 
 
-def read_snapshot(found: Snapshots, line: Any, place: str) -> None:
-    told = fields_of(line, SNAPSHOT, place)
-    captured = {"captured_time": told.pop("captured_at")}
-    for topic in told.pop("topics"):
+def read_snapshot(snapshots: Snapshots, line: Any, place: str) -> None:
+    fields = fields_of(line, SNAPSHOT, place)
+    captured = {"captured_time": fields.pop("captured_at")}
+    for topic in fields.pop("topics"):
         for partition in topic.pop("partitions"):
-            found.topics.append({**captured, **topic, **partition})
-    found.clusters.append({**captured, "group_settings": told.pop("groups"), **told})
+            snapshots.topics.append({**captured, **topic, **partition})
+    snapshots.clusters.append({**captured, "group_settings": fields.pop("groups"), **fields})
 
 
 def milliseconds(value: Any, place: str) -> int:
     if type(value) is not int or not FIRST_MS <= value <= LAST_MS:
-        raise Malformed(f"{place}: {shown(value)}, milliseconds since 1970 expected, such as {EXAMPLE_MS}")
+        raise Malformed(f"{place}: {quote_value(value)}, milliseconds since 1970 expected, such as {EXAMPLE_MS}")
     return value
 
 
@@ -149,7 +149,7 @@ class Contradiction(Exception):
     """Two files that differ about the same thing."""
 
 
-def merged(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
+def merge_rows(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
     """One row for each key, in the order of keys. Rows come with their files; what one does not tell another may."""
     known: dict[tuple[Any, ...], dict[str, tuple[Any, str]]] = {}
     for place, row in rows:
@@ -160,6 +160,6 @@ def merged(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
             first_value, first_place = cells.setdefault(name, (value, place))
             if first_value != value:
                 subject = ", ".join(f"{each} {row[each]}" for each in key)
-                told = f"{name} is {shown(first_value)} in {first_place}, but {shown(value)} in {place}"
-                raise Contradiction(f"two snapshots contradict each other about {subject}: {told}")
+                line = f"{name} is {quote_value(first_value)} in {first_place}, but {quote_value(value)} in {place}"
+                raise Contradiction(f"two snapshots contradict each other about {subject}: {line}")
     return [{name: value for name, (value, _) in cells.items()} for _, cells in sorted(known.items())]

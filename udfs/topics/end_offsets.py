@@ -103,15 +103,15 @@ def fingerprint(
     chosen = np.flatnonzero(is_known | begins_late)
     some = ends.stretches.take(pa.array(chosen)).set_column(5, "to_time", pa.array(to_time[chosen]))
     # Sorted, since the periods are sorted too.
-    found = [*texts(some, [*SCHEMA.names[:4], "to_time"]), *texts(longer(ends, awaited), list(TP))]
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:32] if found else ""
+    lines = [*texts(some, [*SCHEMA.names[:4], "to_time"]), *texts(longer(ends, awaited), list(TP))]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32] if lines else ""
 
 
 def texts(rows: pa.Table, names: Sequence[str]) -> list[str]:
     """One text per row. Topic names contain no spaces."""
     columns = [rows.column(name).cast(pa.string()) for name in names]
-    found: list[str] = pc.binary_join_element_wise(*columns, " ").to_pylist()
-    return found
+    lines: list[str] = pc.binary_join_element_wise(*columns, " ").to_pylist()
+    return lines
 
 
 def longer(ends: EndOffsets, awaited: Collection[Awaited]) -> pa.Table:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 TOPICS = "group_partition_metadata"
 # Columns of decoded tables that list topics with partitions, and the name of the topic field in these lists.
@@ -33,46 +32,26 @@ class NamedPartitions(NamedTuple):
     from_time: int
 
 
-def named_by_commits(rows: pa.Table) -> list[NamedPartitions]:
-    """From rows of offset_commits. A deletion does not prove that its partition exists."""
-    values = rows.filter(pc.invert(rows.column("is_tombstone")))
-    names, name_codes = coded(values.column("topic"))
-    ids, id_codes = coded(values.column("topic_id"))
-    # Grouping by one number is much faster than by three columns.
-    topics = name_codes * len(ids) + id_codes
-    keys = topics << 32 | values.column("partition").to_numpy().astype(np.int64) & 0xFFFFFFFF
-    times = values.column("record_time").cast(pa.int64())
-    least = pa.table({"key": keys, "time": times}).group_by("key").aggregate([("time", "min")])
-    found = least.column("key").to_numpy()
-    columns = [
-        names.take(pa.array((found >> 32) // len(ids))),
-        ids.take(pa.array((found >> 32) % len(ids))),
-        pa.array((found & 0xFFFFFFFF).astype(np.int32).astype(np.int64) + 1),
-        least.column("time_min"),
-    ]
+def named_by_commits(topics: pa.Table) -> list[NamedPartitions]:
+    """From `committed_topics`."""
+    columns = [topics["topic"], topics["topic_id"], pc.add(topics["partition"], 1), topics["first_time"]]
     return steps([pa.table(columns, SCHEMA)])
-
-
-def coded(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int64]]:
-    """Distinct values, the last of which is NULL, and a code for each row."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    whole = encoded.unify_dictionaries().combine_chunks()
-    values = pa.concat_arrays([whole.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
-    return values, whole.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
 
 
 def named_by_groups(tables: Mapping[str, pa.Table]) -> list[NamedPartitions]:
     """From rows of tables of groups: assigned partitions, and numbers of partitions in records."""
     parts = [
-        assigned(batch, path)
+        assigned_partitions(batch, path)
         for name, paths in PATHS.items()
         for batch in (tables[name].to_batches() if name in tables else ())
         for path in paths
     ]
-    return steps([*parts, *(listed(batch) for batch in (tables[TOPICS].to_batches() if TOPICS in tables else ()))])
+    return steps(
+        [*parts, *(listed_partitions(batch) for batch in (tables[TOPICS].to_batches() if TOPICS in tables else ()))]
+    )
 
 
-def assigned(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Table:
+def assigned_partitions(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Table:
     rows, entries = entries_at(batch, path)
     partitions = field(entries, "partitions")
     of_entry = pc.list_parent_indices(partitions).to_numpy(zero_copy_only=False)
@@ -80,7 +59,7 @@ def assigned(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Table:
     return table_of(entries.take(pa.array(of_entry)), numbers, times_of(batch, rows[of_entry]))
 
 
-def listed(batch: pa.RecordBatch) -> pa.Table:
+def listed_partitions(batch: pa.RecordBatch) -> pa.Table:
     """Share state of topics that the coordinator does not know has the name `<UNKNOWN>`."""
     rows, entries = entries_at(batch, ("topics",))
     is_known = pc.not_equal(field(entries, "topic_name"), UNKNOWN).fill_null(False)
@@ -121,7 +100,10 @@ def table_of(entries: pa.StructArray, numbers: pa.Array, times: pa.Array) -> pa.
 
 def steps(parts: Sequence[pa.Table]) -> list[NamedPartitions]:
     """For each topic, only the records that show more partitions than all earlier ones."""
-    rows = pa.concat_tables([SCHEMA.empty_table(), *(part.cast(SCHEMA) for part in parts)])
+    parts = [part for part in parts if part.num_rows]
+    if not parts:
+        return []
+    rows = pa.concat_tables([part.cast(SCHEMA) for part in parts])
     rows = rows.filter(
         pc.and_kleene(pc.greater(rows.column("num_partitions"), 0), pc.is_valid(rows.column("from_time")))
     )
@@ -149,10 +131,10 @@ def changes(column: pa.ChunkedArray) -> np.ndarray:
     return np.asarray(np.diff(codes.to_numpy(zero_copy_only=False)) != 0)
 
 
-def merged(*found: Iterable[NamedPartitions]) -> list[NamedPartitions]:
+def merged(*several: Iterable[NamedPartitions]) -> list[NamedPartitions]:
     """The steps of all of them together, in any order of input."""
     by_topic: dict[tuple[str | None, str | None], list[NamedPartitions]] = {}
-    for some in found:
+    for some in several:
         for each in some:
             by_topic.setdefault((each.topic, each.topic_id), []).append(each)
     return [
@@ -162,9 +144,9 @@ def merged(*found: Iterable[NamedPartitions]) -> list[NamedPartitions]:
     ]
 
 
-def rising(found: Iterable[NamedPartitions]) -> Iterator[NamedPartitions]:
+def rising(named: Iterable[NamedPartitions]) -> Iterator[NamedPartitions]:
     most = 0
-    for each in sorted(found, key=lambda each: (each.from_time, -each.num_partitions)):
+    for each in sorted(named, key=lambda each: (each.from_time, -each.num_partitions)):
         if each.num_partitions > most:
             most = each.num_partitions
             yield each

@@ -1,7 +1,8 @@
 """The hash of a group's topics that the coordinator writes with each group epoch from 4.1 on (KIP-1101). It confirms
 ids, numbers of partitions and racks that come from other sources."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from struct import pack
 
 from xxhash import xxh3_64_intdigest
@@ -15,24 +16,22 @@ NO_TOPICS = 0
 
 
 def group_hash(topics: Sequence[Topic]) -> int:
-    """The hash of the topics in the metadata, as a signed number."""
-    return combined(zip(java_sort_keys([topic.name for topic in topics]), map(topic_hash, topics), strict=True))
+    """The hash of the topics in the metadata, as a signed number: their own hashes, in Java's order of their names."""
+    names = java_sort_keys([topic.name for topic in topics])
+    together = b"".join(pack("<Q", each) for _, each in sorted(zip(names, map(topic_hash, topics), strict=True)))
+    return to_signed(xxh3_64_intdigest(together)) if together else NO_TOPICS
 
 
-def combined(hashes: Iterable[tuple[str | bytes, int]]) -> int:
-    """Combines the topics' own hashes, in Java's order of their names."""
-    together = b"".join(pack("<Q", each) for _, each in sorted(hashes))
-    return signed(xxh3_64_intdigest(together)) if together else NO_TOPICS
-
-
+# The same topics return with each epoch of their groups.
+@lru_cache(maxsize=1 << 12)
 def topic_hash(topic: Topic) -> int:
     if topic.topic_id is None:
         raise ValueError(f"{topic.name}: the hash needs its id")
-    told = [MAGIC, pack("<qq", *bits_of(topic.topic_id)), string(topic.name), pack("<i", topic.partitions)]
+    parts = [MAGIC, pack("<qq", *bits_of(topic.topic_id)), string(topic.name), pack("<i", topic.partitions)]
     for partition in range(topic.partitions):
-        told.append(pack("<i", partition))
-        told += map(rack_of_replica, racks_of(topic, partition))
-    return xxh3_64_intdigest(b"".join(told))
+        parts.append(pack("<i", partition))
+        parts += map(rack_of_replica, racks_of(topic, partition))
+    return xxh3_64_intdigest(b"".join(parts))
 
 
 def racks_of(topic: Topic, partition: int) -> list[str]:
@@ -52,5 +51,5 @@ def string(text: str) -> bytes:
     return units + pack("<i", len(units) // 2)
 
 
-def signed(number: int) -> int:
+def to_signed(number: int) -> int:
     return number - (1 << 64) if number >> 63 else number

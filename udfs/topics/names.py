@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from schemas.words.history import Confidence, TopicSource
 from schemas.words.records import OFFSETS_TOPIC
@@ -52,27 +51,39 @@ def most(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else max(one, other)
 
 
-def of_commits(rows: pa.Table) -> list[Sighting]:
-    """From rows of offset_commits. A deletion does not prove that its topic exists."""
-    values = rows.filter(pc.invert(rows.column("is_tombstone"))).select(["topic", "topic_id", "record_time"])
-    seen = values.group_by(["topic", "topic_id"]).aggregate([("record_time", "min"), ("record_time", "max")])
-    times = [seen.column(f"record_time_{side}").cast(pa.int64()).to_pylist() for side in ("min", "max")]
-    names = [seen.column(name).to_pylist() for name in ("topic", "topic_id")]
-    return [Sighting(topic, of, TopicSource.COMMIT, *spans) for topic, of, *spans in zip(*names, *times, strict=True)]
+def of_commits(topics: pa.Table) -> list[Sighting]:
+    """From `committed_topics`."""
+    seen = topics.group_by(["topic", "topic_id"], use_threads=False).aggregate(
+        [("first_time", "min"), ("last_time", "max")]
+    )
+    columns = [seen.column(name).to_pylist() for name in ("topic", "topic_id", "first_time_min", "last_time_max")]
+    return [Sighting(topic, of, TopicSource.COMMIT, *span) for topic, of, *span in zip(*columns, strict=True)]
 
 
 def of_groups(rows: pa.Table) -> list[Sighting]:
     """From the few rows of group_partition_metadata. Share state of topics that the coordinator does not know has the
     name `<UNKNOWN>`."""
-    found: dict[Key, Sighting] = {}
+    sightings: dict[Key, Sighting] = {}
     times = rows.column("record_time").cast(pa.int64()).to_pylist()
     for time, topics in zip(times, rows.column("topics").to_pylist(), strict=True):
         for each in topics or ():
             name, topic_id = each["topic_name"], each["topic_id"]
             if name and topic_id and name != "<UNKNOWN>":
                 source = TopicSource.RECORD
-                merge(found, [Sighting(name, topic_id, source, time, time, each["num_partitions"])])
-    return list(found.values())
+                merge(
+                    sightings,
+                    [
+                        Sighting(
+                            topic=name,
+                            topic_id=topic_id,
+                            source=source,
+                            from_time=time,
+                            to_time=time,
+                            num_partitions=each["num_partitions"],
+                        )
+                    ],
+                )
+    return list(sightings.values())
 
 
 def merge(into: dict[Key, Sighting], others: Iterable[Sighting]) -> None:
@@ -93,7 +104,7 @@ def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SnapshotSighting:
     """A topic in the newest snapshot that lists it, and in the newest that has its id."""
 
     time: int
@@ -108,11 +119,11 @@ class Snapshots:
     topics: Mapping[int, Mapping[Key, int]]
 
     def sightings(self) -> list[Sighting]:
-        found: dict[Key, Sighting] = {}
+        sightings: dict[Key, Sighting] = {}
         for time in sorted(self.topics):
-            merge(found, (Sighting(*key, TopicSource.SNAPSHOT, time, time, number) for key, number in
+            merge(sightings, (Sighting(*key, TopicSource.SNAPSHOT, time, time, number) for key, number in
                           self.topics[time].items()))  # fmt: skip
-        return list(found.values())
+        return list(sightings.values())
 
     @cached_property
     def of_all(self) -> frozenset[int]:
@@ -130,23 +141,23 @@ class Snapshots:
     def deletions(self) -> list[tuple[str, int, int]]:
         """Deleted topics, each with the two snapshots between which it was deleted; also topics that came back with
         another id."""
-        found = []
-        seen: dict[str, Seen] = {}
+        deletions = []
+        seen: dict[str, SnapshotSighting] = {}
         for time in sorted(self.topics):
             there = dict(self.topics[time].keys())
             for name, topic_id in there.items():
                 before = seen.get(name)
                 # If only one of both snapshots has an id for the name, it may be the same topic.
                 if topic_id is None:
-                    seen[name] = Seen(time) if before is None else replace(before, time=time)
+                    seen[name] = SnapshotSighting(time) if before is None else replace(before, time=time)
                     continue
                 if before is not None and before.topic_id not in (None, topic_id):
-                    found.append((name, before.id_time, time))
-                seen[name] = Seen(time, topic_id, time)
+                    deletions.append((name, before.id_time, time))
+                seen[name] = SnapshotSighting(time, topic_id, time)
             if time in self.of_all:
-                found += [(name, gone.time, time) for name, gone in seen.items() if name not in there]
+                deletions += [(name, gone.time, time) for name, gone in seen.items() if name not in there]
                 seen = {name: each for name, each in seen.items() if name in there}
-        return sorted(set(found))
+        return sorted(set(deletions))
 
 
 def add_unidentified(sightings: Iterable[Sighting]) -> None:
@@ -166,11 +177,11 @@ def add_unidentified(sightings: Iterable[Sighting]) -> None:
 
 def topic_rows(cluster: str, sightings: Iterable[Sighting], snapshots: Snapshots) -> list[dict[str, Any]]:
     """Rows of table `topics`. A row has no id only if no source has an id for the name."""
-    found: dict[Key, Sighting] = {}
-    merge(found, [*sightings, *snapshots.sightings()])
-    with_id = {each.topic for each in found.values() if each.topic_id is not None}
-    named = [each for each in found.values() if each.topic_id is not None or each.topic not in with_id]
-    add_unidentified(found.values())
+    by_key: dict[Key, Sighting] = {}
+    merge(by_key, [*sightings, *snapshots.sightings()])
+    with_id = {each.topic for each in by_key.values() if each.topic_id is not None}
+    named = [each for each in by_key.values() if each.topic_id is not None or each.topic not in with_id]
+    add_unidentified(by_key.values())
     newest: dict[str, Sighting] = {}
     for each in sorted(named, key=lambda each: (each.from_time or 0, each.topic_id or "")):
         newest[each.topic] = each

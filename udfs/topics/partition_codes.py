@@ -28,28 +28,32 @@ class TopicCodes:
 
     def code(self, name: str | None, topic_id: str | None) -> int:
         key = (name, topic_id)
-        found = self.codes.get(key)
-        if found is None:
-            found = self.codes[key] = len(self.topics)
+        code = self.codes.get(key)
+        if code is None:
+            code = self.codes[key] = len(self.topics)
             self.topics.append(key)
-        return found
+        return code
 
     def name(self, tp: int) -> str | None:
         return self.topics[tp >> SHIFT][0]
 
-    def told(self, tp: int) -> str:
+    def partition_text(self, tp: int) -> str:
         """As text for people."""
         name, topic_id = self.topics[tp >> SHIFT]
         return f"{name or topic_id}-{tp & PARTITION_MASK}"
 
     def plain(self, tps: Iterable[int]) -> Plain:
-        found = groupby(sorted(tps), key=lambda tp: tp >> SHIFT)
-        return [(*self.topics[code], [tp & PARTITION_MASK for tp in some]) for code, some in found]
+        by_topic = groupby(sorted(tps), key=lambda tp: tp >> SHIFT)
+        return [(*self.topics[code], [tp & PARTITION_MASK for tp in some]) for code, some in by_topic]
+
+    def plain_partition(self, tp: int) -> Plain:
+        """Of one topic partition."""
+        return [(*self.topics[tp >> SHIFT], [tp & PARTITION_MASK])]
 
     def from_plain(self, plain: Iterable[tuple[str | None, str | None, list[int]]]) -> frozenset[int]:
-        return frozenset(self.listed(plain))
+        return frozenset(self.numbers_of(plain))
 
-    def listed(self, plain: Iterable[tuple[str | None, str | None, list[int]]]) -> Iterator[int]:
+    def numbers_of(self, plain: Iterable[tuple[str | None, str | None, list[int]]]) -> Iterator[int]:
         """In their order."""
         for name, topic_id, partitions in plain:
             code = self.code(self.names.get(topic_id, name) if topic_id else name, topic_id) << SHIFT

@@ -40,9 +40,9 @@ class NamedCounts:
 
 def named_counts(named: Iterable[NamedPartitions], names: Mapping[str, str]) -> NamedCounts:
     """`names`: of topics by id. Topics without a name are left out."""
-    found: dict[str, list[Step]] = {}
+    steps_of: dict[str, list[Step]] = {}
     for each in named:
         name = each.topic or names.get(each.topic_id or "")
         if name is not None:
-            found.setdefault(name, []).append(Step(each.num_partitions, each.from_time, each.topic_id))
-    return NamedCounts({name: tuple(sorted(steps, key=repr)) for name, steps in found.items()})
+            steps_of.setdefault(name, []).append(Step(each.num_partitions, each.from_time, each.topic_id))
+    return NamedCounts({name: tuple(sorted(steps, key=repr)) for name, steps in steps_of.items()})

@@ -52,43 +52,43 @@ def left_only(change: str) -> Row:
 def newest_stays(history: History, group_id: str, members: set[str], through: int) -> dict[str, Row]:
     columns = [*CLIENT, "from_offset", "to_offset"]
     rows = history.rows("membership_intervals", equal("group_id", group_id), columns=columns)
-    found: dict[str, Row] = {}
+    stays: dict[str, Row] = {}
     for row in sorted(rows, key=lambda row: int(row["from_offset"])):
         if row["member_id"] in members and row["from_offset"] <= through:
-            found[row["member_id"]] = {name: row[name] for name in CLIENT}
-    return found
+            stays[row["member_id"]] = {name: row[name] for name in CLIENT}
+    return stays
 
 
 def classic_fields(history: History, group: Row, stays: Mapping[str, Row], through: int) -> Any:
     """From the newest value with the member."""
     rows = group_records(history, group, until(through), "classic_group_metadata", ["generation", "members"])
-    found: dict[str, Row] = {}
+    by_member: dict[str, Row] = {}
     for row in rows:
         for member in row["members"] or ():
             if member["member_id"] in stays:
                 subscribed = (member["subscription"] or {}).get("topics")
-                found[member["member_id"]] = {
+                by_member[member["member_id"]] = {
                     "generation": row["generation"],
                     **{name: member[name] for name in CLASSIC},
                     "subscribed_topics": subscribed,
                 }
     unknown = dict.fromkeys(("generation", *CLASSIC, "subscribed_topics"))
-    return lambda member: found.get(member, unknown)
+    return lambda member: by_member.get(member, unknown)
 
 
 def modern_fields(history: History, group: Row, through: int) -> Any:
     """From the newest records that are not tombstones."""
     kind = group["group_type"]
     tables = {"group_member_metadata": ABOUT.get(kind, ()), "current_member_assignments": OWNED.get(kind, ())}
-    found: dict[str, Row] = {}
+    by_member: dict[str, Row] = {}
     unknown: Row = {}
     for table, names in tables.items():
         unknown |= dict.fromkeys(names)
         columns = ["group_type", "member_id", "is_tombstone", *names]
         for row in group_records(history, group, until(through), table, columns):
             if row["group_type"] == kind and not row["is_tombstone"]:
-                found.setdefault(row["member_id"], {}).update({name: row[name] for name in names})
-    return lambda member: {**unknown, **found.get(member, {})}
+                by_member.setdefault(row["member_id"], {}).update({name: row[name] for name in names})
+    return lambda member: {**unknown, **by_member.get(member, {})}
 
 
 def until(through: int) -> Condition:

@@ -96,10 +96,10 @@ def stays_of(history: History, group: str, axis: Axis) -> dict[Place, list[Row]]
         Condition("to_time", ">", axis.start, or_null=True),
         columns=STAY,
     )
-    found: dict[Place, list[Row]] = {}
+    stays: dict[Place, list[Row]] = {}
     for row in sorted(rows, key=lambda row: int(row["from_offset"])):
-        found.setdefault(place_of(row), []).append(row)
-    return found
+        stays.setdefault(place_of(row), []).append(row)
+    return stays
 
 
 def letters_of(stays: Sequence[Row]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.answers.durations import duration_text, time_between
 from jobs.answers.events.changed_members import changed_members
-from jobs.answers.events.timeline import Event, nearest, timeline, unit
+from jobs.answers.events.timeline import Event, generation_or_epoch, nearest, timeline
 from jobs.answers.events.unread_cost import unread_cost
 from jobs.answers.history import History
 from jobs.answers.table_reader import Row, equal
@@ -25,7 +25,7 @@ COUNTS = {
     "num_returned": "revoked and reassigned to the same member",
     "num_withheld": "withheld: assigned to nobody before the next generation",
     "num_unknown_owned": "of deleted topics",
-    "num_unowned": "left without owner",
+    "num_unowned": "left without an owner",
 }
 
 
@@ -59,14 +59,14 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
 
 def unread_since(history: History, group: str) -> dict[int, datetime]:
     """By assignment, the earliest time since when a partition that it moved may be unread."""
-    found: dict[int, datetime] = {}
+    since: dict[int, datetime] = {}
     columns = ["assignment_offset", "move_time", "unread_high_ms"]
     for row in history.rows("partition_moves", equal("group_id", group), columns=columns):
         if row["move_time"] is not None and row["unread_high_ms"] is not None:
             begin = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
             offset = row["assignment_offset"]
-            found[offset] = min(begin, found.get(offset, begin))
-    return found
+            since[offset] = min(begin, since.get(offset, begin))
+    return since
 
 
 def moves_of(history: History, event: Event) -> list[Row]:
@@ -91,25 +91,26 @@ def members_of(history: History, event: Event) -> list[Row]:
 def lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     """Labels and texts, for people."""
     event = story.event
-    yield "Group", f"{event.row['group_id']} ({shown(event.row['group_type'])})"
+    yield "Group", f"{event.row['group_id']} ({text_or_none(event.row['group_type'])})"
     if event.is_rebalance:
         yield from rebalance_lines(story, at)
     else:
         yield "Event", f"{event.kind.value}: {KINDS[event.kind]}"
-        yield "Detail", shown(event.detail)
+        yield "Detail", text_or_none(event.detail)
         yield "Time", instant_text(event, at)
         yield from member_lines(story)
     values = event.values()
     first, last = values["evidence_first_offset"], values["evidence_last_offset"]
-    yield "Evidence", f"{OFFSETS_TOPIC}-{values['evidence_partition']}, records {first} to {last}"
+    records = f"record {first}" if first == last else f"records {first} to {last}"
+    yield "Evidence", f"{OFFSETS_TOPIC}-{values['evidence_partition']}, {records}"
     for label, other in (("Before", story.before), ("After", story.after)):
-        yield label, "nothing in the data" if other is None else one_line(other)
+        yield label, "no event in the data" if other is None else one_line(other)
 
 
 def rebalance_lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     row = story.event.row
     word = "generation" if row["group_type"] == "classic" else "target epoch"
-    yield "Rebalance", f"{word} {shown(row['from_generation'])} to {row['to_generation']}, {row['outcome']}"
+    yield "Rebalance", f"{word} {text_or_none(row['from_generation'])} to {row['to_generation']}, {row['outcome']}"
     yield "Trigger", f"{row['trigger']} ({row['confidence']}): {row['trigger_detail'] or TRIGGERS[row['trigger']]}"
     yield "Time", times(row, at)
     if row["mode"]:
@@ -120,7 +121,7 @@ def rebalance_lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]
     yield from member_lines(story)
     yield "Members", f"{row['num_members_before']} before, {row['num_members_after']} after"
     if row["leader_before"] != row["leader_after"]:
-        yield "Leader", f"{shown(row['leader_before'])}, then {shown(row['leader_after'])}"
+        yield "Leader", f"{text_or_none(row['leader_before'])}, then {text_or_none(row['leader_after'])}"
     yield "Partitions", partitions(row)
     yield from (("", move_text(move)) for move in story.moves[:SHOWN_MOVES])
     if len(story.moves) > SHOWN_MOVES:
@@ -135,13 +136,13 @@ def member_lines(story: EventStory) -> Iterator[tuple[str, str]]:
     return ((member["change"].capitalize(), member_text(member)) for member in story.members)
 
 
-def shown(value: Any) -> str:
+def text_or_none(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
 def assignors(row: Row) -> str:
     before, after = row["assignor_before"], row["assignor_after"]
-    return str(after) if before in (None, after) else f"{before}, then {shown(after)}"
+    return str(after) if before in (None, after) else f"{before}, then {text_or_none(after)}"
 
 
 def times(row: Row, at: datetime) -> str:
@@ -161,8 +162,8 @@ def shown_time(value: datetime | None) -> str:
 
 def away_from(start: datetime | None, end: datetime | None, at: datetime) -> str:
     if start is not None and at < start:
-        return f"; began {time_between(at, start)} after the requested time"
-    return "" if end is None or at <= end else f"; ended {time_between(end, at)} before the requested time"
+        return f"; began {time_between(at, start)} after {time_text(at)}"
+    return "" if end is None or at <= end else f"; ended {time_between(end, at)} before {time_text(at)}"
 
 
 def instant_text(event: Event, at: datetime) -> str:
@@ -175,22 +176,23 @@ def one_line(event: Event) -> str:
     """One line, for a neighbor of the requested event."""
     what = event.kind.value
     if event.is_rebalance:
-        what += f" to {unit(event.row)} {event.to_generation}, {event.row['trigger']}"
+        what += f" to {generation_or_epoch(event.row)} {event.to_generation}, {event.row['trigger']}"
     return f"{shown_time(event.start)} {what}{f': {event.detail}' if event.detail else ''}"
 
 
 def member_text(member: Row) -> str:
     instance = f", instance {member['group_instance_id']}" if member["group_instance_id"] else ""
     kind = f", {member['leave_kind']}" if member["change"] == "left" and member["leave_kind"] else ""
-    client = f"client {shown(member['client_id'])}, host {shown(member['client_host'])}{instance}"
+    client = f"client {text_or_none(member['client_id'])}, host {text_or_none(member['client_host'])}{instance}"
     return f"{member['member_id']} ({client}){kind}"
 
 
 def partitions(row: Row) -> str:
     moves = [f"{row[name]} {words}" for name, words in COUNTS.items() if row[name]]
     number = row["num_partitions"]
-    total = "unknown" if number is None else counted(number, "partition")
-    return f"{total}: {', '.join(moves) or 'none changed its owner'}"
+    if not number:
+        return ", ".join(["unknown" if number is None else "none assigned", *moves])
+    return f"{counted(number, 'partition')}: {', '.join(moves) or 'none changed its owner'}"
 
 
 def move_text(move: Row) -> str:
@@ -199,11 +201,11 @@ def move_text(move: Row) -> str:
     gap = (
         ""
         if move["commit_gap_ms"] is None
-        else f"; {duration_text(move['commit_gap_ms'])} between the commits before and after"
+        else f"; commits before and after are {duration_text(move['commit_gap_ms'])} apart"
     )
     role = f" as {move['role']}" if move["role"] else ""
     before, after = move["from_member_id"], move["to_member_id"]
-    between = f"{shown(before)} to {shown(after)}"
+    between = " ".join([*([f"from {before}"] if before else []), *([f"to {after}"] if after else [])])
     if before == after:
         # Lost: the member came back without the partition and was assigned it again.
         between = f"{after} came back and was assigned it again" if move["kind"] == MoveKind.LOST else f"to {after}"
@@ -214,13 +216,13 @@ def cost(story: EventStory) -> str:
     row = story.event.row
     gaps = [move["commit_gap_ms"] for move in story.moves if move["commit_gap_ms"] is not None]
     parts = [
-        unread_cost(story.moves) or unowned(row),
-        f"up to {duration_text(max(gaps))} between the commits before and after" if gaps else None,
+        unread_cost(story.moves) or unowned_text(row),
+        f"commits before and after are up to {duration_text(max(gaps))} apart" if gaps else None,
         None if row["sync_ms"] is None else f"the leader took {duration_text(row['sync_ms'])} to assign",
     ]
-    return ", ".join(filter(None, parts)) or "the records do not show the cost"
+    return "; ".join(filter(None, parts)) or "the records do not show the cost"
 
 
-def unowned(row: Row) -> str | None:
+def unowned_text(row: Row) -> str | None:
     stopped = row["stopped_partition_ms"]
-    return None if stopped is None else f"unowned time summed over partitions: {duration_text(stopped)}"
+    return None if stopped is None else f"unowned for {duration_text(stopped)} in all, summed over partitions"

@@ -17,7 +17,11 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
     number = row["num_partitions"]
     moved = "how many partitions moved is unknown"
     if number is not None and row["num_moved"] is not None:
-        moved = f"{row['num_moved']:,} of {counted(number, 'partition')} moved"
+        moved = (
+            f"{row['num_moved']:,} of {counted(number, 'partition')} moved"
+            if number
+            else "no partition is assigned now"
+        )
     unread = unread_cost(moves) or "the records show no unread partition"
     return f"{clock(row['start_time'])} {detail}; {moved}; {unread}"
 

@@ -46,15 +46,15 @@ class Event:
         return self.kind == TimelineKind.REBALANCE
 
     def values(self) -> dict[str, Any]:
-        found = dict.fromkeys(COLUMNS)
-        found |= {name: self.row.get(name) for name in ("group_id", "group_type", "evidence_partition")}
-        found |= {"time": self.start, "end_time": self.end, "kind": self.kind.value, "detail": self.detail}
-        found |= {"from_generation": self.from_generation, "to_generation": self.to_generation}
-        found |= {"evidence_first_offset": self.offset, "evidence_last_offset": self.offset}
+        values = dict.fromkeys(COLUMNS)
+        values |= {name: self.row.get(name) for name in ("group_id", "group_type", "evidence_partition")}
+        values |= {"time": self.start, "end_time": self.end, "kind": self.kind.value, "detail": self.detail}
+        values |= {"from_generation": self.from_generation, "to_generation": self.to_generation}
+        values |= {"evidence_first_offset": self.offset, "evidence_last_offset": self.offset}
         if self.is_rebalance:
-            found |= {name: self.row[name] for name in (*OF_REBALANCE, "trigger", "evidence_first_offset")}
-            found["evidence_last_offset"] = self.row["evidence_last_offset"]
-        return {**found, "confidence": self.confidence}
+            values |= {name: self.row[name] for name in (*OF_REBALANCE, "trigger", "evidence_first_offset")}
+            values["evidence_last_offset"] = self.row["evidence_last_offset"]
+        return {**values, "confidence": self.confidence}
 
 
 def timeline(history: History, group: str) -> list[Event]:
@@ -87,20 +87,29 @@ def static_restarts(history: History, group: str) -> Iterator[Event]:
     """Without those that a rebalance followed: its detail names them."""
     columns = ["assignment_offset", "member_id"]
     of_group, restarted = equal("group_id", group), equal("change", MemberChange.RESTARTED.value)
-    told = {row["member_id"] for row in history.rows("generation_members", of_group, restarted, columns=columns)}
+    restarted_ids = {
+        row["member_id"] for row in history.rows("generation_members", of_group, restarted, columns=columns)
+    }
     stays = history.rows("membership_intervals", of_group)
     begun = {(row["group_instance_id"], row["from_offset"]): row for row in stays}
     for row in stays:
         after = begun.get((row["group_instance_id"], row["to_offset"]))
-        if row["leave_kind"] != LeaveKind.STATIC_REPLACED or after is None or after["member_id"] in told:
+        if row["leave_kind"] != LeaveKind.STATIC_REPLACED or after is None or after["member_id"] in restarted_ids:
             continue
         ids, away = (row["member_id"], after["member_id"]), row["away_since_time"]
         was_away = "" if away is None or row["to_time"] is None else f", away for {time_between(away, row['to_time'])}"
         yield Event(
-            TimelineKind.STATIC_RESTART, away or row["to_time"], row["to_time"], row["to_offset"],
-            f"instance {row['group_instance_id']} restarted: {ids[0]} → {ids[1]}{was_away}", row, row["confidence"],
-            row["left_generation"], row["left_generation"], ids,
-        )  # fmt: skip
+            kind=TimelineKind.STATIC_RESTART,
+            start=away or row["to_time"],
+            end=row["to_time"],
+            offset=row["to_offset"],
+            detail=f"instance {row['group_instance_id']} restarted: {ids[0]} → {ids[1]}{was_away}",
+            row=row,
+            confidence=row["confidence"],
+            from_generation=row["left_generation"],
+            to_generation=row["left_generation"],
+            members=ids,
+        )
 
 
 def endings(states: Sequence[Row]) -> Iterator[Event]:
@@ -115,12 +124,12 @@ def endings(states: Sequence[Row]) -> Iterator[Event]:
             kind, generations = TimelineKind.CONVERSION, (generation, after["generation_or_epoch"])
         else:
             state = "state not known" if row["state"] is None else f"was {row['state']}"
-            detail = state if generation is None else f"{state} at {unit(row)} {generation}"
+            detail = state if generation is None else f"{state} at {generation_or_epoch(row)} {generation}"
             kind, generations = TimelineKind.DELETION, (generation, None)
         yield Event(kind, at, at, offset, detail, row, Confidence.CERTAIN, *generations)
 
 
-def unit(row: Row) -> str:
+def generation_or_epoch(row: Row) -> str:
     return "generation" if row["group_type"] == "classic" else "epoch"
 
 
@@ -138,9 +147,16 @@ def failovers(history: History, group: str, states: Sequence[Row]) -> Iterator[E
         place = {"group_id": group, "group_type": there["group_type"], "evidence_partition": partition}
         generation = there["generation_or_epoch"]
         yield Event(
-            TimelineKind.COORDINATOR_FAILOVER, row["from_time"], row["from_time"], offset,
-            f"{epochs} of {OFFSETS_TOPIC}-{partition}", place, Confidence.CERTAIN, generation, generation,
-        )  # fmt: skip
+            kind=TimelineKind.COORDINATOR_FAILOVER,
+            start=row["from_time"],
+            end=row["from_time"],
+            offset=offset,
+            detail=f"{epochs} of {OFFSETS_TOPIC}-{partition}",
+            row=place,
+            confidence=Confidence.CERTAIN,
+            from_generation=generation,
+            to_generation=generation,
+        )
 
 
 def is_there(state: Row, offset: int) -> bool:

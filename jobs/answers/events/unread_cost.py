@@ -27,12 +27,12 @@ def worst(moves: Sequence[Row]) -> int:
 
 def sentence(moves: Sequence[Row], basis: str | None, *, is_more: bool) -> str:
     count = len(moves)
-    subject = f"{count:,} more" if is_more else counted(count, "partition")
+    subject = counted(count, "more partition" if is_more else "partition")
     was, each = ("was", "") if count == 1 else ("were", " each")
     low, high = duration_text(min(int(move["unread_low_ms"]) for move in moves)), duration_text(worst(moves))
-    span = high if low == high else f"{low.removesuffix(unit(high))} to {high}"
-    return f"{subject} {was} unread for {span}{each}{f'; {basis}' if basis else ''}"
+    span = high if low == high else f"{low.removesuffix(unit_of(high))} to {high}"
+    return f"{subject} {was} unread for {span}{each}{f' ({basis})' if basis else ''}"
 
 
-def unit(text: str) -> str:
+def unit_of(text: str) -> str:
     return text[text.index(" ") :]

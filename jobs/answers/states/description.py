@@ -55,7 +55,9 @@ def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
 
 
 def empty_columns(answer: DescribedRows) -> set[str]:
-    """Columns without any value."""
+    """Columns without any value. Without rows, none: the names show what was asked for."""
+    if not answer.rows:
+        return set()
     return {name for place, name in enumerate(answer.names) if all(row[place] is None for row in answer.rows)}
 
 
@@ -70,11 +72,11 @@ def partition_cells(tp: tuple[str, int], commit: Row | None, end: EndOffset | No
 def lag(commit: Row | None, end: EndOffset | None) -> int | None:
     if commit is None or end is None:
         return None
-    found = int(end.offset - commit["committed_offset"])
+    number = int(end.offset - commit["committed_offset"])
     # The partition has grown since the snapshot. A commit that was beyond the end offset at the snapshot stays
     # negative, as in Kafka's tool.
     is_newer = commit["from_time"] is None or commit["from_time"] > end.captured_time
-    return None if found < 0 and is_newer else found
+    return None if number < 0 and is_newer else number
 
 
 def client_cells(member_id: str | None, members: dict[str, Row]) -> list[str | None]:
@@ -85,15 +87,16 @@ def client_cells(member_id: str | None, members: dict[str, Row]) -> list[str | N
 def say_when_captured(ends: dict[tuple[str, int], EndOffset], at: datetime) -> None:
     times = {end.captured_time for end in ends.values()}
     if times and max(times) < at:
-        say(f"LOG-END-OFFSET and LAG use end offsets of {time_text(max(times))}, the newest snapshot before that time")
+        newest = f"{time_text(max(times))}, the newest snapshot before {time_text(at)}"
+        say(f"LOG-END-OFFSET and LAG use end offsets of {newest}")
 
 
 def members(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:
-    found = members_at(history, state["group_id"], at)
+    member_rows = members_at(history, state["group_id"], at)
     assigned = assignments_at(history, state, at)
     epochs = epochs_at(history, state, at) if is_verbose else Epochs()
-    has_instances = any(row["group_instance_id"] is not None for row in found)
-    is_mixed = {epochs.is_upgraded.get(row["member_id"]) for row in found} >= {True, False}
+    has_instances = any(row["group_instance_id"] is not None for row in member_rows)
+    is_mixed = {epochs.is_upgraded.get(row["member_id"]) for row in member_rows} >= {True, False}
     names = [
         "GROUP",
         "CONSUMER-ID",
@@ -106,7 +109,7 @@ def members(history: History, state: Row, at: datetime, is_verbose: bool) -> Des
         names += ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"]
         names += ["UPGRADED"] if is_mixed else []
     rows = []
-    for row in found:
+    for row in member_rows:
         member = row["member_id"]
         partitions = assigned.get(member, [])
         instance = [row["group_instance_id"] or ""] if has_instances else []

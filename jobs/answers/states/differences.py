@@ -26,7 +26,7 @@ def differences(history: History, group: str, first: datetime, last: datetime) -
     # Records of the group are missing. If not all members are known, no member counts as joined or left.
     is_untold = any(of["num_members"].get(GROUP_ITSELF, 0) is None for of in (before, after))
     for what in ("offset",) if is_untold else before:
-        for key, old, new in changed(before[what], after[what]):
+        for key, old, new in changes(before[what], after[what]):
             is_number = isinstance(old, int) and isinstance(new, int) and what == "offset"
             yield Difference(what, *key, old, new, new - old if is_number else None)
 
@@ -39,7 +39,7 @@ OF_THE_GROUP = ("state", "generation_or_epoch", "assignor", "num_members")
 def known_at(history: History, group: str, at: datetime) -> dict[str, dict[Key, Any]]:
     of_group = equal("group_id", group)
     state = next(iter(history.rows_at("group_state_intervals", at, of_group)), None)
-    found: dict[str, dict[Key, Any]] = {
+    known: dict[str, dict[Key, Any]] = {
         **{name: {} if state is None else {GROUP_ITSELF: state[name]} for name in OF_THE_GROUP},
         "member": {(row["member_id"], None, None): client(row) for row in members_at(history, group, at)},
         "owner": {},
@@ -48,10 +48,10 @@ def known_at(history: History, group: str, at: datetime) -> dict[str, dict[Key, 
     for row in history.rows_at("ownership_intervals", at, of_group):
         key = (None, row["topic"] or row["topic_id"], row["partition"])
         # In a share group a partition may have several owners; in a streams group there may be standby tasks for it.
-        found["owner"][key] = ", ".join(sorted(filter(None, [found["owner"].get(key), owner(row)])))
+        known["owner"][key] = ", ".join(sorted(filter(None, [known["owner"].get(key), owner(row)])))
     for (topic, partition), row in committed_at(history, group, at).items():
-        found["offset"][None, topic, partition] = row["committed_offset"]
-    return found
+        known["offset"][None, topic, partition] = row["committed_offset"]
+    return known
 
 
 def client(row: Row) -> str:
@@ -65,7 +65,7 @@ def owner(row: Row) -> str:
     return " ".join(words)
 
 
-def changed(before: Mapping[Key, Any], after: Mapping[Key, Any]) -> Iterator[tuple[Key, Any, Any]]:
+def changes(before: Mapping[Key, Any], after: Mapping[Key, Any]) -> Iterator[tuple[Key, Any, Any]]:
     for key in sorted(before.keys() | after.keys(), key=lambda key: tuple((part is not None, part) for part in key)):
         if before.get(key) != after.get(key):
             yield key, before.get(key), after.get(key)

@@ -30,11 +30,11 @@ def assignments_at(history: History, state: Row, at: datetime) -> dict[str, Part
     group = state["group_id"]
     if state["group_type"] == GroupType.CLASSIC and state["state"] != GroupState.STABLE:
         return assigned_before(history, group, at)
-    found: dict[str, Partitions] = {}
+    by_member: dict[str, Partitions] = {}
     for row in history.rows_at("ownership_intervals", at, equal("group_id", group)):
         if row["phase"] in SHOWN[row["group_type"]] and row["role"] in RUNNING:
-            found.setdefault(row["member_id"], []).append((row["topic"] or row["topic_id"] or "", row["partition"]))
-    return {member: sorted(partitions) for member, partitions in found.items()}
+            by_member.setdefault(row["member_id"], []).append((row["topic"] or row["topic_id"] or "", row["partition"]))
+    return {member: sorted(partitions) for member, partitions in by_member.items()}
 
 
 def assigned_before(history: History, group: str, at: datetime) -> dict[str, Partitions]:

@@ -40,7 +40,7 @@ class FindingFile:
         listed = parameters.fill(self.sql, f"schemas/findings/{self.kind.value}.sql")
         return f"SELECT * FROM (\n{listed}\n) AS listed\nWHERE {events.condition}"
 
-    def grouped(self, parameters: Parameters, events: Events) -> str:
+    def grouped_sql(self, parameters: Parameters, events: Events) -> str:
         """One row per group, topic and severity: the worst of its rows, and their number."""
         return f"""\
 WITH listed_rows AS (

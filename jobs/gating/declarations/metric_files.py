@@ -53,27 +53,27 @@ class Metrics:
         condition = self.rules.get(metric.removeprefix(FAILING)) if metric.startswith(FAILING) else None
         if condition is None:
             return None
-        found = LAST_SELECT.search(self.sql)
-        assert found is not None
-        listing = f"{self.sql[: found.start()]}SELECT * FROM judged WHERE {condition}"
+        select = LAST_SELECT.search(self.sql)
+        assert select is not None
+        listing = f"{self.sql[: select.start()]}SELECT * FROM judged WHERE {condition}"
         return parameters.fill(listing, self.place)
 
 
 def metric_files(config: Path | None) -> dict[str, Metrics]:
     """By table or view: ours and the user's."""
-    return {name: parsed(file) for name, file in rule_files(METRICS, ".sql", config).items()}
+    return {name: parse_metrics(file) for name, file in rule_files(METRICS, ".sql", config).items()}
 
 
-def parsed(file: RuleFile) -> Metrics:
+def parse_metrics(file: RuleFile) -> Metrics:
     lines = file.text.splitlines()
     comments = list(entries(line.removeprefix("--") for line in lines if line.startswith("--")))
     about = " ".join(text for text in comments if not ENTRY.fullmatch(text))
-    found = [match for text in comments if (match := ENTRY.fullmatch(text))]
-    metrics = {each["name"]: each["text"] for each in found if not each["rule"]}
-    rules = {each["name"]: each["text"] for each in found if each["rule"]}
+    matches = [match for text in comments if (match := ENTRY.fullmatch(text))]
+    metrics = {each["name"]: each["text"] for each in matches if not each["rule"]}
+    rules = {each["name"]: each["text"] for each in matches if each["rule"]}
     sql = "\n".join(line for line in lines if not line.startswith("--")).strip().rstrip(";")
     check(file.place, metrics, rules, sql)
-    return Metrics(file.name, file.place, about, metrics, rules, sql)
+    return Metrics(table=file.name, place=file.place, about=about, metrics=metrics, rules=rules, sql=sql)
 
 
 def entries(comments: Iterator[str]) -> Iterator[str]:
@@ -92,25 +92,25 @@ def entries(comments: Iterator[str]) -> Iterator[str]:
 
 def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql: str) -> None:
     if not LAST_SELECT.search(sql):
-        raise wrong(place, "no line begins with SELECT, one aggregate was expected")
+        raise misuse(place, "no line begins with SELECT; write one aggregate")
     if not metrics:
-        raise wrong(place, "no metric is described; add a line for each, such as `-- num_rows: Rows of the table.`")
+        raise misuse(place, "no metric is described; add a line for each, such as `-- num_rows: Rows of the table.`")
     if rules and not (RULES in sql and re.search(r"\bFROM judged\b", sql)):
-        raise wrong(
+        raise misuse(
             place, "it has rules `-- rule NAME: CONDITION`, so its last SELECT must have :rules and FROM judged"
         )
     if RULES in sql and not rules:
-        raise wrong(place, ":rules is in the query, but no line `-- rule NAME: CONDITION`; add one, or remove :rules")
+        raise misuse(place, ":rules is in the query, but no line `-- rule NAME: CONDITION`; add one, or remove :rules")
     for name in rules:
         if f"{FAILING}{name}" not in metrics:
-            told = f"rule {name} makes a metric {FAILING}{name}; describe it by a line"
-            raise wrong(place, f"{told} `-- {FAILING}{name}: what it is`")
+            line = f"rule {name} makes a metric {FAILING}{name}; describe it by a line"
+            raise misuse(place, f"{line} `-- {FAILING}{name}: what it is`")
     for name in metrics:
         if name.startswith(FAILING) and name.removeprefix(FAILING) not in rules:
-            raise wrong(
+            raise misuse(
                 place, f"metric {name} has no rule; add a line `-- rule {name.removeprefix(FAILING)}: CONDITION`"
             )
 
 
-def wrong(place: str, what: str) -> Failure:
+def misuse(place: str, what: str) -> Failure:
     return Failure(ExitCode.USAGE, f"{place}: {what}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from jobs.configuration.settings import DEFAULT_PATH
+from jobs.configuration.read_settings import DEFAULT_PATH
 from jobs.output.failure import Failure, os_error_line
 from schemas.words.exit_codes import ExitCode
 
@@ -28,8 +28,8 @@ class RuleFile:
 def shipped_files(kind: str, ending: str) -> dict[str, RuleFile]:
     """By name, sorted by name."""
     folder = files("schemas").joinpath(kind)
-    found = [each for each in folder.iterdir() if each.name.endswith(ending)]
-    names = {each.name.removesuffix(ending): each for each in found}
+    paths = [each for each in folder.iterdir() if each.name.endswith(ending)]
+    names = {each.name.removesuffix(ending): each for each in paths}
     return {
         name: RuleFile(name, f"schemas/{kind}/{names[name].name}", names[name].read_text(encoding="utf-8"))
         for name in sorted(names)
@@ -55,6 +55,6 @@ def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise Failure(ExitCode.USAGE, f"{os_error_line(error, path)}, a file that can be read was expected") from None
+        raise Failure(ExitCode.USAGE, f"{os_error_line(error, path)}; give a file that can be read") from None
     except ValueError as error:
-        raise Failure(ExitCode.USAGE, f"{path}: {error}, UTF-8 was expected") from None
+        raise Failure(ExitCode.USAGE, f"{path}: {error}; save it in UTF-8") from None

@@ -27,11 +27,11 @@ class Parameters:
     values: Mapping[str, str]
 
     def fill(self, text: str, place: str) -> str:
-        def value(found: re.Match[str]) -> str:
-            if found[1] not in self.values:
+        def value(match: re.Match[str]) -> str:
+            if match[1] not in self.values:
                 known = ", ".join(f":{name}" for name in sorted(self.values))
-                raise Failure(ExitCode.USAGE, f"{place}: unknown parameter :{found[1]}; use one of {known}")
-            return self.values[found[1]]
+                raise Failure(ExitCode.USAGE, f"{place}: unknown parameter :{match[1]}; use one of {known}")
+            return self.values[match[1]]
 
         return PARAMETER.sub(value, text)
 

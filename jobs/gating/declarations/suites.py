@@ -46,11 +46,11 @@ class Expectation:
 
     @property
     def columns(self) -> list[str]:
-        found: list[str] = []
+        columns: list[str] = []
         for key in COLUMN_KEYS:
             value = self.kwargs.get(key, [])
-            found += [value] if isinstance(value, str) else list(value)
-        return found
+            columns += [value] if isinstance(value, str) else list(value)
+        return columns
 
 
 @dataclass(frozen=True)
@@ -64,28 +64,28 @@ class Suite:
 
 def suites(metrics: Mapping[str, Metrics], config: Path | None) -> list[Suite]:
     """Ours and the user's, checked against the existing metrics."""
-    return [parsed(file, metrics) for file in rule_files(EXPECTATIONS, ".json", config).values()]
+    return [parse_suite(file, metrics) for file in rule_files(EXPECTATIONS, ".json", config).values()]
 
 
-def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
+def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     try:
-        found = json.loads(file.text)
+        content = json.loads(file.text)
     except ValueError as error:
-        raise wrong(file.place, f"{error}, JSON was expected") from None
-    check_keys(file.place, found, SUITE_KEYS)
-    meta = {} if found.get("meta") is None else found["meta"]
+        raise misuse(file.place, f"{error}; write it as JSON") from None
+    check_keys(file.place, content, SUITE_KEYS)
+    meta = {} if content.get("meta") is None else content["meta"]
     check_keys(f"{file.place}: meta", meta, META_KEYS)
     table = meta.get("table", file.name)
     if not isinstance(table, str):
-        raise wrong(file.place, f"meta.table = {json.dumps(table)}: give the name of a metrics file, without .sql")
+        raise misuse(file.place, f"meta.table = {json.dumps(table)}: give the name of a metrics file, without .sql")
     if table not in metrics:
-        raise wrong(
+        raise misuse(
             file.place,
             f"meta.table = {json.dumps(table)}: there is no metrics file of this name{nearest(table, metrics)}",
         )
     due = meta.get("rows_due", [])
     if not isinstance(due, list):
-        raise wrong(
+        raise misuse(
             file.place,
             f"meta.rows_due = {json.dumps(due)}: give a list of TABLE.METRIC: if one is above 0, the table must "
             "have rows",
@@ -93,12 +93,12 @@ def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
     for name in due:
         if name not in known:
-            raise wrong(
+            raise misuse(
                 file.place, f"meta.rows_due: {json.dumps(name)}: no table has this metric{nearest(str(name), known)}"
             )
-    listed = found.get("expectations")
+    listed = content.get("expectations")
     if not isinstance(listed, list) or not listed:
-        raise wrong(file.place, "expectations: a list of one or more was expected")
+        raise misuse(file.place, "expectations: is missing or empty; give a list of one or more")
     expectations = tuple(
         expectation(f"{file.place}: expectations[{place}]", each, metrics[table]) for place, each in enumerate(listed)
     )
@@ -106,27 +106,27 @@ def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     return Suite(file.name, file.place, table, tuple(due), expectations)
 
 
-def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
-    check_keys(place, found, EXPECTATION_KEYS)
-    assert isinstance(found, dict)
-    kind, kwargs, meta = found.get("type"), found.get("kwargs", {}), found.get("meta") or {}
+def expectation(place: str, content: object, metrics: Metrics) -> Expectation:
+    check_keys(place, content, EXPECTATION_KEYS)
+    assert isinstance(content, dict)
+    kind, kwargs, meta = content.get("type"), content.get("kwargs", {}), content.get("meta") or {}
     if not isinstance(kind, str) or kind not in expectation_types():
         near = nearest(str(kind), expectation_types())
-        raise wrong(place, f"type = {json.dumps(kind)}: no expectation of Great Expectations{near}")
+        raise misuse(place, f"type = {json.dumps(kind)}: no expectation of Great Expectations{near}")
     if not isinstance(kwargs, dict):
-        raise wrong(place, f"kwargs = {json.dumps(kwargs)}: an object was expected")
-    severity = found.get("severity", Severity.CRITICAL.value)
+        raise misuse(place, f"kwargs = {json.dumps(kwargs)}; give an object")
+    severity = content.get("severity", Severity.CRITICAL.value)
     if not isinstance(severity, str) or severity not in SEVERITIES:
-        raise wrong(place, f"severity = {json.dumps(severity)}: {', '.join(Severity)} was expected")
+        raise misuse(place, f"severity = {json.dumps(severity)}; give one of {', '.join(Severity)}")
     query = meta.get("query") if isinstance(meta, dict) else None
     if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
-        raise wrong(place, f"meta = {json.dumps(meta)}: give an object, with SQL as a string in query if it has one")
+        raise misuse(place, f"meta = {json.dumps(meta)}: give an object, with SQL as a string in query if it has one")
     check_columns(place, kwargs)
     made = Expectation(kind, kwargs, SEVERITIES[severity], query, finding_kinds(place, meta.get("findings", [])))
     for column in made.columns:
         if column not in metrics.metrics and column != SLICE:
             near = nearest(str(column), metrics.metrics)
-            raise wrong(place, f"kwargs: {metrics.table} has no metric {json.dumps(column)}{near}")
+            raise misuse(place, f"kwargs: {metrics.table} has no metric {json.dumps(column)}{near}")
     return made
 
 
@@ -135,7 +135,7 @@ def finding_kinds(place: str, names: object) -> tuple[FindingKind, ...]:
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(names, list) or not isinstance(name, str) or name not in kinds:
             near = nearest(str(name), kinds)
-            raise wrong(place, f"meta.findings = {json.dumps(names)}: a list of kinds of findings was expected{near}")
+            raise misuse(place, f"meta.findings = {json.dumps(names)}; give a list of kinds of findings{near}")
     return tuple(kinds[name] for name in names) if isinstance(names, list) else ()
 
 
@@ -145,7 +145,7 @@ def check_columns(place: str, kwargs: Mapping[str, Any]) -> None:
         value = kwargs.get(key, "")
         names = value if isinstance(value, list) else [value]
         if not all(isinstance(name, str) for name in names):
-            raise wrong(place, f"kwargs.{key} = {json.dumps(value)}: names of metrics were expected")
+            raise misuse(place, f"kwargs.{key} = {json.dumps(value)}; give names of metrics")
 
 
 def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:
@@ -154,16 +154,16 @@ def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:
     for each in expectations:
         if (each.type, each.column_name) in seen:
             what = f"{each.type} of {each.column_name or 'all rows'}"
-            raise wrong(place, f"{what} is in this file twice; remove one")
+            raise misuse(place, f"{what} is in this file twice; remove one")
         seen.add((each.type, each.column_name))
 
 
-def check_keys(place: str, found: object, known: tuple[str, ...]) -> None:
-    if not isinstance(found, dict):
-        raise wrong(place, f"{json.dumps(found)[:60]}: an object was expected")
-    for key in found:
+def check_keys(place: str, content: object, known: tuple[str, ...]) -> None:
+    if not isinstance(content, dict):
+        raise misuse(place, f"{json.dumps(content)[:60]}; give an object")
+    for key in content:
         if key not in known:
-            raise wrong(place, f"{key}: no such key{nearest(key, known)}")
+            raise misuse(place, f"{key}: no such key{nearest(key, known)}")
 
 
 @cache
@@ -176,9 +176,9 @@ def expectation_types() -> frozenset[str]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.3)
-    return "".join(f", the nearest is {each}" for each in found)
+    matches = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.3)
+    return "".join(f", the nearest is {each}" for each in matches)
 
 
-def wrong(place: str, what: str) -> Failure:
+def misuse(place: str, what: str) -> Failure:
     return Failure(ExitCode.USAGE, f"{place}: {what}")

@@ -43,7 +43,7 @@ class Waiver:
         return kind == self.kind and matches(self.group, group_id) and matches(self.topic, topic)
 
     @property
-    def told(self) -> str:
+    def reason_text(self) -> str:
         return f"{self.reason} ({self.who})"
 
 
@@ -53,8 +53,8 @@ def matches(pattern: str | None, name: str | None) -> bool:
 
 def waiver_of(waivers: Iterable[Waiver], kind: str, group_id: str | None, topic: str | None) -> Waiver | None:
     """The one that lasts longest."""
-    found = [waiver for waiver in waivers if waiver.covers(kind, group_id, topic)]
-    return max(found, key=lambda waiver: waiver.until, default=None)
+    covering = [waiver for waiver in waivers if waiver.covers(kind, group_id, topic)]
+    return max(covering, key=lambda waiver: waiver.until, default=None)
 
 
 def waivers(config: Path | None) -> list[Waiver]:
@@ -62,54 +62,61 @@ def waivers(config: Path | None) -> list[Waiver]:
     if not path.exists():
         return []
     try:
-        found = tomllib.loads(text_of(path))
+        content = tomllib.loads(text_of(path))
     except ValueError as error:
-        raise Failure(ExitCode.USAGE, f"{path}: {error}, TOML was expected") from None
-    for key in found:
+        raise Failure(ExitCode.USAGE, f"{path}: {error}; write it as TOML") from None
+    for key in content:
         if key != "waivers":
-            raise Failure(ExitCode.USAGE, f"{path}: {key}: no such section, [[waivers]] was expected")
-    listed = found.get("waivers", [])
+            raise Failure(ExitCode.USAGE, f"{path}: {key}: no such section; write [[waivers]]")
+    listed = content.get("waivers", [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise Failure(ExitCode.USAGE, f"{path}: waivers must be sections [[waivers]], one for each accepted problem")
     return [waiver(f"{path}: [[waivers]] number {number}:", each) for number, each in enumerate(listed, 1)]
 
 
-def waiver(place: str, found: dict[str, Any]) -> Waiver:
-    for key in found:
+def waiver(place: str, content: dict[str, Any]) -> Waiver:
+    for key in content:
         if key not in KEYS:
             (near,) = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.0)
             raise Failure(ExitCode.USAGE, f"{place} {key}: no such key, the nearest is {near}")
     for key in REQUIRED:
-        if key not in found:
+        if key not in content:
             raise Failure(ExitCode.USAGE, f"{place} {key} is missing; add it")
     for key in KEYS[:-1]:
-        if key in found and not isinstance(found[key], str):
-            raise Failure(ExitCode.USAGE, f"{place} {key} = {found[key]!r}: a text was expected")
+        if key in content and not isinstance(content[key], str):
+            raise Failure(ExitCode.USAGE, f"{place} {key} = {content[key]!r}; give a text")
     for key in ("reason", "who"):
-        if not found[key].strip():
-            raise Failure(ExitCode.USAGE, f"{place} {key} = {found[key]!r}: a text that is not empty was expected")
-    if found["kind"] not in KINDS:
-        near = "".join(difflib.get_close_matches(found["kind"], KINDS, n=1, cutoff=0.0))
-        raise Failure(ExitCode.USAGE, f"{place} kind = {found['kind']!r}: no kind of finding, the nearest is {near}")
+        if not content[key].strip():
+            raise Failure(ExitCode.USAGE, f"{place} {key} = {content[key]!r}; give a text that is not empty")
+    if content["kind"] not in KINDS:
+        near = "".join(difflib.get_close_matches(content["kind"], KINDS, n=1, cutoff=0.0))
+        raise Failure(ExitCode.USAGE, f"{place} kind = {content['kind']!r}: no kind of finding, the nearest is {near}")
     for key in ("group", "topic"):
         try:
-            re.compile(found.get(key, ""))
+            re.compile(content.get(key, ""))
         except re.error as error:
-            told = f"{place} {key} = {found[key]!r}: {error}, a regular expression was expected"
-            raise Failure(ExitCode.USAGE, told) from None
-    until = end_of_term(place, found["until"])
-    return Waiver(KINDS[found["kind"]], found.get("group"), found.get("topic"), found["reason"], found["who"], until)
+            line = f"{place} {key} = {content[key]!r}: {error}; give a regular expression"
+            raise Failure(ExitCode.USAGE, line) from None
+    until = end_of_term(place, content["until"])
+    return Waiver(
+        kind=KINDS[content["kind"]],
+        group=content.get("group"),
+        topic=content.get("topic"),
+        reason=content["reason"],
+        who=content["who"],
+        until=until,
+    )
 
 
-def end_of_term(place: str, found: object) -> datetime:
+def end_of_term(place: str, until: object) -> datetime:
     """A date means its first moment; without a zone it is UTC."""
-    if isinstance(found, str):
+    if isinstance(until, str):
         try:
-            found = datetime.fromisoformat(found)
+            until = datetime.fromisoformat(until)
         except ValueError:
-            raise Failure(ExitCode.USAGE, f"{place} until = {found!r}: a date or time was expected") from None
-    if isinstance(found, date) and not isinstance(found, datetime):
-        found = datetime(found.year, found.month, found.day)
-    if not isinstance(found, datetime):
-        raise Failure(ExitCode.USAGE, f"{place} until = {found!r}: a date or time was expected")
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+            raise Failure(ExitCode.USAGE, f"{place} until = {until!r}; give a date or time") from None
+    if isinstance(until, date) and not isinstance(until, datetime):
+        until = datetime(until.year, until.month, until.day)
+    if not isinstance(until, datetime):
+        raise Failure(ExitCode.USAGE, f"{place} until = {until!r}; give a date or time")
+    return until.replace(tzinfo=UTC) if until.tzinfo is None else until.astimezone(UTC)

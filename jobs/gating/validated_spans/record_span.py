@@ -12,14 +12,16 @@ from typing import Any
 
 from jobs.arguments.gate_spans import Span
 from jobs.command_line.flags import EPOCH, instant
-from jobs.configuration.settings import load_settings, options_of
+from jobs.configuration.read_settings import load_settings
+from jobs.configuration.settings import options_of
 from jobs.gating.validated_spans.spans_table import add_rows, identity
 from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
-from jobs.warehouses.warehouse import Warehouse, check_writable, unusable_when_full
+from jobs.warehouses.open_warehouse import check_writable, unusable_when_full
+from jobs.warehouses.warehouse import Warehouse
 from schemas.tables.gate import GATE_SPANS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import SpanVerdict
@@ -33,7 +35,7 @@ def record_span(arguments: argparse.Namespace) -> int:
     check_flags(arguments)
     until = until_time(arguments.until, now) if arguments.override is not None else None
     result = read_result(arguments.result)
-    warehouse = opened(arguments)
+    warehouse = open_warehouse(arguments)
     rows = rows_to_record(arguments, warehouse, result, until, now)
     with unusable_when_full(warehouse.root):
         check_writable(warehouse.root)
@@ -45,24 +47,26 @@ def record_span(arguments: argparse.Namespace) -> int:
 
 def check_flags(arguments: argparse.Namespace) -> None:
     if not arguments.span:
-        raise wrong("--result, --override and --actor also need --span TOPIC:PARTITION:FROM:TO")
+        raise misuse("--result, --override and --actor also need --span TOPIC:PARTITION:FROM:TO")
     if not arguments.group:
-        raise wrong("--span also needs --group NAME: the id of the one group that commits these offsets, not a pattern")
+        raise misuse(
+            "--span also needs --group NAME: the id of the one group that commits these offsets, not a pattern"
+        )
     if arguments.result is None:
-        raise wrong("--span also needs --result FILE: the Great Expectations result for the data")
+        raise misuse("--span also needs --result FILE: the Great Expectations result for the data")
     if (repeated := first_repeated(arguments.span)) is not None:
-        raise wrong(f"--span {repeated}: is given twice, each span once was expected")
+        raise misuse(f"--span {repeated}: is given twice; give each span once")
     if arguments.override is None and arguments.actor is not None:
-        raise wrong("--actor also needs --override REASON")
+        raise misuse("--actor also needs --override REASON")
     if arguments.override is None and arguments.until is not None:
-        raise wrong("--until with --span is the time when an override ends; it also needs --override REASON")
+        raise misuse("--until with --span is the time when an override ends; it also needs --override REASON")
     if arguments.override is not None:
         for flag, value in (("--override", arguments.override), ("--actor", arguments.actor)):
             if not (value or "").strip():
-                told = "is missing" if value is None else f"is {value!r}"
-                raise wrong(f"{flag} {told}; to accept data that failed, give --override REASON --actor WHO --until T")
+                line = "is missing" if value is None else f"is {value!r}"
+                raise misuse(f"{flag} {line}; to accept data that failed, give --override REASON --actor WHO --until T")
         if arguments.until is None:
-            raise wrong("--until is missing; to accept data that failed, give --override REASON --actor WHO --until T")
+            raise misuse("--until is missing; to accept data that failed, give --override REASON --actor WHO --until T")
     check_texts(arguments)
 
 
@@ -82,22 +86,22 @@ def check_texts(arguments: argparse.Namespace) -> None:
         try:
             (getattr(arguments, flag) or "").encode()
         except UnicodeEncodeError:
-            raise wrong(f"--{flag}: is not UTF-8, a text in UTF-8 was expected") from None
+            raise misuse(f"--{flag}: is not UTF-8; give a text in UTF-8") from None
 
 
-def wrong(told: str) -> Failure:
-    return Failure(ExitCode.USAGE, told)
+def misuse(line: str) -> Failure:
+    return Failure(ExitCode.USAGE, line)
 
 
 def until_time(text: str, now: datetime) -> datetime:
     now_ms = (now - EPOCH) // timedelta(milliseconds=1)
     ends = EPOCH + timedelta(milliseconds=instant(text, now_ms, "--until"))
     if ends <= now:
-        raise wrong(f"--until {text}: is not after now, a time in the future was expected")
+        raise misuse(f"--until {text}: is not after now; give a time in the future")
     return ends
 
 
-def opened(arguments: argparse.Namespace) -> Warehouse:
+def open_warehouse(arguments: argparse.Namespace) -> Warehouse:
     """The warehouse must exist: a mistyped name would create a new one that no audit reads."""
     options = None if arguments.config is None else options_of(load_settings(Path(arguments.config)))
     return reading(arguments.warehouse, options)
@@ -134,8 +138,8 @@ def cluster_of(warehouse: Warehouse, wanted: str | None) -> str:
     try:
         return one_cluster(warehouse, None)
     except UNREADABLE as error:
-        told = f"{warehouse.told}: its table runs cannot be read: {one_line(error)}; run `groupscope doctor`"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+        line = f"{warehouse.address}: its table runs cannot be read: {one_line(error)}; run `groupscope doctor`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line) from None
 
 
 def report(

@@ -18,13 +18,13 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import CommitProperties
 
 from jobs.output.failure import Failure
-from jobs.storage.stored_path import Place, delta_table_at
+from jobs.storage.stored_path import Place, by_delta
 from jobs.warehouses.delta_commits import actions_of, create, is_written
 from jobs.warehouses.delta_tables import (
     UNREADABLE,
     Change,
     DataFile,
-    Removed,
+    RemovedFile,
     files_of,
     one_line,
     open_table,
@@ -52,7 +52,7 @@ PAUSE_SECONDS = 0.2
 def add_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
     """Adds all rows that are not there yet, in one commit; returns these."""
     with told_when_damaged(folder):
-        return added(folder, rows)
+        return append_rows(folder, rows)
 
 
 @contextmanager
@@ -63,16 +63,16 @@ def told_when_damaged(folder: Place) -> Iterator[None]:
         # An OSError already names the file.
         raise
     except UNREADABLE as error:
-        told = f"{folder}: cannot be read: {one_line(error)}; run `groupscope doctor`"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+        line = f"{folder}: cannot be read: {one_line(error)}; run `groupscope doctor`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line) from None
 
 
-def added(folder: Place, rows: Sequence[Row]) -> list[Row]:
+def append_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
     deadline = time.monotonic() + PATIENCE_SECONDS
     written: tuple[list[Row], DataFile] | None = None
     while True:
         delta = open_table(folder) or created_table(folder)
-        known = recorded(delta, folder, rows)
+        known = stored_identities(delta, folder, rows)
         new = [row for row in rows if identity(row) not in known]
         if not new:
             return []
@@ -81,10 +81,10 @@ def added(folder: Place, rows: Sequence[Row]) -> list[Row]:
         if is_committed(delta, folder, with_few_small_files(delta, folder, written[1])):
             return new
         if time.monotonic() >= deadline:
-            told = (
+            line = (
                 f"{folder}: other processes made Delta commits to this table before this one for {PATIENCE_SECONDS} s"
             )
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{told}; nothing was recorded, run the command again")
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{line}; nothing was recorded, run the command again")
         # Random, so that processes do not retry at the same time.
         time.sleep(random.uniform(0, PAUSE_SECONDS))
 
@@ -94,8 +94,8 @@ def created_table(folder: Place) -> DeltaTable:
         return create(folder, GATE_SPANS, Change(), 0, time.time_ns() // 1_000_000)
     except (OSError, DeltaError):
         # Another process may just have created it.
-        if (found := open_table(folder)) is not None:
-            return found
+        if (table := open_table(folder)) is not None:
+            return table
         raise
 
 
@@ -103,7 +103,7 @@ def identity(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in IDENTITY)
 
 
-def recorded(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> set[tuple[Any, ...]]:
+def stored_identities(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> set[tuple[Any, ...]]:
     """Rows in the table that may equal one of these."""
 
     def may_hold(file: Row) -> bool:
@@ -111,8 +111,8 @@ def recorded(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> set[tuple
             all(is_within(file, name, row[name]) for name in ("group_id", "topic", "from_offset")) for row in rows
         )
 
-    found = rows_of(delta, GATE_SPANS, IDENTITY, rows[0]["cluster"], folder, may_hold)
-    return {identity(row) for row in found.to_pylist()}
+    stored = rows_of(delta, GATE_SPANS, IDENTITY, rows[0]["cluster"], folder, may_hold)
+    return {identity(row) for row in stored.to_pylist()}
 
 
 def is_within(file: Row, name: str, value: Any) -> bool:
@@ -137,7 +137,7 @@ def with_few_small_files(delta: DeltaTable, folder: Place, new: DataFile) -> Cha
     if len(small) < MOST_SMALL_FILES:
         return Change((new,))
     merged = written_file(folder, rows_of(delta, GATE_SPANS, folder=folder, may_hold=is_small))
-    removed = tuple(Removed(path, is_data_change=False) for path in small)
+    removed = tuple(RemovedFile(path, is_data_change=False) for path in small)
     return Change((replace(merged, is_data_change=False), new), removed)
 
 
@@ -147,17 +147,20 @@ def is_committed(delta: DeltaTable, folder: Place, change: Change) -> bool:
     now_ms = time.time_ns() // 1_000_000
     if is_written(folder, GATE_SPANS, change, None, now_ms, delta):
         return True
-    with delta_table_at(folder):
-        try:
-            delta.create_write_transaction(
-                actions_of(change, now_ms),
-                "append",
-                Schema.from_arrow(SCHEMA),
-                commit_properties=CommitProperties(max_commit_retries=0),
-            )
-        except CommitFailedError:
-            newest = open_table(folder)
-            if newest is None or newest.version() <= delta.version():
-                raise
-            return False
+    return by_delta(folder, lambda *_: is_next_version(delta, folder, change, now_ms))
+
+
+def is_next_version(delta: DeltaTable, folder: Place, change: Change, now_ms: int) -> bool:
+    try:
+        delta.create_write_transaction(
+            actions_of(change, now_ms),
+            "append",
+            Schema.from_arrow(SCHEMA),
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
+    except CommitFailedError:
+        newest = open_table(folder)
+        if newest is None or newest.version() <= delta.version():
+            raise
+        return False
     return True

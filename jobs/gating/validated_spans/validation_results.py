@@ -14,7 +14,7 @@ from typing import Any
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 
-EXPECTED = "the JSON of a Great Expectations result was expected, as result.to_json_dict() gives it"
+EXPECTED = "give the JSON of a Great Expectations result, as result.to_json_dict() makes it"
 # For an expectation without a severity, as in 0.18.
 CRITICAL = "critical"
 STANDARD_INPUT = "-"
@@ -40,9 +40,9 @@ def read_result(file: str) -> ValidationResult:
     name = "standard input" if file == STANDARD_INPUT else file
     try:
         text = text_of(file)
-        found = list(validations(json.loads(text)))
-        failures = tuple(failure for each in found for failure in failures_of(each))
-        suites = sorted({suite for each in found if (suite := suite_of(each)) is not None})
+        results = list(validations(json.loads(text)))
+        failures = tuple(failure for each in results for failure in failures_of(each))
+        suites = sorted({suite for each in results if (suite := suite_of(each)) is not None})
     except (OSError, NoResult) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise Failure(ExitCode.UNREADABLE_INPUT, f"--result {name}: {why}; {EXPECTED}") from None
@@ -60,68 +60,68 @@ def text_of(file: str) -> bytes:
     return sys.stdin.buffer.read()
 
 
-def validations(found: Any) -> Iterator[Mapping[str, Any]]:
+def validations(content: Any) -> Iterator[Mapping[str, Any]]:
     """The results of suites: one, or those of a checkpoint by their ids, which 0.18 nests one level deeper."""
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise NoResult("is no JSON object")
-    if "run_results" not in found:
-        yield checked(found)
+    if "run_results" not in content:
+        yield check_result(content)
         return
-    runs = found["run_results"]
+    runs = content["run_results"]
     if not isinstance(runs, dict) or not runs:
         raise NoResult("run_results is empty or not an object")
     for run in runs.values():
         nested = run.get("validation_result", run) if isinstance(run, dict) else run
-        yield checked(nested)
+        yield check_result(nested)
     # Success is not the conjunction of all results: a severity may accept one that failed.
-    if not isinstance(found.get("success"), bool):
+    if not isinstance(content.get("success"), bool):
         raise NoResult("success is not true or false")
 
 
-def checked(found: Any) -> Mapping[str, Any]:
-    if not isinstance(found, dict) or not isinstance(found.get("results"), list):
+def check_result(result: Any) -> Mapping[str, Any]:
+    if not isinstance(result, dict) or not isinstance(result.get("results"), list):
         raise NoResult("has no list of results")
-    if not isinstance(found.get("success"), bool):
+    if not isinstance(result.get("success"), bool):
         raise NoResult("success is not true or false")
-    if not all(isinstance(each, dict) and is_outcome(each) for each in found["results"]):
+    if not all(isinstance(each, dict) and is_outcome(each) for each in result["results"]):
         raise NoResult("an element of results is not the result of an expectation")
-    if num_evaluated(found) == 0:
+    if num_evaluated(result) == 0:
         raise NoResult("no expectation was evaluated, so nothing was validated")
-    return found
+    return result
 
 
-def is_outcome(found: Mapping[str, Any]) -> bool:
-    is_known = found.get("success") in (True, False, None) and "success" in found
-    return is_known and isinstance(found.get("expectation_config"), dict)
+def is_outcome(outcome: Mapping[str, Any]) -> bool:
+    is_known = outcome.get("success") in (True, False, None) and "success" in outcome
+    return is_known and isinstance(outcome.get("expectation_config"), dict)
 
 
-def num_evaluated(found: Mapping[str, Any]) -> int:
+def num_evaluated(result: Mapping[str, Any]) -> int:
     """A result may contain only the expectations that failed."""
-    statistics = found.get("statistics")
+    statistics = result.get("statistics")
     count = statistics.get("evaluated_expectations") if isinstance(statistics, dict) else None
-    return count if isinstance(count, int) else len(found["results"])
+    return count if isinstance(count, int) else len(result["results"])
 
 
-def suite_of(found: Mapping[str, Any]) -> str | None:
-    meta = found.get("meta")
+def suite_of(result: Mapping[str, Any]) -> str | None:
+    meta = result.get("meta")
     of_0_18 = meta.get("expectation_suite_name") if isinstance(meta, dict) else None
-    name = found.get("suite_name") or of_0_18
+    name = result.get("suite_name") or of_0_18
     return name if isinstance(name, str) else None
 
 
-def failures_of(found: Mapping[str, Any]) -> Iterator[str]:
+def failures_of(result: Mapping[str, Any]) -> Iterator[str]:
     """Critical expectations that failed, and all that could not be evaluated: those never pass."""
-    unheld = [each for each in found["results"] if each["success"] is not True]
+    unheld = [each for each in result["results"] if each["success"] is not True]
     told = [(each, told_of(each)) for each in unheld]
     failures = [failure for _, failure in told if failure is not None]
     yield from failures
     # Failures below critical explain a result without success. What is not in the list does not.
-    if not found["success"] and not failures and not is_explained(found, len(unheld)):
+    if not result["success"] and not failures and not is_explained(result, len(unheld)):
         yield "success is false, and the result does not list which expectation failed"
 
 
-def is_explained(found: Mapping[str, Any], num_unheld: int) -> bool:
-    statistics = found.get("statistics")
+def is_explained(result: Mapping[str, Any], num_unheld: int) -> bool:
+    statistics = result.get("statistics")
     count = statistics.get("unsuccessful_expectations") if isinstance(statistics, dict) else None
     return num_unheld > 0 and (not isinstance(count, int) or count <= num_unheld)
 

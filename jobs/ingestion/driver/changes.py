@@ -22,7 +22,7 @@ from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.framing.rejected_ranges import RejectedRange
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 
 Row = dict[str, Any]
 Rows: TypeAlias = Sequence[Row] | pa.Table
@@ -70,16 +70,16 @@ def outcome_of(answers: Sequence[IngestResult], rejected: Mapping[int, Sequence[
 
 
 def seen_by_partition(answers: Iterable[IngestResult]) -> dict[int, list[Range]]:
-    found: dict[int, list[Range]] = defaultdict(list)
+    by_partition: dict[int, list[Range]] = defaultdict(list)
     for each in answers:
         for partition, ranges in each.seen.items():
-            found[partition] += ranges
-    return {partition: joined(ranges) for partition, ranges in found.items()}
+            by_partition[partition] += ranges
+    return {partition: join_ranges(ranges) for partition, ranges in by_partition.items()}
 
 
 def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
     """One row per offsets partition, in the form of `ingest_counts` in `runs`."""
-    found = []
+    rows = []
     for partition, group in groupby(sorted(units, key=unit_order), key=lambda unit: unit.partition):
         of = None if partition == NO_PARTITION else partition
         row: Row = {"offsets_partition": of, "read": 0, "decoded": 0, "rejected": 0, "already_known": 0, "damaged": 0}
@@ -101,8 +101,8 @@ def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
             raise Failure(
                 ExitCode.FAILED, f"records of offsets partition {partition} do not add up: {row}, please report it"
             )
-        found.append(row | {"first_offset": first, "last_offset": last, "gaps": gaps})
-    return found
+        rows.append(row | {"first_offset": first, "last_offset": last, "gaps": gaps})
+    return rows
 
 
 def unit_order(unit: Counts) -> tuple[int, int]:
@@ -110,20 +110,20 @@ def unit_order(unit: Counts) -> tuple[int, int]:
 
 
 def overlap(partition: int, first: int, last: int) -> Failure:
-    told = f"offsets partition {partition}: segments overlap: one begins at offset {first}, the previous ends at {last}"
+    line = f"offsets partition {partition}: segments overlap: one begins at offset {first}, the previous ends at {last}"
     return Failure(
-        ExitCode.UNREADABLE_INPUT, f"{told}; put each broker's copy of the partition into a folder of its own"
+        ExitCode.UNREADABLE_INPUT, f"{line}; put each broker's copy of the partition into a folder of its own"
     )
 
 
-def source_rows(found: Sequence[Reading], answers: Sequence[IngestResult], cluster: str, run_id: str) -> list[Row]:
+def source_rows(readings: Sequence[Reading], answers: Sequence[IngestResult], cluster: str, run_id: str) -> list[Row]:
     """Rows of `source_files` for segments."""
     facts = sorted(
         (each for answer in answers for each in answer.facts), key=lambda each: (each.source_file, each.start)
     )
     by_file = {name: merged_facts(list(parts)) for name, parts in groupby(facts, key=lambda each: each.source_file)}
     rows = []
-    for reading in found:
+    for reading in readings:
         whole = by_file[str(reading.file.path)]
         row = asdict(whole)
         row["read_from_position"], row["read_to_position"] = reading.start, row.pop("read_to")

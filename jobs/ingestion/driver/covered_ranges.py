@@ -12,7 +12,7 @@ from typing import Any
 from jobs.ingestion.driver.damaged_ranges import damaged_ranges
 from jobs.ingestion.driver.state import LIVE, rows_of_cluster
 from jobs.warehouses.warehouse import Warehouse
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 
 COLUMNS = [
     "cluster", "run_id", "offsets_partition", "source_file", "kind", "first_offset", "last_offset",
@@ -32,7 +32,7 @@ def covered_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Range]]
             by_partition[row["offsets_partition"]].append(row)
     damage = damaged_ranges(warehouse, cluster)
     return {
-        partition: joined(
+        partition: join_ranges(
             [*ranges_of(some), *((each.first_offset, each.last_offset) for each in damage.get(partition, ()))]
         )
         for partition, some in sorted(by_partition.items())
@@ -41,23 +41,23 @@ def covered_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Range]]
 
 def ranges_of(rows: Iterable[Row]) -> list[Range]:
     """`rows` of one offsets partition, by run."""
-    found: list[Range] = []
+    ranges: list[Range] = []
     segments: dict[tuple[str, str], list[Row]] = defaultdict(list)
     archives: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row["kind"] == LIVE:
             if row["read_to_position"] > row["read_from_position"]:
-                found.append((row["read_from_position"], row["read_to_position"] - 1))
+                ranges.append((row["read_from_position"], row["read_to_position"] - 1))
         elif row["kind"] == "segments":
             segments[folder_of(row["source_file"]), row["run_id"]].append(row)
         elif row["first_offset"] is not None:
             archives[archive_of(row["source_file"])].append(row)
     # Between the files of one archive nothing is missing, except records that archives leave out, such as markers.
-    found += [span for of_archive in archives.values() if (span := span_of(of_archive)) is not None]
+    ranges += [span for of_archive in archives.values() if (span := span_of(of_archive)) is not None]
     reached: dict[str, int] = {}
     for of_run in segments.values():
-        found += segment_range(of_run, reached)
-    return found
+        ranges += segment_range(of_run, reached)
+    return ranges
 
 
 def segment_range(rows: list[Row], reached: dict[str, int]) -> list[Range]:

@@ -11,12 +11,12 @@ COLUMNS = ["cluster", "offsets_partition", "source_file", "byte_position", "from
 
 
 def damaged_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Damage]]:
-    found: dict[int, list[tuple[str, Damage]]] = defaultdict(list)
+    by_partition: dict[int, list[tuple[str, Damage]]] = defaultdict(list)
     for row in rows_of_cluster(warehouse, REJECTED, COLUMNS, cluster, "byte_position"):
         first, last, number = (row[name] for name in ("from_offset", "to_offset", "num_records"))
         if row["byte_position"] is None or row["offsets_partition"] is None or first is None or not number:
             continue
         # If nothing follows, as many offsets as it had records.
         last = first + number - 1 if last is None else last
-        found[row["offsets_partition"]].append((row["source_file"], Damage(first, last, number)))
-    return {partition: joined_damage(ranges) for partition, ranges in found.items()}
+        by_partition[row["offsets_partition"]].append((row["source_file"], Damage(first, last, number)))
+    return {partition: joined_damage(ranges) for partition, ranges in by_partition.items()}

@@ -8,7 +8,7 @@ from jobs.ingestion.driver.covered_ranges import COLUMNS, Row, archive_of, folde
 from jobs.ingestion.driver.state import LIVE, State, rows_of_cluster, state_of
 from jobs.ingestion.task.damaged_bytes import without_damaged
 from jobs.warehouses.warehouse import Warehouse
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 
 
 def state_with_intact(warehouse: Warehouse, cluster: str) -> State:
@@ -21,12 +21,12 @@ def intact_ranges(warehouse: Warehouse, cluster: str, state: State) -> dict[int,
     for row in rows_of_cluster(warehouse, "source_files", COLUMNS, cluster, "run_id"):
         if row["offsets_partition"] is not None:
             copies[row["offsets_partition"], copy_of(row)].append(row)
-    found: dict[int, list[Range]] = defaultdict(list)
+    by_partition: dict[int, list[Range]] = defaultdict(list)
     for (partition, _), rows in copies.items():
         names = {row["source_file"] for row in rows}
         damaged = [each for each in state.rejected.get(partition, ()) if each.source_file in names]
-        found[partition] += without_damaged(ranges_of(rows), damaged)
-    return {partition: joined(ranges) for partition, ranges in found.items()}
+        by_partition[partition] += without_damaged(ranges_of(rows), damaged)
+    return {partition: join_ranges(ranges) for partition, ranges in by_partition.items()}
 
 
 def copy_of(row: Row) -> str:

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.storage.stored_path import Place, parquet_source
-from jobs.warehouses.delta_tables import DataFile, Removed, files_of
+from jobs.warehouses.delta_tables import DataFile, RemovedFile, files_of
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -25,19 +25,19 @@ RangeKey = tuple[str, int | None]
 
 def without_rows(
     warehouse: Warehouse, cluster: str, records: Collection[RecordKey], ranges: Collection[RangeKey], run_id: str
-) -> tuple[list[DataFile], list[Removed]]:
+) -> tuple[list[DataFile], list[RemovedFile]]:
     """Files with one of the rows, and the files that replace them."""
     # The table's current version, not that in `runs`: files that others have merged since then must not come back.
     delta = warehouse.newest(REJECTED) if records or ranges else None
     added: list[DataFile] = []
-    removed: list[Removed] = []
+    removed: list[RemovedFile] = []
     if delta is None:
         return added, removed
     for name in files_of(delta).column("path").to_pylist():
         path = warehouse.path(REJECTED) / name
         kept = TableFile(warehouse.path(REJECTED), TABLES[REJECTED], run_id)
         if rewrite(path, kept, cluster, set(records), set(ranges)):
-            removed.append(Removed(name, is_data_change=True))
+            removed.append(RemovedFile(name, is_data_change=True))
             if (file := kept.close()) is not None:
                 added.append(file)
         else:

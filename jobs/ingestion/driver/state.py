@@ -14,7 +14,7 @@ from jobs.sources.segment_source import Marks
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import decoded_records
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 from udfs.rows.merge_copies import REJECTED
 
 FILE_COLUMNS = [
@@ -88,7 +88,7 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
                 last = first if row["to_offset"] is None else row["to_offset"]
                 state.ranges.setdefault(partition, []).append((first, last))
     for name in ("ranges", "of_files", "asked"):
-        setattr(state, name, {partition: joined(ranges) for partition, ranges in getattr(state, name).items()})
+        setattr(state, name, {partition: join_ranges(ranges) for partition, ranges in getattr(state, name).items()})
     return state
 
 
@@ -111,13 +111,13 @@ def marks_of(row: dict[str, Any], before: Marks | None) -> Marks:
     """A run that continued to read a grown file has no information about its beginning, nor about batches if it found
     none."""
     marks = Marks(
-        row["size_bytes"],
-        in_ms(row["modified_time"]),
-        row["read_to_position"],
-        row["last_offset"],
-        row["first_batch_crc"],
-        row["last_batch_position"],
-        row["last_batch_crc"],
+        size=row["size_bytes"],
+        modified_ms=in_ms(row["modified_time"]),
+        read_to=row["read_to_position"],
+        last_offset=row["last_offset"],
+        first_batch_crc=row["first_batch_crc"],
+        last_batch_position=row["last_batch_position"],
+        last_batch_crc=row["last_batch_crc"],
     )
     if before is None or not row["read_from_position"]:
         return marks
@@ -137,7 +137,7 @@ DECODED = tuple(table.name for table in decoded_records.TABLES)
 
 def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[str, list[KnownFile]]:
     """Files of decoded tables, by the offsets partitions in Delta's statistics."""
-    found: dict[str, list[KnownFile]] = {}
+    by_table: dict[str, list[KnownFile]] = {}
     versions = warehouse.versions()
     for name, version in ((name, versions[name]) for name in tables if name in versions):
         delta = warehouse.open_at(name, version)
@@ -146,7 +146,7 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
         if not files.num_rows:
             continue
         low, high = (pc.struct_field(files.column(side), "offsets_partition") for side in ("min", "max"))
-        found[name] = [
+        by_table[name] = [
             KnownFile(warehouse.path(name) / path, first, last)
             for path, first, last in zip(
                 files.column("path").to_pylist(), low.to_pylist(), high.to_pylist(), strict=True
@@ -154,4 +154,4 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
             # A file that has only ranges without a partition.
             if first is not None
         ]
-    return found
+    return by_table

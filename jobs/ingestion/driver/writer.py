@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from jobs.configuration.settings import Tables
 from jobs.engine.engine import Engine
-from jobs.engine.task import Step, closed
+from jobs.engine.task import Step, result_of
 from jobs.ingestion.driver.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.driver.rejected_rows import without_rows
 from jobs.ingestion.driver.state import known_files
 from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
 from jobs.ingestion.task.plan import PartitionSpan, task_spec
-from jobs.ingestion.task.retried_rows import retried
-from jobs.ingestion.task.task import Task, answer, guarded_answer
+from jobs.ingestion.task.retried_rows import retry_file
+from jobs.ingestion.task.task import Task, guarded_answer, run_task
 from jobs.warehouses.delta_tables import Change, files_of
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.table_files import RowFiles
@@ -66,11 +66,11 @@ class IngestWriter:
     def __post_init__(self) -> None:
         self.files = RowFiles(self.warehouse.root, self.about.run_id)
 
-    def assignment(self, told: EarlierKnowledge) -> IngestInput:
-        files = known_files(self.warehouse) if told.may_be_known else {}
+    def task_input(self, earlier: EarlierKnowledge) -> IngestInput:
+        files = known_files(self.warehouse) if earlier.may_be_known else {}
         about = self.about
         return IngestInput(
-            self.warehouse.root, about.cluster, about.run_id, files, told.known_ranges, intact=told.intact
+            self.warehouse.root, about.cluster, about.run_id, files, earlier.known_ranges, intact=earlier.intact
         )
 
     def read_units(
@@ -80,7 +80,7 @@ class IngestWriter:
         steps: UnitSteps,
     ) -> list[IngestResult]:
         """Reads units in tasks, one task for each of the tuples."""
-        step = Step(partial(answer, assignment, steps), IngestResult)
+        step = Step(partial(run_task, assignment, steps), IngestResult)
         return self.engine.run(step, list(map(task_spec, planned)))
 
     def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: IngestInput) -> list[IngestResult]:
@@ -89,15 +89,15 @@ class IngestWriter:
         from jobs.engine.spark import results_of
 
         def work(batches: Iterator[pa.RecordBatch]) -> IngestResult:
-            return closed(guarded_answer(assignment, partial(steps, batches)))
+            return result_of(guarded_answer(assignment, partial(steps, batches)))
 
         return results_of(frame, work, IngestResult)
 
     def retry(self) -> list[IngestResult]:
         """Decodes rejected records again; ranges of bytes are read with their files."""
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
-        assignment = self.assignment(EarlierKnowledge({}, may_be_known=False))
-        return [retried(assignment, path) for path in files]
+        assignment = self.task_input(EarlierKnowledge({}, may_be_known=False))
+        return [retry_file(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
         """Writes the driver's few rows to files that are closed together, since on remote storage each is mostly
@@ -120,16 +120,21 @@ class IngestWriter:
             added, gone = list(outcome.files.get(name, ())), []
             if name == REJECTED:
                 added, gone = added + kept, removed
-            changes[name] = self.optimized(name, Change(tuple(added), tuple(gone)))
+            changes[name] = self.optimize(name, Change(tuple(added), tuple(gone)))
         return changes
 
-    def optimized(self, name: str, change: Change) -> Change:
+    def optimize(self, name: str, change: Change) -> Change:
         about = self.about
         # The table's current version, not that in `runs`: files that others have merged since then must not come back.
         delta = self.warehouse.newest(name)
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
         of = Rewriting(
-            self.warehouse.root, name, about.run_id, about.limits, about.optimize, self.warehouse.wait_for_files
+            root=self.warehouse.root,
+            table=name,
+            run_id=about.run_id,
+            limits=about.limits,
+            mode=about.optimize,
+            wait_for_files=self.warehouse.wait_for_files,
         )
         return with_small_files_rewritten(of, change, old)

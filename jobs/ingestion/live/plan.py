@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jobs.broker.fetch import fetched
+from jobs.broker.fetch import fetch
+from jobs.broker.offsets import partition_offsets
 from jobs.broker.patience import Patience
 from jobs.ingestion.driver.state import State
 from jobs.ingestion.live.span import BYTES_PER_OFFSET, LiveLog, LiveSpan
@@ -53,7 +54,7 @@ class Planner:
         check_same_id(self.log, topic, self.state.log_ids.values())
         offsets = self.settled_offsets([each.partition for each in topic.partitions])
         ids = {each.partition: log_id(topic, each) for each in topic.partitions}
-        known = {number: self.known(number) for number in offsets}
+        known = {number: self.known_ranges(number) for number in offsets}
         planned = {number: self.units_of(number, each, known[number]) for number, each in offsets.items()}
         begins = {
             number: each.start
@@ -65,7 +66,7 @@ class Planner:
             for number, each in offsets.items()
             if (last := self.last_known(number)) >= each.start and self.may_have_changed(number, ids[number])
         }
-        units = [self.unit(number, Cut(last, last + 1, BYTES_PER_OFFSET)) for number, last in proofs.items()]
+        units = [self.partition_span(number, Cut(last, last + 1, BYTES_PER_OFFSET)) for number, last in proofs.items()]
         units += [unit for of_partition in planned.values() for unit in of_partition]
         in_order = sorted(units, key=lambda unit: (unit.partition, unit.first))
         return LivePlan(in_order, ids, begins, frozenset(proofs.items()))
@@ -73,14 +74,14 @@ class Planner:
     def settled_offsets(self, partitions: Sequence[int]) -> "dict[int, Offsets]":
         patience = Patience(SETTLING_SECONDS)
         while True:
-            found = self.cluster.offsets([(self.log.topic, number) for number in partitions])
-            offsets = {number: each for (_, number), each in found.items()}
+            by_key = partition_offsets(self.cluster, [(self.log.topic, number) for number in partitions])
+            offsets = {number: each for (_, number), each in by_key.items()}
             short = [number for number, each in offsets.items() if each.end < self.known_end(number)]
             if not short:
                 return offsets
             end, known = offsets[short[0]].end, self.known_end(short[0])
-            told = f"{self.log.topic}-{short[0]} ends at offset {end}, the warehouse knows it up to {known}"
-            patience.wait(f"{told}: recreated, or cut off by an unclean leader election? {OTHER_CLUSTER}")
+            line = f"{self.log.topic}-{short[0]} ends at offset {end}, the warehouse knows it up to {known}"
+            patience.wait(f"{line}: recreated, or cut off by an unclean leader election? {OTHER_CLUSTER}")
 
     def known_end(self, partition: int) -> int:
         ranges = [*self.state.ranges.get(partition, ()), *self.state.asked.get(partition, ())]
@@ -92,7 +93,7 @@ class Planner:
     def last_known(self, partition: int) -> int:
         return max((last for _, last in self.state.ranges.get(partition, ())), default=-1)
 
-    def known(self, partition: int) -> list[Range]:
+    def known_ranges(self, partition: int) -> list[Range]:
         """Offsets that need not be read: requested before, or in files, without damaged ones."""
         damaged = [
             (each.from_offset, each.from_offset if each.to_offset is None else each.to_offset)
@@ -106,19 +107,21 @@ class Planner:
     def units_of(self, partition: int, offsets: "Offsets", known: Sequence[Range]) -> list[PartitionSpan]:
         look = partial(self.look, partition, offsets.end)
         return [
-            self.unit(partition, cut)
+            self.partition_span(partition, cut)
             for first, last in lacking(known, offsets.start, offsets.end)
             for cut in cuts(first, last + 1, BYTES_PER_OFFSET, look)
         ]
 
     def look(self, partition: int, end: int, offset: int) -> Sample:
-        found = next(fetched(self.cluster, self.log.topic, partition, offset, end, SAMPLE_BYTES))
-        first = int.from_bytes(found.content[:8], "big") if found.content else found.next_offset
-        return Sample(first, found.next_offset, len(found.content))
+        batches = next(fetch(self.cluster, self.log.topic, partition, offset, end, SAMPLE_BYTES))
+        first = int.from_bytes(batches.content[:8], "big") if batches.content else batches.next_offset
+        return Sample(first, batches.next_offset, len(batches.content))
 
-    def unit(self, partition: int, cut: Cut) -> PartitionSpan:
+    def partition_span(self, partition: int, cut: Cut) -> PartitionSpan:
         name, last = self.log.name(partition, cut.start), cut.end - 1
-        span = LiveSpan(name, self.log.topic, partition, cut.start, cut.end, cut.size)
+        span = LiveSpan(
+            name=name, topic=self.log.topic, partition=partition, start=cut.start, end=cut.end, size=cut.size
+        )
         known = self.state.ranges.get(partition, ())
         may_be_known = any(low <= last and cut.start <= high for low, high in known)
         return PartitionSpan(
@@ -135,16 +138,16 @@ def begins_behind(known: Sequence[Range], log_start: int, read: Sequence[int]) -
 def offsets_topic(log: LiveLog, cluster: "KafkaCluster") -> "Topic":
     topic = cluster.topics([log.topic])[log.topic]
     if topic is None:
-        told = f"no topic {log.topic}, which brokers make when the first group commits or joins"
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {told}")
+        line = f"no topic {log.topic}, which brokers make when the first group commits or joins"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {line}")
     return topic
 
 
 def check_same_id(log: LiveLog, topic: "Topic", ids: Iterable[str]) -> None:
-    known = {found for each in ids if (found := each.rpartition(SEPARATOR)[0])}
+    known = {known_id for each in ids if (known_id := each.rpartition(SEPARATOR)[0])}
     if topic.topic_id is not None and known - {topic.topic_id}:
-        told = f"{log.topic} was recreated: its id is {topic.topic_id}, it was {min(known - {topic.topic_id})}"
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {told}, {OTHER_CLUSTER}")
+        line = f"{log.topic} was recreated: its id is {topic.topic_id}, it was {min(known - {topic.topic_id})}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {line}, {OTHER_CLUSTER}")
 
 
 def log_id(topic: "Topic", partition: "Partition") -> str:

@@ -19,7 +19,7 @@ from jobs.ingestion.live.span import LiveLog, live_steps
 from jobs.ingestion.task.messages import Counts, IngestResult
 from jobs.ingestion.task.plan import PartitionSpan, tasks
 from jobs.output.failure import Failure, say
-from jobs.sources.cluster_snapshot import Snapshot, captured
+from jobs.sources.cluster_snapshot import Snapshot, take_snapshot
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ class LiveRead:
     def source_rows(self, cluster: str, run_id: str) -> list[Row]:
         """Rows of `source_files`. For a live log positions are offsets, and the topic's id and the leader's epoch
         identify the log."""
-        found = {facts.source_file: facts for answer in self.answers for facts in answer.facts}
+        by_file = {facts.source_file: facts for answer in self.answers for facts in answer.facts}
         rows = []
         for unit in self.plan.units:
-            facts = found[name_of(unit)]
+            facts = by_file[name_of(unit)]
             start = unit.first if facts.log_start is None else min(facts.log_start, unit.last + 1)
             row: Row = {
                 "cluster": cluster,
@@ -70,19 +70,19 @@ class LiveSource:
 
     def read(self) -> LiveRead:
         left_out: list[str] = []
-        with self.log.opened() as cluster:
+        with self.log.connect() as cluster:
             snapshot, topics = self.first_snapshot(cluster, left_out)
             snapshots = [snapshot]
             plan = Planner(self.log, self.state, cluster, self.is_retry).plan()
         read = LiveRead(plan, snapshots=snapshots)
         if plan.units:
             read.answers = self.read_units(plan)
-        with self.log.opened(is_known_to_answer=True) as cluster:
+        with self.log.connect(is_known_to_answer=True) as cluster:
             # Omissions are reported once, and not together with the line of a failed run.
-            snapshots.append(captured(cluster, topics, self.clock(), lambda _: None))
+            snapshots.append(take_snapshot(cluster, topics, self.clock(), lambda _: None))
             check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
         if all(each.failure is None for each in read.answers):
-            check_proofs(self.log, plan, [found for each in read.answers for found in each.conflicts])
+            check_proofs(self.log, plan, [conflict for each in read.answers for conflict in each.conflicts])
             read.answers += gaps(self.log, plan, read.answers)
             for line in left_out:
                 say(line)
@@ -91,19 +91,19 @@ class LiveSource:
     def first_snapshot(self, cluster: "KafkaCluster", left_out: list[str]) -> tuple[Snapshot, Collection[str]]:
         """If the user may not describe groups, their topics are unknown. Then the warehouse is asked, which has many
         commits, so only then."""
-        snapshot = captured(cluster, (), self.clock(), left_out.append)
+        snapshot = take_snapshot(cluster, (), self.clock(), left_out.append)
         topics = self.known_topics() if left_out else ()
         if topics:
             left_out.clear()
-            snapshot = captured(cluster, topics, self.clock(), left_out.append)
+            snapshot = take_snapshot(cluster, topics, self.clock(), left_out.append)
         return snapshot, topics
 
     def read_units(self, plan: LivePlan) -> list[IngestResult]:
         planned = tasks(plan.units, self.engine.num_workers)
         is_known = any(unit.may_be_known for unit in plan.units)
-        told = EarlierKnowledge(self.state.rejected, is_known, intact=self.state.intact)
+        earlier = EarlierKnowledge(self.state.rejected, is_known, intact=self.state.intact)
         steps = partial(live_steps, self.log)
-        return self.writer.read_units(planned, self.writer.assignment(told), steps)
+        return self.writer.read_units(planned, self.writer.task_input(earlier), steps)
 
 
 def name_of(unit: PartitionSpan) -> str:
@@ -115,11 +115,11 @@ def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, in
     were truncated."""
     for number, offset in conflicts:
         if (number, offset) in plan.proofs:
-            told = (
+            line = (
                 f"offset {offset} has another leader epoch than in the warehouse; an unclean election may have "
                 "truncated the log;"
             )
-            raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {told} {OTHER_CLUSTER}")
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {line} {OTHER_CLUSTER}")
 
 
 def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[IngestResult]) -> list[IngestResult]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jobs.broker.client_properties import ClientProperties
-from jobs.broker.fetch import Fetched, fetched
+from jobs.broker.fetch import FetchedBatches, fetch
 from jobs.ingestion.task.plan import CopySpan, PartitionSpan
 from jobs.sources.log_span import SpanFacts
 from schemas.words.records import OFFSETS_TOPIC
@@ -40,7 +40,7 @@ class LiveLog:
     topic: str = OFFSETS_TOPIC
 
     @contextmanager
-    def opened(self, is_known_to_answer: bool = False) -> "Iterator[KafkaCluster]":
+    def connect(self, is_known_to_answer: bool = False) -> "Iterator[KafkaCluster]":
         # Imported here: the client's library is optional, and slow to import.
         from jobs.broker.cluster import KafkaCluster
 
@@ -78,7 +78,7 @@ class LiveSpan:
                 yield within(framed, self.start, self.end)
             self.num_bytes += len(content)
 
-    def answers(self, most_bytes: int) -> Iterator[Fetched]:
+    def answers(self, most_bytes: int) -> Iterator[FetchedBatches]:
         """Requests only as much as the rest is likely to need, since the last response also has what follows the
         end."""
         assert self.cluster is not None
@@ -86,7 +86,7 @@ class LiveSpan:
         num_bytes = 0
         while position < self.end:
             most = min(most_bytes, max(size, LEAST_AT_ONCE))
-            answer = next(fetched(self.cluster, self.topic, self.partition, position, self.end, most))
+            answer = next(fetch(self.cluster, self.topic, self.partition, position, self.end, most))
             yield answer
             num_bytes, position = num_bytes + len(answer.content), answer.next_offset
             density = num_bytes / max(position - self.start, 1)
@@ -101,13 +101,13 @@ class LiveSpan:
 
 
 def live_steps(log: LiveLog, units: Iterable[PartitionSpan], task: "Task") -> Iterator[None]:
-    with log.opened(is_known_to_answer=True) as cluster:
+    with log.connect(is_known_to_answer=True) as cluster:
         for unit in units:
-            copies = tuple(tuple(connected(cluster, parts)) for parts in unit.copies)
+            copies = tuple(tuple(with_cluster(cluster, parts)) for parts in unit.copies)
             yield from task.take_on(replace(unit, copies=copies))
 
 
-def connected(cluster: "KafkaCluster", parts: Iterable[CopySpan]) -> Iterator[CopySpan]:
+def with_cluster(cluster: "KafkaCluster", parts: Iterable[CopySpan]) -> Iterator[CopySpan]:
     for part in parts:
         assert isinstance(part.span, LiveSpan)
         yield replace(part, span=replace(part.span, cluster=cluster))

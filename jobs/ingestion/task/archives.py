@@ -82,7 +82,7 @@ def with_lost_lines_written(
             counts.known += sum(again)
             lines = lost.filter(pa.array([not each for each in again], pa.bool_()))
             if lines.num_rows:
-                task.write(REJECTED, problem_rows(lines, task.assignment.cluster, task.assignment.run_id), counts)
+                task.write(REJECTED, problem_rows(lines, task.input.cluster, task.input.run_id), counts)
         if (placed := batch.filter(has_offset)).num_rows:
             yield placed
 
@@ -93,16 +93,16 @@ def lines_of(task: Task, lines: pa.RecordBatch, counts: Counts) -> pa.Table:
     counts.read += sum(again)
     counts.known += sum(again)
     first = lines.filter(pa.array([not each for each in again], pa.bool_()))
-    return problem_rows(first, task.assignment.cluster, task.assignment.run_id)
+    return problem_rows(first, task.input.cluster, task.input.run_id)
 
 
 def lines_again(lines: pa.RecordBatch, before: tuple[str, bytes] | None) -> list[bool]:
     """Which lines equal the previous line of their file: sorting has brought these together."""
-    found = []
+    is_repeat = []
     for line in zip(lines.column("source_file").to_pylist(), lines.column("raw").to_pylist(), strict=True):
-        found.append(line == before)
+        is_repeat.append(line == before)
         before = line
-    return found
+    return is_repeat
 
 
 def windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

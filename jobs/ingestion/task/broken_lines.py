@@ -28,11 +28,11 @@ def without_lines(held: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], pa
 
 
 def sort_out_lines(
-    found: pa.Table, held: pa.Table, decoded: NDArray[np.int64]
+    broken: pa.Table, held: pa.Table, decoded: NDArray[np.int64]
 ) -> tuple[pa.Table, list[tuple[int, None]]]:
-    """Of the lines in `found`, those to write; of those in `held` by the warehouse, the keys to remove."""
+    """Of the lines in `broken`, those to write; of those in `held` by the warehouse, the keys to remove."""
     good = held.column("record_offset").filter(is_decoded(held, decoded))
-    return found.filter(pc.invert(is_decoded(found, decoded))), [(offset, None) for offset in good.to_pylist()]
+    return broken.filter(pc.invert(is_decoded(broken, decoded))), [(offset, None) for offset in good.to_pylist()]
 
 
 def is_decoded(lines: pa.Table, decoded: NDArray[np.int64]) -> pa.Array:

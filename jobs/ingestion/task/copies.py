@@ -36,7 +36,7 @@ class Copy:
 
     @property
     def ranges(self) -> list[RejectedRange]:
-        return self.rejected.found
+        return self.rejected.closed
 
     def chunks(self) -> Iterator[Records]:
         """Chunks with as many records as decode efficiently together."""
@@ -110,11 +110,11 @@ class Copy:
         if (steps <= 0).any():
             row = int(np.flatnonzero(steps <= 0)[0])
             follows = before if row == 0 else int(offsets[row - 1])
-            told = (
+            line = (
                 f"offset {offsets[row]} comes after {follows}; offsets must rise: does the folder mix two "
                 "brokers' copies?"
             )
-            raise Failure(ExitCode.UNREADABLE_INPUT, f"{source_file}: {told}")
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{source_file}: {line}")
         self.last_offset = int(offsets[-1])
 
 

@@ -5,22 +5,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from jobs.ingestion.task.messages import KnownRange
 from jobs.sources.live_cuts import without
 from udfs.framing.rejected_ranges import RejectedRange
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 
 Stretch = tuple[int, int]
 
 
 def sort_out(
-    found: Sequence[RejectedRange],
+    ranges: Sequence[RejectedRange],
     earlier: Sequence[KnownRange],
     read: Mapping[str, Stretch],
     seen: Sequence[Stretch],
 ) -> tuple[list[RejectedRange], list[tuple[str, int]]]:
-    """Of the ranges in `found`, those to write; of the `earlier` ranges, by file and position, those to remove. `read`:
+    """Of the `ranges`, those to write; of the `earlier` ranges, by file and position, those to remove. `read`:
     the part of each file that was read. `seen`: offsets that are decoded, or are in an undamaged copy, here or in the
     warehouse."""
-    seen = joined(seen)
-    again = {(each.source_file, each.rejected.byte_position): each for each in found}
+    seen = join_ranges(seen)
+    again = {(each.source_file, each.rejected.byte_position): each for each in ranges}
     kept, gone = set(), []
     for each in earlier:
         place = (each.source_file, each.byte_position)

@@ -65,7 +65,7 @@ class PartitionSpan:
 
 def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
     """What has changed, and the number of unchanged files."""
-    found, num_unchanged = [], 0
+    changed, num_unchanged = [], 0
     for copy, of_copy in copies_of(files):
         for number, file in enumerate(of_copy):
             mark = marks.get(str(file.path))
@@ -76,16 +76,16 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
             first = file.base_offset if mark is None or not start else behind(file, mark)
             is_newest = number == len(of_copy) - 1
             last = NO_END if is_newest else of_copy[number + 1].base_offset - 1
-            found.append(Reading(file, copy, start, first, last, is_newest))
-    return found, num_unchanged
+            changed.append(Reading(file=file, copy=copy, start=start, first=first, last=last, is_newest=is_newest))
+    return changed, num_unchanged
 
 
-def unchanged_beside(files: Sequence[SegmentFile], found: Sequence[Reading]) -> list[SegmentFile]:
+def unchanged_beside(files: Sequence[SegmentFile], changed: Sequence[Reading]) -> list[SegmentFile]:
     """Unchanged segments directly before or after one that is read from its beginning. They are not read again, but
     their rows show that the files are neighbors: so what is missing between them was removed by compaction.
     """
-    are_read = {reading.file.path for reading in found}
-    are_new = {reading.file.path for reading in found if not reading.start}
+    are_read = {reading.file.path for reading in changed}
+    are_new = {reading.file.path for reading in changed if not reading.start}
     beside: dict[SegmentFile, None] = {}
     for _, of_copy in copies_of(files):
         for pair in pairwise(of_copy):
@@ -112,9 +112,9 @@ def behind(file: SegmentFile, mark: Marks) -> int:
     return file.base_offset if mark.last_offset is None else mark.last_offset + 1
 
 
-def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_bytes: int) -> Iterator[PartitionSpan]:
+def units(changed: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_bytes: int) -> Iterator[PartitionSpan]:
     """In the order of partitions and offsets."""
-    for partition, group in groupby(found, key=lambda reading: reading.file.partition):
+    for partition, group in groupby(changed, key=lambda reading: reading.file.partition):
         for stretch in stretches(sorted(group, key=lambda reading: (reading.first, reading.last))):
             first, last = stretch[0].first, max(reading.last for reading in stretch)
             may_be_known = any(low <= last and first <= high for low, high in known.get(partition, ()))
@@ -127,11 +127,11 @@ def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_b
                 yield PartitionSpan(partition, copies, first, last, may_be_known)
 
 
-def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
+def stretches(changed: list[Reading]) -> Iterator[list[Reading]]:
     """Groups of overlapping readings, sorted by first offset."""
     stretch: list[Reading] = []
     end = -1
-    for reading in found:
+    for reading in changed:
         if stretch and reading.first > end:
             yield stretch
             stretch = []
@@ -141,8 +141,8 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
         yield stretch
 
 
-def spans(found: list[Reading], most_bytes: int) -> Iterator[CopySpan]:
-    for reading in found:
+def spans(changed: list[Reading], most_bytes: int) -> Iterator[CopySpan]:
+    for reading in changed:
         file = reading.file
         # Finding the cuts means a look at the whole file, which is cheap only on local disks.
         if reading.size > most_bytes * 3 // 2 and isinstance(file.path, Path):
@@ -170,21 +170,29 @@ def tasks(planned: Iterable[PartitionSpan], num_workers: int) -> list[tuple[Part
     bytes: so the last tasks are small, and all workers finish at about the same time."""
     waiting = list(planned)
     left = size_of(waiting)
-    found: list[list[PartitionSpan]] = []
+    groups: list[list[PartitionSpan]] = []
     room = 0
     for unit in waiting:
-        if not found or unit.size > room:
-            found.append([])
+        if not groups or unit.size > room:
+            groups.append([])
             room = min(LARGEST_TASK, max(SMALLEST_TASK, left // num_workers))
-        found[-1].append(unit)
+        groups[-1].append(unit)
         room -= unit.size
         left -= unit.size
-    return sorted(map(tuple, found), key=lambda task: -size_of(task))
+    return sorted(map(tuple, groups), key=lambda task: -size_of(task))
 
 
 def task_spec(units: tuple[PartitionSpan, ...]) -> TaskSpec[tuple[PartitionSpan, ...]]:
     reads = [
-        PlanRow(unit.partition, 0, part.span.name, part.first, part.last, None, part.span.size)
+        PlanRow(
+            offsets_partition=unit.partition,
+            slice=0,
+            path=part.span.name,
+            first_offset=part.first,
+            last_offset=part.last,
+            num_records=None,
+            num_bytes=part.span.size,
+        )
         for unit in units
         for copy in unit.copies
         for part in copy

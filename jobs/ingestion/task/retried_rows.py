@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.engine.task import closed
+from jobs.engine.task import result_of
 from jobs.ingestion.task.messages import Counts, IngestInput, IngestResult
 from jobs.ingestion.task.task import Task, guarded_answer
 from jobs.storage.stored_path import Place, parquet_source
@@ -22,10 +22,10 @@ from udfs.rows.rejected_again import records_of_rejected
 BATCH_ROWS = 32_768
 
 
-def retried(assignment: IngestInput, path: Place) -> IngestResult:
+def retry_file(assignment: IngestInput, path: Place) -> IngestResult:
     """Rows of the cluster in a file of `rejected_records`. Rows that are decoded now are retracted there. The output of
     one file is in log order, that of files of several runs together would not be."""
-    return closed(guarded_answer(assignment, partial(retry_steps, batches_of(path))))
+    return result_of(guarded_answer(assignment, partial(retry_steps, batches_of(path))))
 
 
 def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
@@ -35,17 +35,17 @@ def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
 
 def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
     """Rows of `rejected_records`, of any cluster."""
-    for partition, rows in rejected_rows(batches, task.assignment.cluster):
+    for partition, rows in rejected_rows(batches, task.input.cluster):
         counts = Counts(partition)
-        found: dict[str, list[pa.Table]] = {}
+        by_table: dict[str, list[pa.Table]] = {}
         for has_producers in (True, False):
             is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
             if (side := rows.filter(is_side)).num_rows:
                 for name, taken in taken_up(task, counts, side, has_producers).items():
-                    found.setdefault(name, []).append(taken)
+                    by_table.setdefault(name, []).append(taken)
         # Without offsets, since no part of the log was read.
         task.answer.counts += [counts] if counts.read else []
-        for name, sides in found.items():
+        for name, sides in by_table.items():
             whole = pa.concat_tables(sides)
             task.write(name, whole.sort_by("record_offset") if len(sides) > 1 else whole, counts)
         yield

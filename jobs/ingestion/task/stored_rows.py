@@ -49,12 +49,12 @@ class KnownRows:
     cursors: dict[str, list[Cursor]] = field(default_factory=dict)
 
     def take_until(self, last: int) -> dict[str, pa.Table]:
-        found = {}
+        by_table = {}
         for name, cursors in self.cursors.items():
             parts = [rows for cursor in cursors for rows in cursor.take_until(last)]
             if sum(rows.num_rows for rows in parts):
-                found[name] = pa.concat_tables(parts)
-        return found
+                by_table[name] = pa.concat_tables(parts)
+        return by_table
 
 
 def known_rows(
@@ -91,9 +91,9 @@ def rows_of(path: Place, table: Table, cluster: str, partition: int, first: int)
 
 def may_hold(file: pq.ParquetFile, group: int, partition: int, first: int) -> bool:
     names = file.schema_arrow.names
-    found = file.metadata.row_group(group)
-    partitions = found.column(names.index("offsets_partition")).statistics
-    offsets = found.column(names.index("record_offset")).statistics
+    row_group = file.metadata.row_group(group)
+    partitions = row_group.column(names.index("offsets_partition")).statistics
+    offsets = row_group.column(names.index("record_offset")).statistics
     if partitions is not None and partitions.has_min_max and not partitions.min <= partition <= partitions.max:
         return False
     return offsets is None or not offsets.has_min_max or bool(offsets.max >= first)

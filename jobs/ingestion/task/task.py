@@ -30,7 +30,7 @@ from schemas.words.exit_codes import ExitCode
 from udfs.decoding.decode import decode
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.framing.rejected_ranges import RejectedRange
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 from udfs.rows.merge_copies import REJECTED, Contradiction, merge
 from udfs.rows.origin import Origin
 from udfs.rows.shape import Shaper, rejected_ranges
@@ -43,7 +43,7 @@ PIECE_BYTES_OF_COPIES = 1 << 20
 Steps = Callable[["Task"], Iterator[None]]
 
 
-def answer(
+def run_task(
     assignment: IngestInput,
     steps: Callable[[Sequence[PartitionSpan], "Task"], Iterator[None]],
     units: tuple[PartitionSpan, ...],
@@ -65,9 +65,9 @@ def guarded_answer(assignment: IngestInput, steps: Steps) -> IngestResult | Clos
         for _ in steps(task):
             pass
         task.answer.files, wait = task.files.closing()
-        return Closing(partial(task.closed, wait))
+        return Closing(partial(task.finish, wait))
     except (Failure, OSError) as error:
-        return task.failed(error)
+        return task.failure_result(error)
 
 
 def failure_code(error: OSError, root: Place) -> int:
@@ -81,7 +81,7 @@ def is_below(name: str, root: Place) -> bool:
 
 class Task:
     def __init__(self, assignment: IngestInput) -> None:
-        self.assignment = assignment
+        self.input = assignment
         self.files = RowFiles(assignment.root, assignment.run_id)
         self.answer = IngestResult()
         self.shaper = Shaper()
@@ -102,8 +102,8 @@ class Task:
         for copy in copies:
             self.note_facts(copy.facts, unit.partition)
 
-    def note_facts(self, found: Iterable[SpanFacts], partition: int) -> None:
-        self.answer.facts += [replace(facts, partition=partition) for facts in found]
+    def note_facts(self, all_facts: Iterable[SpanFacts], partition: int) -> None:
+        self.answer.facts += [replace(facts, partition=partition) for facts in all_facts]
 
     def copy_through(self, copy: Copy, counts: Counts) -> Iterator[None]:
         for chunk in copy.chunks():
@@ -134,7 +134,7 @@ class Task:
         return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
 
     def known_rows(self, partition: int, first: int) -> KnownRows:
-        return known_rows(self.assignment.known_files, TABLES, self.assignment.cluster, partition, first)
+        return known_rows(self.input.known_files, TABLES, self.input.cluster, partition, first)
 
     def merge_window(
         self,
@@ -163,12 +163,12 @@ class Task:
 
     def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
         """Removes ranges of segments that an archive replaces."""
-        _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, self.note_seen(partition, decoded))
+        _, gone = sort_out([], self.input.known_ranges.get(partition, []), {}, self.note_seen(partition, decoded))
         self.answer.retracted_ranges += gone
 
     def note_seen(self, partition: int, decoded: list[Range]) -> list[Range]:
         """Including what the warehouse knows."""
-        seen = joined([*decoded, *self.assignment.intact.get(partition, [])])
+        seen = join_ranges([*decoded, *self.input.intact.get(partition, [])])
         self.answer.seen.setdefault(partition, []).extend(seen)
         return seen
 
@@ -181,7 +181,7 @@ class Task:
     ) -> list[RejectedRange]:
         """The ranges to write."""
         seen = self.note_seen(counts.partition, decoded)
-        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, seen)
+        unknown, gone = sort_out(ranges, self.input.known_ranges.get(counts.partition, []), read, seen)
         self.answer.retracted_ranges += gone
         counts.known += len(ranges) - len(unknown)
         return unknown
@@ -190,13 +190,13 @@ class Task:
         self, records: Records, partition: int, has_producers: bool = True, *, may_share_keys: bool = False
     ) -> dict[str, pa.Table]:
         """`may_share_keys`: only for files; rows that are compared with others have the types of the table."""
-        origin = Origin(self.assignment.cluster, partition, self.assignment.run_id, has_producers)
+        origin = Origin(self.input.cluster, partition, self.input.run_id, has_producers)
         decoded = decode(records.keys, records.values, records.is_control, may_share_keys=may_share_keys)
         return self.shaper.tables(records, decoded, origin)
 
     def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
         if ranges:
-            origin = Origin(self.assignment.cluster, counts.partition, self.assignment.run_id)
+            origin = Origin(self.input.cluster, counts.partition, self.input.run_id)
             self.write(REJECTED, rejected_ranges(ranges, origin), counts)
             counts.damaged += sum(each.num_records for each in ranges)
             self.answer.damage += ranges
@@ -211,18 +211,18 @@ class Task:
         self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
         self.files.write(name, rows, counts.partition)
 
-    def closed(self, wait: Waiting) -> IngestResult:
+    def finish(self, wait: Waiting) -> IngestResult:
         try:
             wait()
         except (Failure, OSError) as error:
-            return self.failed(error)
+            return self.failure_result(error)
         return self.answer
 
-    def failed(self, error: Failure | OSError) -> IngestResult:
+    def failure_result(self, error: Failure | OSError) -> IngestResult:
         self.files.abandon()
         if isinstance(error, Failure):
             return IngestResult(failure=(error.code, str(error)))
-        root = self.assignment.root
+        root = self.input.root
         return IngestResult(failure=(failure_code(error, root), os_error_line(error, root)))
 
 
@@ -233,7 +233,7 @@ def reach_of(ranges: Iterable[RejectedRange]) -> int:
 
 
 def ranges_of(copies: Iterable[Copy]) -> list[RejectedRange]:
-    return [found for copy in copies for found in copy.ranges]
+    return [each for copy in copies for each in copy.ranges]
 
 
 def read_of(copies: Iterable[Copy]) -> dict[str, tuple[int, int]]:
@@ -242,5 +242,5 @@ def read_of(copies: Iterable[Copy]) -> dict[str, tuple[int, int]]:
 
 
 def other_log(names: Iterable[str], partition: int, contradiction: Contradiction) -> Failure:
-    told = f"{min(names)}: conflicts with the warehouse or another copy of partition {partition}: {contradiction}"
-    return Failure(ExitCode.UNREADABLE_INPUT, f"{told}; give this Kafka cluster another name: --cluster NAME")
+    line = f"{min(names)}: conflicts with the warehouse or another copy of partition {partition}: {contradiction}"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{line}; give this Kafka cluster another name: --cluster NAME")

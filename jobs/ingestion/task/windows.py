@@ -14,7 +14,7 @@ from udfs.framing.log_bytes.framed_records import Records
 from udfs.rows.merge_copies import REJECTED
 
 
-def sliced(records: Records, start: int, stop: int) -> Records:
+def slice_records(records: Records, start: int, stop: int) -> Records:
     return records.take(np.arange(start, stop))
 
 
@@ -27,8 +27,8 @@ def windows(copies: list[Iterator[Records]]) -> Iterator[tuple[int, list[Records
         for number, records in list(waiting.items()):
             stop = int(np.searchsorted(records.offset, last, side="right"))
             if stop:
-                parts.append(sliced(records, 0, stop))
-            rest = sliced(records, stop, len(records)) if stop < len(records) else next(copies[number], None)
+                parts.append(slice_records(records, 0, stop))
+            rest = slice_records(records, stop, len(records)) if stop < len(records) else next(copies[number], None)
             if rest is None:
                 del waiting[number]
             else:
@@ -48,12 +48,12 @@ def note_offsets(counts: Counts, offsets: NDArray[np.int64]) -> None:
 
 def read_offsets(sources: list[dict[str, pa.Table]]) -> NDArray[np.int64]:
     """Offsets of all records whose bytes exist, including those that cannot be decoded."""
-    found = [
+    columns = [
         (without_damage(rows) if name == REJECTED else rows).column("record_offset").to_numpy()
         for source in sources
         for name, rows in source.items()
     ]
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    return np.unique(np.concatenate(columns)) if columns else np.zeros(0, np.int64)
 
 
 def without_damage(rejected: pa.Table) -> pa.Table:

@@ -14,8 +14,8 @@ CLUSTER = Column("cluster", Type.STRING, "Rows of this cluster only; without thi
 
 def function_statement(function: Function, is_temporary: bool) -> str:
     # Only a VARIANT still tells what was given: to a TIMESTAMP Spark takes a number for seconds, without a word.
-    arguments = [*map(declared, function.arguments), f"{TIME} VARIANT COMMENT {text_literal(TIME_COMMENT)}"]
-    results = ",\n".join(f"  {declared(column)}" for column in function.columns)
+    arguments = [*map(column_declaration, function.arguments), f"{TIME} VARIANT COMMENT {text_literal(TIME_COMMENT)}"]
+    results = ",\n".join(f"  {column_declaration(column)}" for column in function.columns)
     return (
         f"CREATE OR REPLACE {'TEMPORARY ' if is_temporary else ''}FUNCTION {function.name} (\n"
         f"  {', '.join(arguments)},\n"
@@ -26,43 +26,43 @@ def function_statement(function: Function, is_temporary: bool) -> str:
     )
 
 
-def declared(column: Column) -> str:
+def column_declaration(column: Column) -> str:
     return f"{column.name} {sql_type(column.type)} COMMENT {text_literal(column.comment)}"
 
 
 def query(function: Function) -> str:
     """An argument is told from a column of its name by the function's."""
     conditions = rows_at(function, f"{function.name}.", instant(f"{function.name}.{TIME}"))
-    return answer(function, f"{function.reads} AS found\nWHERE {conditions}")
+    return function_query(function, f"{function.reads} AS held\nWHERE {conditions}")
 
 
-def answer(function: Function, source: str) -> str:
+def function_query(function: Function, source: str) -> str:
     """The rows of a source, or those of them that are of each cluster's newest time."""
     if function.newest is None:
         return f"{columns_of(function)}\nFROM {source}"
-    newest = f"max(found.{function.newest}) OVER (PARTITION BY found.cluster) AS newest_time"
+    newest = f"max(held.{function.newest}) OVER (PARTITION BY held.cluster) AS newest_time"
     every = f"{columns_of(function)}, {newest}\nFROM {source}"
-    return f"{columns_of(function)}\nFROM (\n{every}\n) AS found\nWHERE found.{function.newest} = found.newest_time"
+    return f"{columns_of(function)}\nFROM (\n{every}\n) AS held\nWHERE held.{function.newest} = held.newest_time"
 
 
 def columns_of(function: Function) -> str:
-    return "SELECT " + ", ".join(f"found.{column.name}" for column in function.columns)
+    return "SELECT " + ", ".join(f"held.{column.name}" for column in function.columns)
 
 
 def rows_at(function: Function, given: str, time: str) -> str:
-    """The condition that a row `found` is the answer; `given` stands before the name of each argument."""
+    """The condition that a row `held` is the answer; `given` stands before the name of each argument."""
     conditions = [
-        *(f"found.{column.name} = {given}{column.name}" for column in function.arguments),
-        *(holding(time) if function.newest is None else [f"found.{function.newest} <= {time}"]),
-        f"({given}cluster IS NULL OR found.cluster = {given}cluster)",
+        *(f"held.{column.name} = {given}{column.name}" for column in function.arguments),
+        *(holding(time) if function.newest is None else [f"held.{function.newest} <= {time}"]),
+        f"({given}cluster IS NULL OR held.cluster = {given}cluster)",
     ]
     return " AND ".join(conditions)
 
 
 def holding(time: str) -> list[str]:
     return [
-        f"(found.from_time IS NULL OR found.from_time <= {time})",
-        f"(found.to_time > {time} OR found.to_time IS NULL AND found.is_open)",
+        f"(held.from_time IS NULL OR held.from_time <= {time})",
+        f"(held.to_time > {time} OR held.to_time IS NULL AND held.is_open)",
     ]
 
 
@@ -77,10 +77,13 @@ def duckdb_macro(function: Function) -> str:
     arguments = [*function.arguments, CLUSTER]
     given = [f"CAST({column.name} AS {duckdb_type(column.type)}) AS given_{column.name}" for column in arguments]
     names = ", ".join(column.name for column in function.arguments)
-    return f"CREATE OR REPLACE MACRO {function.name}({names}, {TIME}, {CLUSTER.name} := NULL) AS TABLE\n" + answer(
-        function,
-        f"(SELECT {', '.join(given)}, {duckdb_instant(TIME)} AS given_{TIME}) AS given\n"
-        f"JOIN {function.reads} AS found ON {rows_at(function, 'given_', f'given_{TIME}')}",
+    return (
+        f"CREATE OR REPLACE MACRO {function.name}({names}, {TIME}, {CLUSTER.name} := NULL) AS TABLE\n"
+        + function_query(
+            function,
+            f"(SELECT {', '.join(given)}, {duckdb_instant(TIME)} AS given_{TIME}) AS given\n"
+            f"JOIN {function.reads} AS held ON {rows_at(function, 'given_', f'given_{TIME}')}",
+        )
     )
 
 

@@ -21,11 +21,11 @@ AZURE = ("abfs:", "abfss:")
 
 def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[str, int]) -> Iterator[str]:
     """Statements that make every table known by its name, at its version."""
-    yield f"-- Tables of {warehouse.told} for {dialect}, each at one version."
+    yield f"-- Tables of {warehouse.address} for {dialect}, each at one version."
     if dialect == Dialect.TRINO:
         yield f"CREATE SCHEMA IF NOT EXISTS {TRINO_SCHEMA};"
     if dialect == Dialect.DUCKDB and isinstance(warehouse.root, StoredPath):
-        yield from extension_for(warehouse.told)
+        yield from extension_for(warehouse.address)
     for name, table in USER_TABLES.items():
         version = versions.get(name)
         yield f"\n-- {name}: {'no rows yet' if version is None else f'version {version}'}."
@@ -49,8 +49,8 @@ def in_duckdb(uri: str) -> str:
 
 
 def duckdb_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
-    found = [] if version is None else files_at(warehouse, table.name, version)
-    files = [each._replace(uris=tuple(map(in_duckdb, each.uris))) for each in found]
+    stored = [] if version is None else files_at(warehouse, table.name, version)
+    files = [each._replace(uris=tuple(map(in_duckdb, each.uris))) for each in stored]
     return [duckdb_view_of(table, files), *comments(table.name, table.comment, table.columns)]
 
 

@@ -56,7 +56,7 @@ DEFINITIONS: dict[Dialect, Callable[[View], list[str]]] = {
 }
 
 
-class Named(NamedTuple):
+class NamesUsed(NamedTuple):
     tables: list[str]
     views: list[str]
     functions: list[str]
@@ -64,23 +64,23 @@ class Named(NamedTuple):
     scalar_functions: list[str]
 
 
-def named_in(texts: Iterable[str]) -> Named:
+def named_in(texts: Iterable[str]) -> NamesUsed:
     """What the statements may name, with the tables that views and functions read; rather too much than too little."""
     text = "\n".join(texts).lower()
     words = set(re.findall(r"\w+", text))
     if NAMES_ANY.search(without_texts(text)):
-        return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS), list(SCALAR_FUNCTIONS))
+        return NamesUsed(list(USER_TABLES), list(VIEWS), list(FUNCTIONS), list(SCALAR_FUNCTIONS))
     views = with_read(words & VIEWS.keys())
     functions = words & FUNCTIONS.keys()
     tables = words.union(*(VIEWS[name].reads for name in views), (FUNCTIONS[name].reads for name in functions))
-    return Named(*([name for name in known if name in named] for known, named in (
+    return NamesUsed(*([name for name in known if name in named] for known, named in (
         (USER_TABLES, tables), (VIEWS, views), (FUNCTIONS, functions), (SCALAR_FUNCTIONS, words))))  # fmt: skip
 
 
 def without_texts(text: str) -> str:
     if any(mark in text for mark in OTHER_QUOTES):
         return text
-    return SAID.sub(lambda found: found[1] or " ", text)
+    return SAID.sub(lambda match: match[1] or " ", text)
 
 
 def with_read(names: set[str]) -> set[str]:

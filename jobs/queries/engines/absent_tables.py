@@ -6,7 +6,7 @@ from itertools import groupby
 from jobs.output.failure import say
 from jobs.queries.definitions.views import named_in
 from schemas.contract.tables import BESIDE_RUNS, USER_TABLES
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 3
 
@@ -18,4 +18,4 @@ def say_absent(statements: Sequence[str], there: Collection[str]) -> None:
     for job, tables in groupby(in_order, key=lambda table: table.job):
         names = [table.name for table in tables]
         are, them = ("does", "it") if len(names) == 1 else ("do", "them")
-        say(f"{listed(names, MOST_NAMED)} {are} not exist yet; run `groupscope {job}` to write {them}")
+        say(f"{list_names(names, MOST_NAMED)} {are} not exist yet; run `groupscope {job}` to write {them}")

@@ -52,15 +52,15 @@ def register(
 
 def check_location(spark: "SparkSession", name: str, expected: str) -> None:
     """A table of this name may have been there before, of another warehouse."""
-    found = spark.sql(f"DESCRIBE DETAIL {name}").first()
-    location = str(found["location"]).removeprefix("file:") if found else None
+    row = spark.sql(f"DESCRIBE DETAIL {name}").first()
+    location = str(row["location"]).removeprefix("file:") if row else None
     if location is None or location.rstrip("/") != expected:
         table = name.replace("`", "")
-        told = (
+        line = (
             f"{table}: the catalog already has a table of this name at {location}, not at {expected}; give "
             "another --database"
         )
-        raise Failure(ExitCode.USAGE, told)
+        raise Failure(ExitCode.USAGE, line)
 
 
 def name_literal(name: str) -> str:

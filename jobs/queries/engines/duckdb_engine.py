@@ -22,7 +22,7 @@ from jobs.output.rows import Row
 from jobs.queries.definitions.dialects import text_literal
 from jobs.queries.definitions.functions import duckdb_macro
 from jobs.queries.definitions.tables import duckdb_view_of
-from jobs.queries.definitions.views import Named, named_in
+from jobs.queries.definitions.views import NamesUsed, named_in
 from jobs.queries.engines.absent_tables import say_absent
 from jobs.queries.files.table_files import Files, files_at, opened_at, unreadable
 from jobs.queries.results import QueryResult
@@ -69,12 +69,12 @@ class DuckDBEngine:
 
     def statements(self, text: str) -> list[str]:
         try:
-            found = duckdb.extract_statements(text)
+            statements = duckdb.extract_statements(text)
         except duckdb.Error as error:
-            raise Failure(ExitCode.USAGE, told(error)) from None
-        for statement in found:
+            raise Failure(ExitCode.USAGE, error_text(error)) from None
+        for statement in statements:
             check_reading(statement)
-        return [statement.query.strip() for statement in found]
+        return [statement.query.strip() for statement in statements]
 
     def is_whole(self, text: str) -> bool:
         words = [word for kind, word in tokens_of(text) if kind != duckdb.token_type.comment]
@@ -109,7 +109,7 @@ def session_of(warehouse: Warehouse, statements: Sequence[str]) -> "Iterator[Ses
     files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in versions.items()}
     with (
         tempfile.TemporaryDirectory(prefix="groupscope-sql-") as folder,
-        connected(folder) as connection,
+        connect(folder) as connection,
         ThreadPoolExecutor(1) as worker,
     ):
         connection.execute(f"SET allowed_paths = [{', '.join(map(text_literal, uris_of(files)))}]")
@@ -122,9 +122,9 @@ def session_of(warehouse: Warehouse, statements: Sequence[str]) -> "Iterator[Ses
 def tokens_of(text: str) -> list[tuple[duckdb.token_type, str]]:
     """As DuckDB cuts the text, which it counts in bytes."""
     raw = text.encode()
-    found = duckdb.tokenize(text)
-    ends = [*(start for start, _ in found[1:]), len(raw)]
-    return [(kind, raw[start:end].decode().strip()) for (start, kind), end in zip(found, ends, strict=True)]
+    tokens = duckdb.tokenize(text)
+    ends = [*(start for start, _ in tokens[1:]), len(raw)]
+    return [(kind, raw[start:end].decode().strip()) for (start, kind), end in zip(tokens, ends, strict=True)]
 
 
 def check_reading(statement: duckdb.Statement) -> None:
@@ -139,7 +139,7 @@ def check_reading(statement: duckdb.Statement) -> None:
 
 
 @contextmanager
-def connected(folder: str) -> Iterator[DuckDBPyConnection]:
+def connect(folder: str) -> Iterator[DuckDBPyConnection]:
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MOST_MEMORY,
         "temp_directory": folder,
@@ -156,7 +156,7 @@ def bring_into_scope(
     versions: dict[str, int],
     files: dict[str, list[Files]],
     stored: "dict[str, StoredTable]",
-    named: Named,
+    named: NamesUsed,
 ) -> None:
     for name, table in stored.items():
         connection.register(name, table)
@@ -164,7 +164,7 @@ def bring_into_scope(
         try:
             connection.execute(duckdb_view_of(USER_TABLES[name], files.get(name, [])))
         except duckdb.Error as error:
-            raise unreadable(warehouse.place(name).removeprefix("file:"), versions[name], told(error)) from None
+            raise unreadable(warehouse.place(name).removeprefix("file:"), versions[name], error_text(error)) from None
     for name in named.views:
         connection.execute(f"CREATE VIEW {name} AS\n{VIEWS[name].sql}")
     for name in named.functions:
@@ -228,7 +228,7 @@ class Session:
 
     def failure(self, error: duckdb.Error) -> Failure:
         unread = [failure for table in self.stored for failure in table.failures]
-        return unread[0] if unread else Failure(self.code_of(error), told(error))
+        return unread[0] if unread else Failure(self.code_of(error), error_text(error))
 
     def code_of(self, error: duckdb.Error) -> ExitCode:
         # What a damaged file makes of its own head or pages has no kind.
@@ -240,7 +240,7 @@ class Session:
         return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.USAGE
 
 
-def told(error: duckdb.Error) -> str:
+def error_text(error: duckdb.Error) -> str:
     """DuckDB goes on with the place in the text."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join([*lines[:1], *hints(lines)][:2]).strip() or type(error).__name__

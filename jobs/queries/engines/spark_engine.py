@@ -43,10 +43,10 @@ class SparkEngine:
     is_debug: bool
 
     def statements(self, text: str) -> list[str]:
-        found = statements_of(text)
-        for statement in found:
+        statements = statements_of(text)
+        for statement in statements:
             check_reading(statement)
-        return [statement.text for statement in found]
+        return [statement.text for statement in statements]
 
     def is_whole(self, text: str) -> bool:
         words = [token for token in tokens_of(text) if token.kind not in ("space", "comment")]
@@ -54,7 +54,7 @@ class SparkEngine:
 
     @contextmanager
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
-        spark, warehouse, versions = self.opened()
+        spark, warehouse, versions = self.open_session()
         say_absent(statements, versions)
         with doing("opening tables"):
             bring_into_scope(spark, warehouse, versions, statements)
@@ -64,17 +64,17 @@ class SparkEngine:
             forget(spark)
 
     def register(self, database: str | None) -> QueryResult:
-        spark, warehouse, versions = self.opened()
+        spark, warehouse, versions = self.open_session()
         return QueryResult(*register(spark, warehouse, versions, database))
 
-    def opened(self) -> "tuple[SparkSession, Warehouse, dict[str, int]]":
+    def open_session(self) -> "tuple[SparkSession, Warehouse, dict[str, int]]":
         # Before Spark, which takes seconds to start.
         warehouse = reading(self.place)
         versions = warehouse.readable_versions()
-        return started(self.is_debug), warehouse, versions
+        return start_session(self.is_debug), warehouse, versions
 
 
-def started(is_debug: bool) -> "SparkSession":
+def start_session(is_debug: bool) -> "SparkSession":
     with doing("starting Spark"), quiet_java(is_debug):
         spark = session()
     keep_errors_to_us()

@@ -32,8 +32,8 @@ def table_at(spark: SparkSession, place: str, table: Table, version: int) -> Dat
             return by_delta(spark, place, version)
         return spark.read.schema(table_type(table)).parquet(*files) if files else no_rows(spark, table)
     except (PySparkException, OSError, ValueError) as error:
-        told = f"version {version} cannot be read: {first_line(str(error))}; run `groupscope doctor`"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {told}") from None
+        line = f"version {version} cannot be read: {first_line(str(error))}; run `groupscope doctor`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {line}") from None
 
 
 def no_rows(spark: SparkSession, table: Table) -> DataFrame:

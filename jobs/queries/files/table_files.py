@@ -27,13 +27,13 @@ class Files(NamedTuple):
 def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
     folder = warehouse.path(name)
     delta = opened_at(warehouse, name, version)
-    found: dict[bool | None, list[str]] = {}
+    uris_of: dict[bool | None, list[str]] = {}
     for uri, action in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
         # By the names that people write, where delta-rs may have its own for a storage.
         path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri).absolute()
-        found.setdefault(partition_of(action), []).append(str(path))
+        uris_of.setdefault(partition_of(action), []).append(str(path))
     columns = tuple(lacking(delta, TABLES[name]))
-    return [Files(tuple(uris), is_open, columns) for is_open, uris in found.items()]
+    return [Files(tuple(uris), is_open, columns) for is_open, uris in uris_of.items()]
 
 
 def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
@@ -53,5 +53,5 @@ def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool
 
 
 def unreadable(place: str, version: int, why: str) -> Failure:
-    told = f"version {version} cannot be read: {why}; run `groupscope doctor`"
-    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}")
+    line = f"version {version} cannot be read: {why}; run `groupscope doctor`"
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {line}")

@@ -27,6 +27,8 @@ READ_AS = {
 }
 # Limit per task for row groups that partitions share.
 MOST_KEPT_BYTES = 32 << 20
+# Of a window, as Parquet counts them before compression. A million rows of commits have fewer.
+MOST_WINDOW_BYTES = 64_000_000
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -47,7 +49,8 @@ class LogFile:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group with rows of the partition; `is_mixed`: also with other rows."""
+    """A row group with rows of the partition; `is_mixed`: also with other rows. `epoch`: of all its rows, if the footer
+    shows that they have one and are all of the partition."""
 
     path: Place
     group: int
@@ -55,6 +58,8 @@ class RowGroup:
     last: int
     num_rows: int
     is_mixed: bool
+    epoch: int | None = None
+    num_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,45 +73,84 @@ class Wanted:
 
 def pieces(files: Sequence[LogFile], wanted: Wanted, opened: "Opened") -> list[RowGroup]:
     """Sorted by their first offsets."""
-    found = []
+    row_groups = []
     for file in files:
         if not file.first_partition <= wanted.partition <= file.last_partition:
             continue
         if wanted.after_run is not None and file.run_id is not None and file.run_id <= wanted.after_run:
             continue
-        metadata = opened.footer(file.path)
-        names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-        places = {name: names.index(name) for name in WHERE}
-        for group in range(metadata.num_row_groups):
-            row_group = metadata.row_group(group)
-            bounds = {name: bounds_of(row_group.column(place)) for name, place in places.items()}
-            if (piece := piece_of(file.path, group, row_group.num_rows, bounds, wanted)) is not None:
-                found.append(piece)
-    return sorted(found, key=lambda piece: (piece.first, piece.last, str(piece.path), piece.group))
+        for bounds in opened.bounds(file.path):
+            if (piece := piece_of(file.path, bounds, wanted)) is not None:
+                row_groups.append(piece)
+    return sorted(row_groups, key=lambda piece: (piece.first, piece.last, str(piece.path), piece.group))
 
 
 Bounds = tuple[object, object] | None
 
 
 def bounds_of(column: pq.ColumnChunkMetaData) -> Bounds:
-    found = column.statistics if column.is_stats_set else None
-    return (found.min, found.max) if found is not None and found.has_min_max else None
+    statistics = column.statistics if column.is_stats_set else None
+    return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
 
 
-def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> RowGroup | None:
-    is_mixed = False
-    for name, value in (("cluster", wanted.cluster), (PARTITION, wanted.partition)):
-        found = bounds[name]
-        if found is not None and not found[0] <= value <= found[1]:  # type: ignore[operator]
+@dataclass(frozen=True)
+class GroupBounds:
+    """A row group, with the bounds of the columns that say where rows are. `epoch`: the leader epoch of all rows."""
+
+    group: int
+    num_rows: int
+    of: Mapping[str, Bounds]
+    epoch: int | None
+    num_bytes: int = 0
+
+
+def bounds_by_row_group(metadata: pq.FileMetaData) -> Iterator[GroupBounds]:
+    names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    places = {name: names.index(name) for name in WHERE}
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        columns = {name: row_group.column(place) for name, place in places.items()}
+        yield GroupBounds(
+            group=group,
+            num_rows=row_group.num_rows,
+            of={name: bounds_of(column) for name, column in columns.items()},
+            epoch=only_epoch(columns),
+            num_bytes=row_group.total_byte_size,
+        )
+
+
+def only_epoch(columns: Mapping[str, pq.ColumnChunkMetaData]) -> int | None:
+    for name in (OFFSET, EPOCH):
+        known = columns[name].statistics
+        if known is None or known.null_count or bounds_of(columns[name]) is None:
             return None
-        is_mixed |= found != (value, value)
+    least, most = bounds_of(columns[EPOCH]) or (None, None)
+    return int(least) if least == most else None  # type: ignore[call-overload]
+
+
+def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | None:
+    is_mixed, bounds = False, of_group.of
+    for name, value in (("cluster", wanted.cluster), (PARTITION, wanted.partition)):
+        known = bounds[name]
+        if known is not None and not known[0] <= value <= known[1]:  # type: ignore[operator]
+            return None
+        is_mixed |= known != (value, value)
     runs = bounds[RUN]
     if wanted.after_run is not None and runs is not None:
         if runs[1] <= wanted.after_run:  # type: ignore[operator]
             return None
         is_mixed |= runs[0] <= wanted.after_run  # type: ignore[operator]
     first, last = bounds[OFFSET] or (LEAST, MOST)
-    return RowGroup(path, group, int(first), int(last), num_rows, is_mixed)  # type: ignore[call-overload]
+    return RowGroup(
+        path=path,
+        group=of_group.group,
+        first=int(first),  # type: ignore[call-overload]
+        last=int(last),  # type: ignore[call-overload]
+        num_rows=of_group.num_rows,
+        is_mixed=is_mixed,
+        epoch=None if is_mixed else of_group.epoch,
+        num_bytes=of_group.num_bytes,
+    )
 
 
 @dataclass
@@ -116,12 +160,19 @@ class Opened:
 
     footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
     kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
+    known_bounds: dict[Place, list[GroupBounds]] = field(default_factory=dict)
     kept_bytes: int = 0
 
     def footer(self, path: Place) -> pq.FileMetaData:
         if path not in self.footers:
             self.footers[path] = pq.read_metadata(parquet_source(path))
         return self.footers[path]
+
+    def bounds(self, path: Place) -> list[GroupBounds]:
+        """Each offsets partition asks for those of all files."""
+        if path not in self.known_bounds:
+            self.known_bounds[path] = list(bounds_by_row_group(self.footer(path)))
+        return self.known_bounds[path]
 
     def read(self, piece: RowGroup, columns: Sequence[str], wanted: Wanted) -> pa.Table:
         if not piece.is_mixed:
@@ -132,7 +183,12 @@ class Opened:
         )
         if wanted.after_run is not None:
             mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
-        return rows.filter(mask, null_selection_behavior="drop").select(list(columns))
+        chosen = rows.select(list(columns))
+        places = np.flatnonzero(mask.fill_null(False).to_numpy())
+        if len(places) and places[-1] - places[0] + 1 == len(places):
+            # A task writes one offsets partition after the other, so nothing need be copied.
+            return chosen.slice(places[0], len(places))
+        return chosen.take(places)
 
     def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
@@ -203,13 +259,14 @@ def times_of(rows: pa.Table) -> np.ndarray:
     return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
 
 
-def ends_of_windows(found: Sequence[RowGroup], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
-    """Last offsets of windows of about this many rows. No window extends past one of the stops."""
-    ends, held = set(stops), 0
-    for piece in sorted(found, key=lambda piece: piece.last):
-        held += piece.num_rows
-        if held >= most_rows:
+def ends_of_windows(row_groups: Sequence[RowGroup], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
+    """Last offsets of windows of about this many rows, fewer if these are large. No window extends past one of the
+    stops."""
+    ends, rows, size = set(stops), 0, 0
+    for piece in sorted(row_groups, key=lambda piece: piece.last):
+        rows, size = rows + piece.num_rows, size + piece.num_bytes
+        if rows >= most_rows or size >= MOST_WINDOW_BYTES:
             ends.add(piece.last)
-            held = 0
+            rows = size = 0
     yield from sorted(ends)
     yield MOST

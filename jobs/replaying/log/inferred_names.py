@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
-from udfs.audit.infer_topic_names import Computed, named
+from udfs.audit.infer_topic_names import TargetNames, names_by_id
 from udfs.audit.target_evidence import TargetEvidence
 from udfs.topics.names import Sighting
 
@@ -22,11 +22,11 @@ WINDOW_ROWS = 1 << 14
 
 def topic_ids(rows: pa.Table) -> set[str]:
     """Topic ids in targets."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for chunk in rows.column(TOPIC_IDS[0]).chunks:
         structs = chunk.flatten()
-        found.update(structs.field(TOPIC_IDS[1]).unique().to_pylist() if len(structs) else ())
-    return found - {None}
+        ids.update(structs.field(TOPIC_IDS[1]).unique().to_pylist() if len(structs) else ())
+    return ids - {None}
 
 
 def groups_with(rows: pa.Table, ids: set[str]) -> set[str]:
@@ -39,7 +39,7 @@ def groups_with(rows: pa.Table, ids: set[str]) -> set[str]:
     return set(lists.column("group_id").take(chosen).cast(pa.string()).to_pylist())
 
 
-def computed_in(log: PartitionLog, unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+def computed_in(log: PartitionLog, unnamed: set[str], known: Mapping[str, str]) -> list[TargetNames]:
     """For groups of one offsets partition that were assigned topics without a name."""
     groups: set[str] = set()
     for rows in log.parts(TARGETS, ["group_id", TOPIC_IDS[0]]):
@@ -52,25 +52,33 @@ def computed_in(log: PartitionLog, unnamed: set[str], known: Mapping[str, str]) 
 
 def evidence_of(
     windows: Iterable[Mapping[str, pa.Table]], groups: set[str], known: Mapping[str, str]
-) -> list[Computed]:
+) -> list[TargetNames]:
     """For one offsets partition; reads only records of these groups."""
     fold = TargetEvidence(known)
     wanted = pa.array(sorted(groups), pa.string())
     for tables in windows:
         fold.take({name: of_groups(rows, wanted) for name, rows in tables.items()})
-    return fold.found
+    return fold.target_names
 
 
 def of_groups(rows: pa.Table, wanted: pa.Array) -> pa.Table:
     return rows.filter(pc.is_in(rows.column("group_id").cast(pa.string()), value_set=wanted))
 
 
-def inferred(computed: list[Computed], known: Mapping[str, str]) -> list[Sighting]:
-    found: list[Sighting] = []
-    for topic_id, each in sorted(named(computed, known).items()):
+def infer_names(computed: list[TargetNames], known: Mapping[str, str]) -> list[Sighting]:
+    sightings: list[Sighting] = []
+    for topic_id, each in sorted(names_by_id(computed, known).items()):
         times = [of.time for of in computed if of.time is not None and topic_id in dict(of.counts)]
         first, last = (min(times), max(times)) if times else (None, None)
-        found.append(
-            Sighting(each.name, topic_id, each.source, first, last, each.num_partitions, each.confidence)
-        )  # fmt: skip
-    return found
+        sightings.append(
+            Sighting(
+                topic=each.name,
+                topic_id=topic_id,
+                source=each.source,
+                from_time=first,
+                to_time=last,
+                num_partitions=each.num_partitions,
+                confidence=each.confidence,
+            )
+        )
+    return sightings

@@ -33,8 +33,14 @@ GROUP_TABLES = tuple(table.name for table in TABLES if table.name not in (COMMIT
 DELETING = ("classic_group_metadata", "group_metadata")
 # Records that no replay reads.
 LEFT_OUT = frozenset({"cluster", "offsets_partition", "key_version", "record_bytes", "run_id", "out_of_range"})
+# Of commits in addition: they are most of the log.
+LEFT_OUT_OF_COMMITS = LEFT_OUT | {"value_version", "batch_first_offset"}
 COLUMNS = {
-    table.name: [column.name for column in table.columns if column.name not in LEFT_OUT]
+    table.name: [
+        column.name
+        for column in table.columns
+        if column.name not in (LEFT_OUT_OF_COMMITS if table.name == COMMITS else LEFT_OUT)
+    ]
     for table in TABLES
     if table.name != REJECTED
 }
@@ -68,13 +74,17 @@ class Survey:
             if name == COMMITS or name in GROUP_TABLES:
                 self.add_groups(rows)
             if name == COMMITS:
-                gone = rows.filter(rows.column("is_tombstone")).select(["group_id", "topic", "record_time"])
+                gone = rows.select(TOMBSTONES.names).filter(rows.column("is_tombstone"))
                 self.tombstones.append(gone.cast(TOMBSTONES))
 
     def add_groups(self, rows: pa.Table) -> None:
         ours = self.slice.rows(rows)
-        codes, names = coded(ours.column("group_id"))
-        _, places = np.unique(codes, return_index=True)
+        codes, names = codes_and_values(ours.column("group_id"))
+        # The first row of each code. Rows are in log order: of equal places the last write wins, so they are written
+        # from the end.
+        first = np.full(len(names), -1)
+        first[codes[::-1]] = np.arange(len(codes))[::-1]
+        places = first[first >= 0]
         offsets, times = offsets_of(ours)[places].tolist(), times_of(ours)[places].tolist()
         for code, offset, time in zip(codes[places].tolist(), offsets, times, strict=True):
             before = self.first_records.get(names[code])
@@ -85,7 +95,7 @@ class Survey:
         return pa.concat_tables([TOMBSTONES.empty_table(), *self.tombstones])
 
 
-def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+def codes_and_values(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
     """Codes, and the value of each code."""
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
@@ -102,20 +112,20 @@ class PartitionLog:
     opened: Opened = field(default_factory=Opened)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     doubled: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    found: dict[str, list[RowGroup]] = field(default_factory=dict)
+    row_groups: dict[str, list[RowGroup]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.found = {name: pieces(files, self.wanted, self.opened) for name, files in self.files.items()}
+        self.row_groups = {name: pieces(files, self.wanted, self.opened) for name, files in self.files.items()}
 
     def all_pieces(self, names: Sequence[str]) -> list[RowGroup]:
-        return [piece for name in names for piece in self.found.get(name, ())]
+        return [piece for name in names for piece in self.row_groups.get(name, ())]
 
     def rows(self, name: str, columns: Sequence[str]) -> TableRows:
-        return TableRows(self.opened, self.wanted, columns, self.found.get(name, []))
+        return TableRows(self.opened, self.wanted, columns, self.row_groups.get(name, []))
 
     def parts(self, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Rows of one table, in any order."""
-        for piece in self.found.get(name, ()):
+        for piece in self.row_groups.get(name, ()):
             yield self.opened.read(piece, columns, self.wanted)
 
     def is_empty(self) -> bool:
@@ -123,18 +133,18 @@ class PartitionLog:
         return all(not rows.num_rows for rows in self.offset_parts())
 
     def offset_parts(self) -> Iterator[pa.Table]:
-        for name in self.found:
-            for piece in self.found[name]:
+        for name in self.row_groups:
+            for piece in self.row_groups[name]:
                 yield self.opened.read(piece, [OFFSET, EPOCH], self.wanted)
 
     def offsets_between(self, first: int, last: int) -> np.ndarray:
         """Offsets of known records, each as often as it exists."""
-        found = [np.empty(0, np.int64)]
-        for piece in self.all_pieces(list(self.found)):
+        parts = [np.empty(0, np.int64)]
+        for piece in self.all_pieces(list(self.row_groups)):
             if piece.first <= last and piece.last >= first:
                 offsets = self.opened.read(piece, [OFFSET], self.wanted).column(OFFSET).drop_null().to_numpy()
-                found.append(offsets[(offsets >= first) & (offsets <= last)])
-        return np.concatenate(found)
+                parts.append(offsets[(offsets >= first) & (offsets <= last)])
+        return np.concatenate(parts)
 
     def first_offset(self) -> int | None:
         firsts = [pc.min(part.column(OFFSET)).as_py() for part in self.offset_parts()]
@@ -144,9 +154,13 @@ class PartitionLog:
         """Must run before anything is read: which records count depends on where higher epochs begin, later in the
         log."""
         without, with_epoch = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for part in self.offset_parts():
-            placed = part.filter(pc.is_valid(part.column(OFFSET)))
-            offsets, epochs = offsets_of(placed), epochs_of(placed)
+        unread = []
+        for piece in self.all_pieces(list(self.row_groups)):
+            if piece.epoch is not None:
+                self.epochs.begin(piece.epoch, piece.first)
+                unread.append(piece)
+                continue
+            offsets, epochs = self.offsets_and_epochs(piece)
             has_epoch = epochs != NO_EPOCH
             without.append(offsets[~has_epoch])
             with_epoch.append(offsets[has_epoch])
@@ -154,7 +168,13 @@ class PartitionLog:
                 self.epochs.begin(epoch, int(offsets[epochs == epoch].min()))
         missing = np.concatenate(without)
         if len(missing):
+            with_epoch += [self.offsets_and_epochs(piece)[0] for piece in unread]
             self.doubled = np.intersect1d(missing, np.concatenate(with_epoch))
+
+    def offsets_and_epochs(self, piece: RowGroup) -> tuple[np.ndarray, np.ndarray]:
+        rows = self.opened.read(piece, [OFFSET, EPOCH], self.wanted)
+        placed = rows.filter(pc.is_valid(rows.column(OFFSET)))
+        return offsets_of(placed), epochs_of(placed)
 
     def counting(self, rows: pa.Table) -> np.ndarray:
         offsets, epochs = offsets_of(rows), epochs_of(rows)
@@ -169,18 +189,20 @@ class PartitionLog:
 
     def survey(self, coverage: Coverage, of: Slice) -> "Survey":
         """Reads only the offset and the group of every record."""
-        found = Survey(of)
-        tables = {name: self.rows(name, [OFFSET, EPOCH, "record_time", *SURVEYED.get(name, ())]) for name in self.found}
+        survey = Survey(of)
+        tables = {
+            name: self.rows(name, [OFFSET, EPOCH, "record_time", *SURVEYED.get(name, ())]) for name in self.row_groups
+        }
         stops = [stretch.last_offset for stretch in coverage.stretches]
-        for end in ends_of_windows(self.all_pieces(list(self.found)), WINDOW_ROWS, stops):
+        for end in ends_of_windows(self.all_pieces(list(self.row_groups)), WINDOW_ROWS, stops):
             parts = {name: rows for name, table in tables.items() if (rows := table.take_until(end)) is not None}
             parts = {
                 name: self.that_count(rows.filter(pc.is_valid(rows.column(OFFSET)))) for name, rows in parts.items()
             }
             if parts:
                 self.survey_window(parts, coverage)
-                found.add(parts)
-        return found
+                survey.add(parts)
+        return survey
 
     def survey_window(self, parts: Mapping[str, pa.Table], coverage: Coverage) -> None:
         is_plain = COMMITS in parts and parts[COMMITS].column("is_transactional").null_count > 0
@@ -204,7 +226,7 @@ class PartitionLog:
     def is_torn(self, through: int, time: int | None) -> bool:
         """Whether the earlier runs ended inside what may be one operation of a group."""
         for name in GROUP_TABLES:
-            for piece in self.found.get(name, ()):
+            for piece in self.row_groups.get(name, ()):
                 rows = self.opened.read(piece, ["batch_first_offset", "record_time"], self.wanted)
                 batch = rows.column("batch_first_offset")
                 if (first := pc.min(batch).as_py()) is not None and first <= through:
@@ -218,13 +240,13 @@ class PartitionLog:
 
     def deletion_times(self, through: int = MOST) -> pa.Array:
         """Distinct times of tombstones of groups and offsets, in records up to that offset."""
-        found = []
+        times = []
         for name in (COMMITS, *DELETING):
-            for piece in self.found.get(name, ()):
+            for piece in self.row_groups.get(name, ()):
                 rows = self.opened.read(piece, [OFFSET, "is_tombstone", "record_time"], self.wanted)
                 is_chosen = pc.and_(rows.column("is_tombstone"), pc.less_equal(rows.column(OFFSET), through))
-                found.append(pc.unique(rows.filter(is_chosen).column("record_time").cast(pa.int64())))
-        return pc.unique(pa.chunked_array(found, pa.int64())).drop_null()
+                times.append(pc.unique(rows.filter(is_chosen).column("record_time").cast(pa.int64())))
+        return pc.unique(pa.chunked_array(times, pa.int64())).drop_null()
 
     def rejected(self) -> pa.Table:
         """Records that cannot be decoded but have an offset in the log."""
@@ -232,9 +254,9 @@ class PartitionLog:
         parts = [self.opened.read(piece, REJECTED_COLUMNS, self.wanted) for piece in rows.pieces]
         if not parts:
             return None
-        found = pa.concat_tables(parts)
-        found = found.filter(pc.is_valid(found.column(OFFSET)))
-        return self.that_count(found).sort_by(OFFSET)
+        joined = pa.concat_tables(parts)
+        joined = joined.filter(pc.is_valid(joined.column(OFFSET)))
+        return self.that_count(joined).sort_by(OFFSET)
 
 
 def replayable(name: str, rows: pa.Table) -> np.ndarray:

@@ -7,13 +7,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log.files import LogFile, Opened
+from jobs.replaying.log.files import Bounds, LogFile, Opened, bounds_of
 from jobs.storage.stored_path import parquet_source
-from udfs.topics.names import Sighting, of_commits, of_groups
+from schemas.words.history import TopicSource
+from udfs.codes.names import Names
+from udfs.topics.names import Sighting, of_groups
 
 COMMITS, TOPICS = "offset_commits", "group_partition_metadata"
 COLUMNS = {
-    COMMITS: ["cluster", "topic", "topic_id", "record_time", "is_tombstone"],
+    COMMITS: ["cluster", "topic", "topic_id"],
     TOPICS: ["cluster", "topics", "record_time"],
 }
 
@@ -22,7 +24,7 @@ REPEATED = {COMMITS: ["topic", "topic_id"], TOPICS: None}
 
 def named_in(files: Sequence[LogFile], table: str, cluster: str, opened: Opened) -> list[Sighting]:
     """Records with both name and id."""
-    found: list[Sighting] = []
+    named: list[Sighting] = []
     for each in files:
         footer, dictionaries = opened.footer(each.path), REPEATED[table]
         groups = [group for group in range(footer.num_row_groups) if may_name(footer.row_group(group))]
@@ -31,20 +33,45 @@ def named_in(files: Sequence[LogFile], table: str, cluster: str, opened: Opened)
         source = parquet_source(each.path)
         with pq.ParquetFile(source, metadata=footer, read_dictionary=dictionaries, pre_buffer=False) as file:
             for group in groups:
-                rows = file.read_row_group(group, columns=COLUMNS[table], use_threads=False)
-                found += sightings(rows.filter(pc.equal(rows.column("cluster"), cluster)), table)
-    return [sighting for sighting in found if sighting.topic_id is not None]
+                # Most row groups are of one cluster, and then no row needs to be compared.
+                is_ours = bounds_in(footer.row_group(group), "cluster") == (cluster, cluster)
+                columns = [name for name in COLUMNS[table] if not is_ours or name != "cluster"]
+                rows = file.read_row_group(group, columns=columns, use_threads=False)
+                ours = rows if is_ours else rows.filter(pc.equal(rows.column("cluster"), cluster))
+                named += sightings(ours, table)
+    return [sighting for sighting in named if sighting.topic_id is not None]
 
 
 def sightings(rows: pa.Table, table: str) -> list[Sighting]:
-    return of_commits(rows) if table == COMMITS else of_groups(rows)
+    """Of commits only the names, without times: a replay finds these when it reads all columns."""
+    if table != COMMITS:
+        return of_groups(rows)
+    return [Sighting(*each, TopicSource.COMMIT, None, None) for each in names_with_ids(rows)]
+
+
+def names_with_ids(rows: pa.Table) -> list[tuple[str, str]]:
+    """Both are dictionaries, so only their codes are compared."""
+    names, ids = Names(), Names()
+    name, of = names.codes(rows.column("topic")), ids.codes(rows.column("topic_id"))
+    # One number for each pair; 0 is the place of no id.
+    size = len(ids) + 1
+    pairs = pc.unique(pa.array(name * size + of + 1)).to_numpy()
+    pairs = pairs[pairs % size > 0]
+    return list(zip(names.column(pairs // size).to_pylist(), ids.column(pairs % size - 1).to_pylist(), strict=True))
 
 
 def may_name(group: pq.RowGroupMetaData) -> bool:
     """Before 4.3 no commit had a topic id."""
-    for place in range(group.num_columns):
-        column = group.column(place)
-        if column.path_in_schema == "topic_id":
-            known = column.statistics if column.is_stats_set else None
-            return known is None or known.null_count < column.num_values
-    return True
+    column = column_in(group, "topic_id")
+    known = None if column is None or not column.is_stats_set else column.statistics
+    return column is None or known is None or known.null_count < column.num_values
+
+
+def bounds_in(group: pq.RowGroupMetaData, name: str) -> Bounds:
+    column = column_in(group, name)
+    return None if column is None else bounds_of(column)
+
+
+def column_in(group: pq.RowGroupMetaData, name: str) -> pq.ColumnChunkMetaData | None:
+    columns = (group.column(place) for place in range(group.num_columns))
+    return next((column for column in columns if column.path_in_schema == name), None)

@@ -11,6 +11,7 @@ from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.topics.committed import committed_topics
 from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits
 from udfs.topics.names import Key, Sighting, merge, of_commits
 
@@ -34,8 +35,10 @@ class CommitPass:
     def run(self, holes: Mapping[int, int | None]) -> Finished:
         for end, tables in self.log.windows((COMMITS, MARKERS), list(holes), WINDOW_ROWS):
             commits, markers = self.rows(tables, COMMITS), self.rows(tables, MARKERS)
-            merge(self.sightings, of_commits(commits))
-            self.named = merged(self.named, named_by_commits(commits))
+            topics = committed_topics(commits)
+            merge(self.sightings, of_commits(topics))
+            named = named_by_commits(topics)
+            self.named = merged(self.named, named) if self.named else named
             self.num_records += commits.num_rows
             self.write(self.replay.take(commits, markers))
             if end in holes:
@@ -52,8 +55,8 @@ class CommitPass:
         return pa.schema([whole.field(column) for column in COLUMNS[name]]).empty_table()
 
     def write(self, rows: Mapping[str, pa.Table]) -> None:
-        for name, found in rows.items():
+        for name, of_table in rows.items():
             if name == TRANSACTIONS and self.slice.num_slices > 1:
-                self.transactions.append(found)
+                self.transactions.append(of_table)
                 continue
-            self.files.write(name, found, self.partition, is_ordered=True)
+            self.files.write(name, of_table, self.partition, is_ordered=True)

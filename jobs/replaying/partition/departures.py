@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 from jobs.replaying.partition.row_keys import keys, places_of, replaced
 from schemas.words.history import Confidence, LeaveKind, OwnershipEnd
 from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, numbers
-from udfs.commits.chunks import are_complete
 from udfs.groups.history.departures import are_session_timeouts
 from udfs.log.gaps import Gaps
 
@@ -42,22 +41,22 @@ class Departures:
 
     def are_of(self, moves: pa.Table, silent_offsets: pa.ChunkedArray, timed_out: Flags) -> Flags:
         """Whether the previous owners in these moves are among those that timed out."""
-        found = np.zeros(moves.num_rows, np.bool_)
+        are_among = np.zeros(moves.num_rows, np.bool_)
         rows = np.flatnonzero(silent_offsets.is_valid().to_numpy())
         if len(rows) and self.gone.num_rows:
             some = moves.select(["group_id", "from_member_id"]).append_column("to_offset", silent_offsets)
             some = some.take(pa.array(rows)).rename_columns(list(KEY))
             places = places_of(keys(some, KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
-            found[rows] = (places >= 0) & timed_out[places]
-        return found
+            are_among[rows] = (places >= 0) & timed_out[places]
+        return are_among
 
     def told(self, members: pa.Table, are_silent: Flags) -> pa.Table:
         """Closed rows of membership_intervals."""
         unclear = pc.equal(members.column("leave_kind"), LeaveKind.LEFT_OR_TIMED_OUT).fill_null(False)
         rows = np.flatnonzero(unclear.to_numpy())
         some = members.take(pa.array(rows))
-        found = places_of(keys(some, KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
-        place, rows = found[found >= 0], rows[found >= 0]
+        places = places_of(keys(some, KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
+        place, rows = places[places >= 0], rows[places >= 0]
         timed_out = np.zeros(members.num_rows, np.bool_)
         timed_out[rows] = are_silent[place]
         words = {"leave_kind": LeaveKind.SESSION_TIMEOUT_LIKELY, "ended_by": LeaveKind.SESSION_TIMEOUT_LIKELY,
@@ -68,11 +67,11 @@ class Departures:
 
     def by_group(self, are_silent: Flags) -> dict[str, dict[tuple[str, int], bool]]:
         """Whether each timed out, by id and record."""
-        found: dict[str, dict[tuple[str, int], bool]] = {}
+        by_group: dict[str, dict[tuple[str, int], bool]] = {}
         columns = (self.gone.column(name).to_pylist() for name in KEY)
         for group_id, member_id, offset, is_silent in zip(*columns, are_silent.tolist(), strict=True):
-            found.setdefault(group_id, {})[member_id, offset] = is_silent
-        return found
+            by_group.setdefault(group_id, {})[member_id, offset] = is_silent
+        return by_group
 
     def last_heard(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Numbers:
         """By member, the time of its last commit; NONE: it made none, or later commits may be missing in the log."""
@@ -81,6 +80,6 @@ class Departures:
         # An earlier commit belongs to the previous owner.
         is_its_own = (begun != NONE) & (last_commits >= begun)
         np.maximum.at(last, self.of_stay[is_its_own], last_commits[is_its_own])
-        is_whole = are_complete(gaps, newest_offsets, numbers(self.stays.column("to_offset")))
+        is_whole = gaps.are_complete(newest_offsets, numbers(self.stays.column("to_offset")))
         last[self.of_stay[~is_whole]] = NONE
         return last

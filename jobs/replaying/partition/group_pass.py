@@ -52,9 +52,9 @@ class HistoryRows:
     of: dict[str, list[pa.Table]] = field(default_factory=dict)
 
     def take(self, rows: Rows) -> None:
-        for name, found in rows.of.items():
-            if found:
-                table = arrow_rows(TABLES[name], found, self.topics, self.cluster, self.partition)
+        for name, of_table in rows.of.items():
+            if of_table:
+                table = arrow_rows(TABLES[name], of_table, self.topics, self.cluster, self.partition)
                 self.of.setdefault(name, []).append(table)
         rows.of.clear()
 
@@ -141,12 +141,12 @@ def empty_stretches(states: Sequence[pa.Table]) -> pa.Table:
     rows = pa.concat_tables(list(states))
     has_type = pc.greater(pc.utf8_length(rows.column("protocol_type")), 0).fill_null(False)
     is_empty = pc.and_(pc.equal(rows.column("group_type"), "classic"), pc.equal(rows.column("state"), GroupState.EMPTY))
-    found = rows.filter(pc.and_(is_empty, has_type))
+    empty = rows.filter(pc.and_(is_empty, has_type))
     return pa.table(
         {
-            "group_id": found.column("group_id"),
-            "from_offset": found.column("from_offset"),
-            "to_offset": found.column("to_offset"),
-            "since_time": found.column("from_time"),
+            "group_id": empty.column("group_id"),
+            "from_offset": empty.column("from_offset"),
+            "to_offset": empty.column("to_offset"),
+            "since_time": empty.column("from_time"),
         }
     )

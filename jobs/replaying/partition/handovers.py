@@ -174,10 +174,10 @@ class Handovers:
 
     def compared_offsets(self, answers: Answers) -> Numbers:
         """By move, the committed offset, if it matters."""
-        found = np.full(self.moves.num_rows, NONE)
+        offsets = np.full(self.moves.num_rows, NONE)
         is_named = self.moves.column("topic").is_valid().to_numpy()[self.compared]
-        found[self.compared] = np.where(is_named, answers.committed, NONE)
-        return found
+        offsets[self.compared] = np.where(is_named, answers.committed, NONE)
+        return offsets
 
     def split_moves(
         self, moves: pa.Table, is_settled: Flags, waits: np.ndarray, last: pa.Array

@@ -29,6 +29,7 @@ from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
+from udfs.commits.shown_states import whole_state
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import Rows
 from udfs.groups.history.unclear_details import Silent, settled_details
@@ -42,7 +43,7 @@ from udfs.topics.names import merge
 from udfs.topics.partition_codes import TopicCodes
 
 STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
-REBALANCES, ENDS = "rebalances", "reading_ends"
+REBALANCES, ENDS, HISTORY = "rebalances", "reading_ends", "offset_history"
 # Open rows of groups without records of their own stay unchanged.
 CARRIED = (MEMBERSHIP, REBALANCES, "generation_members")
 
@@ -92,18 +93,30 @@ class PartitionReplay:
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
         )
         write = self.write if self.through < 0 else None
-        groups = GroupPass(self.log, self.slice, fold.context, fold, rows, self.history_rows(), write)
+        groups = GroupPass(
+            log=self.log,
+            slice=self.slice,
+            context=fold.context,
+            fold=fold,
+            closed=rows,
+            open=self.history_rows(),
+            write=write,
+        )
         groups.run(self.holes)
         handovers = self.handovers(groups)
         if not handovers.can_be_told():
             return None
         self.note_topics(groups)
-        finished, num_commits = self.linked(groups, handovers.questions(), of_groups(held_offsets, touched))
+        finished, num_commits = self.linked(groups, handovers.questions(), self.state_of(held_offsets, touched))
         self.add_simple(fold, groups, finished)
         self.write_rows(groups, handovers, finished, touched)
         self.write_states(groups, finished, held_states, held_offsets, touched)
         self.note_progress()
         return groups.num_records + num_commits
+
+    def state_of(self, held_offsets: pa.Table, touched: Collection[str]) -> pa.Table:
+        """The state of the offsets of these groups after the earlier runs."""
+        return whole_state(of_groups(held_offsets, touched), of_groups(self.earlier.rows(HISTORY), touched))
 
     def linked(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
         """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
@@ -139,7 +152,7 @@ class PartitionReplay:
         into.take(rows)
 
     def facts(self, groups: GroupPass) -> OffsetFacts:
-        held = self.earlier.untouched(STATE_ROWS, groups.states)
+        held = self.earlier.rows_without(STATE_ROWS, groups.states)
         empty = empty_stretches([groups.closed.table(STATE_ROWS), groups.open.table(STATE_ROWS), held])
         seen = self.assignment.rules.topic_deletions
         told = topic_deletions(self.survey.all_tombstones())
@@ -165,14 +178,24 @@ class PartitionReplay:
         ends = pa.concat_tables([groups.closed.table(ENDS), groups.open.table(ENDS)])
         moves, ends = moves_to_ask(made, ends, waiting, is_touched)
         snapshots = self.assignment.end_offsets
-        return Handovers(owners, moves, ends, departures, held, waiting, self.through, self.last_hole, snapshots)
+        return Handovers(
+            owners=owners,
+            moves=moves,
+            ends=ends,
+            departures=departures,
+            held_owners=held,
+            waiting=waiting,
+            through=self.through,
+            last_hole=self.last_hole,
+            snapshots=snapshots,
+        )
 
     def add_simple(self, fold: Fold, groups: GroupPass, finished: Finished) -> None:
         live: dict[str, list[Live]] = {}
-        found = finished.liveness
-        times = [found.column(name).cast(pa.int64()).to_pylist() for name in ("from_time", "to_time")]
+        liveness = finished.liveness
+        times = [liveness.column(name).cast(pa.int64()).to_pylist() for name in ("from_time", "to_time")]
         names = ("group_id", "from_offset", "to_offset", "is_cut")
-        groups_of, firsts, lasts, cuts = (found.column(name).to_pylist() for name in names)
+        groups_of, firsts, lasts, cuts = (liveness.column(name).to_pylist() for name in names)
         for group_id, *span in zip(groups_of, firsts, times[0], lasts, times[1], cuts, strict=True):
             live.setdefault(group_id, []).append(Live(*span))
         closed, opened = Rows(), Rows()
@@ -199,8 +222,8 @@ class PartitionReplay:
                     self.write(name, of.table(name))
         self.settle_states(groups, silent, details, answered.settled_costs)
         for name in (*CARRIED, OWNERSHIP):
-            self.write(name, self.earlier.untouched(name, groups.states))
-        self.write("offset_history", self.earlier.untouched("offset_history", touched))
+            self.write(name, self.earlier.rows_without(name, groups.states))
+        self.write(HISTORY, self.earlier.rows_without(HISTORY, touched))
         held = self.earlier.rows(STATE_ROWS)
         # If the type of some groups is unknown, it is NULL, which counts as classic like the others.
         is_classic = pc.equal(held.column("group_type"), "classic").fill_null(True)
@@ -213,9 +236,11 @@ class PartitionReplay:
         told: dict[str, dict[int, str | None]] = {}
         for (group_id, offset), text in details.items():
             told.setdefault(group_id, {})[offset] = text
-        unfinished = groups.open.table(REBALANCES).column("group_id").to_pylist()
-        counted = costs.by_assignment() if unfinished else {}
-        for group_id in {*silent, *unfinished} & groups.states.keys():
+        unfinished = groups.open.table(REBALANCES)
+        counted = costs.by_assignment() if unfinished.num_rows else {}
+        named = (unfinished.column(name).to_pylist() for name in ("group_id", "assignment_offset"))
+        changed = {each[0] for each in zip(*named, strict=True) if each[1] in counted or each in details}
+        for group_id in {*silent, *changed} & groups.states.keys():
             answers = silent.get(group_id, {}), counted, told.get(group_id, {})
             groups.states[group_id] = with_answers(groups.states[group_id], *answers)
 
@@ -229,7 +254,7 @@ class PartitionReplay:
         ]  # fmt: skip
         self.write(STATES, pa.Table.from_pylist(made, table_schema(TABLES[STATES])))
         self.write(STATES, without_groups(states, groups.states))
-        self.write(OFFSETS, finished.state)
+        self.files.write(OFFSETS, finished.state, self.share.partition, is_ordered=True)
         self.write(OFFSETS, without_groups(offsets, touched))
 
     def note_topics(self, of: GroupPass | CommitPass) -> None:

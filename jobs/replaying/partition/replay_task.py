@@ -12,7 +12,7 @@ from jobs.replaying.log.partition import PartitionLog
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.partition.replay import PartitionReplay
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, serialized
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, serialize
 from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from udfs.log.coverage import Coverage, KnownSpan
 from udfs.log.damage import damage_up_to
@@ -23,14 +23,14 @@ from udfs.topics.end_offsets import fingerprint
 
 def partitions_to_replay(assignment: ReplayInput, new_rows: Mapping[int, int]) -> list[int]:
     """Partitions with new records, and those that depend on something outside the log that has changed."""
-    found = set(assignment.covered) - set(assignment.earlier)
+    chosen = set(assignment.covered) - set(assignment.earlier)
     for partition, earlier in assignment.earlier.items():
         covered = assignment.covered.get(partition, ())
         before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
         is_same = rests_on_the_same(assignment, earlier, covered) and list(covered) == before
         if new_rows.get(partition) or not is_same:
-            found.add(partition)
-    return sorted(found)
+            chosen.add(partition)
+    return sorted(chosen)
 
 
 def replay_share(
@@ -66,13 +66,15 @@ def replay_from(
     log.begin_epochs()
     survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
     note_damage(assignment, share.partition, progress.coverage, log.opened)
-    replay = PartitionReplay(assignment, share, log, survey, progress, through, files)
+    replay = PartitionReplay(
+        assignment=assignment, share=share, log=log, survey=survey, progress=progress, through=through, files=files
+    )
     num_records = replay.run()
     if num_records is None:
         return False
     into.num_records += num_records
     into.num_groups += len(survey.first_records)
-    into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
+    into.transactions += [(share.partition, serialize(rows)) for rows in replay.transactions]
     into.progress.append(progress)
     return True
 
@@ -109,7 +111,15 @@ def progress_from(
     stretches = [KnownSpan(first, last) for first, last in covered]
     coverage, epochs = Coverage(stretches), LeaderEpochs()
     if earlier is None:
-        return Progress(partition, assignment.through_run_id, "", coverage, epochs, [], [])
+        return Progress(
+            partition=partition,
+            through_run_id=assignment.through_run_id,
+            rules="",
+            coverage=coverage,
+            epochs=epochs,
+            sightings=[],
+            unnamed_topic_ids=[],
+        )
     before = earlier.coverage
     for place, known in enumerate(before.stretches):
         stretches[place] = KnownSpan(**{**vars(known), "last_offset": stretches[place].last_offset})
@@ -118,9 +128,17 @@ def progress_from(
     epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
     sightings = [replace(each) for each in earlier.sightings]
     unnamed = list(earlier.unnamed_topic_ids)
-    found = Progress(partition, assignment.through_run_id, "", coverage, epochs, sightings, unnamed)
-    found.awaited, found.named = list(earlier.awaited), list(earlier.named)
-    return found
+    progress = Progress(
+        partition=partition,
+        through_run_id=assignment.through_run_id,
+        rules="",
+        coverage=coverage,
+        epochs=epochs,
+        sightings=sightings,
+        unnamed_topic_ids=unnamed,
+    )
+    progress.awaited, progress.named = list(earlier.awaited), list(earlier.named)
+    return progress
 
 
 def begins_anew(

@@ -44,12 +44,12 @@ def reading_times(moves: pa.Table, ends: pa.Table, fell_silent: Flags, last_comm
 def unread_columns(times: ReadingTimes, quiet_from: "QuietTimes", committed: Numbers) -> dict[str, pa.Array]:
     """`committed`: the committed offset at each move; NONE: none, or it was not requested."""
     is_known = times.is_known()
-    found = {}
+    columns = {}
     for name, start in (("unread_low_ms", times.last), ("unread_high_ms", times.first)):
         length = np.where(is_known, times.until - start, 0) - quiet_from.overlap(start, times.until, committed)
-        found[name] = integers(np.where(is_known, length // 1000, NONE))
-    found["unread_basis"] = pc.if_else(pa.array(is_known), times.basis, pa.scalar(None, pa.string()))
-    return found
+        columns[name] = integers(np.where(is_known, length // 1000, NONE))
+    columns["unread_basis"] = pc.if_else(pa.array(is_known), times.basis, pa.scalar(None, pa.string()))
+    return columns
 
 
 class QuietTimes:
@@ -76,12 +76,12 @@ class QuietTimes:
 
     def overlap(self, start: Numbers, until: Numbers, committed: Numbers) -> Numbers:
         """For each move, how much of the time between is inside such periods."""
-        found = np.zeros(self.moves.num_rows, np.int64)
+        overlaps = np.zeros(self.moves.num_rows, np.int64)
         first = np.maximum(start[self.move], self.of_stretch("from_time"))
         last = np.minimum(until[self.move], self.of_stretch("to_time"))
         is_quiet = self.has_read_all(committed) & (last > first)
-        np.add.at(found, self.move[is_quiet], (last - first)[is_quiet])
-        return found
+        np.add.at(overlaps, self.move[is_quiet], (last - first)[is_quiet])
+        return overlaps
 
     def awaited(self, times: ReadingTimes, committed: Numbers) -> Collection[Awaited]:
         is_awaited = times.is_known()[self.move] & self.has_read_all(committed)

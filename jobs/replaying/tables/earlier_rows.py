@@ -12,7 +12,7 @@ from jobs.replaying.log.slices import Slice
 from jobs.storage.stored_path import parquet_source
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
-from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import empty_rows, table_schema
 
 
 def partition_column(table: Table) -> str:
@@ -28,24 +28,23 @@ class EarlierRows:
     slice: Slice
     # None: the partition is replayed from the beginning.
     held: Mapping[str, Sequence[LogFile]] | None
-    found: dict[str, pa.Table] = field(default_factory=dict)
+    read_rows: dict[str, pa.Table] = field(default_factory=dict)
 
     def rows(self, name: str) -> pa.Table:
-        if name not in self.found:
-            self.found[name] = self.read(name)
-        return self.found[name]
+        if name not in self.read_rows:
+            self.read_rows[name] = self.read(name)
+        return self.read_rows[name]
 
     def read(self, name: str) -> pa.Table:
         table = TABLES[name]
-        parts = [table_schema(table).empty_table()]
+        parts = []
         for file in (self.held or {}).get(name, ()):
             if file.first_partition <= self.partition <= file.last_partition:
                 parts.append(self.slice.rows(rows_of(file, table, self.cluster, self.partition)))
-        return pa.concat_tables(parts).combine_chunks()
+        return pa.concat_tables(parts).combine_chunks() if parts else empty_rows(table)
 
-    def untouched(self, name: str, groups: Collection[str]) -> pa.Table:
-        rows = self.rows(name)
-        return rows if not rows.num_rows else without_groups(rows, groups)
+    def rows_without(self, name: str, groups: Collection[str]) -> pa.Table:
+        return without_groups(self.rows(name), groups)
 
 
 def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:
@@ -60,9 +59,9 @@ def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Tab
 def may_hold(file: pq.ParquetFile, group: int, column: str, partition: int) -> bool:
     row_group = file.metadata.row_group(group)
     for place in range(row_group.num_columns):
-        found = row_group.column(place)
-        if found.path_in_schema == column:
-            bounds = bounds_of(found)
+        chunk = row_group.column(place)
+        if chunk.path_in_schema == column:
+            bounds = bounds_of(chunk)
             return bounds is None or bool(bounds[0] <= partition <= bounds[1])  # type: ignore[operator]
     return True
 
@@ -72,8 +71,8 @@ def in_groups(rows: pa.Table, groups: Collection[str]) -> pa.ChunkedArray:
 
 
 def of_groups(rows: pa.Table, groups: Collection[str]) -> pa.Table:
-    return rows.filter(in_groups(rows, groups))
+    return rows.filter(in_groups(rows, groups)) if rows.num_rows else rows
 
 
 def without_groups(rows: pa.Table, groups: Collection[str]) -> pa.Table:
-    return rows.filter(pc.invert(in_groups(rows, groups)))
+    return rows.filter(pc.invert(in_groups(rows, groups))) if rows.num_rows else rows

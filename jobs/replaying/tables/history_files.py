@@ -70,30 +70,30 @@ def in_order(rows: pa.Table, table: Table) -> pa.Table:
     names = [name for name in table.order if name != "cluster" and name in rows.column_names]
     if not names or not rows.num_rows:
         return rows
-    columns = merged([ranks(rows.column(name)) for name in names])
+    columns = merge_columns([ranks(rows.column(name)) for name in names])
     if len(columns) == 1 and bool((columns[0][1:] >= columns[0][:-1]).all()):
         return rows
     return rows.take(np.lexsort(columns[::-1]))
 
 
-def merged(columns: list[np.ndarray]) -> list[np.ndarray]:
+def merge_columns(columns: list[np.ndarray]) -> list[np.ndarray]:
     """The same order with fewer numbers: each combines as many neighboring columns as fit, since each number costs a
     sort."""
-    found: list[np.ndarray] = []
+    merged: list[np.ndarray] = []
     room = 0
     for column in columns:
         least = int(column.min(initial=0))
         span = int(column.max(initial=0)) - least + 1
-        if found and span <= room:
-            found[-1] = found[-1] * span + (column - least)
+        if merged and span <= room:
+            merged[-1] = merged[-1] * span + (column - least)
             room //= span
         elif span < MOST:
-            found.append(column - least)
+            merged.append(column - least)
             room = MOST // span
         else:
-            found.append(column)
+            merged.append(column)
             room = 0
-    return found
+    return merged
 
 
 def ranks(column: pa.ChunkedArray) -> np.ndarray:
@@ -102,9 +102,9 @@ def ranks(column: pa.ChunkedArray) -> np.ndarray:
         encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
         rank = pc.rank(encoded.dictionary).to_numpy().astype(np.int64) if len(encoded.dictionary) else EMPTY
         codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        found = rank[codes] if len(rank) else np.zeros(len(column), np.int64)
+        numbers = rank[codes] if len(rank) else np.zeros(len(column), np.int64)
     else:
-        found = column.cast(pa.int64()).fill_null(0).to_numpy()
+        numbers = column.cast(pa.int64()).fill_null(0).to_numpy()
     if not column.null_count:
-        return np.asarray(found)
-    return np.where(column.is_null().to_numpy(), min(int(found.max(initial=0)), MOST - 1) + 1, found)
+        return np.asarray(numbers)
+    return np.where(column.is_null().to_numpy(), min(int(numbers.max(initial=0)), MOST - 1) + 1, numbers)

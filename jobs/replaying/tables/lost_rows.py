@@ -23,7 +23,7 @@ PROGRESS = {
 }
 
 
-class Lost(NamedTuple):
+class LostRows(NamedTuple):
     """`path`: of the table, or of one of its files."""
 
     path: Place
@@ -31,19 +31,19 @@ class Lost(NamedTuple):
     clusters: frozenset[str]
 
 
-def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iterator[Lost]:
+def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iterator[LostRows]:
     """`clusters`: those with rows in the job's tables."""
     versions = warehouse.versions()
     for name in (name for name, table in TABLES.items() if table.job == job and name in versions):
         folder = warehouse.path(name)
         delta = usable(warehouse, name, versions[name])
         if isinstance(delta, str):
-            yield Lost(folder, delta, frozenset(clusters))
+            yield LostRows(folder, delta, frozenset(clusters))
             continue
         for file in files_of(delta).to_pylist():
             path = folder / file_path(file["path"])
             if what := file_damage(path, file):
-                yield Lost(path, what, clusters_of(file, clusters))
+                yield LostRows(path, what, clusters_of(file, clusters))
 
 
 def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
@@ -77,6 +77,6 @@ def has_progress(warehouse: Warehouse, job: str, cluster: str) -> bool:
 def rebuilding(warehouse: Warehouse, job: str, clusters: Iterable[str]) -> str:
     """The command to type in a shell."""
     is_one = len(warehouse.clusters()) < 2
-    flags = f"--full --warehouse {shlex.quote(warehouse.told)}"
+    flags = f"--full --warehouse {shlex.quote(warehouse.address)}"
     named = [""] if is_one else [f" --cluster {shlex.quote(each)}" for each in sorted(clusters)]
     return " && ".join(f"groupscope {job} {flags}{cluster}" for cluster in named)

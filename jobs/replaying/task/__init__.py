@@ -1,1 +1,1 @@
-"""One task of a replay: what it is given, and what it returns."""
+"""One task of a replay: its input and its result."""

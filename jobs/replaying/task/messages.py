@@ -14,7 +14,7 @@ from jobs.warehouses.delta_tables import DataFile
 
 
 @dataclass
-class Reached:
+class PartitionProgress:
     """Progress in one offsets partition."""
 
     partition: int
@@ -29,7 +29,7 @@ class Reached:
         return self.row("")
 
 
-P = TypeVar("P", bound=Reached)
+P = TypeVar("P", bound=PartitionProgress)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +79,14 @@ class LogTaskResult(Generic[P]):
     failure: tuple[int, str] | None = None
 
 
-def serialized(rows: pa.Table) -> bytes:
+def serialize(rows: pa.Table) -> bytes:
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(rows)
     return bytes(stream.getvalue())
 
 
-def deserialized(content: bytes) -> pa.Table:
+def deserialize(content: bytes) -> pa.Table:
     with pa.ipc.open_stream(content) as reader:
         return reader.read_all()
 

@@ -24,31 +24,31 @@ def rows_by_partition(
     opened: Opened,
 ) -> dict[int, int]:
     """Approximate number of rows of later runs: row groups may also contain rows of other runs."""
-    found = dict.fromkeys(partitions, 0)
+    numbers = dict.fromkeys(partitions, 0)
     for partition in partitions:
         wanted = Wanted(cluster, partition, after_run.get(partition))
-        found[partition] = sum(piece.num_rows for some in files.values() for piece in pieces(some, wanted, opened))
-    return found
+        numbers[partition] = sum(piece.num_rows for some in files.values() for piece in pieces(some, wanted, opened))
+    return numbers
 
 
 def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[PartitionSlice]:
     """Offsets partitions. A partition is cut into slices if it has too many groups or would keep the other workers
     waiting."""
-    found = []
+    slices = []
     for partition, size in sorted(sizes.items()):
         for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
         for_workers = round(size * num_workers / max(sum(sizes.values()), 1))
         number = max(1, for_memory, for_workers)
-        found += [PartitionSlice(partition, each, number) for each in range(number)]
-    return found
+        slices += [PartitionSlice(partition, each, number) for each in range(number)]
+    return slices
 
 
-def buckets(found: Sequence[PartitionSlice], sizes: Mapping[int, int], num_tasks: int) -> list[list[PartitionSlice]]:
+def buckets(slices: Sequence[PartitionSlice], sizes: Mapping[int, int], num_tasks: int) -> list[list[PartitionSlice]]:
     """Groups neighboring partitions into tasks, so that a file has few partitions. Each slice is read separately."""
     limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
     together: list[list[PartitionSlice]] = []
     held = limit
-    for share in found:
+    for share in slices:
         size = sizes[share.partition] // share.num_slices
         if not together or held + size > limit:
             together.append([])
@@ -58,25 +58,32 @@ def buckets(found: Sequence[PartitionSlice], sizes: Mapping[int, int], num_tasks
     return together
 
 
-def told_of(told: RunInput[Any], shares: Sequence[PartitionSlice]) -> RunInput[Any]:
+def input_of_task(run_input: RunInput[Any], shares: Sequence[PartitionSlice]) -> RunInput[Any]:
     """What the task for these shares needs to know."""
     partitions = {share.partition for share in shares}
 
     def overlapping(files: Mapping[str, Sequence[LogFile]]) -> dict[str, list[LogFile]]:
-        found = defaultdict(list)
+        by_table = defaultdict(list)
         for name, some in files.items():
-            found[name] = [
+            by_table[name] = [
                 file
                 for file in some
                 if any(file.first_partition <= partition <= file.last_partition for partition in partitions)
             ]
-        return dict(found)
+        return dict(by_table)
 
-    return replace(told, files=overlapping(told.files), held=overlapping(told.held), **told.of_partitions(partitions))
+    return replace(
+        run_input,
+        files=overlapping(run_input.files),
+        held=overlapping(run_input.held),
+        **run_input.of_partitions(partitions),
+    )
 
 
-def task_spec(told: RunInput[Any], shares: Sequence[PartitionSlice], sizes: Mapping[int, int]) -> TaskSpec[Given]:
-    return TaskSpec((told_of(told, shares), shares), tuple(plan_row(each, sizes[each.partition]) for each in shares))
+def task_spec(run_input: RunInput[Any], shares: Sequence[PartitionSlice], sizes: Mapping[int, int]) -> TaskSpec[Given]:
+    return TaskSpec(
+        (input_of_task(run_input, shares), shares), tuple(plan_row(each, sizes[each.partition]) for each in shares)
+    )
 
 
 def plan_row(share: PartitionSlice, num_records: int) -> PlanRow:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.replaying.task.messages import Reached, RunInput
+from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.groups.history.reading_ends import Setting
 from udfs.log.coverage import Coverage, KnownSpan
 from udfs.log.damage import Damage
@@ -82,7 +82,7 @@ class Rules:
 
 
 @dataclass
-class Progress(Reached):
+class Progress(PartitionProgress):
     """A row of replayed_partitions."""
 
     rules: str
@@ -121,7 +121,7 @@ class Progress(Reached):
                 {"partition_leader_epoch": number, **asdict(each)} for number, each in sorted(self.epochs.of.items())
             ],
             "topics": [
-                asdict(each) for each in sorted(self.sightings, key=lambda each: (*each.key[:1], each.key[1] or ""))
+                {**vars(each)} for each in sorted(self.sightings, key=lambda each: (*each.key[:1], each.key[1] or ""))
             ],
             "named_partitions": [each._asdict() for each in self.named],
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
@@ -145,11 +145,18 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
         for each in row["leader_epochs"]
     }
     return Progress(
-        row["offsets_partition"], row["through_run_id"], row["rules"], coverage, LeaderEpochs(epochs),
-        [Sighting(**each) for each in row["topics"]], list(row["unnamed_topic_ids"]),
-        row["snapshots_through_time"], [Awaited(**each) for each in row["awaited_ends"]],
-        [NamedPartitions(**each) for each in row["named_partitions"]], row["whole_run_id"],
-    )  # fmt: skip
+        partition=row["offsets_partition"],
+        through_run_id=row["through_run_id"],
+        rules=row["rules"],
+        coverage=coverage,
+        epochs=LeaderEpochs(epochs),
+        sightings=[Sighting(**each) for each in row["topics"]],
+        unnamed_topic_ids=list(row["unnamed_topic_ids"]),
+        snapshots_through=row["snapshots_through_time"],
+        awaited=[Awaited(**each) for each in row["awaited_ends"]],
+        named=[NamedPartitions(**each) for each in row["named_partitions"]],
+        whole_run_id=row["whole_run_id"],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from jobs.configuration.settings import Settings
 from jobs.replaying.tables.written_tables import WrittenTables
-from jobs.replaying.task.messages import Reached, Work
+from jobs.replaying.task.messages import PartitionProgress, Work
 
 # By offsets partition and leader epoch, the lowest offset of a record.
 Begins = Mapping[int, Mapping[int, int]]
@@ -20,7 +20,7 @@ class About:
     settings: Settings
     written: WrittenTables
     work: Work
-    progress_type: type[Reached]
+    progress_type: type[PartitionProgress]
     least_records: int
     is_full: bool = False
 

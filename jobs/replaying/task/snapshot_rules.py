@@ -36,12 +36,12 @@ def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
         return Snapshots({})
     rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
     counted = rows.group_by(["captured_time", "topic", "topic_id"]).aggregate([("partition", "max")])
-    found: dict[int, dict[Key, int]] = {}
+    by_time: dict[int, dict[Key, int]] = {}
     times = counted.column("captured_time").cast(pa.int64()).to_pylist()
     columns = (counted.column(name).to_pylist() for name in ("topic", "topic_id", "partition_max"))
     for time, topic, topic_id, last in zip(times, *columns, strict=True):
-        found.setdefault(time, {})[topic, topic_id] = last + 1
-    return Snapshots(found)
+        by_time.setdefault(time, {})[topic, topic_id] = last + 1
+    return Snapshots(by_time)
 
 
 def end_offsets_of(warehouse: Warehouse, cluster: str) -> EndOffsets:
@@ -88,28 +88,28 @@ def newest_group_settings(warehouse: Warehouse, cluster: str) -> dict[str, Setti
 
 
 def own_timeouts(settings: Mapping[str, Settings], num_partitions: int | None) -> tuple[OwnTimeouts, ...]:
-    found = []
+    timeouts = []
     for group_id, own in sorted(settings.items()):
         for each in GroupType if own else ():
             session, heartbeat = (number_in(own, f"{each}.{name}") for name in TIMEOUTS)
             if session is not None or heartbeat is not None:
                 partition = None if num_partitions is None else partition_for(group_id, num_partitions)
-                found.append(OwnTimeouts(partition, group_id, each.value, session, heartbeat))
-    return tuple(found)
+                timeouts.append(OwnTimeouts(partition, group_id, each.value, session, heartbeat))
+    return tuple(timeouts)
 
 
 def num_offsets_partitions(captured: Sequence[Mapping[str, Any]], snapshots: Snapshots, last_seen: int) -> int | None:
     """The topic itself is a better source than the setting with which it was created: coordinators also use the
     topic."""
-    told = {row["captured_time"]: num_listed(row["offsets_partitions"] or ()) for row in captured}
+    counts = {row["captured_time"]: num_listed(row["offsets_partitions"] or ()) for row in captured}
     for time, topics in snapshots.topics.items():
-        told[time] = max(
-            [told.get(time, 0), *(number for (name, _), number in topics.items() if name == OFFSETS_TOPIC)]
+        counts[time] = max(
+            [counts.get(time, 0), *(number for (name, _), number in topics.items() if name == OFFSETS_TOPIC)]
         )
     # A list may have only some partitions: then it has fewer than the log.
-    whole = [time for time, number in told.items() if number > max(last_seen, 0)]
+    whole = [time for time, number in counts.items() if number > max(last_seen, 0)]
     if whole:
-        return told[max(whole)]
+        return counts[max(whole)]
     setting = newest_setting(captured, NUM_OFFSETS_PARTITIONS)
     return setting if setting and setting > last_seen else None
 

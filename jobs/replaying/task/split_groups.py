@@ -23,8 +23,8 @@ def split_groups(
     counted = pa.chunked_array(list(names.values()), pa.string()).value_counts()
     several = counted.field("values").filter(pc.greater(counted.field("counts"), 1))
     places: dict[str, list[int]] = {}
-    for place, found in names.items():
-        for group_id in found.filter(pc.is_in(found, value_set=several)).to_pylist():
+    for place, group_ids in names.items():
+        for group_id in group_ids.filter(pc.is_in(group_ids, value_set=several)).to_pylist():
             places.setdefault(group_id, []).append(place)
     return tuple((group_id, tuple(places[group_id])) for group_id in sorted(places))
 

@@ -19,46 +19,46 @@ from jobs.warehouses.table_files import Waiting
 from schemas.words.exit_codes import ExitCode
 
 
-def answer(
-    work: Work, told: RunInput[Any], shares: Sequence[PartitionSlice]
+def run_task(
+    work: Work, run_input: RunInput[Any], shares: Sequence[PartitionSlice]
 ) -> LogTaskResult[Any] | Closing[LogTaskResult[Any]]:
     """A failure that a user can act on is a result too: an engine would report an exception as a crash."""
     pa.set_cpu_count(1)
     keep_memory()
-    files = HistoryFiles(told.root, told.run_id)
-    found: LogTaskResult[Any] = LogTaskResult()
+    files = HistoryFiles(run_input.root, run_input.run_id)
+    result: LogTaskResult[Any] = LogTaskResult()
     opened = Opened()
     try:
         for share in shares:
-            work(told, share, files, opened, found)
-        found.files, wait = files.closing()
+            work(run_input, share, files, opened, result)
+        result.files, wait = files.closing()
     except BaseException as error:
-        return failed(told, files, error)
-    for name, file in found.files:
-        found.num_rows[name] = found.num_rows.get(name, 0) + file.num_rows
-    return Closing(partial(closed_answer, told, files, wait, found))
+        return failure_result(run_input, files, error)
+    for name, file in result.files:
+        result.num_rows[name] = result.num_rows.get(name, 0) + file.num_rows
+    return Closing(partial(closed_answer, run_input, files, wait, result))
 
 
 def closed_answer(
-    told: RunInput[Any], files: HistoryFiles, wait: Waiting, found: LogTaskResult[Any]
+    run_input: RunInput[Any], files: HistoryFiles, wait: Waiting, result: LogTaskResult[Any]
 ) -> LogTaskResult[Any]:
     try:
         wait()
     except BaseException as error:
-        return failed(told, files, error)
-    return found
+        return failure_result(run_input, files, error)
+    return result
 
 
-def failed(told: RunInput[Any], files: HistoryFiles, error: BaseException) -> LogTaskResult[Any]:
+def failure_result(run_input: RunInput[Any], files: HistoryFiles, error: BaseException) -> LogTaskResult[Any]:
     files.abandon()
     if isinstance(error, Failure):
         return LogTaskResult(failure=(error.code, str(error)))
     if isinstance(error, OSError):
-        return LogTaskResult(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, told.root)))
+        return LogTaskResult(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, run_input.root)))
     raise error
 
 
 def answer_to(
     work: Work, given: tuple[RunInput[Any], Sequence[PartitionSlice]]
 ) -> LogTaskResult[Any] | Closing[LogTaskResult[Any]]:
-    return answer(work, *given)
+    return run_task(work, *given)

@@ -33,10 +33,10 @@ INPUTS = (*DECODED, "source_files", "cluster_snapshots", "topic_snapshots")
 
 
 def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
-    found = known_files(warehouse)
+    by_table = known_files(warehouse)
     return {
         name: [LogFile(file.path, file.first_partition, file.last_partition) for file in files]
-        for name, files in found.items()
+        for name, files in by_table.items()
     }
 
 
@@ -73,7 +73,7 @@ class KnownHistory:
         return [file for file, may in self.known[name] if may is may_change]
 
     @cached_property
-    def others(self) -> set[str]:
+    def other_clusters(self) -> set[str]:
         """Other clusters with rows in the job's tables."""
         runs = self.warehouse.run_rows(["cluster", "job", "num_offsets_partitions"])
         return clusters_with(runs, self.written.job) - {self.cluster}
@@ -85,7 +85,7 @@ class KnownHistory:
         if isinstance(delta, str):
             assert self.is_full, f"{name} {delta}"
             self.anew.add(name)
-            self.lost |= self.others
+            self.lost |= self.other_clusters
             return
         for row in files_of(delta).to_pylist():
             if clusters_of(row, [self.cluster]):
@@ -94,7 +94,7 @@ class KnownHistory:
     def known_file(self, name: str, row: Mapping[str, Any]) -> KnownFile:
         path = self.warehouse.path(name) / file_path(row["path"])
         span = ANY_PARTITION if self.is_full else partitions_in(path, partition_column(TABLES[name]))
-        return KnownFile(path, *span, row["num_records"] or 0, bool(clusters_of(row, self.others)))
+        return KnownFile(path, *span, row["num_records"] or 0, bool(clusters_of(row, self.other_clusters)))
 
     def files_of_others(self, name: str) -> Iterator[KnownFile]:
         """Files of clusters that lose rows, without rows of this cluster."""
@@ -114,8 +114,8 @@ def partitions_in(path: Any, column: str) -> tuple[int, int]:
     if column not in names:
         return ANY_PARTITION
     place = names.index(column)
-    found = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
-    return min(each.min for each in found), max(each.max for each in found)
+    statistics = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
+    return min(each.min for each in statistics), max(each.max for each in statistics)
 
 
 def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:

@@ -1,1 +1,1 @@
-"""Drawings: pure functions from rows to SVG. Each stands beside its rows, which say the same in text."""
+"""Drawings: pure functions from rows to SVG. Next to each drawing are its rows, which say the same in text."""

@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jobs.reporting.drawings.ownership_map import Partition, partition_name, partition_of
-from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, disc, drawing, element, joined, row_label, text
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, disc, drawing, element, join, row_label, text
 from jobs.reporting.rows.listings import Row
 
 ROW, HEAD, COLUMN = 18, 22, 56
@@ -22,7 +22,7 @@ def assignment_matrix(
 ) -> Markup:
     """`generation`: rows of generation_members of one assignment; `differences`: what Kafka's own assignor gives other
     than was recorded; `members`: their numbers."""
-    before, after = held(generation, "previous_assigned"), held(generation, "assigned")
+    before, after = assigned_pairs(generation, "previous_assigned"), assigned_pairs(generation, "assigned")
     expected = {(partition_of(each), each["expected_member_id"]) for each in differences if each["expected_member_id"]}
     columns = shown_members(generation, members)
     rows = shown_partitions(before, after, expected)
@@ -33,14 +33,14 @@ def assignment_matrix(
     )
     return drawing(
         "Assignment before and after", words, HEAD + len(rows) * ROW + 4,
-        joined(text(f"M{members.get(each, 0)}", x, 15, "label", "middle") for each, x in columns.items()),
-        joined(
+        join(text(f"M{members.get(each, 0)}", x, 15, "label", "middle") for each, x in columns.items()),
+        join(
             matrix_row(each, HEAD + place * ROW, columns, before, after, expected) for place, each in enumerate(rows)
         ),
     )  # fmt: skip
 
 
-def held(generation: Iterable[Row], column: str) -> Assigned:
+def assigned_pairs(generation: Iterable[Row], column: str) -> Assigned:
     return {
         (partition_of({**topic, "partition": number}), row["member_id"])
         for row in generation
@@ -75,7 +75,7 @@ def matrix_row(
     }
     band = element("rect", x=GUTTER, y=top, width=WIDTH - GUTTER - 10, height=ROW - 2, class_="moved-row")
     cells = (cell(member, x, top, (partition, member), before, after, expected) for member, x in columns.items())
-    return joined([*([band] if is_moved else []), row_label(partition_name(partition), top + 12), *cells])
+    return join([*([band] if is_moved else []), row_label(partition_name(partition), top + 12), *cells])
 
 
 def cell(
@@ -87,7 +87,7 @@ def cell(
     after: Assigned,
     expected: Assigned,
 ) -> Svg:
-    return joined(marks(x, top + ROW / 2 - 1, place in before, place in after, place in expected))
+    return join(marks(x, top + ROW / 2 - 1, place in before, place in after, place in expected))
 
 
 def marks(x: float, y: float, had: bool, has: bool, should: bool) -> Iterator[Svg]:

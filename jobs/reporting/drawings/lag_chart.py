@@ -13,7 +13,7 @@ from jobs.reporting.drawings.svg import (
     disc,
     drawing,
     element,
-    joined,
+    join,
     row_label,
     text,
     upright,
@@ -38,18 +38,18 @@ def lag_chart(
     )
     return drawing(
         "Lag and read rate", words, height + HEIGHT,
-        axis.drawn(height), joined(event_lines(rebalances, "start_time", "rebalance", height, axis)),
-        joined(event_lines(resets, "at_time", "reset", height, axis)),
-        frame(TOP, f"lag, up to {most:,}"), joined(lag_lines(points, max(most, 1), axis)),
+        axis.draw(height), join(event_lines(rebalances, "start_time", "rebalance", height, axis)),
+        join(event_lines(resets, "at_time", "reset", height, axis)),
+        frame(TOP, f"lag, up to {most:,}"), join(lag_lines(points, max(most, 1), axis)),
         frame(lower, f"read rate, messages/s, up to {fastest:,.1f}"),
-        joined(rate_bars(rates, fastest or 1, lower, axis)),
-        joined(reset_marks(resets, axis)),
+        join(rate_bars(rates, fastest or 1, lower, axis)),
+        join(reset_marks(resets, axis)),
     )  # fmt: skip
 
 
 def frame(top: float, words: str) -> Svg:
     line = element("line", x1=GUTTER, x2=WIDTH - 10, y1=top + PLOT, y2=top + PLOT, class_="axis")
-    return joined([line, row_label(words, top + 12)])
+    return join([line, row_label(words, top + 12)])
 
 
 def lag_lines(points: Sequence[Row], most: float, axis: TimeAxis) -> Iterator[Svg]:

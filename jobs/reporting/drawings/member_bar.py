@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from jobs.reporting.drawings.svg import Svg, box, element, joined
+from jobs.reporting.drawings.svg import Svg, box, element, join
 from jobs.reporting.rows.listings import Row
 
 NUM_COLOURS = 7
@@ -17,10 +17,10 @@ SWATCH = 14
 
 def member_numbers(members: Iterable[Row]) -> dict[str, int]:
     """From 1, in the order in which they joined."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for row in members:
-        found.setdefault(row["member_id"], len(found) + 1)
-    return found
+        numbers.setdefault(row["member_id"], len(numbers) + 1)
+    return numbers
 
 
 def member_bar(
@@ -28,7 +28,7 @@ def member_bar(
 ) -> Svg:
     bar = box(left, top, width, height, f"{member_class(number)}{kind}", hint)
     pattern = member_pattern(number)
-    return bar if pattern == "plain" else joined([bar, box(left, top, width, height, "over", fill=f"url(#{pattern})")])
+    return bar if pattern == "plain" else join([bar, box(left, top, width, height, "over", fill=f"url(#{pattern})")])
 
 
 def swatch(number: int) -> Markup:

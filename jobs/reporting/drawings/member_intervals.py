@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from jobs.reporting.drawings.member_bar import member_bar
-from jobs.reporting.drawings.svg import Svg, drawing, joined, row_label, text
+from jobs.reporting.drawings.svg import Svg, drawing, join, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
 from udfs.sentences.counts import counted
@@ -24,7 +24,7 @@ def member_intervals(stays: Sequence[Row], members: Mapping[str, int], axis: Tim
     more = f", {left_out} more are in the table below" if left_out else ""
     words = f"{counted(len(shown), 'membership')}{more}"
     bars = [member_row(row, place * ROW + 3, members[row["member_id"]], axis) for place, row in enumerate(shown)]
-    return drawing("Members", words, height + HEIGHT, axis.drawn(height), joined(bars))
+    return drawing("Members", words, height + HEIGHT, axis.draw(height), join(bars))
 
 
 def member_row(row: Row, top: float, number: int, axis: TimeAxis) -> Svg:
@@ -39,4 +39,4 @@ def member_row(row: Row, top: float, number: int, axis: TimeAxis) -> Svg:
         place = (right + 5, "start") if has_room else (left - 5, "end")
         if has_room or left - WORDS_WIDTH > axis.x(axis.start):
             parts.append(text(words, place[0], top + 10, "note", place[1]))
-    return joined(parts)
+    return join(parts)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from jobs.answers.durations import duration_text
 from jobs.reporting.drawings.member_bar import member_bar, member_class
-from jobs.reporting.drawings.svg import Svg, box, drawing, joined, row_label, text
+from jobs.reporting.drawings.svg import Svg, box, drawing, join, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
 from schemas.words.history import OwnershipPhase
@@ -31,10 +31,10 @@ def partition_name(partition: Partition) -> str:
 
 
 def by_partition(rows: Sequence[Row]) -> dict[Partition, list[Row]]:
-    found: dict[Partition, list[Row]] = {}
+    rows_of: dict[Partition, list[Row]] = {}
     for row in rows:
-        found.setdefault(partition_of(row), []).append(row)
-    return found
+        rows_of.setdefault(partition_of(row), []).append(row)
+    return rows_of
 
 
 def shown_partitions(stays: Mapping[Partition, Sequence[Row]], most: int = MOST_PARTITIONS) -> list[Partition]:
@@ -54,11 +54,11 @@ def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[
     here = {each: [row for row in stays[each] if axis.shows(row["from_time"], row["to_time"])] for each in partitions}
     return drawing(
         "Owners of partitions", words, height + HEIGHT,
-        axis.drawn(height),
-        joined(row_label(partition_name(each), top + 11) for each, top in tops.items()),
-        joined(owner_box(row, tops[each], members, axis) for each, rows in here.items() for row in rows),
-        joined(gaps(here, tops, axis)),
-        joined(unread_boxes(moves, tops, axis)),
+        axis.draw(height),
+        join(row_label(partition_name(each), top + 11) for each, top in tops.items()),
+        join(owner_box(row, tops[each], members, axis) for each, rows in here.items() for row in rows),
+        join(gaps(here, tops, axis)),
+        join(unread_boxes(moves, tops, axis)),
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) 
     parts = [member_bar(number, left, top, right - left, BAR, revoking, hint)]
     if right - left > LABEL_WIDTH:
         parts.append(text(f"M{number}", left + 4, top + 11, f"on-bar on-{member_class(number)}"))
-    return joined(parts)
+    return join(parts)
 
 
 def gaps(owners: Mapping[Partition, Sequence[Row]], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Svg]:

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from jobs.answers.durations import duration_text
 from jobs.reporting.drawings.marks import STATES, letter
-from jobs.reporting.drawings.svg import Svg, box, drawing, element, joined, row_label, text, upright
+from jobs.reporting.drawings.svg import Svg, box, drawing, element, join, row_label, text, upright
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
 from udfs.sentences.counts import counted
@@ -27,8 +27,8 @@ def state_timeline(states: Sequence[Row], rebalances: Sequence[Row], axis: TimeA
     )
     return drawing(
         "States and rebalances", words, MARKS + BAR + HEIGHT,
-        axis.drawn(MARKS + BAR), row_label("rebalances", 16), row_label("state", MARKS + 18), joined(bars),
-        joined(rebalance_lines(here, axis)), joined(rebalance_letters(here, axis)),
+        axis.draw(MARKS + BAR), row_label("rebalances", 16), row_label("state", MARKS + 18), join(bars),
+        join(rebalance_lines(here, axis)), join(rebalance_letters(here, axis)),
     )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def state_box(row: Row, axis: TimeAxis) -> Svg:
     hint = f"{state}, {row['num_members']} members, {moment(row['from_time'])} to {until}"
     bar = box(left, MARKS, right - left, BAR, f"state {STATES.get(state, 'unknown')}", hint)
     has_room = right - left > LETTER_SHARE * len(state)
-    return joined([bar, text(state, left + 5, MARKS + 17, "on-bar")]) if has_room else bar
+    return join([bar, text(state, left + 5, MARKS + 17, "on-bar")]) if has_room else bar
 
 
 def rebalance_lines(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Svg]:

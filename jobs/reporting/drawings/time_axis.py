@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
-from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, joined, text, upright
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, join, text, upright
 
 # Seconds between two ticks.
 STEPS = (
@@ -51,11 +51,11 @@ class TimeAxis:
             yield tick, f"{tick:%Y-%m-%d}" if step >= DAY else f"{tick:%H:%M:%S}" if step < 60 else f"{tick:%H:%M}"
             tick += timedelta(seconds=step)
 
-    def drawn(self, height: float) -> Svg:
+    def draw(self, height: float) -> Svg:
         """Lines behind the rows, and their times below."""
         lines = [upright(x, 0, height, "grid") for x, _ in self.places]
         words = [text(label, x, height + 15, "tick", "middle") for x, label in self.places]
-        return joined([*lines, *words])
+        return join([*lines, *words])
 
 
 def axis_of(times: list[datetime], until: datetime | None) -> TimeAxis | None:

@@ -46,18 +46,18 @@ class Figure:
 
 @dataclass(frozen=True)
 class GroupRows:
-    """`rows` of one group by question, `statements` that give them again, `numbers` of its members. `share`: they are
+    """`rows` of one group by question, `statements` that give them again, `numbers` of its members. `divisor`: they are
     one in so many of those that were asked for at most."""
 
     rows: Answers
     statements: Mapping[str, str]
     numbers: Mapping[str, int]
-    share: int = 1
+    divisor: int = 1
 
     def listing(self, name: str, title: str) -> Listing:
         rows = self.rows[name]
         names = [column for column in (rows[0] if rows else ()) if column not in ("cluster", "group_id")]
-        return listing(name, title, rows, names, self.statements[name], MOST_ROWS // self.share)
+        return listing(name, title, rows, names, self.statements[name], MOST_ROWS // self.divisor)
 
 
 def figures(group: GroupRows, until: datetime | None) -> Iterator[Figure]:
@@ -73,7 +73,7 @@ def times(group: GroupRows) -> list[datetime]:
     """The first times of what is drawn, or the one since when all of it is there."""
     rows = group.rows
     firsts = {name: min((row[column] for row in rows[name]), default=None) for name, column in TIMES.items()}
-    is_cut = {name: len(rows[name]) >= MOST_OF_GROUP[name] // group.share for name in TIMES}
+    is_cut = {name: len(rows[name]) >= MOST_OF_GROUP[name] // group.divisor for name in TIMES}
     whole = [first for name, first in firsts.items() if is_cut[name] and first is not None]
     return [max(whole)] if whole else [first for first in firsts.values() if first is not None]
 
@@ -89,7 +89,7 @@ def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         listed = [group.listing("owners", "Owners"), group.listing("moves", "Moves")]
         drawn = ownership_map(rows["owners"], rows["moves"], group.numbers, axis)
         yield Figure("Owners of partitions", note, drawn, listed)
-        yield from zoomed(group, axis)
+        yield from zoomed_figures(group, axis)
     if rows["members"]:
         drawn = member_intervals(rows["members"], group.numbers, axis)
         yield Figure(
@@ -112,7 +112,7 @@ def costliest(rebalances: Sequence[Row]) -> Row | None:
     return min(rebalances, key=cost, default=None)
 
 
-def zoomed(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
+def zoomed_figures(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
     worst = costliest(group.rows["rebalances"])
     if worst is None or not worst["unread_partition_high_ms"]:
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from jobs.answers.short_ids import Shortened
+from jobs.answers.short_ids import ShortIds
 from jobs.pages.finding_lines import evidence_place
 from jobs.reporting.rows.listings import Row
 from schemas.words.gate import FindingKind
@@ -45,21 +45,31 @@ def findings_of(
     """`rows` worst first; `logs`: a segment file of each offsets partition; `has_names`: groups have the names that the
     log has. Waived ones come last, uncounted."""
     in_order = sorted(rows, key=lambda row: row["waived_until_time"] is not None)
-    short = Shortened(member_ids, (row["message"] for row in rows))
+    short = ShortIds(member_ids, (row["message"] for row in rows))
     return [
         finding(row, place, short, dump_command(row, logs, has_names=has_names))
         for place, row in enumerate(in_order[:MOST_FINDINGS])
     ]
 
 
-def finding(row: Row, place: int, short: Shortened, dump: str | None) -> Finding:
+def finding(row: Row, place: int, short: ShortIds, dump: str | None) -> Finding:
     has_sql = place < MOST_WITH_SQL
     return Finding(
-        row["rank"], row["severity"], row["kind"], MEANINGS.get(row["kind"], ""), row["group_id"],
-        row["topic"], short.text(row["message"]),
-        row["at_time"], row["confidence"], evidence_place(row), dump,
-        row["query"] if has_sql else query_of(row), has_sql, row["waived_until_time"],
-    )  # fmt: skip
+        rank=row["rank"],
+        severity=row["severity"],
+        kind=row["kind"],
+        meaning=MEANINGS.get(row["kind"], ""),
+        group=row["group_id"],
+        topic=row["topic"],
+        message=short.text(row["message"]),
+        at_time=row["at_time"],
+        confidence=row["confidence"],
+        evidence=evidence_place(row),
+        dump=dump,
+        statement=row["query"] if has_sql else query_of(row),
+        is_statement_of_query=has_sql,
+        waived_until=row["waived_until_time"],
+    )
 
 
 def query_of(row: Row) -> str:
@@ -77,8 +87,8 @@ def dump_command(row: Row, logs: Mapping[int, str], *, has_names: bool = True) -
     only = f" --group {shlex.quote(f'^{re.escape(group)}$')}" if is_typed else ""
     first = row["evidence_first_offset"]
     start = "" if first is None else f" --from-offset {first}"
-    return f"groupscope dump{only}{start} {quoted(str(folder))}/*.log"
+    return f"groupscope dump{only}{start} {shell_quote(str(folder))}/*.log"
 
 
-def quoted(folder: str) -> str:
+def shell_quote(folder: str) -> str:
     return shlex.quote(folder)

@@ -52,7 +52,7 @@ class GroupPart:
     warehouse: str
 
     @property
-    def shown(self) -> set[str]:
+    def shown_listings(self) -> set[str]:
         """Listings that it has."""
         listings = [each for figure in self.figures for each in figure.listings] + [self.verdicts]
         return {each.name for each in listings if each.num_shown}
@@ -60,10 +60,10 @@ class GroupPart:
 
 def drawn_groups(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> list[str]:
     """All of them: those of findings first, also those that are gone; then those that more is to be seen of."""
-    found = dict.fromkeys(each.group for each in findings if each.group is not None and each.severity != "info")
+    of_findings = dict.fromkeys(each.group for each in findings if each.group is not None and each.severity != "info")
     uneasy = [each.group for each in lines if each.severity or each.verdict not in QUIET]
     moved = [each.group for each in lines if each.num_rebalances]
-    return list(dict.fromkeys([*found, *uneasy, *moved, *(each.group for each in lines)]))
+    return list(dict.fromkeys([*of_findings, *uneasy, *moved, *(each.group for each in lines)]))
 
 
 @dataclass(frozen=True)
@@ -96,28 +96,30 @@ class GroupsToDraw:
     def parts(self, ask: Ask, at_once: int = AT_ONCE) -> Iterator[GroupPart]:
         for first, end, share in ((0, self.num_in_full, 1), (self.num_in_full, len(self.groups), BRIEF)):
             for place in range(first, min(end, len(self.groups)), at_once):
-                yield from self.asked(ask, self.groups[place : min(place + at_once, end)], share)
+                yield from self.read_parts(ask, self.groups[place : min(place + at_once, end)], share)
 
-    def asked(self, ask: Ask, groups: Sequence[str], share: int) -> Iterator[GroupPart]:
+    def read_parts(self, ask: Ask, groups: Sequence[str], share: int) -> Iterator[GroupPart]:
         redaction = self.redaction
-        found = ask(group_statements(self.cluster, [redaction.real(group) for group in groups], share))
-        rows_of = split({name: redaction.rows(rows) for name, rows in found.items()}, groups)
+        answers = ask(group_statements(self.cluster, [redaction.real(group) for group in groups], share))
+        rows_of = by_group({name: redaction.rows(rows) for name, rows in answers.items()}, groups)
         for group in groups:
             numbers = member_numbers(rows_of[group]["members"])
             statements = group_statements(redaction.name(self.cluster), [group], share)
             known = GroupRows(rows_of[group], statements, numbers, share)
-            yield part(group, self.lines.get(group), self.findings.get(group, ()), known, self.until, self.warehouse)
+            yield group_part(
+                group, self.lines.get(group), self.findings.get(group, ()), known, self.until, self.warehouse
+            )
 
 
-def split(answers: Answers, groups: Sequence[str]) -> dict[str, Answers]:
-    found: dict[str, Answers] = {group: {name: [] for name in answers} for group in groups}
+def by_group(answers: Answers, groups: Sequence[str]) -> dict[str, Answers]:
+    rows_of: dict[str, Answers] = {group: {name: [] for name in answers} for group in groups}
     for name, rows in answers.items():
         for row in rows:
-            found[row["group_id"]][name].append(row)
-    return found
+            rows_of[row["group_id"]][name].append(row)
+    return rows_of
 
 
-def part(
+def group_part(
     group: str,
     line: GroupLine | None,
     findings: Sequence[Finding],
@@ -128,11 +130,19 @@ def part(
     rows = known.rows
     members = legend(rows["members"], known)
     return GroupPart(
-        group, anchor(group), line, findings, story(rows["rebalances"], rows["moves"], rows["members"]),
-        members[:MOST_IN_LEGEND], max(0, len(members) - MOST_IN_LEGEND), list(figures(known, until)),
-        known.listing("verdicts", "Lag and lag verdict of partitions"), () if line is None else line.topics,
-        known.statements, warehouse,
-    )  # fmt: skip
+        group=group,
+        link=anchor(group),
+        line=line,
+        findings=findings,
+        story=story(rows["rebalances"], rows["moves"], rows["members"]),
+        members=members[:MOST_IN_LEGEND],
+        num_more_members=max(0, len(members) - MOST_IN_LEGEND),
+        figures=list(figures(known, until)),
+        verdicts=known.listing("verdicts", "Lag and lag verdict of partitions"),
+        topics=() if line is None else line.topics,
+        statements=known.statements,
+        warehouse=warehouse,
+    )
 
 
 def legend(stays: Sequence[Row], known: GroupRows) -> list[Member]:

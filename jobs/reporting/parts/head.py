@@ -59,22 +59,22 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
     code = None if gate is None else max(int(gate["exit_code"]), int(newest.get(INGEST, gate)["exit_code"]))
     look, verdict = NOT_JUDGED if code is None else VERDICTS.get(code, ("critical", f"Exit code {code}"))
     return Head(
-        cluster, look, verdict, code,
-        "no result: groupscope gate has not run" if gate is None else summary(findings),
-        None if gate is None else gate["as_of_time"], None if gate is None else gate["run_id"],
-        None if gate is None else gate["finished_time"],
-        min((row["from_time"] for row in coverage if row["from_time"]), default=None),
-        max((row["to_time"] for row in coverage if row["to_time"]), default=None),
-        tuple(facts(answers)), tuple(notices(newest, answers, choice)),
+        cluster=cluster, look=look, verdict=verdict, exit_code=code,
+        summary="no result: groupscope gate has not run" if gate is None else summary(findings),
+        as_of=None if gate is None else gate["as_of_time"], run_id=None if gate is None else gate["run_id"],
+        finished=None if gate is None else gate["finished_time"],
+        since=min((row["from_time"] for row in coverage if row["from_time"]), default=None),
+        until=max((row["to_time"] for row in coverage if row["to_time"]), default=None),
+        facts=tuple(facts(answers)), notices=tuple(notices(newest, answers, choice)),
     )  # fmt: skip
 
 
 def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:
     """The newest run of each job; `runs` begin with the newest."""
-    found: dict[str, Row] = {}
+    newest: dict[str, Row] = {}
     for row in runs:
-        found.setdefault(row["job"], row)
-    return found
+        newest.setdefault(row["job"], row)
+    return newest
 
 
 def facts(answers: Answers) -> Iterator[Fact]:

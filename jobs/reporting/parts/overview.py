@@ -47,9 +47,14 @@ class GroupLine:
     def severity(self) -> str | None:
         return next((each for each in SEVERITIES if self.findings.get(each)), None)
 
+    @property
+    def unread_note(self) -> str:
+        notes = {"none": "no unread time", "unknown": "unread time unknown"}
+        return notes.get(self.unread, f"unread for up to {self.unread}")
+
 
 @dataclass(frozen=True)
-class Counted:
+class GroupCounts:
     title: str
     counts: Sequence[tuple[str, int]]
 
@@ -69,11 +74,20 @@ def group_lines(rows: Sequence[Row], topics: Iterable[Row], findings: Sequence[F
 
 def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str]) -> GroupLine:
     return GroupLine(
-        row["group_id"], anchor(row["group_id"]), row["group_type"] or "unknown", row["state"] or "unknown",
-        row["assignor"] or "none", row["num_members"], row["own_verdict"] or "UNKNOWN", lag_text(row),
-        row["num_rebalances"], unread_text(row), findings, topics,
-        bool(row["is_tool"]),
-    )  # fmt: skip
+        group=row["group_id"],
+        link=anchor(row["group_id"]),
+        kind=row["group_type"] or "unknown",
+        state=row["state"] or "unknown",
+        assignor=row["assignor"] or "none",
+        num_members=row["num_members"],
+        verdict=row["own_verdict"] or "UNKNOWN",
+        lag=lag_text(row),
+        num_rebalances=row["num_rebalances"],
+        unread=unread_text(row),
+        findings=findings,
+        topics=topics,
+        is_tool=bool(row["is_tool"]),
+    )
 
 
 def unread_text(row: Row) -> str:
@@ -96,10 +110,11 @@ def badness(line: GroupLine) -> tuple[Any, ...]:
     return *counts[:2], verdict, *counts[2:], line.group
 
 
-def counted_groups(lines: Sequence[GroupLine]) -> list[Counted]:
+def counted_groups(lines: Sequence[GroupLine]) -> list[GroupCounts]:
     kinds = (("type", "kind"), ("state", "state"), ("assignor", "assignor"), ("verdict", "verdict"))
     return [
-        Counted(f"By {title}", Counter(getattr(line, name) for line in lines).most_common()) for title, name in kinds
+        GroupCounts(f"By {title}", Counter(getattr(line, name) for line in lines).most_common())
+        for title, name in kinds
     ]
 
 

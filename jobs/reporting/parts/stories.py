@@ -9,7 +9,7 @@ from typing import Any
 from jobs.answers.events.rebalance import EventStory, lines
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import Event, rebalance
-from jobs.answers.short_ids import Shortened
+from jobs.answers.short_ids import ShortIds
 from jobs.answers.table_reader import Row as DictRow
 from jobs.output.rows import time_text
 from jobs.reporting.parts.findings import MOST_IN_COMMAND
@@ -30,16 +30,16 @@ class Episode:
 
 def story(rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row]) -> list[Episode]:
     """The costliest, in the order in which they happened."""
-    told = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_TOLD]}
+    shown_offsets = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_TOLD]}
     events = [rebalance(dict(row)) for row in rebalances]
     stays = {row["member_id"]: row for row in members}
     episodes = []
     for place, event in enumerate(events):
-        if event.offset in told:
+        if event.offset in shown_offsets:
             own = [dict(row) for row in moves if row["assignment_offset"] == event.offset]
             before = events[place - 1] if place else None
             after = events[place + 1] if place + 1 < len(events) else None
-            episodes.append(episode(EventStory(event, before, after, changed(event, stays), own)))
+            episodes.append(episode(EventStory(event, before, after, membership_changes(event, stays), own)))
     return episodes
 
 
@@ -48,7 +48,7 @@ def cost(row: Row) -> tuple[int, int, int]:
     return -(row["unread_partition_high_ms"] or 0), -(row["num_moved"] or 0), -row["assignment_offset"]
 
 
-def changed(event: Event, stays: Mapping[str, Row]) -> list[DictRow]:
+def membership_changes(event: Event, stays: Mapping[str, Row]) -> list[DictRow]:
     """Who joined and left, with what their stays say of them."""
     both = (("joined", event.row["members_joined"]), ("left", event.row["members_departed"]))
     return [
@@ -59,17 +59,17 @@ def changed(event: Event, stays: Mapping[str, Row]) -> list[DictRow]:
 
 
 def about(stay: Row | None, change: str) -> dict[str, Any]:
-    found = {name: None if stay is None else stay[name] for name in CLIENT}
+    client = {name: None if stay is None else stay[name] for name in CLIENT}
     # How a member that joined left later belongs to another event.
-    return found if change == "left" else found | {"leave_kind": None}
+    return client if change == "left" else client | {"leave_kind": None}
 
 
-def episode(told: EventStory) -> Episode:
-    row, at = told.event.row, told.event.row["start_time"]
-    members = [row["member_id"] for row in told.members]
-    members += [move[name] for move in told.moves for name in ("from_member_id", "to_member_id") if move[name]]
-    whole = [("", sentence(row, told.moves)), *list(lines(told, at))[1:]]
-    short = Shortened(set(members), (text for _, text in whole))
+def episode(event_story: EventStory) -> Episode:
+    row, at = event_story.event.row, event_story.event.row["start_time"]
+    members = [row["member_id"] for row in event_story.members]
+    members += [move[name] for move in event_story.moves for name in ("from_member_id", "to_member_id") if move[name]]
+    whole = [("", sentence(row, event_story.moves)), *list(lines(event_story, at))[1:]]
+    short = ShortIds(set(members), (text for _, text in whole))
     (_, said), *rest = [(label, short.text(text)) for label, text in whole]
     return Episode(at, said, rest, why_command(row["group_id"], at))
 

@@ -1,1 +1,1 @@
-"""Rows that the report shows: what it asks, and how it names things."""
+"""Rows that the report shows: the queries for them, and the names in them."""

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from jobs.output.rows import cell_text
-from jobs.reporting.rows.names import MOST_IN_ROWS, cut
+from jobs.reporting.rows.names import MOST_IN_ROWS, shorten
 
 Row = Mapping[str, Any]
 # Of one table of the page; the statement lists the others.
@@ -39,7 +39,15 @@ def listing(
     """A page has thousands of cells, and a template takes long for each: they are written here."""
     shown = rows[:most]
     body = Markup("\n".join([f"<tr>{''.join([cell(row[name]) for name in names])}</tr>" for row in shown]))
-    return Listing(name, title, names, body, len(shown), statement, max(0, len(rows) - most))
+    return Listing(
+        name=name,
+        title=title,
+        names=names,
+        body=body,
+        num_shown=len(shown),
+        statement=statement,
+        num_more=max(0, len(rows) - most),
+    )
 
 
 def cell(value: Any) -> str:
@@ -68,7 +76,7 @@ def cell(value: Any) -> str:
 
 def text_cell(text: str) -> str:
     """A long one may take several lines."""
-    shown = cut(text, MOST_IN_ROWS)
+    shown = shorten(text, MOST_IN_ROWS)
     kind = ' class="long"' if len(shown) > MOST_ON_A_LINE else ""
     return f"<td{kind}>{escape(shown)}</td>"
 

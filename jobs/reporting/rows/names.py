@@ -14,7 +14,7 @@ HASH_DIGITS = 10
 NOT_IN_SLUGS = re.compile("[^a-z0-9]+")
 
 
-def cut(text: str, most: int = MOST_CHARACTERS) -> str:
+def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
     """The beginning and the end, between them how much is left out. Control and bidi characters as escapes first: an
     escape must not be cut in two by the page."""
     shown = visible(text)
@@ -26,7 +26,7 @@ def cut(text: str, most: int = MOST_CHARACTERS) -> str:
 
 def group_name(text: str) -> str:
     """In quotes where nothing would be seen: Kafka lets groups have no name."""
-    return cut(text) if text.strip() else f"'{cut(text)}'"
+    return shorten(text) if text.strip() else f"'{shorten(text)}'"
 
 
 def anchor(group_id: str) -> str:

@@ -39,32 +39,32 @@ Ask = Callable[[Mapping[str, str]], Answers]
 @cache
 def questions(folder: str) -> Mapping[str, str]:
     """By name; with places for the cluster and, about groups, for their names and how many rows each has."""
-    found = (files("jobs.reporting") / "sql" / folder).iterdir()
-    return {file.name.removesuffix(ENDING): file.read_text("utf-8") for file in found if file.name.endswith(ENDING)}
+    paths = (files("jobs.reporting") / "sql" / folder).iterdir()
+    return {file.name.removesuffix(ENDING): file.read_text("utf-8") for file in paths if file.name.endswith(ENDING)}
 
 
 def overview_statements(cluster: str) -> dict[str, str]:
-    return {name: filled(text, cluster) for name, text in questions(OVERVIEW).items()}
+    return {name: fill_in(text, cluster) for name, text in questions(OVERVIEW).items()}
 
 
 def row_statements(cluster: str) -> dict[str, str]:
-    return {name: filled(text, cluster) for name, text in questions(ROWS).items()}
+    return {name: fill_in(text, cluster) for name, text in questions(ROWS).items()}
 
 
 def group_statements(cluster: str, groups: Sequence[str], share: int = 1) -> dict[str, str]:
     """Of each group the newest rows: as many as a drawing shows, or one in `share` of that."""
     return {
-        name: filled(text, cluster, groups, MOST_OF_GROUP[name] // share) for name, text in questions(GROUPS).items()
+        name: fill_in(text, cluster, groups, MOST_OF_GROUP[name] // share) for name, text in questions(GROUPS).items()
     }
 
 
 def name_statement(cluster: str) -> str:
     """Every name that a text of a report may hold."""
     (statement,) = questions(REDACTION).values()
-    return filled(statement, cluster)
+    return fill_in(statement, cluster)
 
 
-def filled(statement: str, cluster: str, groups: Sequence[str] = (), most: int = 0) -> str:
+def fill_in(statement: str, cluster: str, groups: Sequence[str] = (), most: int = 0) -> str:
     """In one pass: a name that looks like a place is a name."""
     names = ", ".join(map(portable_text, groups)) or "NULL"
     values = {"cluster": portable_text(cluster), "groups": names, "most": str(most)}

@@ -127,11 +127,11 @@ def spellings(name: str, hashed: str) -> Iterator[tuple[str, str]]:
 
 def lengths_by_first_word(spelled: Iterable[str]) -> Mapping[str, Sequence[int]]:
     """How long the spellings are that begin with a word, the longest first."""
-    found: dict[str, set[int]] = {}
+    lengths_of: dict[str, set[int]] = {}
     for each in spelled:
         end = next(place for place in range(1, len(each) + 1) if is_edge(each, place))
-        found.setdefault(each[:end], set()).add(len(each))
-    return {word: sorted(lengths, reverse=True) for word, lengths in found.items()}
+        lengths_of.setdefault(each[:end], set()).add(len(each))
+    return {word: sorted(lengths, reverse=True) for word, lengths in lengths_of.items()}
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,8 @@ def key_of(file: Path | None) -> Key:
     try:
         key = file.read_bytes().strip()
     except OSError as error:
-        raise Failure(
-            ExitCode.USAGE, f"--redact-key {file}: {error.strerror}, a file with a key was expected"
-        ) from None
+        raise Failure(ExitCode.USAGE, f"--redact-key {file}: {error.strerror}; give a file with a key") from None
     if len(key) < LEAST_KEY:
-        told = f"has {len(key)} bytes, {LEAST_KEY} or more were expected, such as those of `openssl rand -hex 32`"
-        raise Failure(ExitCode.USAGE, f"--redact-key {file}: {told}")
+        line = f"has {len(key)} bytes; give {LEAST_KEY} or more, such as those of `openssl rand -hex 32`"
+        raise Failure(ExitCode.USAGE, f"--redact-key {file}: {line}")
     return Key(key, is_kept=True)

@@ -7,7 +7,8 @@ from schemas.tables.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 REPLAYED_OFFSETS = Table(
     "replayed_offsets",
     "group by topic partition, and commit that awaits its marker",
-    "The newest state of every offset that was ever committed: the next replay continues from here.",
+    "The newest state of every offset that was ever committed, unless an open row of offset_history shows it: the "
+    "next replay continues from here.",
     ("cluster", "offsets_partition", "group_id", "topic", "partition", "kind", "record_offset"),
     ("cluster", "offsets_partition", "group_id", "topic", "partition", "kind", "record_offset"),
     (

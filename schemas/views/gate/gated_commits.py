@@ -8,14 +8,14 @@ from schemas.tables.gate import GATE_SPANS
 from schemas.tables.history import OWNERSHIP_INTERVALS
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.offsets import OFFSET_HISTORY
-from schemas.views.parts import RANK, named, total
+from schemas.views.parts import RANK, column_list, total
 from schemas.words.gate import SpanVerdict
 
 # A commit, by the record that it begins with.
 KEY = ("cluster", "group_id", "topic", "partition", "commit_offset")
 
 
-def keyed(table: str) -> str:
+def key_columns(table: str) -> str:
     return ", ".join(f"{table}.{name}" for name in KEY)
 
 
@@ -37,12 +37,12 @@ commits AS (
   WHERE step.delta > 0 AND coalesce(step.commit_time, step.from_time) >= gated.since_time
 ),
 judged AS (
-  SELECT {keyed("commits")}, commits.commit_time, span.verdict, span.until_time,
+  SELECT {key_columns("commits")}, commits.commit_time, span.verdict, span.until_time,
     CASE WHEN span.from_offset > commits.previous_offset THEN span.from_offset ELSE commits.previous_offset END
       AS first_offset,
     CASE WHEN span.to_offset < commits.committed_offset THEN span.to_offset ELSE commits.committed_offset END
       AS end_offset,
-    row_number() OVER (PARTITION BY {keyed("commits")}, span.from_offset, span.to_offset
+    row_number() OVER (PARTITION BY {key_columns("commits")}, span.from_offset, span.to_offset
       ORDER BY span.recorded_time DESC, span.verdict) AS age
   FROM commits
   JOIN gate_spans AS span ON {on_key("span", "commits", KEY[:-1])} AND span.recorded_time <= commits.commit_time
@@ -83,34 +83,40 @@ COVERAGE_COLUMNS = (
     Column(
         "first_span_time",
         Type.TIMESTAMP,
-        "When the first span of the group's topic was recorded; commits before it do not count here.",
+        "When the first span of the group's topic was recorded; earlier commits do not count.",
     ),
     Column("last_span_time", Type.TIMESTAMP, "When the newest span of the group's topic was recorded."),
     Column("num_spans", Type.BIGINT, "Spans recorded, including repeated and failed ones."),
     Column("num_commits", Type.BIGINT, "Commits that moved the committed offset forward."),
-    Column("num_messages", Type.BIGINT, "Messages that they committed."),
+    Column("num_messages", Type.BIGINT, "Messages that these commits committed."),
     Column(
         "num_gated_messages",
         Type.BIGINT,
         "Of these, messages of spans that had passed, or were overridden, before the commit.",
     ),
     Column("share_gated", Type.DOUBLE, "num_gated_messages / num_messages, 0 to 1; NULL: nothing was committed."),
-    Column("num_ungated_messages", Type.BIGINT, "The other messages."),
-    Column("num_ungated_commits", Type.BIGINT, "Commits with one or more of these messages."),
+    Column(
+        "num_ungated_messages",
+        Type.BIGINT,
+        "num_messages minus num_gated_messages: messages that were committed without a passed or overridden span.",
+    ),
+    Column("num_ungated_commits", Type.BIGINT, "Commits with one or more of these ungated messages."),
 )
 COVERAGE_READS = ("gate_spans", "offset_history")
 COVERAGE_SQL = f"""\
 WITH {COMMITS},
 summed AS (
-  SELECT found.cluster, found.group_id, found.topic, found.first_span_time, found.last_span_time, found.num_spans,
+  SELECT spanned.cluster, spanned.group_id, spanned.topic, spanned.first_span_time, spanned.last_span_time,
+    spanned.num_spans,
     count(covered.commit_offset) AS num_commits, coalesce({total("covered.num_messages")}, 0) AS num_messages,
     coalesce({total("covered.num_gated_messages")}, 0) AS num_gated_messages,
     coalesce({total("covered.num_ungated_messages")}, 0) AS num_ungated_messages,
     coalesce({total("CASE WHEN covered.num_ungated_messages > 0 THEN 1 ELSE 0 END")}, 0) AS num_ungated_commits
-  FROM gated_topics AS found LEFT JOIN covered ON covered.cluster = found.cluster
-    AND covered.group_id = found.group_id AND covered.topic = found.topic
-    AND covered.commit_time >= found.first_span_time
-  GROUP BY found.cluster, found.group_id, found.topic, found.first_span_time, found.last_span_time, found.num_spans
+  FROM gated_topics AS spanned LEFT JOIN covered ON covered.cluster = spanned.cluster
+    AND covered.group_id = spanned.group_id AND covered.topic = spanned.topic
+    AND covered.commit_time >= spanned.first_span_time
+  GROUP BY spanned.cluster, spanned.group_id, spanned.topic, spanned.first_span_time, spanned.last_span_time,
+    spanned.num_spans
 ),
 shared AS (
   SELECT summed.*, CASE WHEN num_messages > 0 THEN CAST(num_gated_messages AS DOUBLE) / CAST(num_messages AS DOUBLE) END
@@ -122,7 +128,7 @@ ranked AS (
     num_ungated_messages DESC, group_id, topic) AS BIGINT) AS rank
   FROM shared
 )
-SELECT {named(COVERAGE_COLUMNS)}
+SELECT {column_list(COVERAGE_COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """
@@ -132,11 +138,13 @@ UNGATED_COLUMNS = (
     RANK,
     *map(GATE_SPANS.column, ("group_id", "topic", "partition")),
     Column(
-        "commit_time", Type.TIMESTAMP, "The broker's clock at the commit; if the record has no such time, history time."
+        "commit_time",
+        Type.TIMESTAMP,
+        "The broker's clock at the commit; history time, if the record does not have the commit's time.",
     ),
     Column("previous_offset", Type.BIGINT, "The offset in effect before the commit."),
     OFFSET_HISTORY.column("committed_offset"),
-    Column("num_messages", Type.BIGINT, "Messages that it committed."),
+    Column("num_messages", Type.BIGINT, "Messages that the commit committed."),
     Column(
         "num_ungated_messages",
         Type.BIGINT,
@@ -165,15 +173,15 @@ ungated AS (
   WHERE covered.num_ungated_messages > 0
 ),
 gated_later AS (
-  SELECT {keyed("ungated")}, min(span.recorded_time) AS gated_later_time
+  SELECT {key_columns("ungated")}, min(span.recorded_time) AS gated_later_time
   FROM ungated JOIN gate_spans AS span ON {on_key("span", "ungated", KEY[:-1])}
     AND span.verdict = '{SpanVerdict.PASSED}' AND span.recorded_time > ungated.commit_time
     AND span.from_offset < ungated.committed_offset AND span.to_offset > ungated.previous_offset
-  GROUP BY {keyed("ungated")}
+  GROUP BY {key_columns("ungated")}
 ),
 owners AS (
-  SELECT {keyed("ungated")}, stay.member_id, stay.client_id, stay.client_host,
-    row_number() OVER (PARTITION BY {keyed("ungated")} ORDER BY stay.from_offset DESC, stay.member_id,
+  SELECT {key_columns("ungated")}, stay.member_id, stay.client_id, stay.client_host,
+    row_number() OVER (PARTITION BY {key_columns("ungated")} ORDER BY stay.from_offset DESC, stay.member_id,
       stay.phase, stay.client_id NULLS LAST, stay.client_host NULLS LAST) AS age
   FROM ungated JOIN ownership_intervals AS stay ON {on_key("stay", "ungated", KEY[:-1])}
     AND stay.from_offset <= ungated.commit_offset AND coalesce(stay.to_offset > ungated.commit_offset, TRUE)
@@ -188,7 +196,7 @@ ranked AS (
   LEFT JOIN gated_later ON {on_key("gated_later", "ungated")}
   LEFT JOIN owners ON {on_key("owners", "ungated")} AND owners.age = 1
 )
-SELECT {named(UNGATED_COLUMNS)}
+SELECT {column_list(UNGATED_COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.gate import GATE_SPANS
-from schemas.views.parts import RANK, named
+from schemas.views.parts import RANK, column_list
 from schemas.words.gate import SpanCause, SpanVerdict
 
 OWN = ("suite", "verdict", "override_reason", "actor", "until_time", "recorded_time", "result_hash")
@@ -16,14 +16,20 @@ COLUMNS = (
         "Number of the span among those of the group and partition, in the order of recording.",
     ),
     *map(GATE_SPANS.column, ("from_offset", "to_offset")),
-    Column("previous_end_offset", Type.BIGINT, "to_offset of the span before; NULL: there is none."),
-    Column("num_gap", Type.BIGINT, "Offsets between previous_end_offset and from_offset; NULL: no span before."),
-    Column("num_overlap", Type.BIGINT, "Offsets of this span before previous_end_offset; NULL: no span before."),
+    Column("previous_end_offset", Type.BIGINT, "to_offset of the previous span; NULL: no previous span."),
+    Column(
+        "num_gap", Type.BIGINT, "Number of offsets between previous_end_offset and from_offset; NULL: no previous span."
+    ),
+    Column(
+        "num_overlap",
+        Type.BIGINT,
+        "Number of offsets of this span that are below previous_end_offset; NULL: no previous span.",
+    ),
     Column(
         "cause",
         Type.STRING,
-        "Why there is a gap or an overlap; dim_enum explains the values. NULL: there is none, or the history does not "
-        "show why.",
+        "Why there is a gap or an overlap; dim_enum explains the values. NULL: no gap or overlap, or the history does "
+        "not show why.",
     ),
     Column(
         "num_rows_expected",
@@ -34,10 +40,10 @@ COLUMNS = (
     Column(
         "deviation",
         Type.DOUBLE,
-        "(num_rows_written - num_rows_expected) / num_rows_expected: -0.1 is a tenth too few; NULL: num_rows_written "
-        "is.",
+        "(num_rows_written - num_rows_expected) / num_rows_expected: -0.1 means that a tenth of the expected rows is "
+        "missing. NULL: num_rows_written is NULL.",
     ),
-    Column("num_attempts", Type.BIGINT, "How often the span was recorded; the row shows the newest."),
+    Column("num_attempts", Type.BIGINT, "How often the span was recorded; the row shows the newest record of it."),
     *map(GATE_SPANS.column, OWN),
 )
 READS = ("gate_spans", "offset_history", "offset_resets", "lag_points")
@@ -50,7 +56,7 @@ def on_key(left: str, right: str) -> str:
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in KEY.split(", "))
 
 
-def keyed(table: str) -> str:
+def key_columns(table: str) -> str:
     return ", ".join(f"{table}.{name}" for name in (*KEY.split(", "), "span_number"))
 
 
@@ -87,7 +93,7 @@ spans AS (
 SQL = f"""\
 WITH {SPANS},
 stepped AS (
-  SELECT {keyed("spans")},
+  SELECT {key_columns("spans")},
     max(CASE WHEN step.delta < 0 THEN 1 ELSE 0 END) AS went_back,
     max(CASE WHEN step.delta > 0 AND step.previous_offset >= spans.previous_end_offset
       AND step.committed_offset <= spans.from_offset THEN 1 ELSE 0 END) AS was_committed,
@@ -95,10 +101,10 @@ stepped AS (
       AND step.previous_offset < spans.previous_end_offset THEN 1 ELSE 0 END) AS was_stepped_over
   FROM spans JOIN offset_history AS step ON {on_key("step", "spans")}
     AND coalesce(step.commit_time, step.from_time) {SINCE}
-  GROUP BY {keyed("spans")}
+  GROUP BY {key_columns("spans")}
 ),
 moved AS (
-  SELECT DISTINCT {keyed("spans")}
+  SELECT DISTINCT {key_columns("spans")}
   FROM spans
   JOIN offset_history AS step ON {on_key("step", "spans")}
   JOIN offset_resets AS event ON event.cluster = spans.cluster AND event.group_id = spans.group_id
@@ -107,7 +113,7 @@ moved AS (
       OR step.to_offset BETWEEN event.evidence_first_offset AND event.evidence_last_offset)
 ),
 lost AS (
-  SELECT DISTINCT {keyed("spans")}
+  SELECT DISTINCT {key_columns("spans")}
   FROM spans JOIN lag_points AS point ON {on_key("point", "spans")}
     AND point.snapshot_time <= spans.recorded_time AND point.log_start_offset > spans.previous_end_offset
 ),
@@ -132,7 +138,7 @@ ranked AS (
     abs(deviation) DESC NULLS LAST, group_id, topic, partition, span_number) AS BIGINT) AS rank
   FROM explained
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

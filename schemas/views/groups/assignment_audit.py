@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.assignments import ASSIGNMENT_AUDIT
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list
 
 # Lists of structs no engine opens in the words of the others: they stand in the table.
 LEFT_OUT = ("cluster", "differences", "checks")
@@ -27,18 +27,18 @@ READS = ("assignment_audit", *CLUSTERS_READ)
 SQL = f"""\
 WITH {CLUSTERS},
 joined AS (
-  SELECT found.cluster, {", ".join(f"found.{column.name}" for column in OWN)},
-    found.moves_made - found.moves_needed AS moves_too_many,
-    found.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
+  SELECT audited.cluster, {", ".join(f"audited.{column.name}" for column in OWN)},
+    audited.moves_made - audited.moves_needed AS moves_too_many,
+    audited.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
     clusters.as_of_time, clusters.history_since_time,
     CASE WHEN verdict = 'drift' AND known_defect IS NOT NULL THEN 1 WHEN verdict = 'drift' THEN 2
       WHEN known_defect IS NOT NULL THEN 3 WHEN verdict = 'not_recomputable' THEN 4
       WHEN verdict = 'same_members_other_order' THEN 5 WHEN verdict = 'carried_over' THEN 6 ELSE 7 END AS severity
-  FROM assignment_audit AS found
-  LEFT JOIN clusters ON clusters.cluster = found.cluster
-  LEFT JOIN history_coverage AS stretch ON stretch.cluster = found.cluster
-    AND stretch.offsets_partition = found.evidence_partition
-    AND found.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
+  FROM assignment_audit AS audited
+  LEFT JOIN clusters ON clusters.cluster = audited.cluster
+  LEFT JOIN history_coverage AS stretch ON stretch.cluster = audited.cluster
+    AND stretch.offsets_partition = audited.evidence_partition
+    AND audited.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
 ),
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY severity, num_different DESC NULLS LAST,
@@ -46,7 +46,7 @@ ranked AS (
     record_time DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
   FROM joined
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -8,7 +8,7 @@ from schemas.views.parts import UNREAD, UNREAD_SUMS, total
 
 COLUMNS = (
     REBALANCES.column("cluster"),
-    Column("day_time", Type.TIMESTAMP, "The UTC day on which they began."),
+    Column("day_time", Type.TIMESTAMP, "The UTC day on which the rebalances began."),
     REBALANCES.column("group_id"),
     REBALANCES.column("group_type"),
     REBALANCES.column("trigger"),
@@ -17,32 +17,36 @@ COLUMNS = (
     Column(
         "num_follow_ups",
         Type.BIGINT,
-        "Of these, cooperative follow-ups, which assign what the rebalance before withheld. Exact.",
+        "Of these, cooperative follow-ups, which assign what the previous rebalance withheld. Exact.",
     ),
     Column(
         "rebalance_total",
         Type.BIGINT,
-        "As rebalance-total: by how much the generation rose, which includes rebalances without a record. Upper bound.",
+        "For the metric rebalance-total: by how much the generation rose. This includes rebalances that left no "
+        "record. Upper bound.",
     ),
     Column(
         "failed_rebalance_total",
         Type.BIGINT,
-        "As failed-rebalance-total: rebalances without a record, which failed for the whole group. A client counts "
-        "only its own failures.",
+        "For the metric failed-rebalance-total: rebalances that left no record, because they failed for the whole "
+        "group. A client counts only its own failures.",
     ),
     Column(
         "rebalance_rate_per_hour",
         Type.DOUBLE,
-        "As rebalance-rate-per-hour: rebalance_total / 24. Lower bound if only a part of the day is known.",
+        "For the metric rebalance-rate-per-hour: rebalance_total / 24. Lower bound if only a part of the day is known.",
     ),
     Column(
         "last_rebalance_time",
         Type.TIMESTAMP,
-        "As last-rebalance-seconds-ago, but as a time: end of the last completed rebalance, by the broker's clock.",
+        "For the metric last-rebalance-seconds-ago, but as a time: end of the last completed rebalance, by the "
+        "broker's clock.",
     ),
     Column("rebalance_ms", Type.BIGINT, "Sum of duration_ms. Classic: lower bound, since the join phase is not known."),
     Column(
-        "longest_rebalance_ms", Type.BIGINT, "As rebalance-latency-max: the longest duration_ms. Classic: lower bound."
+        "longest_rebalance_ms",
+        Type.BIGINT,
+        "For the metric rebalance-latency-max: the longest duration_ms. Classic: lower bound.",
     ),
     Column(
         "sync_ms", Type.BIGINT, "Sum of sync_ms: how long leaders took to assign. Classic: exact by the broker's clock."
@@ -50,9 +54,15 @@ COLUMNS = (
     Column(
         "longest_sync_ms",
         Type.BIGINT,
-        "As sync-time-max: the longest sync_ms. It shows the leader only, not other members.",
+        "For the metric sync-time-max: the longest sync_ms. This is the time of the leader; the log does not show the "
+        "times of other members.",
     ),
-    Column("assigned_partitions", Type.BIGINT, "As assigned-partitions: the most that the group had assigned. Exact."),
+    Column(
+        "assigned_partitions",
+        Type.BIGINT,
+        "For the metric assigned-partitions: the largest number of partitions that members of the group were "
+        "assigned. Exact.",
+    ),
     Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another. Exact."),
     Column("num_returned", Type.BIGINT, "Partitions that were revoked and reassigned to the same member. Exact."),
     Column(
@@ -82,11 +92,11 @@ WITH lost AS (
   GROUP BY cluster, group_id, assignment_offset
 ),
 dated AS (
-  SELECT found.*, date_trunc('day', start_time) AS day_time, coalesce(num_lost, 0) AS num_lost,
+  SELECT rebalance.*, date_trunc('day', start_time) AS day_time, coalesce(num_lost, 0) AS num_lost,
     CASE WHEN to_generation > from_generation THEN to_generation - from_generation ELSE 1 END AS rounds
-  FROM rebalances AS found
-  LEFT JOIN lost ON lost.cluster = found.cluster AND lost.group_id = found.group_id
-    AND lost.assignment_offset = found.assignment_offset
+  FROM rebalances AS rebalance
+  LEFT JOIN lost ON lost.cluster = rebalance.cluster AND lost.group_id = rebalance.group_id
+    AND lost.assignment_offset = rebalance.assignment_offset
 )
 SELECT cluster, day_time, group_id, group_type, trigger, count(*) AS num_rebalances,
   {total("CASE WHEN outcome = 'completed' THEN 1 ELSE 0 END")} AS num_completed,

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import GROUP_STATE_INTERVALS
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, total
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, total
 from schemas.words.tool_groups import TOOL_GROUPS
 
 DEAD_DAYS = 7
@@ -13,9 +13,11 @@ COLUMNS = (
     GROUP_STATE_INTERVALS.column("group_id"),
     *map(GROUP_STATE_INTERVALS.column, STATE),
     Column("since_time", Type.TIMESTAMP, "Since when the group is in this state."),
-    Column("last_commit_time", Type.TIMESTAMP, "Time of its newest commit that took effect; NULL: none is known."),
-    Column("num_topics", Type.BIGINT, "Topics for which it has a committed offset."),
-    Column("num_offsets", Type.BIGINT, "Partitions for which it has a committed offset."),
+    Column(
+        "last_commit_time", Type.TIMESTAMP, "Time of the group's newest commit that took effect; NULL: none is known."
+    ),
+    Column("num_topics", Type.BIGINT, "Topics for which the group has a committed offset."),
+    Column("num_offsets", Type.BIGINT, "Partitions for which the group has a committed offset."),
     Column(
         "is_dead", Type.BOOLEAN, f"TRUE: no member and no commit for {DEAD_DAYS} days. This is not Kafka's state Dead."
     ),
@@ -29,7 +31,7 @@ COLUMNS = (
     *AS_OF,
 )
 READS = ("group_state_intervals", "offset_history", *CLUSTERS_READ)
-IS_TOOL = "\n      OR ".join(each.condition("found.group_id") for each in TOOL_GROUPS)
+IS_TOOL = "\n      OR ".join(each.condition("states.group_id") for each in TOOL_GROUPS)
 SQL = f"""\
 WITH {CLUSTERS},
 committed AS (
@@ -40,14 +42,14 @@ committed AS (
   GROUP BY cluster, group_id
 ),
 joined AS (
-  SELECT found.*, from_time AS since_time, last_commit_time, coalesce(num_topics, 0) AS num_topics,
+  SELECT states.*, from_time AS since_time, last_commit_time, coalesce(num_topics, 0) AS num_topics,
     coalesce(num_offsets, 0) AS num_offsets, as_of_time, history_since_time,
     coalesce(num_members = 0 AND from_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY
       AND (last_commit_time IS NULL OR last_commit_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY), FALSE) AS is_dead,
     {IS_TOOL} AS is_tool
-  FROM group_state_intervals AS found
-  LEFT JOIN clusters ON clusters.cluster = found.cluster
-  LEFT JOIN committed ON committed.cluster = found.cluster AND committed.group_id = found.group_id
+  FROM group_state_intervals AS states
+  LEFT JOIN clusters ON clusters.cluster = states.cluster
+  LEFT JOIN committed ON committed.cluster = states.cluster AND committed.group_id = states.group_id
   WHERE to_offset IS NULL
 ),
 ranked AS (
@@ -55,7 +57,7 @@ ranked AS (
     last_commit_time NULLS LAST, group_id, from_offset) AS BIGINT) AS rank
   FROM joined
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

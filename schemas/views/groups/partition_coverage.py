@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, ListOf, Type
 from schemas.tables.record_columns import CLUSTER
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, RANK, how_many, named
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, how_many
 
 # Of brokers, not of readers.
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata")
@@ -92,7 +92,7 @@ ranked AS (
   LEFT JOIN clusters ON clusters.cluster = counted.cluster
   LEFT JOIN sizes ON sizes.cluster = counted.cluster AND sizes.topic = counted.topic
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

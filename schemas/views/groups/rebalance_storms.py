@@ -3,7 +3,17 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import REBALANCES
 from schemas.tables.history_columns import EVIDENCE
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, seconds_between, total
+from schemas.views.parts import (
+    AS_OF,
+    CLUSTERS,
+    CLUSTERS_READ,
+    RANK,
+    UNREAD,
+    UNREAD_SUMS,
+    column_list,
+    seconds_between,
+    total,
+)
 
 # At least so many, each beginning so soon after the one before.
 FEWEST, MINUTES = 5, 5
@@ -13,13 +23,14 @@ COLUMNS = (
     RANK,
     REBALANCES.column("group_id"),
     REBALANCES.column("group_type"),
-    Column("from_time", Type.TIMESTAMP, "Start of the first rebalance."),
-    Column("to_time", Type.TIMESTAMP, "End of the last rebalance, or its start while it is open."),
+    Column("from_time", Type.TIMESTAMP, "Start of the first rebalance of the storm."),
+    Column("to_time", Type.TIMESTAMP, "End of the last rebalance of the storm; its start, if it has not ended."),
     Column("num_rebalances", Type.BIGINT, "Rebalances that left a record."),
     Column(
         "num_generations",
         Type.BIGINT,
-        "By how much the generation or target epoch rose, which includes rebalances without a record.",
+        "By how much the generation or target epoch rose during the storm. This includes rebalances that left no "
+        "record.",
     ),
     Column(
         "generations_per_hour",
@@ -38,7 +49,7 @@ COLUMNS = (
     Column(
         "share_rebalancing",
         Type.DOUBLE,
-        "rebalancing_ms / the time from from_time to to_time, in whole seconds; 0 to 1.",
+        "rebalancing_ms divided by the length of the storm (from_time to to_time, in whole seconds); 0 to 1.",
     ),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the times in which partitions had no owner."),
     *UNREAD,
@@ -124,7 +135,7 @@ ranked AS (
     num_rebalances DESC, group_id, from_time) AS BIGINT) AS rank
   FROM joined
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -3,7 +3,7 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import REBALANCES
 from schemas.tables.history_columns import EVIDENCE
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, total
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, column_list, total
 
 CHANGED = (
     Column(
@@ -23,7 +23,7 @@ REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHA
 REBALANCES_READS = (
     "rebalances", "partition_moves", "generation_members", "membership_intervals", *CLUSTERS_READ
 )  # fmt: skip
-OWN = ", ".join(f"found.{column.name}" for column in REBALANCES.columns)
+OWN = ", ".join(f"rebalance.{column.name}" for column in REBALANCES.columns)
 REBALANCES_SQL = f"""\
 WITH {CLUSTERS},
 gaps AS (
@@ -45,26 +45,26 @@ clients AS (
 joined AS (
   SELECT {OWN}, changes.changed_member_id, clients.client_id AS changed_client_id,
     clients.client_host AS changed_client_host, gaps.commit_gap_ms,
-    found.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
+    rebalance.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
     clusters.as_of_time, clusters.history_since_time
-  FROM rebalances AS found
-  LEFT JOIN clusters ON clusters.cluster = found.cluster
-  LEFT JOIN gaps ON gaps.cluster = found.cluster AND gaps.group_id = found.group_id
-    AND gaps.assignment_offset = found.assignment_offset
-  LEFT JOIN changes ON changes.cluster = found.cluster AND changes.group_id = found.group_id
-    AND changes.assignment_offset = found.assignment_offset
-  LEFT JOIN clients ON clients.cluster = found.cluster AND clients.group_id = found.group_id
+  FROM rebalances AS rebalance
+  LEFT JOIN clusters ON clusters.cluster = rebalance.cluster
+  LEFT JOIN gaps ON gaps.cluster = rebalance.cluster AND gaps.group_id = rebalance.group_id
+    AND gaps.assignment_offset = rebalance.assignment_offset
+  LEFT JOIN changes ON changes.cluster = rebalance.cluster AND changes.group_id = rebalance.group_id
+    AND changes.assignment_offset = rebalance.assignment_offset
+  LEFT JOIN clients ON clients.cluster = rebalance.cluster AND clients.group_id = rebalance.group_id
     AND clients.member_id = changes.changed_member_id
-  LEFT JOIN history_coverage AS stretch ON stretch.cluster = found.cluster
-    AND stretch.offsets_partition = found.evidence_partition
-    AND found.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
+  LEFT JOIN history_coverage AS stretch ON stretch.cluster = rebalance.cluster
+    AND stretch.offsets_partition = rebalance.evidence_partition
+    AND rebalance.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
 ),
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
     stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
   FROM joined
 )
-SELECT {named(REBALANCES_COLUMNS)}
+SELECT {column_list(REBALANCES_COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """
@@ -76,12 +76,12 @@ CAUSES_COLUMNS = (
     REBALANCES.column("group_type"),
     REBALANCES.column("trigger"),
     Column("num_rebalances", Type.BIGINT, "Rebalances of the group with this trigger."),
-    Column("share_of_group", Type.DOUBLE, "Their share of all rebalances of the group, 0 to 1."),
+    Column("share_of_group", Type.DOUBLE, "Share of these among all rebalances of the group, 0 to 1."),
     Column("num_certain", Type.BIGINT, "Of these, rebalances whose trigger is certain."),
-    Column("first_start_time", Type.TIMESTAMP, "start_time of the first."),
-    Column("last_start_time", Type.TIMESTAMP, "start_time of the last."),
-    Column("duration_ms", Type.BIGINT, "Sum of duration_ms; NULL: all are open."),
-    Column("longest_duration_ms", Type.BIGINT, "The largest duration_ms."),
+    Column("first_start_time", Type.TIMESTAMP, "start_time of the first of these rebalances."),
+    Column("last_start_time", Type.TIMESTAMP, "start_time of the last of these rebalances."),
+    Column("duration_ms", Type.BIGINT, "Sum of duration_ms of these rebalances; NULL: all are open."),
+    Column("longest_duration_ms", Type.BIGINT, "The largest duration_ms of these rebalances."),
     Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another."),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the times in which partitions had no owner."),
     *UNREAD,
@@ -114,7 +114,7 @@ ranked AS (
       stopped_partition_ms DESC NULLS LAST, num_rebalances DESC, group_id, group_type, trigger) AS BIGINT) AS rank
   FROM shared LEFT JOIN clusters ON clusters.cluster = shared.cluster
 )
-SELECT {named(CAUSES_COLUMNS)}
+SELECT {column_list(CAUSES_COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

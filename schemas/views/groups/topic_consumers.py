@@ -2,22 +2,24 @@
 
 from schemas.declarations.columns import Column, ListOf, Type
 from schemas.tables.record_columns import CLUSTER, GROUP_ID
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, how_many, named
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, column_list, how_many
 
 COLUMNS = (
     CLUSTER,
     Column("topic", Type.STRING, "The topic."),
     GROUP_ID,
-    Column("client_ids", ListOf(Type.STRING), "Client ids of members that owned partitions of it; NULL: none did."),
-    Column("client_hosts", ListOf(Type.STRING), "Their addresses as Java prints them; NULL: none did."),
+    Column("client_ids", ListOf(Type.STRING), "Client ids of members that owned partitions of the topic; NULL: no "
+           "member did."),
+    Column("client_hosts", ListOf(Type.STRING), "Addresses of these members as Java prints them; NULL: no member "
+           "owned partitions of the topic."),
     Column("first_seen_time", Type.TIMESTAMP, "Time of the first commit for the topic, or of the first ownership; "
            "NULL: only subscribed."),
     Column("last_seen_time", Type.TIMESTAMP, "Time of the last commit or ownership. While a member owns partitions "
            "of the topic: as_of_time."),
     Column("num_partitions_committed", Type.BIGINT, "Partitions with a committed offset now."),
     Column("num_partitions_owned", Type.BIGINT, "Partitions that members own now."),
-    Column("is_subscribed", Type.BOOLEAN, "Whether a member subscribes to it now; NULL: the group has no members, "
-           "or not every subscription is known."),
+    Column("is_subscribed", Type.BOOLEAN, "Whether a member subscribes to the topic now; NULL: the group has no "
+           "members, or not every subscription is known."),
     Column("is_subscribed_only", Type.BOOLEAN, "TRUE: the group subscribes to the topic and never committed an "
            "offset for it."),
     Column("is_committed_only", Type.BOOLEAN, "TRUE: the group has committed offsets for the topic, and no member "
@@ -55,11 +57,11 @@ newest AS (
   GROUP BY cluster, group_id
 ),
 members AS (
-  SELECT found.cluster, found.group_id, found.subscribed_topics
-  FROM generation_members AS found
-  JOIN newest ON newest.cluster = found.cluster AND newest.group_id = found.group_id
-    AND newest.assignment_offset = found.assignment_offset
-  WHERE found.change <> 'left'
+  SELECT member.cluster, member.group_id, member.subscribed_topics
+  FROM generation_members AS member
+  JOIN newest ON newest.cluster = member.cluster AND newest.group_id = member.group_id
+    AND newest.assignment_offset = member.assignment_offset
+  WHERE member.change <> 'left'
 ),
 counted AS (
   SELECT cluster, group_id, {how_many("subscribed_topics IS NULL")} AS num_unknown
@@ -109,7 +111,7 @@ flagged AS (
     coalesce(NOT is_subscribed AND num_partitions_committed > 0, FALSE) AS is_committed_only
   FROM joined
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM flagged
 ORDER BY cluster, topic, group_id
 """

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.events import COMMIT_VOLUME
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, seconds_between, total
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, seconds_between, total
 
 COLUMNS = (
     *map(COMMIT_VOLUME.column, ("cluster",)),
@@ -15,11 +15,11 @@ COLUMNS = (
         "The last hour with a commit. Rates are over the time from from_time to the end of this hour.",
     ),
     Column("num_commits", Type.BIGINT, "Offset commits, one for each partition of a request, without tombstones."),
-    Column("num_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed."),
+    Column("num_bytes", Type.BIGINT, "Bytes of the keys and values of these commits, uncompressed."),
     Column("share_of_bytes", Type.DOUBLE, "num_bytes / the bytes of all groups of the cluster."),
     Column("commits_per_s", Type.DOUBLE, "Commits per second."),
     Column("bytes_per_day", Type.DOUBLE, "Bytes per 24 hours."),
-    Column("share_unchanged", Type.DOUBLE, "Share of commits that repeat the offset committed before."),
+    Column("share_unchanged", Type.DOUBLE, "Share of commits that repeat the previous offset, 0 to 1."),
     Column("peak_per_minute", Type.BIGINT, "Commits in the busiest minute."),
     Column("num_at_5_s", Type.BIGINT, "How many commits there would be if each partition were committed every 5 s."),
     Column("share_saved_at_5_s", Type.DOUBLE, "Share of commits that committing every 5 s would save."),
@@ -56,7 +56,7 @@ ranked AS (
       group_id) AS BIGINT) AS rank
   FROM timed LEFT JOIN clusters ON clusters.cluster = timed.cluster
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

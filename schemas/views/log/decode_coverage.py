@@ -36,36 +36,40 @@ COLUMNS = (
     Column(
         "num_records",
         Type.BIGINT,
-        "Records of this kind. A damaged batch or range of bytes counts as the records that were in it.",
+        "Number of records with this record type, value version, outcome and reason. A damaged batch or range of "
+        "bytes counts as the records that were in it.",
     ),
-    Column("share_of_type", Type.DOUBLE, "Their share of all records of their type in the cluster, 0 to 1."),
-    Column("num_offsets_partitions", Type.BIGINT, "Partitions of __consumer_offsets with such records."),
-    Column("first_record_time", Type.TIMESTAMP, "Time of the earliest of them; NULL: they have no times."),
-    Column("last_record_time", Type.TIMESTAMP, "Time of the latest of them; NULL: they have no times."),
+    Column(
+        "share_of_type", Type.DOUBLE, "Share of these records among all records of their type in the cluster, 0 to 1."
+    ),
+    Column("num_offsets_partitions", Type.BIGINT, "Number of partitions of __consumer_offsets with these records."),
+    Column("first_record_time", Type.TIMESTAMP, "Time of the earliest of these records; NULL: they have no times."),
+    Column("last_record_time", Type.TIMESTAMP, "Time of the latest of these records; NULL: they have no times."),
     Column(
         "is_new_this_week",
         Type.BOOLEAN,
-        "TRUE: all of them are from the 7 days before as_of_time; NULL: the known records are all from these 7 days.",
+        "TRUE: all of these records are from the 7 days before as_of_time. NULL: the log of the cluster is known for "
+        "less than 7 days.",
     ),
-    Column("evidence_partition", Type.INT, "Lowest partition of __consumer_offsets with such records."),
+    Column("evidence_partition", Type.INT, "The lowest partition of __consumer_offsets with these records."),
     Column(
         "evidence_first_offset",
         Type.BIGINT,
-        "Offset of the first of them in that partition; NULL: damaged batches have no offset.",
+        "Offset of the first of these records in that partition; NULL: damaged batches have no offset.",
     ),
     Column(
         "evidence_last_offset",
         Type.BIGINT,
-        "Offset of the last of them in that partition; NULL: damaged batches have no offset.",
+        "Offset of the last of these records in that partition; NULL: damaged batches have no offset.",
     ),
-    Column("table_name", Type.STRING, "The table with their rows."),
+    Column("table_name", Type.STRING, "The table that has these records as rows."),
     Column("as_of_time", Type.TIMESTAMP, "Time of the newest record of the cluster."),
     Column("history_since_time", Type.TIMESTAMP, "Time of the oldest record of the cluster."),
     Column("coverage_share", Type.DOUBLE, "Share of all records of the cluster that are decoded, 0 to 1."),
 )
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return f"'{text}'"
 
 
@@ -77,7 +81,7 @@ def rows_of(table: str, record_type: str, marker: str = "''", reason: str = "''"
     """One row a record, or a range of bytes. What it lacks is an empty text until the rows are counted: NULL alone has
     no type that every engine knows."""
     return f"""\
-  SELECT cluster, offsets_partition, record_offset, record_time, value_version, {quoted(table)} AS table_name,
+  SELECT cluster, offsets_partition, record_offset, record_time, value_version, {quote(table)} AS table_name,
     {record_type} AS record_type, {marker} AS marker, {reason} AS reason,
     CAST({number} AS BIGINT) AS number
   FROM {table}"""
@@ -85,7 +89,7 @@ def rows_of(table: str, record_type: str, marker: str = "''", reason: str = "''"
 
 def all_rows() -> str:
     by_group_type = {
-        table: case("group_type", {quoted(name): str(number) for name, number in types.items()})
+        table: case("group_type", {quote(name): str(number) for name, number in types.items()})
         for table, types in TABLES_BY_GROUP_TYPE.items()
     }
     parts = [
@@ -98,8 +102,8 @@ def all_rows() -> str:
     return "\n  UNION ALL\n".join(parts)
 
 
-TYPE_NAMES = case("record_type", {str(number): quoted(record.name) for number, record in REGISTRY.items()})
-UNKNOWN = ", ".join(quoted(reason) for reason in UNKNOWN_REASONS)
+TYPE_NAMES = case("record_type", {str(number): quote(record.name) for number, record in REGISTRY.items()})
+UNKNOWN = ", ".join(quote(reason) for reason in UNKNOWN_REASONS)
 
 SQL = f"""\
 WITH all_records AS (

@@ -9,8 +9,8 @@ from schemas.views.parts import (
     RANK,
     SETTINGS,
     SETTINGS_READ,
+    column_list,
     how_many,
-    named,
     number_setting,
     seconds_between,
     total,
@@ -24,7 +24,7 @@ COLUMNS = (
     Column("num_records", Type.BIGINT, "Records of every kind that were read."),
     Column("num_commits", Type.BIGINT, "Offset commits that were read, tombstones included (commit_volume leaves "
            "them out)."),
-    Column("commit_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed."),
+    Column("commit_bytes", Type.BIGINT, "Bytes of the keys and values of these commits, uncompressed."),
     Column("num_live_offsets", Type.BIGINT, "Committed offsets in effect now: what a full compaction would leave of "
            "these commits."),
     Column("share_live", Type.DOUBLE, "num_live_offsets / num_commits. A small share means that much can be "
@@ -36,14 +36,16 @@ COLUMNS = (
            "Kafka's default of 24 hours."),
     Column("complete_from_offset", Type.BIGINT, "From this offset to the end no record is missing, so nothing was "
            "compacted there; NULL: no record could be decoded."),
-    Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
+    Column("complete_from_time", Type.TIMESTAMP, "Time of the record at complete_from_offset."),
     Column("compacted_records_estimate", Type.BIGINT, "Offsets without a record: an upper bound of what was "
            "compacted away."),
     Column("damaged_records", Type.BIGINT, "Records that could not be read."),
     Column("num_open_transactions", Type.BIGINT, "Transactions without a marker. The cleaner compacts nothing after "
            "the oldest of them."),
-    Column("oldest_open_time", Type.TIMESTAMP, "Time of the first record of the oldest of these; NULL: none."),
-    Column("oldest_open_ms", Type.BIGINT, "Its age, in whole seconds."),
+    Column("oldest_open_time", Type.TIMESTAMP, "Time of the first record of the oldest open transaction; NULL: no "
+           "transaction is open."),
+    Column("oldest_open_ms", Type.BIGINT, "Age of the oldest open transaction, in milliseconds (whole seconds only); "
+           "NULL: no transaction is open."),
     *AS_OF,
 )  # fmt: skip
 READS = ("offset_commits", "offset_history", "transactions", *SETTINGS_READ, *CLUSTERS_READ)
@@ -56,10 +58,10 @@ known AS (
   FROM clusters LEFT JOIN newest_settings ON newest_settings.cluster = clusters.cluster
 ),
 placed AS (
-  SELECT found.*,
+  SELECT stretch.*,
     row_number() OVER (PARTITION BY cluster, offsets_partition
       ORDER BY first_offset DESC, last_offset DESC, complete_from_offset, complete_from_time) AS place
-  FROM history_coverage AS found
+  FROM history_coverage AS stretch
 ),
 covered AS (
   SELECT cluster, offsets_partition, {total("num_records")} AS num_records,
@@ -76,11 +78,11 @@ committed AS (
   GROUP BY cluster, offsets_partition
 ),
 deleted AS (
-  SELECT found.cluster, offsets_partition, count(*) AS num_tombstones,
+  SELECT commits.cluster, offsets_partition, count(*) AS num_tombstones,
     {how_many(f"1000 * {seconds_between('record_time', 'as_of_time')} > delete_retention_ms")} AS num_old_tombstones
-  FROM offset_commits AS found JOIN known ON known.cluster = found.cluster
+  FROM offset_commits AS commits JOIN known ON known.cluster = commits.cluster
   WHERE is_tombstone
-  GROUP BY found.cluster, offsets_partition
+  GROUP BY commits.cluster, offsets_partition
 ),
 live AS (
   SELECT cluster, evidence_partition, count(*) AS num_live_offsets
@@ -114,7 +116,7 @@ ranked AS (
     commit_bytes DESC, offsets_partition) AS BIGINT) AS rank
   FROM joined
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -3,7 +3,16 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.record_columns import CLUSTER, GROUP_ID
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, SETTINGS, SETTINGS_READ, named, number_setting
+from schemas.views.parts import (
+    AS_OF,
+    CLUSTERS,
+    CLUSTERS_READ,
+    RANK,
+    SETTINGS,
+    SETTINGS_READ,
+    column_list,
+    number_setting,
+)
 
 # message.max.bytes.
 DEFAULT_BYTES = 1_048_588
@@ -17,15 +26,16 @@ COLUMNS = (
     Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: not known."),
     Column("num_members", Type.INT, "Members of the group now; NULL: not known."),
     Column("record_table", Type.STRING, "The table that the records are in. A group has one row for each such table."),
-    Column("batch_bytes", Type.BIGINT, "Bytes of these records in the batch that has most of them, keys and values, "
-           "uncompressed."),
-    Column("num_records", Type.BIGINT, "Records of the group in that batch."),
-    Column("largest_record_bytes", Type.BIGINT, "Bytes of the largest of these records, key and value."),
+    Column("batch_bytes", Type.BIGINT, "Of all batches with records of the group in this table, the largest total of "
+           "their keys and values, in bytes, uncompressed."),
+    Column("num_records", Type.BIGINT, "Number of these records in that batch."),
+    Column("largest_record_bytes", Type.BIGINT, "Bytes of the largest of these records: key and value."),
     Column("record_time", Type.TIMESTAMP, "When that batch was written."),
     Column("limit_bytes", Type.BIGINT, "The largest batch that the broker accepts: message.max.bytes of the newest "
-           "snapshot, else Kafka's default. If a group's batch would be larger, the coordinator refuses further "
-           "members."),
-    Column("share_of_limit", Type.DOUBLE, "batch_bytes / limit_bytes. If the topic is compressed, there is more room."),
+           "snapshot, else Kafka's default. If a group's batch would be larger, the "
+           "coordinator refuses new members."),
+    Column("share_of_limit", Type.DOUBLE, "batch_bytes / limit_bytes. If the topic is compressed, the real share is "
+           "smaller."),
     *EVIDENCE[:3],
     *AS_OF,
 )  # fmt: skip
@@ -57,11 +67,11 @@ placed AS (
   FROM batches
 ),
 joined AS (
-  SELECT placed.*, placed.offsets_partition AS evidence_partition, found.group_type, found.num_members, as_of_time,
+  SELECT placed.*, placed.offsets_partition AS evidence_partition, states.group_type, states.num_members, as_of_time,
     history_since_time, coalesce({number_setting("message.max.bytes")}, {DEFAULT_BYTES}) AS limit_bytes
   FROM placed
-  JOIN group_state_intervals AS found ON found.cluster = placed.cluster AND found.group_id = placed.group_id
-    AND found.to_offset IS NULL
+  JOIN group_state_intervals AS states ON states.cluster = placed.cluster AND states.group_id = placed.group_id
+    AND states.to_offset IS NULL
   LEFT JOIN clusters ON clusters.cluster = placed.cluster
   LEFT JOIN newest_settings ON newest_settings.cluster = placed.cluster
   WHERE place = 1
@@ -71,7 +81,7 @@ ranked AS (
     CAST(row_number() OVER (PARTITION BY cluster ORDER BY batch_bytes DESC, group_id, record_table) AS BIGINT) AS rank
   FROM joined
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.record_columns import CLUSTER, GROUP_ID
-from schemas.views.parts import CLUSTERS, CLUSTERS_READ, ENDS, RANK, named, seconds_between
+from schemas.views.parts import CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, seconds_between
 
 
 def number(name: str, comment: str) -> Column:
@@ -11,28 +11,28 @@ def number(name: str, comment: str) -> Column:
 
 COLUMNS = (
     CLUSTER,
-    Column("other_cluster", Type.STRING, "The cluster that it is compared with. Each pair of clusters has one set "
-           "of rows: cluster is the first of the two by name."),
+    Column("other_cluster", Type.STRING, "The cluster that the row compares with. Each pair of clusters has one set "
+           "of rows; the column cluster has the name that is first in the alphabet."),
     RANK,
     GROUP_ID,
-    Column("topic", Type.STRING, "The topic, of the same name on both."),
+    Column("topic", Type.STRING, "The topic, which has the same name on both clusters."),
     Column("partition", Type.INT, "The partition."),
     number("committed_offset", "Committed offset on the cluster; NULL: none."),
     number("other_committed_offset", "Committed offset on the other cluster; NULL: none."),
     number("log_end_offset", "End of the partition's log on the cluster, by its newest snapshot; NULL: not captured."),
-    number("other_log_end_offset", "The same on the other one."),
+    number("other_log_end_offset", "log_end_offset on the other cluster."),
     number("messages_left", "log_end_offset minus committed_offset; NULL: unknown."),
-    number("other_messages_left", "The same on the other one."),
+    number("other_messages_left", "messages_left on the other cluster."),
     number("difference", "Messages that a group reads again if it moves to the other cluster; negative: messages "
            "that it skips. NULL: unknown. Exact only if basis is equal_ends."),
     Column("basis", Type.STRING, "How difference was computed; dim_enum explains the values. MirrorMaker 2 records "
            "translated offsets in topics of its own (checkpoints, offset-syncs), which Groupscope does not read."),
     Column("last_commit_time", Type.TIMESTAMP, "When the offset was last committed on the cluster."),
-    Column("other_last_commit_time", Type.TIMESTAMP, "The same on the other one."),
-    number("later_by_ms", "How much later the other cluster's last_commit_time is, in whole seconds; negative: "
-           "earlier."),
+    Column("other_last_commit_time", Type.TIMESTAMP, "last_commit_time on the other cluster."),
+    number("later_by_ms", "How much later other_last_commit_time is than last_commit_time, in milliseconds (whole "
+           "seconds only); negative: it is earlier."),
     Column("as_of_time", Type.TIMESTAMP, "The as-of time: time of the newest record or snapshot of the cluster."),
-    Column("other_as_of_time", Type.TIMESTAMP, "The same of the other one."),
+    Column("other_as_of_time", Type.TIMESTAMP, "as_of_time of the other cluster."),
 )  # fmt: skip
 READS = ("offset_history", *CLUSTERS_READ)
 SQL = f"""\
@@ -85,7 +85,7 @@ ranked AS (
     partition) AS BIGINT) AS rank
   FROM based
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, other_cluster, rank
 """

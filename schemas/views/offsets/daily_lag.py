@@ -3,7 +3,7 @@ common was added up when their points were made; objectives are held against min
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.lag import LAG_DAYS, LAG_PERCENTILES, TIME_LAG_PERCENTILES
-from schemas.views.parts import RANK, how_many, named
+from schemas.views.parts import RANK, column_list, how_many
 
 SUBJECT = tuple(map(LAG_DAYS.column, ("day_time", "group_id", "group_type", "topic", "topic_id")))
 COUNTS = tuple(map(LAG_DAYS.column, ("num_points", "num_minutes")))
@@ -18,7 +18,7 @@ LAG_COLUMNS = (
 )
 LAG_READS = ("lag_days",)
 LAG_SQL = f"""\
-SELECT {named(LAG_COLUMNS)}
+SELECT {column_list(LAG_COLUMNS)}
 FROM lag_days
 ORDER BY cluster, day_time DESC, lag_floor_p95 DESC NULLS LAST, lag_floor_max DESC NULLS LAST, group_id,
   topic NULLS LAST, topic_id NULLS LAST
@@ -34,8 +34,8 @@ FRESHNESS_COLUMNS = (
     Column(
         "num_minutes_known",
         Type.BIGINT,
-        "Of num_minutes, those in which the time lag of one or more partitions is known. If there is an objective, "
-        "points that a later run may change count only while they are within it.",
+        "Of num_minutes, those in which the time lag of one or more partitions is known. If there is an objective: "
+        "points that a later run may change count only while they meet the objective.",
         is_nullable=False,
     ),
     *TIME_LAG_PERCENTILES,
@@ -94,7 +94,7 @@ held AS (
 days AS (
   SELECT {", ".join(f"lag_days.{each.name}" for each in (LAG_DAYS.column("cluster"), *SUBJECT, *COUNTS))},
     CASE WHEN objective_ms IS NULL THEN num_minutes_known ELSE num_known END AS num_minutes_known,
-    {named(TIME_LAG_PERCENTILES)}, objective_ms, num_over, last_over_time, time_lag_method
+    {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, last_over_time, time_lag_method
   FROM lag_days
   LEFT JOIN asked ON asked.cluster = lag_days.cluster AND asked.group_id = lag_days.group_id
   LEFT JOIN held ON {SAME_DAY}
@@ -114,7 +114,7 @@ ranked AS (
       AS rank
   FROM judged
 )
-SELECT {named(FRESHNESS_COLUMNS)}
+SELECT {column_list(FRESHNESS_COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -4,7 +4,7 @@ from schemas.declarations.columns import Column, Type
 from schemas.tables.events import EXPIRY_FORECAST
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.lag import AS_OF_TIME
-from schemas.views.parts import RANK, named, seconds_between
+from schemas.views.parts import RANK, column_list, seconds_between
 
 COLUMNS = (
     EXPIRY_FORECAST.column("cluster"),
@@ -29,7 +29,7 @@ WITH ranked AS (
   FROM expiry_forecast AS forecast
   WHERE rule <> 'never'
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -3,7 +3,7 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.offsets import TRANSACTIONS
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, seconds_between
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, seconds_between
 
 OWN = ("producer_id", "producer_epoch", "first_offset", "first_time", "groups", "num_commits")
 COLUMNS = (
@@ -11,7 +11,10 @@ COLUMNS = (
     RANK,
     *map(TRANSACTIONS.column, OWN),
     Column(
-        "age_ms", Type.BIGINT, "From its first record to as_of_time, in whole seconds; NULL: the records have no time."
+        "age_ms",
+        Type.BIGINT,
+        "Time from the transaction's first record to as_of_time, in milliseconds (whole seconds only); NULL: the "
+        "records have no time.",
     ),
     *EVIDENCE,
     *AS_OF,
@@ -20,8 +23,8 @@ READS = ("transactions", *CLUSTERS_READ)
 SQL = f"""\
 WITH {CLUSTERS},
 aged AS (
-  SELECT found.*, as_of_time, history_since_time, 1000 * {seconds_between("first_time", "as_of_time")} AS age_ms
-  FROM transactions AS found LEFT JOIN clusters ON clusters.cluster = found.cluster
+  SELECT begun.*, as_of_time, history_since_time, 1000 * {seconds_between("first_time", "as_of_time")} AS age_ms
+  FROM transactions AS begun LEFT JOIN clusters ON clusters.cluster = begun.cluster
   WHERE outcome = 'open'
 ),
 ranked AS (
@@ -29,7 +32,7 @@ ranked AS (
     first_offset, producer_id) AS BIGINT) AS rank
   FROM aged
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

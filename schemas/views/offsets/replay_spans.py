@@ -3,7 +3,7 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.events import COMMIT_FINDINGS
 from schemas.tables.record_columns import CLUSTER
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, total
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, total
 
 COLUMNS = (
     CLUSTER,
@@ -15,7 +15,7 @@ COLUMNS = (
     Column(
         "num_rewinds",
         Type.BIGINT,
-        "Rewinds: commits of a member below its commit before, without a reset; from commit_findings.",
+        "Rewinds: commits of a member below its previous commit, without a reset; from commit_findings.",
     ),
     Column(
         "messages_reread",
@@ -23,7 +23,12 @@ COLUMNS = (
         "Messages that are read again because of resets and rewinds; NULL: all are unknown.",
     ),
     Column("messages_skipped", Type.BIGINT, "Messages that are skipped because of resets; NULL: all are unknown."),
-    Column("num_unknown", Type.BIGINT, "Resets and rewinds of which neither number is known; the sums leave them out."),
+    Column(
+        "num_unknown",
+        Type.BIGINT,
+        "Resets and rewinds for which neither messages_reread nor messages_skipped is known; the sums do not include "
+        "them.",
+    ),
     *AS_OF,
 )
 READS = ("offset_resets", "commit_findings", *CLUSTERS_READ)
@@ -54,7 +59,7 @@ ranked AS (
       day_time DESC NULLS LAST, topic NULLS LAST, topic_id NULLS LAST) AS BIGINT) AS rank
   FROM summed LEFT JOIN clusters ON clusters.cluster = summed.cluster
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

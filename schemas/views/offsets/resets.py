@@ -2,7 +2,7 @@
 
 from schemas.tables.events import OFFSET_RESETS
 from schemas.tables.history_columns import EVIDENCE
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list
 
 COLUMNS = (
     OFFSET_RESETS.column("cluster"),
@@ -25,7 +25,7 @@ ranked AS (
   FROM offset_resets AS resets
   LEFT JOIN clusters ON clusters.cluster = resets.cluster
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

@@ -3,7 +3,7 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.lag import GROUP_VERDICTS
-from schemas.views.parts import RANK, named
+from schemas.views.parts import RANK, column_list
 
 COLUMNS = (
     GROUP_VERDICTS.column("cluster"),
@@ -17,7 +17,7 @@ COLUMNS = (
         Type.BOOLEAN,
         "TRUE: own_verdict of this partition is not OK, and all other partitions of the group are OK.",
     ),
-    Column("previous_verdict", Type.STRING, "own_verdict at the previous as-of time; NULL: there is none."),
+    Column("previous_verdict", Type.STRING, "own_verdict at the previous as-of time; NULL: no previous verdict."),
     Column("num_changes", Type.BIGINT, "How often own_verdict changed in the 7 days before as_of_time."),
     *EVIDENCE,
     GROUP_VERDICTS.column("as_of_time"),
@@ -59,7 +59,7 @@ ranked AS (
       topic NULLS FIRST, topic_id NULLS FIRST, partition NULLS FIRST) AS BIGINT) AS rank
   FROM judged
 )
-SELECT {named(COLUMNS)}
+SELECT {column_list(COLUMNS)}
 FROM ranked
 ORDER BY cluster, rank
 """

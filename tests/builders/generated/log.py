@@ -26,6 +26,9 @@ NO_PRODUCER: Final = -1
 T0: Final = 1_795_000_000_000
 
 
+PAUSES = (0, 0, 1, 3, 1000)
+
+
 @dataclass(frozen=True)
 class Kept:
     """A record with the place that it has for good."""
@@ -96,9 +99,16 @@ class Log:
 
 
 def generated(
-    seed: int, partition: int, partitions: int, topics: Topics, operations: int = OPERATIONS, groups: int = GROUPS
+    seed: int,
+    partition: int,
+    partitions: int,
+    topics: Topics,
+    operations: int = OPERATIONS,
+    groups: int = GROUPS,
+    pauses: Sequence[int] = PAUSES,
 ) -> Log:
-    """Several groups at a time, their operations now and then in one batch, and not all of one time."""
+    """Several groups at a time, their operations now and then in one batch, and not all of one time. `pauses`: between
+    operations, in milliseconds."""
     chance = random.Random(seed)
     found = names(partition, partitions, groups)
     # One in six is a share group; of fewer, now and then one.
@@ -107,7 +117,7 @@ def generated(
     log = Log(chance)
     waiting: list[tuple[int, KeyValue]] = []
     for _ in range(operations):
-        log.time += chance.choice((0, 0, 1, 3, 1000))
+        log.time += chance.choice(pauses)
         life = chance.choice(lives)
         if not life.is_share and chance.random() < 0.12:
             flush(log, waiting)

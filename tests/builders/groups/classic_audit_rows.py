@@ -9,7 +9,7 @@ import pyarrow as pa
 from tests.builders.groups.classic_log import SCHEMA, lists
 from tests.builders.groups.classic_log import member as plain_member
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.classic_audit import ClassicAudit
 
@@ -63,15 +63,15 @@ def table(rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), SCHEMA)
 
 
-def audited(rows: Sequence[Row], known: Facts | None = None, **others: pa.Table) -> list[Audited]:
+def audited(rows: Sequence[Row], known: Facts | None = None, **others: pa.Table) -> list[AuditRow]:
     return ClassicAudit(known or Facts(), {}).take({TABLE: table(rows), **others})
 
 
-def only(rows: Sequence[Row], known: Facts | None = None) -> Audited:
+def only(rows: Sequence[Row], known: Facts | None = None) -> AuditRow:
     """Of the last of the rows."""
     return audited(rows, known)[-1]
 
 
-def failed(found: Audited) -> dict[str, str | None]:
+def failed(found: AuditRow) -> dict[str, str | None]:
     """Checks that do not hold, or cannot be told."""
     return {str(each.name): each.detail for each in found.checks if each.is_ok is not True}

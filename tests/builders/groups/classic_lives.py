@@ -16,6 +16,7 @@ from tests.builders.assignors.client_cases import names
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
 from tests.oracles.assignors.kafka_assignors import JAVA
+from tests.short_lived_java import FLAGS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
@@ -81,7 +82,7 @@ def lived(lives: Sequence[Life], jars: JarSet) -> list[list[Any]]:
     sources = [JAVA / "Specs.java", client / "ClientAssignors.java", client / "ClientGroups.java"]
     classes = compile_java(sources, classpath)
     lines = "".join(f"{json.dumps(life)}\n" for life in lives)
-    command = java_command("ClientGroups", [classes, *classpath])
+    command = java_command("ClientGroups", [classes, *classpath], options=FLAGS)
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -16,7 +16,7 @@ from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
 from schemas.tables.decoded_records import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.ids import topic_id_of
@@ -153,18 +153,18 @@ def known(time_ms: int = 0, last_ms: int = LATER_MS, **counts: int) -> Facts:
     }, default_assignor="uniform")  # fmt: skip
 
 
-def audit_once(log: TargetLog, facts: Facts) -> list[Audited]:
+def audit_once(log: TargetLog, facts: Facts) -> list[AuditRow]:
     found = ModernAudit(facts, {})
     return found.take(log.tables)
 
 
-def audit(log: TargetLog, facts: Facts | None = None) -> list[Audited]:
+def audit(log: TargetLog, facts: Facts | None = None) -> list[AuditRow]:
     """In one run; and the same comes of a run for each operation."""
     facts = facts or Facts(default_assignor="uniform")
     whole = ModernAudit(facts, {})
     rows = whole.take(log.tables)
     states: dict[str, Any] = {}
-    pieces: list[Audited] = []
+    pieces: list[AuditRow] = []
     first = 0
     for end in log.ends:
         run = ModernAudit(facts, json.loads(json.dumps(states)))

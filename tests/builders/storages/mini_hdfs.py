@@ -1,7 +1,10 @@
 """A real HDFS on this machine: name node and data node of the Hadoop release that Spark brings, in one process."""
 
 import json
+import os
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +31,7 @@ HADOOP: Final = JarSet(
     is_transitive=False,
 )
 PATIENCE_SECONDS = 180
+MOST_HANGING_SECONDS = 60
 
 
 @dataclass
@@ -58,6 +62,26 @@ class MiniHdfs:
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.2)
         self.port = json.loads(details.read_text())["namenode_port"]
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It accepts connections and requests, and answers when this is over: also those that nobody waits for any
+        more. It is over after a while at the latest: whoever waits for ever would hold the test."""
+        end = threading.Timer(MOST_HANGING_SECONDS, self.send, [signal.SIGCONT])
+        end.start()
+        assert self.process is not None
+        self.send(signal.SIGSTOP)
+        # On a busy machine it goes on answering for some time.
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            end.cancel()
+            self.send(signal.SIGCONT)
+
+    def send(self, number: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
 
     def kill(self) -> None:
         if self.process is not None:

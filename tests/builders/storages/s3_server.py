@@ -51,7 +51,7 @@ def make_bucket(url: str, name: str) -> None:
         pass
 
 
-def options_for(url: str, retry_seconds: int = 2, **others: str) -> StorageOptions:
+def options_for(url: str, retry_seconds: int = 30, **others: str) -> StorageOptions:
     values = {
         "aws_endpoint_url": url,
         "aws_region": "us-east-1",
@@ -73,10 +73,15 @@ class Misbehaviour:
     requests: list[str] = field(default_factory=list)
 
 
+class QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients end in the middle of a request. Its stack trace would stand among the lines of the run."""
+
+
 @contextmanager
 def proxy(url: str) -> Iterator[tuple[str, Misbehaviour]]:
     behaviour = Misbehaviour()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(url.removeprefix("http://"), behaviour))
+    server = QuietServer(("127.0.0.1", 0), handler_of(url.removeprefix("http://"), behaviour))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

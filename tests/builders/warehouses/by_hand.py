@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
+from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.table_files import TableFile
-from jobs.warehouses.warehouse import Warehouse, prepare
+from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import CONTRACT_VERSION, TABLES
 from schemas.declarations.columns import Column, Table, Type
 from udfs.arrays.arrow_schema import table_schema

@@ -5,7 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.warehouses.warehouse import Warehouse, prepare
+from jobs.warehouses.open_warehouse import prepare
+from jobs.warehouses.warehouse import Warehouse
 from tests.builders.warehouses.by_hand import NOW, NOW_MS, Rows, write_run
 
 GATE_RUN = "00000005-gate"

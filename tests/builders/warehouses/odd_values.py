@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from deltalake import write_deltalake
 
-from jobs.warehouses.warehouse import Warehouse, prepare
+from jobs.warehouses.open_warehouse import prepare
+from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES, USER_TABLES
 from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from tests.builders.tables.random_gate import random_gate

@@ -32,10 +32,10 @@ ASKED = [
     ("gate", ["--as-of", BEFORE], f"--as-of {BEFORE}: is before the first record and snapshot of cluster default; "
      "give 2026-11-18T11:06:50.000Z or a later time"),
     ("gate", ["--as-of", FUTURE], f"--as-of {FUTURE}: is in the future; give a time up to "),
-    ("gate", ["--group", "^bills"], "--group '^bills': matches no group of cluster default, which has 1 group, "
-     "a pattern that is found in a group's id was expected"),
-    ("gate", ["--since", "2026-11-19", "--until", "2026-11-18"], "--until 2026-11-18: is before --since 2026-11-19, a "
-     "later time was expected"),
+    ("gate", ["--group", "^bills"], "--group '^bills': matches no group of cluster default, which has 1 group; "
+     "give a pattern that is found in a group's id"),
+    ("gate", ["--since", "2026-11-19", "--until", "2026-11-18"], "--until 2026-11-18: is before --since 2026-11-19; "
+     "give a later time"),
     ("gate", ["--fail-on", "fatal"], "argument --fail-on: invalid choice: 'fatal' (choose from "),
     ("gate", ["--since", "tomorrow"], "--since 'tomorrow': give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21"),
 ]  # fmt: skip

@@ -202,7 +202,7 @@ def test_a_file_is_answered_as_standard_input_is(tmp_path: Path) -> None:
     assert done.stdout == assign(lines, "--assignor", "range").stdout
     missing = assign([], str(tmp_path / "absent.jsonl"))
     assert (missing.returncode, missing.stdout) == (21, "")
-    told = "No such file or directory, a file of JSON lines was expected"
+    told = "No such file or directory; give a file of JSON lines"
     assert missing.stderr == f"groupscope: {tmp_path}/absent.jsonl: {told}\n"
 
 

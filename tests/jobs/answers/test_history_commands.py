@@ -248,7 +248,7 @@ def test_a_table_has_hyphens_as_kafka_prints_them_and_says_whose_end_offsets_the
     assert wide.splitlines()[-1].split() == ["billing", "orders", "7", "7", "-", "-", "-", "-", "-"]
     assert err == (
         "groupscope: LOG-END-OFFSET and LAG use end offsets of 2026-11-21T03:00:30.000Z, the newest snapshot "
-        "before that time\n"
+        "before 2026-11-21T03:00:42.000Z\n"
     )
 
 
@@ -369,9 +369,9 @@ def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(
         ["Time", "from 2026-11-21T03:00:40.000Z or earlier to 2026-11-21T03:00:41.000Z: at least 1.0 s"],
     ]
     assert "two (client c2, host /10.0.0.2, instance second)" in out
-    assert "orders-1 moved: one to two, unowned for 1.0 s; 32.0 s between the commits before and after" in out
+    assert "orders-1 moved: from one to two, unowned for 1.0 s; commits before and after are 32.0 s apart" in out
     assert "orders-0 lost: one came back and was assigned it again\n" in out
-    assert "Evidence     __consumer_offsets-3, records 9 to 9" in out
+    assert "Evidence     __consumer_offsets-3, record 9\n" in out
     assert ["Before", "2026-11-21T03:00:09.000Z rebalance to generation 1, group_created"] in lines
     assert ["After", "2026-11-21T03:01:10.000Z deletion: was Empty at generation 3"] in lines
     table = rows(ask, "why", "billing", "--at", second(51))
@@ -382,11 +382,11 @@ def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(
     ("seconds", "generation", "words"),
     [
         # Before the first one there was: an answer in the future beats none.
-        (1, 1, "; began 8.0 s after the requested time"),
-        (39.9, 2, "; began 100 ms after the requested time"),
+        (1, 1, "; began 8.0 s after 2026-11-21T03:00:01.000Z"),
+        (39.9, 2, "; began 100 ms after 2026-11-21T03:00:39.900Z"),
         (40, 2, "1.0 s\n"),
         (41, 2, "1.0 s\n"),
-        (46, 2, "; ended 5.0 s before the requested time"),
+        (46, 2, "; ended 5.0 s before 2026-11-21T03:00:46.000Z"),
     ],
 )
 def test_why_shows_the_nearest_event_in_either_direction(ask: Ask, seconds: float, generation: int, words: str) -> None:
@@ -451,7 +451,7 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         ),
         (
             ["groups", "--at", "2026-11-20"],
-            "--at 2026-11-20: data begins at 2026-11-21T03:00:00.000Z",
+            "--at 2026-11-20: data begins at 2026-11-21T03:00:00.000Z; give a later time",
         ),
         (["groups", "--at", "noon"], "--at 'noon': give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, milli"),
         (["why", "offsets alone"], "group offsets alone: the data has no rebalance, restart or failover"),
@@ -463,12 +463,12 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         (["owner", "order", "1"], 'no topic "order"; did you mean "orders"? (2 topics: '),
         (
             ["owner", "orders", "8"],
-            "topic orders has no partition 8; a partition from 0 to 7 was expected",
+            "topic orders has no partition 8; give a partition from 0 to 7",
         ),
         (["groups", "--state", "stabel"], "argument --state: invalid choice: 'stabel' (choose from "),
         (["groups", "--nope"], "no flag --nope; see groupscope groups --help"),
         (["groups", "--formt", "csv"], "no flag --formt (did you mean --format?); see groupscope groups --help"),
-        (["owner", "orders", "x"], "argument PARTITION: 'x', a partition's number was expected"),
+        (["owner", "orders", "x"], "argument PARTITION: 'x'; give a partition's number"),
         (
             ["groups", "--cluster", "b"],
             'no cluster "b" (1 cluster: a)',
@@ -485,7 +485,7 @@ def test_after_the_newest_record_the_answer_is_that_of_the_newest_and_says_so(as
     code, out, err = ask("groups", "--at", "2030-01-01")
     assert (code, err) == (
         0,
-        "groupscope: --at 2030-01-01: data ends at 2026-11-21T03:01:40.000Z; showing the state at that time\n",
+        "groupscope: --at 2030-01-01: data ends at 2026-11-21T03:01:40.000Z; showing the last known state\n",
     )
     assert out == ask("groups")[1]
 

@@ -25,6 +25,7 @@ def test_where_there_is_no_warehouse_none_is_made(
     (tmp_path / "empty").mkdir()
     for name, found in (("absent", "no such folder"), ("empty", "no _warehouse.json in it")):
         assert cli.main([*words, "--warehouse", str(tmp_path / name)]) == 23
-        expected = f"groupscope: {tmp_path / name}: {found}, a warehouse that `ingest` made was expected\n"
+        advice = "give the folder of a warehouse, or create one with `groupscope audit`"
+        expected = f"groupscope: {tmp_path / name}: {found}; {advice}\n"
         assert capsys.readouterr() == ("", expected)
     assert [path.name for path in tmp_path.rglob("*")] == ["empty"]

@@ -4,7 +4,7 @@ import random
 import uuid
 
 from jobs.answers.narrow_tables import MOST_CELL, cut_off, last_column_cut
-from jobs.answers.short_ids import cut, short_ids, with_short_ids
+from jobs.answers.short_ids import short_ids, shorten, with_short_ids
 
 ONE = "billing-1-2d413c87-7dbb-4702-a17f-549346ac21d5"
 # Alike in their first four characters, and in their first eight.
@@ -28,7 +28,7 @@ def test_no_two_ids_become_one() -> None:
         heads = [f"{chance.choice('ab')}-" for _ in range(40)]
         tails = [str(uuid.UUID(int=chance.getrandbits(6) << 90 | chance.getrandbits(100))) for _ in heads]
         ids = {head + tail for head, tail in zip(heads, tails, strict=True)}
-        ids |= {cut(each, 4) for each in ids if chance.random() < 0.2}
+        ids |= {shorten(each, 4) for each in ids if chance.random() < 0.2}
         assert len(set(short_ids(ids).values())) == len(ids), seed
 
 

@@ -18,12 +18,12 @@ def moves(count: int, low: int | None, high: int | None, basis: str | None = Non
     [
         ([], None),
         (moves(2, None, None) + moves(1, 0, 0), None),
-        (moves(3, 4_090, 6_090, BASIS), f"3 partitions were unread for 4.1 to 6.1 s each; {BASIS}"),
+        (moves(3, 4_090, 6_090, BASIS), f"3 partitions were unread for 4.1 to 6.1 s each ({BASIS})"),
         (moves(1, 90, 90), "1 partition was unread for 90 ms"),
         (moves(2, 3, 45), "2 partitions were unread for 3 to 45 ms each"),
         (moves(1, 186, 1_200), "1 partition was unread for 186 ms to 1.2 s"),
         (moves(2, 9, 9_000) + moves(1, 4_000, 6_000, BASIS),
-         f"1 partition was unread for 4.0 to 6.0 s; {BASIS}; 2 more were unread for 9 ms to 9.0 s each"),
+         f"1 partition was unread for 4.0 to 6.0 s ({BASIS}); 2 more partitions were unread for 9 ms to 9.0 s each"),
         (moves(1, 1_000, 2_000) + moves(1, 500, 3_000), "2 partitions were unread for 500 ms to 3.0 s each"),
     ],
 )  # fmt: skip

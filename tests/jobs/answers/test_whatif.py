@@ -136,9 +136,10 @@ def members_of(group: str) -> list[dict[str, Any]]:
 
 
 BEST = (
-    "range of the consumer protocol is the most even and moves the fewest: members even, 0 partitions move, "
-    "reading of 0 stops; "
-    "range of the classic protocol (in force): members even, 0 partitions move, reading of 10 stops."
+    "range of the consumer protocol has the best balance and moves the fewest partitions: "
+    "members have equally many partitions, 0 partitions move, 0 not read during the move; "
+    "range of the classic protocol (in force): members have equally many partitions, 0 partitions move, "
+    "10 not read during the move."
 )
 
 
@@ -148,7 +149,7 @@ def test_a_table_tells_it_in_lines(ask: Ask) -> None:
     labels = [line[:12].strip() for line in out.splitlines()]
     assert labels == ["Group", "Assignor", "Balance", "Partitions", "", "", "Members", "", "Evidence", "", BEST[:12]]
     assert out.endswith(f"\n\n{BEST}\n")
-    assert "2 of 10 move, 2 stop meanwhile" in out
+    assert "2 of 10 move, 2 are not read during the move" in out
     # One name, two assignors: the leader's and the coordinator's.
     both = ask("classic-range", "--assignor", "range")[1]
     assert both.count("Group ") == both.count("Evidence ") == 2
@@ -158,7 +159,7 @@ def test_a_share_group_is_asked_about_its_own_assignor(ask: Ask) -> None:
     """The sample's was left by all its members: nothing to ask about."""
     code, out, err = ask("shared")
     assert (code, out) == (ExitCode.USAGE, "")
-    assert err == "groupscope: group shared: has no assignment, so there is nothing to compare: it is Empty\n"
+    assert err == "groupscope: group shared has no assignment to compare: it is Empty\n"
 
 
 def test_consumer_groups_are_asked_about(ask: Ask) -> None:
@@ -184,7 +185,7 @@ def test_what_cannot_be_answered_is_told_in_one_line(ask: Ask) -> None:
     assert "not for a classic group" in err
     assert ask("group-deleted")[::2] == (
         ExitCode.USAGE,
-        "groupscope: group group-deleted: has no assignment, so there is nothing to compare: it was deleted\n",
+        "groupscope: group group-deleted has no assignment to compare: it was deleted\n",
     )
 
 
@@ -263,18 +264,19 @@ def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> Non
 
 
 @pytest.mark.parametrize(("words", "told"), [
-    (["--remove-member", "rangers"], "--remove-member rangers: no member of the group, give one of its 2 members, "
-     "such as range-"),
+    (["--remove-member", "rangers"], "--remove-member rangers: the group has no such member; give one of its 2 "
+     "members, such as range-"),
     (["--remove-member", "range"], "--remove-member range: 2 member ids begin with it; give a longer one, "),
-    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to it, give one of its 2 topics"),
-    (["--partitions", "orders=5"], "--partitions orders=5: orders has 6 and Kafka takes none away, 6 or more were"),
-    (["--partitions", "orders=99999999"], "more than a cluster can hold, up to 20000000 were expected"),
+    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to this topic; give one of its 2 "
+     "topics"),
+    (["--partitions", "orders=5"], "--partitions orders=5: orders has 6 and Kafka takes none away; give 6 or more"),
+    (["--partitions", "orders=99999999"], "more than a cluster can hold; give up to 20000000"),
     (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9 contradicts --partitions "),
-    (["--partitions", "orders=0"], "0: a number from 1 on was expected"),
-    (["--partitions", "orders"], "orders: TOPIC=N was expected, such as orders=24"),
-    (["--add-members", "0"], "0: a number from 1 on was expected"),
-    (["--add-members", "-1"], "-1: a number from 1 on was expected"),
-    (["--add-members", "1000001"], "1000001: up to 100000 were expected"),
+    (["--partitions", "orders=0"], "0; give a number from 1 on"),
+    (["--partitions", "orders"], "orders; give TOPIC=N, such as orders=24"),
+    (["--add-members", "0"], "0; give a number from 1 on"),
+    (["--add-members", "-1"], "-1; give a number from 1 on"),
+    (["--add-members", "1000001"], "1000001; give up to 100000"),
 ])  # fmt: skip
 def test_a_change_that_no_group_can_make_is_told_in_one_line(words: list[str], told: str, ask: Ask) -> None:
     code, out, err = ask("classic-range", *words)

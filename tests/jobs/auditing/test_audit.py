@@ -52,7 +52,7 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
 
     again = audit(tmp_path / "w", "--fail-on", "never")
     assert (again.returncode, beside_progress(again.stderr)) == (0, [])
-    assert "0 files (32 more unchanged)" in again.stdout
+    assert "0 files (32 others unchanged)" in again.stdout
     told_again = re.findall(r"(\d+) (?:recomputed|so far): (.*)", again.stdout)
     assert told_again == [("0", "none"), (str(of_verdicts.total()), told)]
     assert counted(again.stdout) == {}

@@ -3,13 +3,14 @@
 import pickle
 import ssl
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from jobs.broker.client_properties import ClientProperties, client_properties, entries
-from jobs.broker.client_security import jaas_options, security
+from jobs.broker.client_security import jaas_options, pem, security
 from jobs.output.failure import Failure
 from jobs.spark.jars import jar_folder
 from tests.kafka.java_programs import compile_java, java_command
@@ -20,6 +21,7 @@ PIECES = ["a", "key", "=", ":", " ", "\t", "\f", "\\", "\\\\", "\\\n", "\\\r\n",
 PIECES += ["\\ud83d\\udddd", "\\:", "\\=", "\\ ", "\\n", "\\t", "\\q", "", "value", "\n  more", "\\\n  more"]
 JAAS_PIECES = ['"', "'", "\\\\", "=", ";", " ", "a.b.Module", "required", "optional", "username", "pass-word_$1", ","]
 JAAS_PIECES += ['username="x"', 'password="a\\\\"b"', "password='c d'", "\\\\n", "\\\\101", "ü", ".", "/", "x=y", "1"]
+JAAS_PIECES += ["/*", "*/", "/", "//", "\\n"]
 JAAS_WHOLE = 'org.x.Module required username="u{}" password="{}";'
 
 
@@ -185,3 +187,29 @@ def test_a_file_that_is_absent_or_a_number_that_is_none_is_told(tmp_path: Path) 
     with pytest.raises(Failure, match=r"default\.api\.timeout\.ms: 'soon' is no number of milliseconds"):
         wrong.seconds("default.api.timeout.ms")
     assert ClientProperties().seconds("default.api.timeout.ms") == 60
+
+
+@pytest.mark.parametrize("number", ["2147483648", "606060606060606060000", "9" * 5000, "-1"])
+def test_milliseconds_beyond_an_int_of_java_are_refused(number: str) -> None:
+    with pytest.raises(Failure, match=r"request\.timeout\.ms: '.*' is no number of milliseconds from 0 to 2147483647"):
+        ClientProperties({"request.timeout.ms": number}).seconds("request.timeout.ms")
+
+
+def test_milliseconds_up_to_the_largest_int_of_java_are_read() -> None:
+    assert ClientProperties({"request.timeout.ms": "0002147483647"}).seconds("request.timeout.ms") == 2147483.647
+
+
+def test_blocks_without_an_end_take_time_in_proportion_to_their_bytes() -> None:
+    started = time.process_time()
+    assert pem("-----BEGIN PRIVATE KEY-----\n" * 50_000, "PRIVATE KEY") == ""
+    block = "-----BEGIN B KEY-----\nx\n-----END B KEY-----\n"
+    assert pem(f"-----BEGIN A KEY-----\n{block}", "KEY") == block
+    with pytest.raises(Failure, match="is not of the form"):
+        jaas_options("/*\n" * 50_000)
+    assert time.process_time() - started < 3
+
+
+def test_a_comment_without_an_end_hides_all_that_follows() -> None:
+    """As java.io.StreamTokenizer reads it."""
+    with pytest.raises(Failure, match="is not of the form"):
+        jaas_options('M required username="a" password="b" /* open\n;')

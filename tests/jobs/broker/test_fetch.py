@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobs.broker.fetch import answered
+from jobs.broker.fetch import read_answer
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import Written, WrittenBatch
@@ -29,7 +29,7 @@ def batch(base_offset: int) -> bytes:
 @pytest.mark.parametrize("content", [batch(START)[:-1], batch(START)[:20], b"\0", batch(START - 2)])
 def test_bytes_without_a_batch_to_go_on_behind_are_an_error(content: bytes) -> None:
     with pytest.raises(Failure) as failed:
-        answered(NodeOne(), "t", 3, START, answer(content))  # type: ignore[arg-type]
+        read_answer(NodeOne(), "t", 3, START, answer(content))  # type: ignore[arg-type]
     assert failed.value.code == ExitCode.UNREADABLE_INPUT
     assert str(failed.value).startswith(f"t-3 at offset {START}: broker 1 sent {len(content)} bytes that are not")
     assert str(failed.value).endswith("its log may be damaged")
@@ -37,6 +37,6 @@ def test_bytes_without_a_batch_to_go_on_behind_are_an_error(content: bytes) -> N
 
 def test_whole_batches_and_a_cut_one_behind_them() -> None:
     content = batch(START - 1) + batch(START + 5)
-    found = answered(NodeOne(), "t", 3, START, answer(content + batch(START + 7)[:-1]))  # type: ignore[arg-type]
+    found = read_answer(NodeOne(), "t", 3, START, answer(content + batch(START + 7)[:-1]))  # type: ignore[arg-type]
     assert (found.content, found.next_offset) == (content, START + 7)
-    assert answered(NodeOne(), "t", 3, START, answer(None)).next_offset == START  # type: ignore[arg-type]
+    assert read_answer(NodeOne(), "t", 3, START, answer(None)).next_offset == START  # type: ignore[arg-type]

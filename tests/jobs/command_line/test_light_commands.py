@@ -13,7 +13,7 @@ from udfs.assignors.names import BY_PROTOCOL
 from udfs.assignors.registry import ASSIGNORS
 
 ROOT = Path(__file__).parents[3]
-HEAVY = ("deltalake", "duckdb", "great_expectations", "kafka", "numpy", "pandas", "pyarrow", "pyspark")
+HEAVY = ("deltalake", "duckdb", "great_expectations", "kafka", "numba", "numpy", "pandas", "pyarrow", "pyspark")
 # Prints which of them a command line loads, instead of what it answers.
 PROGRAM = f"""
 import json, os, sys
@@ -48,7 +48,7 @@ def test_the_flags_of_a_command_load_nothing_heavy(command: str) -> None:
 def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
     found = loaded("groups", "--warehouse", str(tmp_path))
     assert "pyarrow" in found
-    assert not {"pandas", "pyspark"} & set(found)
+    assert not {"numba", "pandas", "pyspark"} & set(found)
 
 
 def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) 
     result = {"success": True, "results": [{"success": True, "expectation_config": {"type": "e"}}]}
     (tmp_path / "result.json").write_text(json.dumps(result))
     words = ["--group", "g", "--span", "t:0:1:2", "--result", str(tmp_path / "result.json")]
-    assert loaded("gate", *words, "--warehouse", made.told) == ["deltalake", "numpy", "pyarrow"]
+    assert loaded("gate", *words, "--warehouse", made.address) == ["deltalake", "numpy", "pyarrow"]
     rows = made.rows("gate_spans")
     assert rows is not None
     assert rows.num_rows == 1

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.configuration.settings import Group, Ingest, Settings, Tables, load_settings, settings_file, settings_hash
+from jobs.configuration.read_settings import load_settings
+from jobs.configuration.settings import Group, Ingest, Settings, Tables, settings_hash
+from jobs.configuration.settings_file import settings_file
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 
@@ -73,26 +75,26 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         (
             "[burrow]\nexpire_group_s = 0",
-            "[burrow] expire_group_s = 0: a whole number from 1 to 315_360_000 was expected",
+            "[burrow] expire_group_s = 0; give a whole number from 1 to 315_360_000",
         ),
         ("[table]\nsmall_files = 3", "[table]: no such setting, the nearest is [tables]"),
         ("small_files = 3", "small_files: no such setting, the nearest is [tables] small_files"),
-        ("tables = 3", "tables = 3, a section [tables] was expected"),
+        ("tables = 3", "tables = 3; give a section [tables]"),
         (
             "[ingest]\nmax_rejected_share = 1.5",
-            "[ingest] max_rejected_share = 1.5: a share from 0 to 1 was expected",
+            "[ingest] max_rejected_share = 1.5; give a share from 0 to 1",
         ),
-        ("[ingest]\nmax_rejected_share = nan", "[ingest] max_rejected_share = nan: a share from 0 to 1 was expected"),
-        ("[ingest]\nmax_rejected_share = true", "[ingest] max_rejected_share = true: a share from 0 to 1 was expected"),
-        ("[tables]\nsmall_files = 1", "[tables] small_files = 1: a whole number from 2 was expected"),
-        ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5: a whole number from 2 was expected"),
+        ("[ingest]\nmax_rejected_share = nan", "[ingest] max_rejected_share = nan; give a share from 0 to 1"),
+        ("[ingest]\nmax_rejected_share = true", "[ingest] max_rejected_share = true; give a share from 0 to 1"),
+        ("[tables]\nsmall_files = 1", "[tables] small_files = 1; give a whole number from 2"),
+        ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5; give a whole number from 2"),
         (
             "[tables]\nsmall_file_bytes = 268435456",
             "[tables] small_file_bytes = 268435456 is larger than file_bytes = 134217728; make it smaller",
         ),
-        ("[broker]\ndefault_assignor = 1", "[broker] default_assignor = 1: a text was expected"),
-        ("[groups]\npattern = 'g'", "[groups]: sections [[groups]] were expected"),
-        ("groups = ['g']", "groups = ['g']: sections [[groups]] were expected"),
+        ("[broker]\ndefault_assignor = 1", "[broker] default_assignor = 1; give a text"),
+        ("[groups]\npattern = 'g'", "[groups]; give sections [[groups]]"),
+        ("groups = ['g']", "groups = ['g']; give sections [[groups]]"),
         ("[[group]]\npattern = 'g'", "group: no such setting, the nearest is [[groups]]"),
         (
             "[[groups]]\nredundancy = 2",
@@ -104,31 +106,30 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         (
             "[[groups]]\npattern = 'a(b'",
-            '[[groups]] number 1: pattern = "a(b": a regular expression was expected: missing ), unterminated '
+            '[[groups]] number 1: pattern = "a(b"; give a regular expression: missing ), unterminated '
             "subpattern at position 1",
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = ['a', 'b']",
-            "copartitioned = ['a', 'b']: a list of lists, each with two or more different topics, was expected",
+            "copartitioned = ['a', 'b']; give a list of lists, each with two or more different topics",
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = [['a', 'b'], ['c', 'c']]",
-            "copartitioned = [['a', 'b'], ['c', 'c']]: a list of lists, each with two or more different topics, "
-            "was expected",
+            "copartitioned = [['a', 'b'], ['c', 'c']]; give a list of lists, each with two or more different topics",
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = [['a']]",
-            "copartitioned = [['a']]: a list of lists, each with two or more different topics, was expected",
+            "copartitioned = [['a']]; give a list of lists, each with two or more different topics",
         ),
         (
             "[[groups]]\npattern = 'g'\nredundancy = 0",
-            "redundancy = 0: a whole number from 1 to 2_147_483_647 was expected",
+            "redundancy = 0; give a whole number from 1 to 2_147_483_647",
         ),
         (
             "[[groups]]\npattern = 'g'\nredundancy = 2147483648",
-            "redundancy = 2147483648: a whole number from 1 to 2_147_483_647 was expected",
+            "redundancy = 2147483648; give a whole number from 1 to 2_147_483_647",
         ),
-        ("[[groups]]\npattern = 'g'\nis_rack_local = 1", "is_rack_local = 1: true or false was expected"),
+        ("[[groups]]\npattern = 'g'\nis_rack_local = 1", "is_rack_local = 1; give true or false"),
         ("redundancy = 2", "redundancy: no such setting, the nearest is [[groups]] redundancy"),
     ],
 )
@@ -145,7 +146,7 @@ def test_a_wrong_setting_is_told_with_file_key_value_and_what_was_expected(
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(None, "No such file"), (b"[ingest", "TOML was expected"), (b"\xff = 1", "TOML was expected")],
+    [(None, "No such file"), (b"[ingest", "; write it as TOML"), (b"\xff = 1", "; write it as TOML")],
     ids=["absent", "no TOML", "no UTF-8"],
 )
 def test_a_file_that_is_none_of_settings_is_told_in_one_line(tmp_path: Path, content: bytes | None, told: str) -> None:

@@ -102,8 +102,8 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
 @pytest.mark.parametrize(
     ("choice", "told"),
     [
-        (("--workers", "0"), "'0', a number of processes such as 4 was expected"),
-        (("--workers", "many"), "'many', a number of processes such as 4 was expected"),
+        (("--workers", "0"), "'0'; give a number of processes such as 4"),
+        (("--workers", "many"), "'many'; give a number of processes such as 4"),
         (("--engine", "flink"), "'flink'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,12 @@ def broker_capture(folder: Path, seed: int) -> Path:
     return capture_of(RELEASES["4.3.1"]).log_dir
 
 
-LOGS = [sample, random_logs, pytest.param(broker_capture, marks=pytest.mark.broker)]
+# Of the sample the short form is the test of executors below.
+LOGS = [
+    pytest.param(sample, marks=pytest.mark.soak),
+    random_logs,
+    pytest.param(broker_capture, marks=pytest.mark.broker),
+]
 
 
 def audit(warehouse: str, segments: str, *flags: str) -> None:
@@ -67,6 +73,22 @@ def audit(warehouse: str, segments: str, *flags: str) -> None:
     assert cli.main([*words, *settings, "--fail-on", "never", *flags]) in CODES
 
 
+Local = Callable[[Path], Path]
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
+    """The warehouse on a local disk of the log in a folder, which tests only read: made once for all storages."""
+
+    @cache
+    def audited(source: Path) -> Path:
+        warehouse = tmp_path_factory.mktemp("local") / "w"
+        audit(str(warehouse), str(source))
+        return warehouse
+
+    return audited
+
+
 def check_equal(one: Path, other: Path) -> None:
     assert history(other) == history(one)
     assert_same(told(one, TABLES), told(other, TABLES), str(other))
@@ -74,13 +96,12 @@ def check_equal(one: Path, other: Path) -> None:
 
 @pytest.mark.parametrize("log", LOGS)
 def test_tables_elsewhere_are_those_of_a_local_disk(
-    tmp_path: Path, stored: Storage, log: Callable[[Path, int], Path], seed: int
+    tmp_path: Path, stored: Storage, local: Local, log: Callable[[Path, int], Path], seed: int
 ) -> None:
     source = log(tmp_path / "log", seed)
-    audit(str(tmp_path / "local"), str(source))
     place = copied(source, stored, "log")
     audit(f"{stored.place}/w", place)
-    check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
+    check_equal(local(source), fetched(stored, "w", tmp_path / "fetched"))
 
 
 def test_runs_that_go_on_leave_there_what_they_leave_here(
@@ -99,9 +120,8 @@ def test_runs_that_go_on_leave_there_what_they_leave_here(
 
 @pytest.mark.spark
 def test_executors_write_there_what_local_workers_write_here(
-    tmp_path: Path, stored: Storage, spark: "SparkSession"
+    tmp_path: Path, stored: Storage, local: Local, spark: "SparkSession"
 ) -> None:
     source = ROOT / "data" / "sample"
-    audit(str(tmp_path / "local"), str(source))
     audit(f"{stored.place}/w", copied(source, stored, "log"), "--engine", "spark")
-    check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
+    check_equal(local(source), fetched(stored, "w", tmp_path / "fetched"))

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 import pytest
 
-from jobs.engine.facts import text_of, typed
+from jobs.engine.facts import restore, text_of
 from jobs.ingestion.task.messages import Counts, IngestResult
 from jobs.sources.log_span import SpanFacts
 from schemas.words.records import RejectReason
@@ -86,7 +86,7 @@ class Odd(Generic[T]):
     ],
 )
 def test_a_value_comes_back_as_it_was(kind: Any, value: Any) -> None:
-    back = typed(kind, json.loads(text_of(value)))
+    back = restore(kind, json.loads(text_of(value)))
     assert back == value
     assert text_of(back) == text_of(value)
 

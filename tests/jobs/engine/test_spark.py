@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyspark
 import pytest
 
-from jobs.engine.engine import Done as Counted
+from jobs.engine.engine import FinishedTasks
 from jobs.engine.spark import Counts, SparkEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
 from jobs.output.failure import Failure
@@ -83,10 +83,10 @@ def test_a_package_that_a_task_lacks_is_named_with_its_host(engine: SparkEngine)
 
 def test_a_task_that_is_done_twice_counts_once(spark: "SparkSession") -> None:
     activity = Activity("test", started=0.0)
-    counts = Counts(spark, Counted(activity, [10] * 70 + [7]))
+    counts = Counts(spark, FinishedTasks(activity, [10] * 70 + [7]))
     for number in (70, 1, 1, 0):
         counts.numbers.add(1 << number)
-    assert counts.unfinished(4) == [2, 3]
+    assert counts.unfinished_tasks(4) == [2, 3]
     counts.look()
     assert activity.done == 27
 

@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.warehouses.by_hand import NOW, Rows, prepare, write_run
 from tests.jobs.ingested import ROOT, rows
@@ -28,29 +29,47 @@ STOPPED: dict[str, Rows] = {
 BACKWARDS = {"captured_time": NOW, "partition": 1, "log_start_offset": 5, "log_end_offset": 3}
 
 
+Gate = Callable[..., subprocess.CompletedProcess[str]]
+
+
 def make(root: Path, tables: Mapping[str, Rows]) -> None:
     """By a run whose id sorts before that of the gate."""
     prepare(root)
     write_run(Warehouse(root), "00000001-by-hand", tables)
 
 
-def gate(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "jobs.cli", "gate", "--warehouse", str(folder / "w"), *flags]
+def words(folder: Path, *flags: str) -> list[str]:
     config = folder / "groupscope.toml"
     if not config.exists():
         config.write_text(LATE)
-    return subprocess.run(
-        [*command, "--config", str(config)], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
-    )
+    return ["gate", "--warehouse", str(folder / "w"), *flags, "--config", str(config)]
+
+
+@pytest.fixture
+def gate(capfd: pytest.CaptureFixture[str]) -> Gate:
+    """In this process, which has loaded what the gate needs."""
+
+    def run(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+        arguments = words(folder, *flags)
+        capfd.readouterr()
+        code = cli.main(arguments)
+        return subprocess.CompletedProcess(arguments, code, *capfd.readouterr())
+
+    return run
+
+
+def spawned_gate(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "jobs.cli", *words(folder, *flags)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
 
 
 def held(folder: Path) -> dict[str, int]:
     return {name: len(rows(folder / "w", name)) for name in GATED}
 
 
-def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(tmp_path: Path) -> None:
+def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", QUIET)
-    done = gate(tmp_path, "--fail-on", "warning")
+    done = spawned_gate(tmp_path, "--fail-on", "warning")
     assert (done.returncode, beside_progress(done.stderr)) == (0, [])
     assert "Findings      no findings;" in done.stdout
     before = held(tmp_path)
@@ -64,12 +83,14 @@ def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(tmp_path: Path)
     assert (newest["as_of_time"], newest["verdict"]) == (NOW, "clean")
 
 
-def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(tmp_path: Path) -> None:
+def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", {**QUIET, **STOPPED})
-    done = gate(tmp_path, "--format", "json")
+    done = spawned_gate(tmp_path, "--format", "json")
     (finding,) = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, finding["kind"], finding["group_id"]) == (20, "partition_stopped", "billing")
-    assert gate(tmp_path, "--fail-on", "never").returncode == 0
+    never = gate(tmp_path, "--fail-on", "never")
+    assert never.returncode == 0
+    assert "Exit code     0, because of --fail-on never; with --fail-on critical it is 20\n" in never.stdout
     assert gate(tmp_path, "--exclude-group", "bill").returncode == 0
     waiver = 'kind = "partition_stopped"\nreason = "planned"\nwho = "ada"\n'
     (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}until = 2999-01-01\n")
@@ -79,7 +100,7 @@ def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(tm
     assert gate(tmp_path).returncode == 20
 
 
-def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(tmp_path: Path) -> None:
+def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(gate: Gate, tmp_path: Path) -> None:
     hanging = {"outcome": "open", "first_time": NOW - timedelta(days=1), "groups": ["a"], "producer_id": 7}
     commit = {"is_transactional": True, "producer_id": 7, "record_time": NOW}
     history = {"committed_offset": 5, "num_commits": 1, "delta": None}
@@ -91,7 +112,7 @@ def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(tm
     assert gate(tmp_path).returncode == 0
 
 
-def test_a_suite_that_cannot_be_evaluated_ends_with_20(tmp_path: Path) -> None:
+def test_a_suite_that_cannot_be_evaluated_ends_with_20(gate: Gate, tmp_path: Path) -> None:
     """Commits in the log, and no history of offsets."""
     make(tmp_path / "w", {**QUIET, "offset_commits": [{"is_transactional": False, "record_time": NOW}]})
     done = gate(tmp_path)
@@ -99,7 +120,7 @@ def test_a_suite_that_cannot_be_evaluated_ends_with_20(tmp_path: Path) -> None:
     assert "suite_error" in done.stdout and "offset_history has no rows" in done.stdout
 
 
-def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(tmp_path: Path) -> None:
+def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", {**QUIET, "topic_snapshots": [BACKWARDS, {"captured_time": NOW}]})
     gate(tmp_path)
     (result,) = (row for row in rows(tmp_path / "w", "gate_results") if row["success"] is False)
@@ -136,7 +157,7 @@ SAID_BY_KINDS = {
 }
 
 
-def test_what_a_finding_says_no_expectation_says_again(tmp_path: Path) -> None:
+def test_what_a_finding_says_no_expectation_says_again(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", TWICE)
     gate(tmp_path)
     failed = {
@@ -153,7 +174,7 @@ def test_what_a_finding_says_no_expectation_says_again(tmp_path: Path) -> None:
     assert [metric for _, metric in SAID_BY_KINDS if metric in said] == []
 
 
-def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(tmp_path: Path) -> None:
+def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", {**QUIET, "history_coverage": TWICE["history_coverage"]})
     expectation = {
         "type": "expect_column_values_to_be_between",
@@ -182,7 +203,9 @@ def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(tmp_path: Path) -> N
         ("groupscope.toml", "[gate]\nmax_unread = 1", "max_unread: no such setting, the nearest is max_unread_ms"),
     ],
 )
-def test_wrong_rules_end_with_2_before_anything_is_written(tmp_path: Path, file: str, text: str, told: str) -> None:
+def test_wrong_rules_end_with_2_before_anything_is_written(
+    gate: Gate, tmp_path: Path, file: str, text: str, told: str
+) -> None:
     make(tmp_path / "w", QUIET)
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(text)

@@ -14,12 +14,12 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.configuration.settings import Settings, options_of
-from jobs.doctor import examined
+from jobs.doctor import run_checks
 from jobs.gating.validated_spans import spans_table
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import read_whole
 from jobs.warehouses.any_warehouse import reading
-from jobs.warehouses.lock import locked
+from jobs.warehouses.lock import hold_lock
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
 from tests.builders.warehouses.by_hand import make, write_run
@@ -122,7 +122,7 @@ def test_sql_shows_a_span_at_once_and_a_later_run_leaves_it(
         assert capfd.readouterr().out == f"n\n{number}\n"
     write_run(reading(warehouse), "run-0002", {}, absent=frozenset({"gate_spans"}))
     assert len(spans(warehouse)) == 2
-    assert [finding for finding in examined(Path(warehouse)) if finding.status != "ok"] == []
+    assert [finding for finding in run_checks(Path(warehouse)) if finding.status != "ok"] == []
 
 
 def test_a_run_leaves_the_file_that_a_command_is_just_writing(warehouse: str) -> None:
@@ -145,7 +145,7 @@ def test_standard_input_is_a_result(warehouse: str, results: dict[str, str]) -> 
 
 
 def test_it_does_not_wait_for_a_run(warehouse: str, results: dict[str, str]) -> None:
-    with locked(Path(warehouse), 0, "audit", print):
+    with hold_lock(Path(warehouse), 0, "audit", print):
         command = ("--lock-wait", "0", "--group", "g", "--span", "t:0:1:2", "--result", results["passed"])
         assert gate(warehouse, *command) == ExitCode.CLEAN
     assert len(spans(warehouse)) == 1
@@ -203,16 +203,16 @@ def test_a_warehouse_elsewhere_takes_spans_side_by_side(stored: str, results: di
 
 SPAN = ["--group", "g", "--span", "t:0:1:2"]
 WRONG = {
-    "t:0:1": "TOPIC:PARTITION:FROM:TO[:ROWS] was expected",
-    "t:0:1:2:3:4": "TOPIC:PARTITION:FROM:TO[:ROWS] was expected",
-    "t/x:0:1:2": "TOPIC:PARTITION:FROM:TO[:ROWS] was expected",
-    "t:zero:1:2": "TOPIC:PARTITION:FROM:TO[:ROWS] was expected",
-    "t:0:-1:2": "FROM is -1, a number from 0",
-    "t:-1:1:2": "PARTITION is -1, a number from 0",
-    "t:2147483648:1:2": "PARTITION is 2147483648, a number from 0 to 2147483647",
-    "t:0:2:2": "a TO above FROM was expected",
-    "t:0:1:9223372036854775808": "TO is 9223372036854775808, a number from 0",
-    "t:0:1:2:-1": "ROWS is -1, a number from 0",
+    "t:0:1": "; give TOPIC:PARTITION:FROM:TO[:ROWS], such as",
+    "t:0:1:2:3:4": "; give TOPIC:PARTITION:FROM:TO[:ROWS], such as",
+    "t/x:0:1:2": "; give TOPIC:PARTITION:FROM:TO[:ROWS], such as",
+    "t:zero:1:2": "; give TOPIC:PARTITION:FROM:TO[:ROWS], such as",
+    "t:0:-1:2": "FROM is -1; give a number from 0",
+    "t:-1:1:2": "PARTITION is -1; give a number from 0",
+    "t:2147483648:1:2": "PARTITION is 2147483648; give a number from 0 to 2147483647",
+    "t:0:2:2": "; give a TO above FROM",
+    "t:0:1:9223372036854775808": "TO is 9223372036854775808; give a number from 0",
+    "t:0:1:2:-1": "ROWS is -1; give a number from 0",
 }
 
 
@@ -272,7 +272,7 @@ def test_a_place_without_a_warehouse_is_no_place_for_spans(
     tmp_path: Path, results: dict[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert gate(str(tmp_path / "typo"), *SPAN, "--result", results["passed"]) == ExitCode.UNUSABLE_WAREHOUSE
-    assert "a warehouse that `ingest` made was expected" in one_line(capfd)
+    assert "give the folder of a warehouse, or create one with `groupscope audit`" in one_line(capfd)
     assert not (tmp_path / "typo").exists()
 
 

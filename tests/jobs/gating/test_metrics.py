@@ -10,7 +10,7 @@ import pytest
 
 from jobs.configuration.settings import Settings
 from jobs.docs_pages import metrics as metrics_page
-from jobs.gating.declarations.metric_files import FAILING, metric_files, parsed
+from jobs.gating.declarations.metric_files import FAILING, metric_files, parse_metrics
 from jobs.gating.declarations.rule_files import RuleFile
 from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.measuring import Frame, measure
@@ -183,7 +183,7 @@ GOOD = "-- num_rows: Rows.\nSELECT count(*) AS num_rows FROM topics\n"
 def test_rules_may_be_counted_on_one_line() -> None:
     comments = "-- num_rows: Rows.\n-- rows_failing_x: X.\n-- rule x: TRUE\n"
     statement = "WITH judged AS (SELECT 1)\nSELECT count(*) AS num_rows, :rules FROM judged"
-    assert parsed(RuleFile("x", "x.sql", comments + statement)).rules == {"x": "TRUE"}
+    assert parse_metrics(RuleFile("x", "x.sql", comments + statement)).rules == {"x": "TRUE"}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_rules_may_be_counted_on_one_line() -> None:
 )
 def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
     with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure:
-        parsed(RuleFile("x", "conf/metrics/x.sql", text))
+        parse_metrics(RuleFile("x", "conf/metrics/x.sql", text))
     assert (failure.value.code, told in str(failure.value)) == (2, True)
 
 
@@ -214,7 +214,7 @@ def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
     ],
 )
 def test_a_result_that_is_not_as_declared_is_told(tmp_path: Path, text: str, told: str) -> None:
-    warehouse, metrics = make(tmp_path, {}), parsed(RuleFile("x", "conf/metrics/x.sql", text))
+    warehouse, metrics = make(tmp_path, {}), parse_metrics(RuleFile("x", "conf/metrics/x.sql", text))
     with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure, scope_of(warehouse, [text]) as answer:
         measure({"x": metrics}, PARAMETERS, answer)
     assert (failure.value.code, told in str(failure.value)) == (2, True)

@@ -87,8 +87,8 @@ MESSAGES = {
     ),
     "odd_commits": ("t-0, negative: 1 commit; committed -1", "t-0, negative: 2 commits; committed -1"),
     "offsets_expired": (
-        "1 partition of t expired: 1 message may be read again, 0 skipped",
-        "2 partitions of t expired: 2 messages may be read again, 0 skipped",
+        "the offset of 1 partition of t expired: 1 message may be read again, 0 skipped",
+        "the offsets of 2 partitions of t expired: 2 messages may be read again, 0 skipped",
     ),
     "offsets_expiring": (
         "t-0: expires at 2026-11-21 03:00:00 (group_empty), 1 message at risk",

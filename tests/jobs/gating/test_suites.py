@@ -112,10 +112,13 @@ def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "JSON was expected"),
-        ("[]", "[]: an object was expected"),
+        ("{", "; write it as JSON"),
+        ("[]", "[]; give an object"),
         ('{"expectations": []}', 'meta.table = "mine": there is no metrics file of this name'),
-        ('{"meta": {"table": "topics"}, "expectations": []}', "expectations: a list of one or more was expected"),
+        (
+            '{"meta": {"table": "topics"}, "expectations": []}',
+            "expectations: is missing or empty; give a list of one or more",
+        ),
         (suite_text().replace('"meta"', '"mata"'), "mata: no such key, the nearest is meta"),
         (
             suite_text().replace('"topics"', '"topic"'),
@@ -132,11 +135,14 @@ def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
         ),
         (suite_text(type="expect_column_value_to_be_between"), "the nearest is expect_column_values_to_be_between"),
         (suite_text(kwargs={"column": "num_row"}), 'kwargs: topics has no metric "num_row", the nearest is num_rows'),
-        (suite_text(kwargs=[]), "kwargs = []: an object was expected"),
-        (suite_text(severity="bad"), 'severity = "bad": critical, warning, info was expected'),
-        (suite_text(severity=["critical"]), 'severity = ["critical"]: critical, warning, info was expected'),
-        (suite_text(kwargs={"column": 5}), "kwargs.column = 5: names of metrics were expected"),
-        (suite_text(kwargs={"column_list": ["num_rows", 5]}), 'kwargs.column_list = ["num_rows", 5]: names of metrics'),
+        (suite_text(kwargs=[]), "kwargs = []; give an object"),
+        (suite_text(severity="bad"), 'severity = "bad"; give one of critical, warning, info'),
+        (suite_text(severity=["critical"]), 'severity = ["critical"]; give one of critical, warning, info'),
+        (suite_text(kwargs={"column": 5}), "kwargs.column = 5; give names of metrics"),
+        (
+            suite_text(kwargs={"column_list": ["num_rows", 5]}),
+            'kwargs.column_list = ["num_rows", 5]; give names of metrics',
+        ),
         (suite_text(type=5), "type = 5: no expectation of Great Expectations"),
         (
             suite_text().replace('"topics"', "5"),
@@ -146,7 +152,7 @@ def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
             suite_text().replace('"topics"', '["a"]'),
             'meta.table = ["a"]: give the name of a metrics file, without .sql',
         ),
-        ('{"meta": [], "expectations": []}', "meta: []: an object was expected"),
+        ('{"meta": [], "expectations": []}', "meta: []; give an object"),
         (suite_text(meta={"query": 1}), "with SQL as a string in query"),
         (suite_text(kwarg={}), "expectations[0]: kwarg: no such key, the nearest is kwargs"),
         (suite_text().replace("}]", "}, " + json.dumps(json.loads(suite_text())["expectations"][0]) + "]"), "twice"),

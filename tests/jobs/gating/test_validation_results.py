@@ -114,6 +114,6 @@ def assert_unreadable(file: str) -> None:
     with pytest.raises(Failure) as failure:
         read_result(file)
     assert failure.value.code == ExitCode.UNREADABLE_INPUT
-    assert "a Great Expectations result was expected" in str(failure.value)
+    assert "; give the JSON of a Great Expectations result" in str(failure.value)
     assert str(failure.value).startswith(f"--result {file}: ")
     assert "\n" not in str(failure.value)

@@ -23,7 +23,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import WrittenBatch, random_log, write_copy
 from tests.jobs.ingested import history, ingest, run_ingest, spawned
 from tests.jobs.progress_lines import beside_progress
-from tests.jobs.refused import check_no_leftovers, mounted, refused, unchanged
+from tests.jobs.refused import check_no_leftovers, fill, mounted, refused, unchanged
 
 UNREADABLE, USAGE, UNUSABLE = ExitCode.UNREADABLE_INPUT, ExitCode.USAGE, ExitCode.UNUSABLE_WAREHOUSE
 Capsys = pytest.CaptureFixture[str]
@@ -94,7 +94,7 @@ def test_a_place_without_readable_segments(
         line = refused(warehouse, capsys, UNREADABLE, "--source", make(tmp_path / "bad"))
     assert str(tmp_path) in line
     assert told in line
-    assert any(words in line for words in ("was expected", "were expected", "; give ", "; run "))
+    assert any(words in line for words in ("; give ", "; add ", "; run "))
 
 
 def test_an_unreadable_file_beside_good_ones_lets_none_in(
@@ -114,7 +114,7 @@ def test_a_file_elsewhere_needs_a_partition(
     path.write_bytes(b"".join(batch.bytes for batch in log))
     with unchanged(warehouse):
         line = refused(warehouse, capsys, USAGE, "--source", f"segments:{path}")
-    assert "--offsets-partition N was expected" in line
+    assert "; add --offsets-partition N" in line
     found = ingest(warehouse, "--source", f"segments:{path}", "--offsets-partition", "5")
     assert found["read"] == found["decoded"] + found["rejected"] == sum(len(batch.records) for batch in log)
 
@@ -156,13 +156,13 @@ CHANGES = [
 
 def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
     """Does it when all is planned and nothing is read."""
-    real = jobs.ingestion.task.task.answer
+    real = jobs.ingestion.task.task.run_task
 
     def changed_first(*told: Any) -> Any:
         change()
         return real(*told)
 
-    monkeypatch.setattr(jobs.ingestion.driver.writer, "answer", changed_first)
+    monkeypatch.setattr(jobs.ingestion.driver.writer, "run_task", changed_first)
 
 
 @pytest.mark.parametrize(("change", "told"), CHANGES)
@@ -244,7 +244,7 @@ def test_a_known_segment_that_is_deleted_while_a_run_is_planned(
     with monkeypatch.context() as patched, unchanged(warehouse):
         patched.setattr(jobs.ingestion.run, "readings", deleted_first)
         line = refused(warehouse, capsys, UNREADABLE, "--source", source)
-    assert line == f"{path}: No such file or directory, a readable segment file was expected"
+    assert line == f"{path}: No such file or directory; give a readable segment file"
     path.write_bytes(whole)
     ingest(warehouse, "--source", source)
     check_no_leftovers(warehouse)
@@ -343,7 +343,7 @@ def test_a_read_only_file_system(tmp_path: Path, capsys: Capsys, warehouse: Path
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         with unchanged(disk / "w"):
             line = refused_elsewhere(disk / "w", tmp_path, capsys, "--source", source)
-            assert line == f"{disk / 'w'}: is read-only, a folder to write to was expected"
+            assert line == f"{disk / 'w'}: is read-only; give a folder to write to"
         line = refused_elsewhere(disk / "new", tmp_path, capsys, "--source", source)
         assert line == f"{disk / 'new'}: {os.strerror(errno.EROFS)}"
 
@@ -388,11 +388,6 @@ def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
     assert len(set(told)) > 2, told
 
 
-def fill(path: Path, size: int) -> None:
-    with path.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(size, 1))
-
-
 # Settings and flags
 
 
@@ -401,7 +396,7 @@ def fill(path: Path, size: int) -> None:
     [
         ("[ingest]\nmax_rejected = 0.1\n", "[ingest] max_rejected: no such setting, the nearest is max_rejected_share"),
         ("[ingets]\n", "[ingets]: no such setting, the nearest is [ingest]"),
-        ("[ingest\n", "TOML was expected"),
+        ("[ingest\n", "; write it as TOML"),
     ],
 )
 def test_settings_that_are_none(
@@ -418,7 +413,7 @@ def test_settings_that_are_none(
 def test_forms_of_a_source_that_are_none(warehouse: Path, capsys: Capsys, source: str) -> None:
     with unchanged(warehouse):
         line = refused(warehouse, capsys, USAGE, "--source", source)
-    assert line == f"--source {source!r}: segments:DIR, kafka:HOST:PORT or records:PATH was expected"
+    assert line == f"--source {source!r}; give segments:DIR, kafka:HOST:PORT or records:PATH"
 
 
 def test_nothing_to_do(warehouse: Path, capsys: Capsys) -> None:
@@ -447,7 +442,7 @@ SNAPSHOTS = [
     (b"t:0:5\nt:0:6\n", "two snapshots contradict each other"),
     (b"\xff\xfe", "is not UTF-8"),
     (b"\x1f\x8bnothing", "not a whole gzip file"),
-    (b"", "empty, snapshots were expected"),
+    (b"", "empty; give snapshots"),
 ]
 
 
@@ -506,7 +501,7 @@ def test_a_result_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: Ca
     code = run_ingest(tmp_path / "w", "--source", f"segments:{tmp_path}", "--result-file", tmp_path / "file" / "r.json")
     assert code == USAGE
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"groupscope: --result-file {tmp_path / 'file'}: File exists, a file that can be")
+    assert line.startswith(f"groupscope: --result-file {tmp_path / 'file'}: File exists; give a file that can be")
 
 
 def test_a_defect_of_ours_is_a_failure_to_programs_too(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.doctor import examined
+from jobs.doctor import run_checks
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
@@ -79,7 +79,7 @@ def check_like_direct(warehouse: Path, direct: Path) -> None:
     counts = [count for row in rows(warehouse, "runs") for count in row["ingest_counts"]]
     assert all(count["read"] == count["decoded"] + count["rejected"] + count["already_known"] for count in counts)
     assert sum(count["decoded"] for count in counts) == len(keys(direct))
-    assert {finding.status for finding in examined(warehouse)} == {"ok"}
+    assert {finding.status for finding in run_checks(warehouse)} == {"ok"}
     check_no_leftovers(warehouse)
 
 

@@ -220,10 +220,7 @@ def test_a_file_without_records_ends_with_its_exit_code(tmp_path: Path, content:
 def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:
     done = dump(tmp_path)
     assert done.returncode == 21
-    assert (
-        done.stderr
-        == f"groupscope: {tmp_path}: is a directory, segment files were expected, such as {tmp_path}/*.log\n"
-    )
+    assert done.stderr == f"groupscope: {tmp_path}: is a directory; give segment files, such as {tmp_path}/*.log\n"
 
 
 def test_a_pipe_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -231,7 +228,7 @@ def test_a_pipe_is_refused_in_one_line(tmp_path: Path) -> None:
     os.mkfifo(path)
     done = dump(path)
     assert done.returncode == 21
-    assert done.stderr == f"groupscope: {path}: is a pipe or device, a regular file was expected\n"
+    assert done.stderr == f"groupscope: {path}: is a pipe or device; give a regular file\n"
 
 
 def test_an_absent_file_is_refused_before_anything_is_written(mixed: Path, tmp_path: Path) -> None:
@@ -247,16 +244,14 @@ def test_a_file_that_cannot_be_opened_is_refused_in_one_line(tmp_path: Path) -> 
     path.symlink_to(path)
     done = dump(path)
     assert done.returncode == 21
-    assert done.stderr == (
-        f"groupscope: {path}: Too many levels of symbolic links, a readable segment file was expected\n"
-    )
+    assert done.stderr == (f"groupscope: {path}: Too many levels of symbolic links; give a readable segment file\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--type", "24"], "--type '24': expected a number from 0 to 23 or a name such as OffsetCommit"),
-        (["--group", "("], "--group '(': missing ), unterminated subpattern at position 0, a regular expression"),
+        (["--group", "("], "--group '(': missing ), unterminated subpattern at position 0; give a regular expression"),
         (["--from-offset", "x"], "argument --from-offset: invalid int value: 'x'"),
         (["--format", "xml"], "argument --format: invalid choice: 'xml'"),
     ],

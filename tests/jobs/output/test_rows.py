@@ -148,9 +148,9 @@ def test_nothing_that_a_terminal_acts_on_is_written_raw(format: str, value: Any)
 
 PROGRAM = """
 import sys
-from jobs.output.failure import guarded
+from jobs.output.failure import run_guarded
 from jobs.output.rows import print_rows
-sys.exit(guarded(lambda: print_rows(["x"], {rows}, {format!r}) or 0, False))
+sys.exit(run_guarded(lambda: print_rows(["x"], {rows}, {format!r}) or 0, False))
 """
 
 

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from jobs.configuration.settings import Gate, Settings
 from jobs.output.failure import Failure
-from jobs.pages.prometheus_file import Audited, write_prometheus_file
+from jobs.pages.prometheus_file import AuditSummary, write_prometheus_file
 from schemas.contract.exported_metrics import METRICS
 from schemas.words.exit_codes import ExitCode
 
@@ -24,7 +24,7 @@ def finding(kind: str, severity: str, waived: object = None) -> dict[str, Any]:
     return {"kind": kind, "severity": severity, "waived_until_time": waived}
 
 
-AUDITED = Audited(
+AUDITED = AuditSummary(
     cluster=HOSTILE,
     exit_code=20,
     started_ms=1_000_000,
@@ -46,7 +46,7 @@ AUDITED = Audited(
 )
 
 
-def written(path: Path, audited: Audited = AUDITED, most: int = 1_000) -> dict[str, dict[tuple[str, ...], float]]:
+def written(path: Path, audited: AuditSummary = AUDITED, most: int = 1_000) -> dict[str, dict[tuple[str, ...], float]]:
     """By metric: values of the labels but the cluster, in the order of their names, and the number."""
     write_prometheus_file(path, audited, Settings(gate=Gate(max_prometheus_groups=most)))
     found = {}
@@ -88,7 +88,7 @@ def test_the_worst_groups_are_written_and_the_others_counted(tmp_path: Path) -> 
 
 
 def test_what_is_not_known_has_no_sample(tmp_path: Path) -> None:
-    nothing = Audited("c", 0, 0, 0, None, [], [])
+    nothing = AuditSummary("c", 0, 0, 0, None, [], [])
     found = written(tmp_path / "groupscope.prom", nothing)
     assert found["groupscope_source_age_seconds"] == found["groupscope_findings"] == {}
     assert found["groupscope_run_exit_code"] == {(): 0}
@@ -96,6 +96,6 @@ def test_what_is_not_known_has_no_sample(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Failure, match=r"^--prometheus .*file.*a file that can be written was expected$") as failed:
+    with pytest.raises(Failure, match=r"^--prometheus .*file.*; give a file that can be written$") as failed:
         write_prometheus_file(tmp_path / "file" / "groupscope.prom", AUDITED, Settings())
     assert failed.value.code == ExitCode.USAGE

@@ -220,13 +220,17 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["SELECT 1", "--warehouse", "absent"], 23, "absent: no such folder, a warehouse that `ingest` made"),
+        (
+            ["SELECT 1", "--warehouse", "absent"],
+            23,
+            "absent: no such folder; give the folder of a warehouse, or create one with `groupscope audit`",
+        ),
         (["SELECT 1", "--warehouse", "jobs"], 23, "jobs: no _warehouse.json in it"),
-        (["DROP TABLE runs"], 2, "DROP: only reads"),
-        (["DROP TABLE runs", "--engine", "spark"], 2, "DROP: only reads"),
-        (["absent.sql"], 2, "absent.sql: No such file or directory, a file of SQL was expected"),
+        (["DROP TABLE runs"], 2, "DROP: only reads are allowed"),
+        (["DROP TABLE runs", "--engine", "spark"], 2, "DROP: only reads are allowed"),
+        (["absent.sql"], 2, "absent.sql: No such file or directory; give a file of SQL"),
         ([], 2, "standard input: holds no statement"),
-        (["SELECT '\udcff'"], 2, "\"SELECT '\\udcff'\": SQL in UTF-8 was expected"),
+        (["SELECT '\udcff'"], 2, "\"SELECT '\\udcff'\"; give SQL in UTF-8"),
         ([" ; -- nothing"], 2, "' ; -- nothing': holds no statement"),
         (["SELECT 1; selec 2"], 2, 'Parser Error: syntax error at or near "selec"'),
         (["SELECT 1", "--database", "x"], 2, "--database x: only with --register"),
@@ -235,9 +239,13 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
         (
             ["--print-tables", "duckdb", "--warehouse", "hdfs://h/w"],
             2,
-            "--print-tables duckdb: hdfs://h/w: DuckDB itself reads no HDFS: a warehouse on local disks or in a bucket",
+            "--print-tables duckdb: hdfs://h/w: DuckDB itself reads no HDFS; give a warehouse on local disks",
         ),
-        (["SELECT 1", "--warehouse", "ftp://h/w"], 2, "ftp://h/w: unknown kind of storage ftp:, a path, file:, s3://"),
+        (
+            ["SELECT 1", "--warehouse", "ftp://h/w"],
+            2,
+            "ftp://h/w: unknown kind of storage ftp:; give a path, file:, s3://",
+        ),
         (["--print-tables", "duckdb", "--warehouse", "absent"], 23, "absent: no such folder"),
     ],
 )

@@ -62,14 +62,14 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 
 @pytest.fixture(scope="module")
 def place(local: Warehouse, elsewhere: str) -> str:
-    return copied_to(Path(local.told), f"{elsewhere}/odd")
+    return copied_to(Path(local.address), f"{elsewhere}/odd")
 
 
 @pytest.fixture(scope="module")
 def both(local: Warehouse, place: str) -> Iterator[tuple[Answers, Answers]]:
     """With everything in scope at once."""
     with (
-        DuckDBEngine(local.told).scope(["SHOW TABLES"]) as here,
+        DuckDBEngine(local.address).scope(["SHOW TABLES"]) as here,
         DuckDBEngine(place).scope(["SHOW TABLES"]) as there,
     ):
         yield here, there
@@ -193,7 +193,8 @@ def test_places_that_hold_no_warehouse_are_told_in_one_line(
 ) -> None:
     for command in (["sql", "SELECT 1"], ["doctor"]):
         assert cli.main([*command, "--warehouse", f"{elsewhere}/none"]) == ExitCode.UNUSABLE_WAREHOUSE
-        expected = f"{elsewhere}/none: no _warehouse.json in it, a warehouse that `ingest` made was expected"
+        advice = "give the folder of a warehouse, or create one with `groupscope audit`"
+        expected = f"{elsewhere}/none: no _warehouse.json in it; {advice}"
         assert capfd.readouterr() == ("", f"groupscope: {expected}\n")
 
 
@@ -202,7 +203,7 @@ def test_buckets_that_cannot_be_reached_are_told_in_one_line(
     command: list[str], watched: Misbehaviour, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cli.main([*command, "--warehouse", "s3://nosuchbucket/w"]) == ExitCode.UNUSABLE_WAREHOUSE
-    told = "no such bucket or container, one that is there was expected"
+    told = "no such bucket or container; give one that is there"
     assert capfd.readouterr() == ("", f"groupscope: s3://nosuchbucket/w/_warehouse.json: {told}\n")
     monkeypatch.setattr("jobs.configuration.settings.RETRY_SECONDS", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")

@@ -11,7 +11,7 @@ import pytest
 
 from jobs.recomputing.facts import known_topics
 from jobs.recomputing.group_states import GroupStates, PartOfStates
-from jobs.recomputing.named_topics import identified, named
+from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.whole_operations import whole_operations
 from schemas.contract.tables import TABLES
 from tests.builders.warehouses.by_hand import filled
@@ -138,4 +138,4 @@ def test_topics_are_found_however_deep_they_stand(is_chunked: bool) -> None:
     tables = {"classic_group_metadata": rows, "target_assignment_members": targets}
     if is_chunked:
         tables = {name: pa.concat_tables([each.slice(0, 1), each.slice(1)]) for name, each in tables.items()}
-    assert (named(tables), identified(tables)) == ({"a", "b", "c"}, {"x"})
+    assert (topic_names(tables), topic_ids(tables)) == ({"a", "b", "c"}, {"x"})

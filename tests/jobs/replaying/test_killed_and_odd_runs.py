@@ -1,5 +1,6 @@
 """Runs of a replay that are killed, that meet several clusters, holes, and records of leaders out of office."""
 
+import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,14 +20,30 @@ SAMPLE = ROOT / "data" / "sample"
 OF_SAMPLE = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
 
 
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Which tests copy."""
+    warehouse = tmp_path_factory.mktemp("ingested") / "w"
+    ingest(warehouse, *OF_SAMPLE)
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def undisturbed(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What a replay tells that nobody killed."""
+    warehouse = shutil.copytree(ingested, tmp_path_factory.mktemp("undisturbed") / "w")
+    replay(warehouse)
+    return told(warehouse)
+
+
 @pytest.mark.parametrize("point", [*FAILPOINTS, "table_committed:replayed_groups"])
-def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(tmp_path: Path, point: str) -> None:
-    ingest(tmp_path / "w", *OF_SAMPLE)
+def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
+    ingested: Path, undisturbed: dict[str, list[str]], tmp_path: Path, point: str
+) -> None:
+    shutil.copytree(ingested, tmp_path / "w")
     assert killed_at(point, "replay", tmp_path / "w") == -signal.SIGKILL
     replay(tmp_path / "w")
-    ingest(tmp_path / "whole", *OF_SAMPLE)
-    replay(tmp_path / "whole")
-    assert_same(told(tmp_path / "whole"), told(tmp_path / "w"), point)
+    assert_same(undisturbed, told(tmp_path / "w"), point)
     assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
 
 

@@ -84,9 +84,7 @@ def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_s
     flags = ("--report", str(tmp_path / "file" / "r"), "--result-file", str(result))
     assert audit(log, tmp_path / "w", *flags) == ExitCode.USAGE
     said = capfd.readouterr()
-    expected = (
-        f"groupscope: --report {tmp_path}/file/r: Not a directory, a folder that can be written to was expected\n"
-    )
+    expected = f"groupscope: --report {tmp_path}/file/r: Not a directory; give a folder that can be written to\n"
     assert said.err == expected
     assert said.out.startswith("CLEAN, exit code 0") and report_line(said.out) == "not written"
     assert max((row["run_id"], row["job"]) for row in rows(tmp_path / "w", "runs"))[1] == "gate"
@@ -128,7 +126,7 @@ def test_a_place_that_can_be_no_report_is_refused_before_anything_is_read(
     (tmp_path / "file").write_text("")
     assert audit(log, tmp_path / "w", "--report", place.replace("{tmp}", str(tmp_path))) == ExitCode.USAGE
     (line,) = capfd.readouterr().err.splitlines()
-    assert place.replace("{tmp}", str(tmp_path)) in line and "was expected" in line
+    assert place.replace("{tmp}", str(tmp_path)) in line and "; give a" in line
     assert not (tmp_path / "w").exists()
 
 

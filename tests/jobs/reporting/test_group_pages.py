@@ -60,7 +60,7 @@ def test_a_folder_that_workers_cannot_write_to_is_named(
     with small_report(audited_sample) as report, pytest.raises(Failure) as failure:
         write_by_workers(report.others, reading(str(audited_sample)), tmp_path / "file" / "r", workers)
     assert failure.value.code == ExitCode.USAGE
-    expected = "Not a directory, a folder that can be written to was expected"
+    expected = "Not a directory; give a folder that can be written to"
     assert str(failure.value) == f"--report {tmp_path}/file/r: {expected}"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.reporting.rows.names import anchor, cut, group_name
+from jobs.reporting.rows.names import anchor, group_name, shorten
 
 
 @pytest.mark.parametrize(
@@ -17,13 +17,13 @@ from jobs.reporting.rows.names import anchor, cut, group_name
     ],
 )
 def test_what_moves_text_around_is_shown_as_an_escape(name: str, shown: str) -> None:
-    assert cut(name) == shown
+    assert shorten(name) == shown
 
 
 def test_a_long_name_keeps_both_ends_and_says_how_much_is_left_out() -> None:
     # 12 characters may stand: 8 at the beginning, 2 at the end.
-    assert cut("abcdefgh" + "-" * 90 + "yz", 12) == "abcdefgh… 90 more …yz"
-    assert cut("x" * 12, 12) == "x" * 12
+    assert shorten("abcdefgh" + "-" * 90 + "yz", 12) == "abcdefgh… 90 more …yz"
+    assert shorten("x" * 12, 12) == "x" * 12
 
 
 # The digits are those of sha256sum.

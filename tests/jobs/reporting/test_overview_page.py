@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
+from tests.builders.tables.history import rebalance
 from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
 from tests.builders.warehouses.for_reports import FINDING, GATE_RUN, LATER, STEPS, judged, state
 from tests.jobs.reporting.parsed_pages import Element, parsed
@@ -99,6 +100,20 @@ def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(tmp_path: Path)
         ("b-unknown", "UNKNOWN", "unknown"),
         ("a-fine", "OK", "0"),
     ]
+
+
+def test_a_group_says_how_long_it_was_unread_only_where_that_is_known(tmp_path: Path) -> None:
+    tables: dict[str, Rows] = {
+        "group_state_intervals": [state(each) for each in ("calm", "long", "short")],
+        "rebalances": [
+            rebalance("long", 7, 1, 2, longest_unread_high_ms=None),
+            rebalance("short", 8, 1, 2, longest_unread_high_ms=14_048),
+        ],
+    }
+    judged(tmp_path / "w", tables)
+    lines = {each.words for each in written(tmp_path).all("div", class_="state")}
+    notes = {line.split(" · ")[6].split("groupscope")[0] for line in lines}
+    assert notes == {"no unread time", "unread time unknown", "unread for up to 14.0 s"}
 
 
 def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ def test_one_key_makes_reports_that_can_be_compared_and_none_makes_each_another(
 @pytest.mark.parametrize(
     ("content", "flags", "told"),
     [
-        (b"short", ("--redact",), "has 5 bytes, 16 or more were expected"),
-        (None, ("--redact",), "No such file or directory, a file with a key was expected"),
+        (b"short", ("--redact",), "has 5 bytes; give 16 or more"),
+        (None, ("--redact",), "No such file or directory; give a file with a key"),
         (KEY, (), "also needs --redact"),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.reporting.page_files import write_pages
+from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.warehouses.any_warehouse import reading
@@ -94,9 +94,10 @@ def test_groups_beyond_the_size_have_pages_of_their_own(audited_sample: Path, tm
     (tmp_path / "groups" / "group-gone-0123456789.html").write_text("of an earlier report")
     (tmp_path / "groups" / "notes.html").write_text("of the user")
     with report_of(reading(str(audited_sample)), "sample", GroupChoice(), most_bytes=most) as small:
-        num_pages, num_bytes = write_pages(tmp_path, small.index, small.groups)
+        pages = write_group_pages(tmp_path, small.groups)
+        num_bytes = pages.num_bytes + write_index(tmp_path, small.index, pages.names)
     written = [tmp_path / "index.html", *(tmp_path / "groups").glob("group-*.html")]
-    assert len(written) == 1 + num_pages > 1
+    assert len(written) == 1 + len(pages.names) > 1
     assert num_bytes == sum(file.stat().st_size for file in written)
     assert written[0].stat().st_size <= most
     page = parsed(written[0].read_text())
@@ -111,7 +112,7 @@ def test_groups_beyond_the_size_have_pages_of_their_own(audited_sample: Path, tm
     assert "ledger" in inline
     # Every group is reached, one way or the other.
     groups = page.one("table", class_="groups").one("tbody").all("tr")
-    assert len([row.one("th").one("a") for row in groups]) == len(groups) <= len(inline) + num_pages
+    assert len([row.one("th").one("a") for row in groups]) == len(groups) <= len(inline) + len(pages.names)
     own = parsed((tmp_path / sorted(files)[0]).read_text())
     assert own.one("section", class_="group").all("svg", class_="drawing")
     assert own.all("a", href="../index.html")

@@ -13,7 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.output.failure import Failure
-from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, has_producers, unreadable_told
+from jobs.sources.archive_source import (
+    NUM_OTHER_TOPICS,
+    archive_files,
+    archive_frame,
+    has_producers,
+    unreadable_failure,
+)
 from schemas.words.exit_codes import ExitCode
 from udfs.sources.archive_rows import ARCHIVE_ROWS
 
@@ -324,7 +330,7 @@ def test_a_file_that_ends_too_early_is_told_by_whoever_reads_it(session: "SparkS
     whole = gzip.compress(lines.encode())
     (tmp_path / "cut.json.gz").write_bytes(whole[: len(whole) * 3 // 4])
     frame = archive_frame(session, str(tmp_path))
-    with pytest.raises(Failure) as caught, unreadable_told(str(tmp_path)):
+    with pytest.raises(Failure) as caught, unreadable_failure(str(tmp_path)):
         frame.collect()
     assert caught.value.code == ExitCode.UNREADABLE_INPUT
     assert str(caught.value).startswith(f"{tmp_path}: [FAILED_READ_FILE")

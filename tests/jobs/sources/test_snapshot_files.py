@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_told_with_its_file(tmp_path: Path) -> None:
         (tmp_path / "a").write_bytes(content)
         return failure_of(tmp_path).removeprefix(f"{tmp_path}/a: ")
 
-    assert told(b"") == "empty, snapshots were expected"
+    assert told(b"") == "empty; give snapshots"
     assert told(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
     assert told(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
     assert told(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
@@ -171,12 +171,12 @@ def test_what_a_storage_does_not_have_is_told_in_one_line(storage: Storage) -> N
 
 
 def test_buckets_that_cannot_be_reached_are_told_in_one_line(s3: str) -> None:
-    told = "no such bucket or container, one that is there was expected"
+    told = "no such bucket or container; give one that is there"
     for place in ("s3://nosuchbucket/a.txt", "s3://nosuchbucket", "s3://nosuchbucket/*.txt"):
         assert failure_of(place, options=options_for(s3)).endswith(told)
     nobody = options_for(f"http://127.0.0.1:{free_port()}", retry_seconds=1)
     assert "no answer from the server, tried for 1 s" in failure_of("s3://bucket/a.txt", options=nobody)
-    with pytest.raises(Failure, match="unknown kind of storage ftp:, a path") as unknown:
+    with pytest.raises(Failure, match="unknown kind of storage ftp:; give a path") as unknown:
         read("ftp://host/a.txt")
     assert unknown.value.code == ExitCode.USAGE
 

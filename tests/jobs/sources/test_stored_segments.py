@@ -9,7 +9,7 @@ import pytest
 
 from jobs.output.failure import Failure
 from jobs.runs import run
-from jobs.sources.segment_files import framed_pieces, opened
+from jobs.sources.segment_files import framed_pieces, open_segment
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.options import StorageOptions
@@ -117,19 +117,19 @@ def test_another_file_of_its_name_is_noticed(storage: Any, rng: np.random.Genera
     storage.replace(name, b"first")
     wait_for_closes()
     file = only(storage)
-    with opened(file.path, file.identity) as reader:  # type: ignore[arg-type]
+    with open_segment(file.path, file.identity) as reader:  # type: ignore[arg-type]
         assert reader.read() == b"first"
     with pytest.raises(Failure, match="another file replaced it while it was read"):
-        opened(file.path, file.identity - 1000)  # type: ignore[arg-type, operator]
+        open_segment(file.path, file.identity - 1000)  # type: ignore[arg-type, operator]
     storage.delete(name)
-    with pytest.raises(Failure, match=f"{storage.place}/{name}: no such file, a readable segment file was expected"):
-        opened(file.path, file.identity)  # type: ignore[arg-type]
+    with pytest.raises(Failure, match=f"{storage.place}/{name}: no such file; give a readable segment file"):
+        open_segment(file.path, file.identity)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("s3://nosuchbucket/a", "no such bucket or container, one that is there was expected"),
+        ("s3://nosuchbucket/a", "no such bucket or container; give one that is there"),
         ("s3://bucket/nothing-here", "no segment files (….log) there"),
     ],
 )

@@ -61,12 +61,16 @@ def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", se
     record = REGISTRY[number]
 
     def decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        from udfs.arrays.slices import slices_of
         from udfs.decoding.arrow_types import conform
-        from udfs.decoding.decode import decode_batch
+        from udfs.decoding.decode import decode
 
         schema = record_schema(record)
         for batch in batches:
-            for part in decode_batch(batch).parts:
+            keys, values = slices_of(batch.column("key")), slices_of(batch.column("value"))
+            for part in decode(keys, values, np.zeros(batch.num_rows, bool)).parts:
                 wanted = schema.field("value").type
                 value = pa.nulls(len(part.rows), wanted) if part.value is None else conform(part.value, wanted)
                 yield pa.record_batch([part.key, value], schema)

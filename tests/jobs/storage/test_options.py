@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.configuration.settings import load_settings, settings_hash
+from jobs.configuration.read_settings import load_settings
+from jobs.configuration.settings import settings_hash
 from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions, options_of_hadoop, storage_options
 
@@ -84,7 +85,7 @@ def test_options_stand_in_the_settings_and_change_no_hash(tmp_path: Path) -> Non
             "aws_secret_acess_key: no such option, the nearest is aws_secret_access_key",
         ),
         ("{ aws_secret_access_key = 123454321 }", "aws_secret_access_key: its value is not a string"),
-        ('"KEY"', "a table with a string for each option was expected"),
+        ('"KEY"', "give a table with a string for each option"),
     ],
 )
 def test_a_wrong_option_is_told_by_its_name_alone(tmp_path: Path, text: str, told: str) -> None:
@@ -92,9 +93,7 @@ def test_a_wrong_option_is_told_by_its_name_alone(tmp_path: Path, text: str, tol
     path.write_text(f"[storage]\noptions = {text}\n")
     with pytest.raises(Failure) as refused:
         load_settings(path)
-    assert str(refused.value).startswith(
-        f"{path}: [storage] options = …: a table with a string for each option was expected"
-    )
+    assert str(refused.value).startswith(f"{path}: [storage] options = …; give a table with a string for each option")
     assert str(refused.value).endswith(told)
     assert "KEY" not in str(refused.value)
     assert "123454321" not in str(refused.value)

@@ -12,7 +12,7 @@ from jobs.storage.places import storage_at
 from jobs.storage.stored_files import read_whole
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_commits import commit
-from jobs.warehouses.delta_tables import Change, Removed
+from jobs.warehouses.delta_tables import Change, RemovedFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from tests.builders.warehouses.by_hand import written
@@ -41,7 +41,7 @@ def test_every_version_has_the_same_rows(name: str, hdfs: str, spark: "SparkSess
     warehouse, table, delta, old = Warehouse(StoredPath(storage)), TABLES[name], None, ()
     for number in range(VERSIONS):
         added = written(warehouse, table, "run", NAMES[name](number))
-        removed = tuple(Removed(file.name, is_data_change=True) for file in old if file.is_open)
+        removed = tuple(RemovedFile(file.name, is_data_change=True) for file in old if file.is_open)
         delta = commit(warehouse.path(name), table, Change(added, removed), number + 1, number, delta)
         old = added
     place, options = storage.delta_uri(name), storage.delta_options

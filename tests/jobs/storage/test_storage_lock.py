@@ -39,17 +39,17 @@ def standing_still(storage: Storage) -> Iterator[StorageLock]:
 
 def test_who_may_not_wait_is_told_of_the_holder(storage: Storage) -> None:
     holder = rf"ingest \(process {os.getpid()} on {re.escape(socket.gethostname())}\)"
-    with lock_on(storage).held(0, print) as held:
+    with lock_on(storage).hold(0, print) as held:
         held.check()
         told: list[str] = []
         expected = rf"{re.escape(storage.place)}: busy with {holder}, not free within 0.3 s \(--lock-wait\)"
-        with pytest.raises(Failure, match=expected) as refused, lock_on(storage).held(0.3, told.append):
+        with pytest.raises(Failure, match=expected) as refused, lock_on(storage).hold(0.3, told.append):
             pass
         assert refused.value.code == ExitCode.UNUSABLE_WAREHOUSE
         (line,) = told
         assert re.fullmatch(rf"{re.escape(storage.place)}: waiting for {holder}", line)
         held.check()
-    with lock_on(storage).held(0, print):
+    with lock_on(storage).hold(0, print):
         pass
 
 
@@ -59,7 +59,7 @@ def test_one_of_many_holds_it_and_each_gets_its_turn(storage: Storage) -> None:
     def work(number: int) -> None:
         nonlocal inside, most
         # With beats as users have them: on a busy machine a holder may well miss those of the other tests.
-        with StorageLock(storage, "ingest").held(60, lambda _: None) as lock:
+        with StorageLock(storage, "ingest").hold(60, lambda _: None) as lock:
             inside += 1
             most = max(most, inside)
             time.sleep(0.05)
@@ -77,8 +77,8 @@ def test_one_of_many_holds_it_and_each_gets_its_turn(storage: Storage) -> None:
 
 def test_a_living_holder_keeps_it_however_long_others_wait(storage: Storage) -> None:
     wait = 1.5 * MISSED_BEATS * BEAT
-    with lock_on(storage).held(0, print) as held:
-        with pytest.raises(Failure, match="busy with ingest"), lock_on(storage).held(wait, print):
+    with lock_on(storage).hold(0, print) as held:
+        with pytest.raises(Failure, match="busy with ingest"), lock_on(storage).hold(wait, print):
             pass
         held.check()
 
@@ -87,7 +87,7 @@ def test_the_lock_of_a_dead_holder_is_taken_over_by_one(storage: Storage) -> Non
     with standing_still(storage) as dead:
         told: list[str] = []
         begun = time.monotonic()
-        with lock_on(storage).held(60, told.append) as held:
+        with lock_on(storage).hold(60, told.append) as held:
             assert time.monotonic() - begun >= MISSED_BEATS * BEAT
             held.check()
             assert [line for line in told if "replay (process" in line and "takes the lock over" in line]
@@ -104,17 +104,17 @@ def test_the_lock_of_a_dead_holder_is_taken_over_by_one(storage: Storage) -> Non
             heart.join()
             held.check()
             assert json.loads(read_whole(storage, name_of(held.number)))["token"] == held.token
-            with pytest.raises(Failure, match="busy with ingest"), lock_on(storage).held(0, print):
+            with pytest.raises(Failure, match="busy with ingest"), lock_on(storage).hold(0, print):
                 pass
 
 
 def test_a_number_that_was_used_long_ago_holds_nothing(storage: Storage) -> None:
     """Who looked before others took several turns writes a number that was cleared away since."""
     for _ in range(3):
-        with lock_on(storage).held(0, print):
+        with lock_on(storage).hold(0, print):
             pass
     late = lock_on(storage)
-    with lock_on(storage).held(0, print) as held:
+    with lock_on(storage).hold(0, print) as held:
         assert not late.is_taken(2)
         held.check()
         # Its heart may be writing.
@@ -124,9 +124,9 @@ def test_a_number_that_was_used_long_ago_holds_nothing(storage: Storage) -> None
 
 def test_a_lock_that_says_nothing_is_told_all_the_same(storage: Storage) -> None:
     write_once(storage, name_of(7), b"")
-    with pytest.raises(Failure, match="busy with another run"), lock_on(storage).held(0, print):
+    with pytest.raises(Failure, match="busy with another run"), lock_on(storage).hold(0, print):
         pass
-    with lock_on(storage).held(60, print) as held:
+    with lock_on(storage).hold(60, print) as held:
         assert held.number == 8
 
 
@@ -135,7 +135,7 @@ def test_a_lock_whose_answer_was_lost_is_ours(s3: str) -> None:
         storage = storage_at("s3://bucket/answer-lost", options_for(url))
         assert list(storage.list()) == []
         behaviour.next = ["pass", "lose"]
-        with lock_on(storage).held(0, print) as held:
+        with lock_on(storage).hold(0, print) as held:
             assert "PUT" in behaviour.requests[2]
             held.check()
             assert held.number == 1

@@ -201,8 +201,11 @@ def test_a_fork_after_the_storage_was_reached_is_told_and_does_not_hang(s3: str)
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("ftp://host/a", "ftp://host/a: unknown kind of storage ftp:, a path, file:, s3://, s3a://, gs://, abfss://"),
-        ("s3:/bucket/a", "s3:/bucket/a: names no bucket, s3://BUCKET/PATH was expected"),
+        (
+            "ftp://host/a",
+            "ftp://host/a: unknown kind of storage ftp:; give a path, file:, s3://, s3a://, gs://, abfss://",
+        ),
+        ("s3:/bucket/a", "s3:/bucket/a: names no bucket; give s3://BUCKET/PATH"),
         ("abfss://c@a.dfs.core.windows.net/w?sig=KEY", "abfss://c@a.dfs.core.windows.net/w: ends in a query"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from jobs import cli
 from jobs.configuration.settings import Settings, options_of
-from jobs.doctor import examined
+from jobs.doctor import run_checks
 from jobs.storage import storage_lock
 from jobs.storage.places import place_at, storage_at
 from jobs.storage.storage_lock import StorageLock, name_of
@@ -117,7 +117,7 @@ def test_the_doctor_finds_what_it_finds_in_a_local_one(
     shutil.copytree(made, tmp_path / "w")
     spoil(Warehouse(tmp_path / "w"))
     place = place_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
-    here, there = ([found[:3] for found in examined(root)] for root in (tmp_path / "w", place))
+    here, there = ([found[:3] for found in run_checks(root)] for root in (tmp_path / "w", place))
     assert there == here
     assert there[0][0] != "ok"
 
@@ -135,8 +135,8 @@ def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(
     stored: Storage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.2)
-    with StorageLock(stored, "ingest").held(0, print):
-        found = examined(place_at(stored.place, options_of(Settings())))
+    with StorageLock(stored, "ingest").hold(0, print):
+        found = run_checks(place_at(stored.place, options_of(Settings())))
     told = [(each.check, each.message) for each in found if each.status != "ok"]
     assert [check for check, _ in told] == ["lock"]
     assert told[0][1].startswith(f"held by ingest (process {os.getpid()} on ")
@@ -148,7 +148,7 @@ def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(
 def test_a_lock_whose_holder_was_killed_is_no_lock(stored: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.05)
     write_once(stored, name_of(1), StorageLock(stored, "ingest").text())
-    found = examined(place_at(stored.place, options_of(Settings())))
+    found = run_checks(place_at(stored.place, options_of(Settings())))
     assert [each.check for each in found if each.status != "ok"] == ["orphans"]
 
 

@@ -11,12 +11,13 @@ from jobs.output.failure import MOST_SAID
 from tests.audited_sample import ROOT
 
 HOSTILE = "<b>x</b>\x1b[31m\u202eabc\r\nnew"
+ADVICE = "give the folder of a warehouse, or create one with `groupscope audit`"
 SPELLED = "<b>x</b>\\x1b[31m\\u202eabc\\r\\nnew"
 
 
 def test_a_path_of_control_characters_is_spelled_out(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["groups", "--warehouse", HOSTILE]) == 23
-    expected = f"groupscope: {SPELLED}: no such folder, a warehouse that `ingest` made was expected\n"
+    expected = f"groupscope: {SPELLED}: no such folder; {ADVICE}\n"
     assert capfd.readouterr().err == expected
 
 
@@ -28,7 +29,7 @@ def test_a_value_of_32_kb_is_cut_in_the_middle(
     assert main(["report", flag, "x" * 32_768]) != 0
     (line,) = capfd.readouterr().err.splitlines()
     assert len(line) == len("groupscope: ") + MOST_SAID + len(" … ")
-    # What was expected stands at the end.
+    # The advice stands at the end.
     assert not line.endswith("x")
 
 
@@ -42,16 +43,14 @@ def test_what_is_printed_to_a_closed_output_goes_nowhere_else(folder: Path) -> N
 def test_a_file_in_place_of_a_warehouse_is_called_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "w").touch()
     assert main(["groups", "--warehouse", str(tmp_path / "w")]) == 23
-    expected = f"groupscope: {tmp_path}/w: is a file, a warehouse that `ingest` made was expected\n"
+    expected = f"groupscope: {tmp_path}/w: is a file; {ADVICE}\n"
     assert capfd.readouterr().err == expected
 
 
 def test_a_report_of_no_group_is_refused(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["--warehouse", str(folder / "warehouse"), "--report", str(tmp_path / "report")]
     assert main(["report", "--group", "^bills", *words]) == 2
-    told = (
-        "matches no group of cluster sample, which has 30 groups, a pattern that is found in a group's id was expected"
-    )
+    told = "matches no group of cluster sample, which has 30 groups; give a pattern that is found in a group's id"
     assert capfd.readouterr().err == f"groupscope: --group '^bills': {told}\n"
     assert not (tmp_path / "report").exists()
 

@@ -2,11 +2,14 @@
 
 import re
 import sys
+import threading
 
 import pytest
 
-from jobs.engine.engine import Done, sizes_of
+from jobs.engine.engine import FinishedTasks, sizes_of
 from jobs.engine.task import PlanRow, TaskSpec
+from jobs.output import failure, live_line
+from jobs.output.live_line import Live
 from jobs.output.progress import Activity
 from tests.jobs.terminal.terminals import Shown, on_terminal
 
@@ -38,7 +41,7 @@ def test_tasks_count_by_their_records_else_their_bytes_else_one_by_one() -> None
 
 def test_what_is_done_is_the_sum_of_its_tasks() -> None:
     activity = Activity("replay", started=0.0)
-    done = Done(activity, [5, 7, 11])
+    done = FinishedTasks(activity, [5, 7, 11])
     done.add(0)
     done.add(2)
     assert activity.done == 16
@@ -49,8 +52,8 @@ def test_what_is_done_is_the_sum_of_its_tasks() -> None:
 WORK = """
 import time
 from jobs.output.failure import say
-from jobs.output.progress import counting, doing, shown
-with shown(is_quiet={is_quiet}):
+from jobs.output.progress import counting, doing, show_progress
+with show_progress(is_quiet={is_quiet}):
     with doing("replay"), counting(1_000, "records") as activity:
         time.sleep(1.2)
         activity.done = 250
@@ -94,6 +97,40 @@ def test_a_live_line_shows_after_three_seconds_how_much_is_done_and_left(watched
 
 def test_what_is_said_and_printed_takes_the_place_of_the_live_line(watched: Shown) -> None:
     assert watched.screen == ["groupscope: a partition was not seen", "done"]
+
+
+def test_a_message_waits_until_a_line_is_drawn_and_then_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events, is_drawing, may_go_on = [], threading.Event(), threading.Event()
+
+    def write(descriptor: int, text: bytes) -> int:
+        if b"replay" in text:
+            is_drawing.set()
+            assert may_go_on.wait(60)
+        events.append(text)
+        return len(text)
+
+    monkeypatch.setattr(live_line.os, "write", write)
+    live = Live()
+    monkeypatch.setattr(failure, "LIVE", live)
+
+    def draw() -> None:
+        with live.lock:
+            live.draw("replay: 1 s so far")
+
+    drawing = threading.Thread(target=draw)
+    saying = threading.Thread(target=failure.say, args=["a partition was not seen"])
+    drawing.start()
+    assert is_drawing.wait(60)
+    saying.start()
+    saying.join(0.2)
+    assert capsys.readouterr().err == ""
+    may_go_on.set()
+    drawing.join()
+    saying.join()
+    assert events == [b"\rreplay: 1 s so far\x1b[K", b"\r\x1b[K"]
+    assert capsys.readouterr().err == "groupscope: a partition was not seen\n"
 
 
 def test_a_live_line_is_cut_where_the_terminal_is_narrow() -> None:

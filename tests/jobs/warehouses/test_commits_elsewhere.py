@@ -13,7 +13,7 @@ from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.storage.stored_path import Place, StoredPath
 from jobs.warehouses import delta_commits
 from jobs.warehouses.delta_commits import commit
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table, sequence_of
+from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, open_table, sequence_of
 from jobs.warehouses.leftovers import leftovers
 from schemas.contract.tables import TABLES
 from tests.builders.storages.kinds import ELSEWHERE, storage
@@ -29,10 +29,10 @@ SECOND = DataFile("part-2.parquet", 20, 5, '{"numRecords":5}', is_data_change=Fa
 OTHER = DataFile("is_open=false/part-00000-a.c000.snappy.parquet", 30, 1, '{"numRecords":1}', is_open=False)
 CHANGES = [
     Change((FIRST, OTHER)),
-    Change((SECOND,), (Removed(FIRST.name, is_data_change=False), Removed(OTHER.name, is_data_change=True))),
+    Change((SECOND,), (RemovedFile(FIRST.name, is_data_change=False), RemovedFile(OTHER.name, is_data_change=True))),
     Change(),
     Change((FIRST,)),
-    Change((), (Removed(SECOND.name, is_data_change=True),)),
+    Change((), (RemovedFile(SECOND.name, is_data_change=True),)),
 ]
 
 

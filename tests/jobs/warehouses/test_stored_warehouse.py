@@ -127,7 +127,7 @@ def test_a_bucket_that_cannot_be_used_is_told_in_one_line(
     source, _ = sources(tmp_path, rng)
     assert run("s3://nosuchbucket/w", source) == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capsys.readouterr().err.splitlines()
-    told = "no such bucket or container, one that is there was expected"
+    told = "no such bucket or container; give one that is there"
     assert line == f"groupscope: s3://nosuchbucket/w: {told}"
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
     config = tmp_path / "short.toml"

@@ -25,6 +25,7 @@ from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.connection import KafkaConnection
 from jobs.broker.fetch import fetch_request
+from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows, run_ingest
 from tests.jobs.refused import unchanged
@@ -322,7 +323,7 @@ def throttled_ms(guarded: Guarded, properties: ClientProperties) -> int:
 
 
 def busiest(cluster: KafkaCluster) -> int:
-    ends = cluster.offsets([(OFFSETS_TOPIC, number) for number in range(4)])
+    ends = partition_offsets(cluster, [(OFFSETS_TOPIC, number) for number in range(4)])
     return max(ends, key=lambda key: ends[key].end)[1]
 
 

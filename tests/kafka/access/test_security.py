@@ -11,7 +11,8 @@ from kafka import KafkaProducer
 from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import Forbidden
-from jobs.broker.fetch import fetched
+from jobs.broker.fetch import fetch
+from jobs.broker.offsets import partition_offsets
 from jobs.output.failure import Failure
 from tests.kafka.access.certificates import KEY_PASSWORD
 from tests.kafka.access.secured_broker import (
@@ -82,10 +83,10 @@ def reads(there: Secured, cluster: KafkaCluster) -> None:
     topic = cluster.topics(["t"])["t"]
     assert topic is not None
     assert [each.partition for each in topic.partitions] == [0, 1]
-    offsets = cluster.offsets([("t", 0), ("t", 1)])
+    offsets = partition_offsets(cluster, [("t", 0), ("t", 1)])
     assert [(each.start, each.end) for each in offsets.values()] == [(0, RECORDS), (0, 0)]
     (segment,) = (there.broker.log_dir / "t-0").glob("*.log")
-    assert b"".join(each.content for each in fetched(cluster, "t", 0, 0, RECORDS)) == segment.read_bytes()
+    assert b"".join(each.content for each in fetch(cluster, "t", 0, 0, RECORDS)) == segment.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_a_login_that_expires_during_the_read(there: Secured) -> None:
     with opened(there, "SCRAMONLY", LOGIN | login("SCRAM-SHA-256")) as cluster:
         reads(there, cluster)
         time.sleep(SESSION_MS / 1000 + 0.5)
-        parts = fetched(cluster, "t", 0, 0, RECORDS, 1)
+        parts = fetch(cluster, "t", 0, 0, RECORDS, 1)
         next(parts)
         time.sleep(SESSION_MS / 1000 + 0.5)
         assert len(list(parts)) == RECORDS - 1
@@ -248,9 +249,9 @@ def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) ->
         with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no DESCRIBE permission on it$"):
             cluster.topics(["t"])
         with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no DESCRIBE permission on it$"):
-            cluster.offsets([("t", 0)])
+            partition_offsets(cluster, [("t", 0)])
         with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no DESCRIBE permission on it$"):
-            list(fetched(cluster, "t", 0, 0, 1))
+            list(fetch(cluster, "t", 0, 0, 1))
         with pytest.raises(
             Forbidden, match=r"^settings of the brokers are left out: the Kafka user has no DESCRIBE_CONFIGS permission"
         ):
@@ -259,11 +260,11 @@ def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) ->
         assert cluster.topics(["t"], left_out) == {}
         assert left_out == {"t": "topic t: the Kafka user has no DESCRIBE permission on it"}
         left: dict[tuple[str, int], str] = {}
-        assert cluster.offsets([("t", 0)], left) == {}
+        assert partition_offsets(cluster, [("t", 0)], left) == {}
         assert left == {("t", 0): "topic t: the Kafka user has no DESCRIBE permission on it"}
         allow("Describe", "--topic", "t")
-        assert cluster.offsets([("t", 0)])["t", 0].end == RECORDS
+        assert partition_offsets(cluster, [("t", 0)])["t", 0].end == RECORDS
         with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no READ permission on it$"):
-            list(fetched(cluster, "t", 0, 0, 1))
+            list(fetch(cluster, "t", 0, 0, 1))
         allow("DescribeConfigs", "--cluster")
         assert cluster.settings(["offsets.retention.minutes"]) == {"offsets.retention.minutes": "10080"}

@@ -17,7 +17,7 @@ from tests.builders.warehouses.replayed_segments import command
 from tests.kafka.capture import Capture
 from udfs.assignors.questions.specs import Topic
 from udfs.assignors.registry import OF_LEADERS
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.classic_audit import TABLE, ClassicAudit
 
@@ -52,7 +52,7 @@ def facts_of(capture: Capture) -> Facts:
     )
 
 
-def audited(log: Log, schemas: dict[str, pa.Schema], facts: Facts) -> list[Audited]:
+def audited(log: Log, schemas: dict[str, pa.Schema], facts: Facts) -> list[AuditRow]:
     tables = {name: pa.Table.from_pylist(rows, schemas[name]).select(COLUMNS[name]) for name, rows in log.items()}
     return ClassicAudit(facts, {}).take(tables)
 

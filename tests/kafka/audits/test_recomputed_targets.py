@@ -14,7 +14,7 @@ from tests.kafka.audits.recomputed import Tables, facts_of, partitions_of
 from tests.kafka.capture import Capture
 from tests.kafka.observations import observations_of
 from tests.kafka.releases import RELEASES
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern_audit import ModernAudit
 
@@ -42,16 +42,16 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], list[Tabl
     return of
 
 
-def audited(partitions: list[Tables], facts: Facts) -> list[Audited]:
+def audited(partitions: list[Tables], facts: Facts) -> list[AuditRow]:
     return [row for tables in partitions for row in taken(tables, facts)]
 
 
-def taken(tables: Tables, facts: Facts) -> list[Audited]:
+def taken(tables: Tables, facts: Facts) -> list[AuditRow]:
     audit = ModernAudit(facts, {})
     return audit.take(tables)
 
 
-def assert_reproduced(rows: list[Audited], release: str) -> Counter[str]:
+def assert_reproduced(rows: list[AuditRow], release: str) -> Counter[str]:
     """Returns how many rows there are of each kind of group and algorithm."""
     for row in rows:
         told = f"{row.group_id} at {row.assignment_offset}: {row.verdict}, {row.reason}, {row.differences}"
@@ -161,7 +161,7 @@ def as_sets(each: Lists) -> set[tuple[str, int]]:
     return {(of["topic_id"], partition) for of in each for partition in of["partitions"]}
 
 
-def altered(tables: Tables, row: Audited, alter: Callable[[list[Lists]], bool]) -> Tables | None:
+def altered(tables: Tables, row: AuditRow, alter: Callable[[list[Lists]], bool]) -> Tables | None:
     """The targets that stand in a row before the row's record; None: there is nothing to alter like this."""
     rows = tables[TARGETS].to_pylist()
     completions = tables["target_assignment_metadata"].to_pylist()
@@ -179,7 +179,7 @@ def altered(tables: Tables, row: Audited, alter: Callable[[list[Lists]], bool]) 
     return {**tables, TARGETS: pa.Table.from_pylist(rows, tables[TARGETS].schema)}
 
 
-def last_targets(rows: list[Audited]) -> Iterator[Audited]:
+def last_targets(rows: list[AuditRow]) -> Iterator[AuditRow]:
     """What comes behind an altered target is computed from it, and may differ for that."""
     newest = {row.group_id: row for row in rows if row.verdict == Verdict.SAME}
     of_groups = {row.group_id: row for row in rows}

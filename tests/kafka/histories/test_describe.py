@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from jobs.answers.history import History, opened, state_at
+from jobs.answers.history import History, open_history, state_at
 from jobs.answers.states.description import group_state, members, offsets
 from jobs.command_line.flags import EPOCH
 from jobs.output.rows import cell_text
@@ -64,7 +64,7 @@ def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_wor
     warehouse = tmp_path / "warehouse"
     replayed = replay(warehouse, observations.log_dir, "--snapshots", str(tmp_path / "snapshots.jsonl"))
     arguments = argparse.Namespace(warehouse=str(warehouse), cluster=None, debug=False)
-    history = opened(arguments)
+    history = open_history(arguments)
     compared: set[tuple[str, str]] = set()
     for line in observations.of_kind("tool"):
         what = line["arguments"][2]

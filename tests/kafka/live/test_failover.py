@@ -8,7 +8,7 @@ import pytest
 
 import jobs.ingestion.live.span
 from jobs.broker.cluster import KafkaCluster
-from jobs.broker.fetch import Fetched, fetched
+from jobs.broker.fetch import FetchedBatches, fetch
 from tests.jobs.ingested import history, ingest, rows
 from tests.kafka.live.three_nodes import Node, three_running
 from tests.kafka.live_broker import copied_segments, history_of_segments, play
@@ -45,9 +45,9 @@ def kill_leader_amid(nodes: list[Node], patched: pytest.MonkeyPatch) -> list[Nod
     killed: list[Node] = []
     num_answers = 0
 
-    def amid(cluster: KafkaCluster, topic: str, partition: int, *told: Any) -> Iterator[Fetched]:
+    def amid(cluster: KafkaCluster, topic: str, partition: int, *told: Any) -> Iterator[FetchedBatches]:
         nonlocal num_answers
-        for answer in fetched(cluster, topic, partition, *told):
+        for answer in fetch(cluster, topic, partition, *told):
             num_answers += 1
             if num_answers == ANSWERS_BEFORE:
                 leader = cluster.leader(topic, partition)
@@ -55,7 +55,7 @@ def kill_leader_amid(nodes: list[Node], patched: pytest.MonkeyPatch) -> list[Nod
                 killed[0].kill()
             yield answer
 
-    patched.setattr(jobs.ingestion.live.span, "fetched", amid)
+    patched.setattr(jobs.ingestion.live.span, "fetch", amid)
     patched.setattr(jobs.ingestion.live.span, "MOST_AT_ONCE", 1000)
     patched.setattr(jobs.ingestion.live.span, "LEAST_AT_ONCE", 1000)
     return killed

@@ -14,6 +14,7 @@ import jobs.ingestion.live.span
 import jobs.sources.live_cuts
 from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
+from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.kafka.broker import Broker, running
@@ -79,7 +80,7 @@ def let_all_go(broker: Broker) -> int:
     with admin_of(broker) as admin, KafkaCluster(broker.bootstrap, client_properties(None)) as cluster:
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, gone)])
         deadline = time.monotonic() + 120
-        while (offsets := cluster.offsets([(TOPIC, 0)])[TOPIC, 0]).start < offsets.end:
+        while (offsets := partition_offsets(cluster, [(TOPIC, 0)])[TOPIC, 0]).start < offsets.end:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, kept)])

@@ -14,6 +14,7 @@ from jobs.spark.jars import JarSet, jar_folder, jars
 from tests.kafka import jar_sets
 from tests.kafka.java_programs import compile_java, java_command
 from tests.kafka.oracle.kafka_json import project_form
+from tests.short_lived_java import FLAGS
 
 HERE: Final = Path(__file__).parent
 MESSAGE_SOURCES: Final = ("RandomValues.java", "GeneratedMessage.java")
@@ -153,7 +154,7 @@ def run(jar_set: JarSet, sources: tuple[str, ...], main: str, *arguments: str) -
     classes = compile_java([HERE / source for source in sources], [folder])
     # Logs of Kafka's own classes go to stderr; they may fill a pipe that nobody reads, but not a file.
     with tempfile.TemporaryFile() as errors:
-        command = java_command(main, [classes, folder], arguments, ["-Xmx512m"])
+        command = java_command(main, [classes, folder], arguments, ["-Xmx512m", *FLAGS])
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:
             assert process.stdout is not None
             yield from map(json.loads, process.stdout)

@@ -326,7 +326,7 @@ def test_what_is_wrong_is_told_on_one_line(small: Broker, tmp_path: Path, capsys
     assert told("--into", tmp_path / "none" / "x")[0] == ExitCode.FAILED
     assert told("--into", "/dev/full") == (
         1,
-        "--into /dev/full: No space left on device, a file that can be written was expected",
+        "--into /dev/full: No space left on device; give a file that can be written",
     )
     assert path.read_text() == ""
     path.write_text("orders:0:7\n")

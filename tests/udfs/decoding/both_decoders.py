@@ -9,7 +9,7 @@ import pyarrow as pa
 from tests.builders.records.encoder import UNKNOWN_TAGS
 from tests.oracles.decoding.decoder import decode_record
 from tests.udfs.decoding.decoder_answers import without_null_tags
-from udfs.arrays.slices import Slices, padded
+from udfs.arrays.slices import Slices, padded, slices_of
 from udfs.decoding.decode import CONTROL, Decoded, Part, decode
 
 Row = tuple[bytes | None, bytes | None]
@@ -34,6 +34,11 @@ def fast(rows: Sequence[Row], is_control: bool = False) -> Decoded:
     start, length = np.array(starts, np.int64), np.array(lengths, np.int64)
     keys, values = Slices(data, start[::2], length[::2]), Slices(data, start[1::2], length[1::2])
     return decode(keys, values, np.full(len(rows), is_control))
+
+
+def decode_batch(batch: pa.RecordBatch) -> Decoded:
+    is_control = batch.column("is_control").to_numpy(zero_copy_only=False)
+    return decode(slices_of(batch.column("key")), slices_of(batch.column("value")), is_control)
 
 
 def fast_outcomes(decoded: Decoded, count: int) -> list[Outcome]:
@@ -120,10 +125,10 @@ def hexed(raw: bytes | None) -> str:
 
 
 def table(rows: Sequence[Row], is_control: Sequence[bool] | None = None) -> pa.RecordBatch:
-    columns = {
-        "key": pa.array([key for key, _ in rows], pa.binary()),
-        "value": pa.array([value for _, value in rows], pa.binary()),
-    }
-    if is_control is not None:
-        columns["is_control"] = pa.array(is_control, pa.bool_())
-    return pa.record_batch(columns)
+    return pa.record_batch(
+        {
+            "key": pa.array([key for key, _ in rows], pa.binary()),
+            "value": pa.array([value for _, value in rows], pa.binary()),
+            "is_control": pa.array([False] * len(rows) if is_control is None else is_control, pa.bool_()),
+        }
+    )

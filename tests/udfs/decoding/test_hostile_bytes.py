@@ -15,7 +15,6 @@ from tests.builders.records.hostile_values import hostile_rows
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Kept
 from tests.oracles.decoding.vectors import T_HEX, key_of
 from tests.udfs.decoding.both_decoders import Row, assert_same, fast, fast_outcomes
-from udfs.decoding import columns
 
 ROOT = Path(__file__).parents[3]
 
@@ -136,20 +135,21 @@ def test_hostile_values_say_the_same_by_both_decoders_alone_and_among_others(see
     assert 5 < sum("rejected" in outcome for outcome in alone) < 15
 
 
-def test_values_read_one_by_one_say_the_same_as_walked_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # With a tag that nobody knows, inside a tag.
-    tagged = bytes.fromhex("0000 00 00 0263 032f68 01 00 0000012c 00 01 00 0b 01 0000002d 01 01 09 02 abcd")
-    rows = [*ordinary_rows(seed), (key_of(5), tagged)]
-    walked = fast(rows)
-    monkeypatch.setattr(columns, "FEWEST_STEPS", 0)
-    monkeypatch.setattr(columns, "BYTES_A_STEP", 2**40)
-    alone = fast(rows)
-    assert len(alone.parts) > len(walked.parts)
-    assert fast_outcomes(alone, len(rows)) == fast_outcomes(walked, len(rows))
-    assert sum(part.unknown_tags for part in alone.parts) == sum(part.unknown_tags for part in walked.parts)
+def test_values_that_repeat_a_tag_say_the_same_by_both_decoders_alone_and_among_others(seed: int) -> None:
+    """Type 5 with the protocols of a classic member twice, a tag that nobody knows inside each."""
+    head, classic = "0000 00 00 0263 032f68 01 00 0000012c 00", "00 0b 01 {:08x} 01 01 09 02 abcd"
+    good = (key_of(5), bytes.fromhex(f"{head} 01 {classic.format(45)}"))
+    twice = (key_of(5), bytes.fromhex(f"{head} 02 {classic.format(45)} {classic.format(46)}"))
+    cut = (key_of(5), twice[1][:-1])
+    rows = [good, twice, cut, good]
+    outcomes = assert_same([*ordinary_rows(seed), *rows])[-4:]
+    assert [assert_same([row])[0] for row in rows] == outcomes
+    assert outcomes[1]["value"]["classic_member_metadata"]["session_timeout_ms"] == 46
+    assert outcomes[0] == outcomes[3] != outcomes[1]
+    assert outcomes[2]["rejected"]["reason"] == "underrun"
 
 
-def test_a_value_too_long_to_walk_by_one_shape_is_not_taken_for_a_later_one() -> None:
+def test_a_long_value_of_one_shape_is_not_taken_for_a_later_one() -> None:
     """Deleted topics of type 15 whose ids read as tag 5 and a size, so that 4.0's shape skips each of them as a tag."""
     count = 400
     topic = b"\x05\x11" + bytes(14) + b"\x02t" + b"\x00"
@@ -159,11 +159,7 @@ def test_a_value_too_long_to_walk_by_one_shape_is_not_taken_for_a_later_one() ->
     assert len(outcome["value"]["deleting_topics"]) == count
 
 
-@pytest.mark.parametrize("fewest_steps", [0, 1_000_000])
-def test_a_string_of_a_megabyte_is_rejected_and_one_of_32767_bytes_is_not(
-    monkeypatch: pytest.MonkeyPatch, fewest_steps: int
-) -> None:
-    monkeypatch.setattr(columns, "FEWEST_STEPS", fewest_steps)
+def test_a_string_of_a_megabyte_is_rejected_and_one_of_32767_bytes_is_not() -> None:
     head, tail = bytes.fromhex("0000 00 00"), bytes.fromhex("01 01 00 00000000 00 00")
 
     def named(size: int) -> Row:

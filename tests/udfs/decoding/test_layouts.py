@@ -9,11 +9,11 @@ from schemas.declarations.fields import Array, Field, FieldType, Kind, Shape, St
 from tests.builders.records.encoder import encode_value
 from tests.builders.records.random_records import Draw
 from tests.udfs.decoding.both_decoders import in_type, joined, without_unknown_tags
-from udfs.arrays.big_endian import Views
 from udfs.arrays.slices import Slices, padded
-from udfs.decoding import columns as message_columns
-from udfs.decoding.columns import PREFIX, read_columns
+from udfs.decoding.messages import columns as message_columns
+from udfs.decoding.messages.columns import read_columns
 from udfs.decoding.scalar_reader import read_message
+from udfs.decoding.steps.kernels import PREFIX
 
 NUMBERS = (Kind.INT8, Kind.INT16, Kind.UINT16, Kind.INT32, Kind.INT64, Kind.UUID)
 KINDS = (*NUMBERS, Kind.STRING, Kind.STRING, Kind.BYTES)
@@ -51,7 +51,6 @@ class MadeUp:
 
 @pytest.mark.parametrize("count", [150, pytest.param(5000, marks=pytest.mark.soak)])
 def test_a_made_up_layout_is_read_as_it_was_drawn(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_columns, "FEWEST_STEPS", 10**9)
     chance = random.Random(seed)
     for _ in range(count):
         shape = MadeUp(chance).shape()
@@ -67,8 +66,16 @@ def test_a_made_up_layout_is_read_as_it_was_drawn(seed: int, count: int, monkeyp
         assert columns.unknown_tags == sum(unknown_tags for _, unknown_tags in alone)
 
 
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_many_fields_of_fixed_size_in_a_row_are_read(seed: int, kind: Kind) -> None:
+    fields = tuple(Field(f"f{place}", each, "Made up.") for place, each in enumerate([kind] * 60 + [*NUMBERS]))
+    shape, draw = Shape(fields, "none", "none"), Draw(random.Random(seed))
+    drawn = [draw.values(shape.layout(0), 0) for _ in range(8)]
+    assert read(shape, [encode_value(shape, 0, values) for values in drawn]).values.to_pylist() == drawn
+
+
 def read(shape: Shape, raw: list[bytes]) -> message_columns.Columns:
     whole, starts, lengths = joined(raw)
     data = padded(whole)
     slices = Slices(data, np.array(starts, np.int64), np.array(lengths, np.int64))
-    return read_columns(Views(data), slices, shape.layout(0), 0)
+    return read_columns(slices, np.arange(len(raw)), shape.layout(0), 0)

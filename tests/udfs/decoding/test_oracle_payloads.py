@@ -11,7 +11,8 @@ from tests.udfs.decoding.decoder_answers import PAYLOAD_DECODERS, Payload
 
 pytestmark = pytest.mark.broker
 
-PAYLOADS_OF_EACH_SORT = 1000
+PAYLOADS_OF_EACH_SORT = 250
+SOAK_PAYLOADS = 1000
 EXAMPLES = 3
 SETS = ("standby_tasks", "partitions_by_host", "standby_partitions_by_host")
 
@@ -19,17 +20,18 @@ SETS = ("standby_tasks", "partitions_by_host", "standby_partitions_by_host")
 @dataclass(frozen=True)
 class Drawn:
     seed: int
+    payloads: int
     cases: list[PayloadCase] = field(repr=False)  # a failure would print them all
 
 
-@pytest.fixture(scope="module")
-def drawn() -> Drawn:
+@pytest.fixture(scope="module", params=[PAYLOADS_OF_EACH_SORT, pytest.param(SOAK_PAYLOADS, marks=pytest.mark.soak)])
+def drawn(request: pytest.FixtureRequest) -> Drawn:
     seed = chosen_seed()
-    return Drawn(seed, list(payload_cases(PAYLOADS_OF_EACH_SORT, seed)))
+    return Drawn(seed, request.param, list(payload_cases(request.param, seed)))
 
 
-def test_a_thousand_payloads_of_every_sort_are_drawn(drawn: Drawn) -> None:
-    assert Counter(case.sort for case in drawn.cases) == dict.fromkeys(expected_payloads(), PAYLOADS_OF_EACH_SORT)
+def test_as_many_payloads_of_every_sort_are_drawn(drawn: Drawn) -> None:
+    assert Counter(case.sort for case in drawn.cases) == dict.fromkeys(expected_payloads(), drawn.payloads)
 
 
 @pytest.mark.parametrize("decoder", PAYLOAD_DECODERS)

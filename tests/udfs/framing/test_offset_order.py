@@ -33,7 +33,7 @@ def ranges_of(found: Framed, before: int, highest: int | None) -> list[RejectedR
     ranges = RejectedRanges(before)
     ranges.take(found.batches, found.rejected, "a.log")
     ranges.close(highest)
-    return ranges.found
+    return ranges.closed
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from tests.builders.groups.named_rows import named_rows
+from udfs.groups.fold import KnownPeriod
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
-from udfs.groups.simple_groups import Known, Live, Replayed, add_simple_groups
+from udfs.groups.simple_groups import Live, Replayed, add_simple_groups
 from udfs.log.gaps import Gaps
 
 
 def stays(
-    live: list[Live], known: list[Known], replayed: Replayed | None = None
+    live: list[Live], known: list[KnownPeriod], replayed: Replayed | None = None
 ) -> list[tuple[int, int | None, str | None, bool]]:
     """From, to, what ended it, and whether it is open, of closed rows first."""
     rows, open_rows = Rows(), Rows()
@@ -77,7 +78,7 @@ def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is
     expected: list[tuple[str | int | None, ...]],
 ) -> None:
     rows, open_rows = Rows(), Rows()
-    known: list[Known] = [(moment(first), moment(last)) for first, last in known_of]
+    known: list[KnownPeriod] = [(moment(first), moment(last)) for first, last in known_of]
     add_simple_groups(rows, open_rows, {"g": [live(*live_of)]}, {"g": known}, Replayed(Gaps(*gaps), holes=holes))
     found = [row for of in (rows, open_rows) for row in named_rows(of, "group_state_intervals")]
     names = ("group_type", "state", "num_members", "confidence")
@@ -89,7 +90,7 @@ def test_it_ends_with_its_last_key_and_begins_again_with_the_next() -> None:
 
 
 def test_it_is_no_simple_group_while_records_of_a_group_tell_otherwise() -> None:
-    known: list[Known] = [(moment(7), moment(20)), (moment(30), None)]
+    known: list[KnownPeriod] = [(moment(7), moment(20)), (moment(30), None)]
     assert stays([live(5)], known) == [(5, 7, "next_state", False), (20, 30, "next_state", False)]
     assert stays([live(8, 25)], known) == [(20, 25, "deleted", False)]
     assert stays([live(8, 15)], known) == []
@@ -102,7 +103,7 @@ def test_a_tombstone_of_group_and_keys_in_one_write_leaves_no_simple_group_behin
 
 
 def test_rows_of_earlier_runs_are_not_made_again_but_what_is_open_is() -> None:
-    known: list[Known] = [(moment(7), moment(20))]
+    known: list[KnownPeriod] = [(moment(7), moment(20))]
     assert stays([live(5)], known, Replayed(Gaps(), after=25)) == [(20, None, None, True)]
     assert stays([live(5, 30)], known, Replayed(Gaps(), after=25)) == [(20, 30, "deleted", False)]
 

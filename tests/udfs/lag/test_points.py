@@ -4,19 +4,27 @@ import base64
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from schemas.tables.lag import LAG_POINTS
 from schemas.words.lag import LagUnknown
 from tests.builders.tables.lag_histories import DAY, SECOND, commit, fast, history, history_of, random_model
 from tests.oracles.lag.lag_at_snapshots import Captured, SlowLag
-from udfs.lag.points import lag_point_pieces, lag_point_rows
+from udfs.arrays.arrow_schema import table_schema
+from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.points import lag_point_pieces
 
 PLACE = ("orders", 0)
 # Of 29 days, in milliseconds.
 MONTH = 29 * 86_400_000
 # End offsets by second, with a time without new messages.
 POINTS = {0: 1000, 30: 1300, 90: 1300, 120: 1900}
+
+
+def lag_point_rows(of: PartitionHistory, settled_from: int | None) -> pa.Table:
+    rows = list(lag_point_pieces(of, settled_from, None))
+    return pa.concat_tables(rows, promote_options="permissive") if rows else table_schema(LAG_POINTS).empty_table()
 
 
 def ends(points: dict[int, int], topic_id: str | None = None, start: int | None = 0) -> dict[int, Any]:

@@ -82,7 +82,7 @@ def summed(rng: np.random.Generator, rows: list[Row], settled: datetime | None) 
     for wanted in (True, False):
         for piece in pieces(rng, [row for row, each in zip(rows, is_open, strict=True) if each is wanted]):
             found += sums.take(piece)
-    return [*found, *sums.rest()]
+    return [*found, *sums.remaining()]
 
 
 def told(rows: Iterable[Row]) -> list[str]:

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from udfs.lines.json_text import Style, joined, text_of
+from udfs.lines.json_text import Style, join_pieces, text_of
 
 
 def texts(column: pa.Array, style: Style | None = None) -> list[object]:
-    return [json.loads(text) for text in joined(text_of(column, style or Style()), len(column)).to_pylist()]
+    return [json.loads(text) for text in join_pieces(text_of(column, style or Style()), len(column)).to_pylist()]
 
 
 MEMBER = pa.struct([("name", pa.string()), ("raw", pa.binary()), ("numbers", pa.list_(pa.int32()))])

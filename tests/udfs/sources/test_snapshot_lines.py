@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from udfs.sources.snapshot_fields import Malformed, Snapshots
-from udfs.sources.snapshot_lines import Contradiction, merged, parse
+from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse
 
 NOW = 1_700_000_000_000
 ID = "Jx5m2k3lQ0-Yb_7wPz1aAg"
@@ -183,8 +183,8 @@ def test_a_malformed_description_is_told_with_its_line(text: str, told: str) -> 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "empty, snapshots were expected"),
-        ("\n \n", "empty, snapshots were expected"),
+        ("", "empty; give snapshots"),
+        ("\n \n", "empty; give snapshots"),
         ("t:0:1\n\nnonsense", 'line 3: "nonsense", topic:partition:offset expected'),
         ("t:0", 'line 1: "t:0", topic:partition:offset expected'),
         ("t:x:1", 'line 1: partition: "x", an integer from 0 to 2147483647 expected'),
@@ -286,7 +286,9 @@ def test_what_several_files_tell_is_one_row() -> None:
     text = parse("t:1:5\nt:0:7", NOW)
     ours = {"topic": "t", "topic_id": ID, "partitions": [{"partition": 0, "log_start_offset": 2, "log_end_offset": 7}]}
     full = parse(json.dumps({"captured_at": NOW, "topics": [ours]}), 1)
-    rows = merged(((name, row) for name, each in (("a", text), ("b", full), ("c", text)) for row in each.topics), KEY)
+    rows = merge_rows(
+        ((name, row) for name, each in (("a", text), ("b", full), ("c", text)) for row in each.topics), KEY
+    )
     assert rows == [
         {
             "captured_time": NOW, "topic": "t", "partition": 0, "log_end_offset": 7, "log_start_offset": 2,
@@ -303,10 +305,10 @@ def test_contradictions_name_both_files_and_both_values() -> None:
         ("latest.txt", parse("t:0:9", NOW)),
     ]
     with pytest.raises(Contradiction) as caught:
-        merged(((name, row) for name, each in ends for row in each.topics), KEY)
+        merge_rows(((name, row) for name, each in ends for row in each.topics), KEY)
     assert str(caught.value) == (
         f"two snapshots contradict each other about captured_time {NOW}, topic t, partition 0: "
         "log_end_offset is 5 in earliest.txt, but 9 in latest.txt"
     )
     later = [("a", parse("t:0:5", NOW)), ("a", parse("t:0:9", NOW + 1))]
-    assert len(merged(((name, row) for name, each in later for row in each.topics), KEY)) == 2
+    assert len(merge_rows(((name, row) for name, each in later for row in each.topics), KEY)) == 2

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from schemas.contract.tables import TABLES
 from tests.builders.warehouses.by_hand import filled
+from udfs.topics.committed import committed_topics
 from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits, named_by_groups
 
 Seen = tuple[str | None, str | None, int, int | None]
@@ -52,10 +53,13 @@ def test_commits_name_what_a_slow_walk_finds_however_they_are_cut() -> None:
     for _ in range(100):
         seen = drawn(random, random.randint(0, 30))
         cut = random.randint(0, len(seen))
-        whole = named_by_commits(commits(seen))
+        whole = named_by_commits(committed_topics(commits(seen)))
         assert plain(whole) == slow(seen)
-        assert merged(named_by_commits(commits(seen[cut:])), named_by_commits(commits(seen[:cut]))) == merged(whole)
-    assert named_by_commits(commits([("a", None, 3, 5)], is_tombstone=True)) == []
+        assert merged(
+            named_by_commits(committed_topics(commits(seen[cut:]))),
+            named_by_commits(committed_topics(commits(seen[:cut]))),
+        ) == merged(whole)
+    assert named_by_commits(committed_topics(commits([("a", None, 3, 5)], is_tombstone=True))) == []
 
 
 def of_groups(random: Random) -> tuple[dict[str, list[dict[str, Any]]], list[Seen]]:

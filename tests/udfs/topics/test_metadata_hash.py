@@ -2,18 +2,18 @@
 
 from udfs.assignors.questions.specs import Topic
 from udfs.topics.ids import topic_id_of
-from udfs.topics.metadata_hash import group_hash, signed, topic_hash
+from udfs.topics.metadata_hash import group_hash, to_signed, topic_hash
 
 FOO = Topic("foo", 2, topic_id_of(1, 2), (("rack0", "rack1"), ("rack1", "rack2")))
 BAR = Topic("bar", 3, topic_id_of(1, 3))
 
 
 def test_a_topic_is_hashed_with_the_racks_of_its_replicas() -> None:
-    assert signed(topic_hash(FOO)) == 4353889350917689232
+    assert to_signed(topic_hash(FOO)) == 4353889350917689232
 
 
 def test_a_topic_without_racks_is_hashed_by_its_partitions() -> None:
-    assert signed(topic_hash(BAR)) == -1818907426565134091
+    assert to_signed(topic_hash(BAR)) == -1818907426565134091
 
 
 def test_topics_are_hashed_by_name_whatever_their_order() -> None:

@@ -23,7 +23,7 @@ def all_to_everybody(group: ShareGroup) -> list[list[Pair]]:
     return lists
 
 
-def hashed(group: ShareGroup) -> list[list[Pair]]:
+def assign_by_hash(group: ShareGroup) -> list[list[Pair]]:
     """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest."""
     if not group.num_names[0]:
         return [[] for _ in group.members]
@@ -43,7 +43,7 @@ def hashed(group: ShareGroup) -> list[list[Pair]]:
                 given[member].add(pair)
                 taken.add(pair)
     deal_up_to([pair for pair in wanted if pair not in taken], given, share)
-    return [listed(group, pairs) for pairs in given]
+    return [java_list(group, pairs) for pairs in given]
 
 
 def deal_up_to(pairs: list[Pair], given: list[JavaSet[Pair]], share: int) -> None:
@@ -91,7 +91,7 @@ def hashed_by_subscription(group: ShareGroup) -> list[list[Pair]]:
         for member in members if pair not in assigned else ():
             if member in subscribers.get(pair[0], ()):
                 given[member].add(pair)
-    return [listed(group, pairs) for pairs in given]
+    return [java_list(group, pairs) for pairs in given]
 
 
 def hash_to(group: ShareGroup, members: Iterable[int], pairs: list[Pair], assigned: Partitions) -> None:
@@ -109,7 +109,7 @@ def holders(group: ShareGroup) -> Partitions:
     return found
 
 
-def listed(group: ShareGroup, pairs: JavaSet[Pair]) -> list[Pair]:
+def java_list(group: ShareGroup, pairs: JavaSet[Pair]) -> list[Pair]:
     target: Target = JavaTable(group.ids.topics)
     for topic, partition in pairs:
         target.compute_if_absent(topic, lambda: JavaSet(NUMBERS)).add(partition)

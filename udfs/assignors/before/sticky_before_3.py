@@ -20,9 +20,9 @@ from udfs.assignors.java.iteration_order import (
     string_hashes,
     topic_partition_hashes,
 )
-from udfs.assignors.questions.partition_numbers import NumberedTopics, numbered
+from udfs.assignors.questions.partition_numbers import NumberedTopics, number_partitions
 from udfs.assignors.questions.problems import ABSENT, Assignment, AssignorFailed, Problem, Rows, within
-from udfs.assignors.sticky_steps.balance import reassigned
+from udfs.assignors.sticky_steps.balance import fairer_lists
 from udfs.assignors.sticky_steps.claims import Ownership
 from udfs.assignors.sticky_steps.general_assign import give, listed_times, rows_of, start
 from udfs.assignors.sticky_steps.member_data import last_generation, previous_assignment
@@ -58,7 +58,7 @@ def cooperative_claim(problem: Problem, member: int) -> Claim:
 
 
 def sticky_before_3(problem: Problem) -> Assignment:
-    rows, _ = assigned(problem, [sticky_claim(problem, member) for member in problem.walked.tolist()], NOTHING)
+    rows, _ = assign(problem, [sticky_claim(problem, member) for member in problem.walked.tolist()], NOTHING)
     return rows
 
 
@@ -66,13 +66,13 @@ def cooperative_before_3(problem: Problem) -> tuple[Assignment, NDArray[np.bool_
     """With the rows that must wait, where the way taken tells."""
     claims = [cooperative_claim(problem, member) for member in problem.walked.tolist()]
     # Its user data cannot be read twice either, but says only the generation.
-    return assigned(problem, claims, None)
+    return assign(problem, claims, None)
 
 
 NOTHING = Claim((), None)
 
 
-def assigned(
+def assign(
     problem: Problem, claims: Sequence[Claim], second_reading: Claim | None
 ) -> tuple[Assignment, NDArray[np.bool_] | None]:
     """`claims` in the order of the walk.
@@ -111,7 +111,7 @@ def general(problem: Problem, claims: Sequence[Claim]) -> Rows:
     rows, before_rows = holding_rows(problem, walked, holders)
     times = listed_times(problem)
     order = np.lexsort((problem.topic_ranks, times))
-    topics = numbered(problem, order[problem.known[order]])
+    topics = number_partitions(problem, order[problem.known[order]])
     before = dict(
         zip(numbers_of(topics, before_rows), ranks(problem.walked)[before_rows.members].tolist(), strict=True)
     )
@@ -124,10 +124,10 @@ def general(problem: Problem, claims: Sequence[Claim]) -> Rows:
     kept = rows.take(is_kept)
     is_free = np.ones(topics.total, np.bool_)
     is_free[numbers_of(topics, kept)] = False
-    owned = Ownership(rows, frozenset(), np.zeros(len(rows), np.bool_), ABSENT)
+    owned = Ownership(rows, np.zeros(len(rows), np.bool_), ABSENT)
     state = start(problem, topics, owned, is_kept, numbers[is_free[numbers]], is_strange=False)
     give(state)
-    lists = reassigned(problem, state, times[topics.order] >= 2, before, not is_kept.all(), numbers)
+    lists = fairer_lists(problem, state, times[topics.order] >= 2, before, not is_kept.all(), numbers)
     return rows_of(problem, topics, kept, state, lists)
 
 
@@ -216,7 +216,7 @@ def from_largest(problem: Problem, topics: NumberedTopics, rows: Rows, earlier: 
 def equal(problem: Problem, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
     """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest."""
     by_name = np.argsort(problem.topic_ranks)
-    topics = numbered(problem, by_name[problem.known[by_name]])
+    topics = number_partitions(problem, by_name[problem.known[by_name]])
     owned, contested = owned_lists(problem, claims)
     num_members = len(owned)
     least, most = topics.total // num_members, -(-topics.total // num_members)

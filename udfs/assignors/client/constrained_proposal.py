@@ -5,14 +5,15 @@ keep what they own up to the ceiling of an equal share. Members below the floor 
 partitions from members at the ceiling. The rest goes to members at the floor, one each.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from udfs.assignors.client.sticky_assignors import still_owned
 from udfs.assignors.java.iteration_order import Positions
-from udfs.assignors.questions.partition_numbers import NumberedTopics, numbered
-from udfs.assignors.questions.problems import Assignment, Numbers, Problem
+from udfs.assignors.questions.partition_numbers import NumberedTopics, number_partitions
+from udfs.assignors.questions.problems import Answer, Assignment, Numbers, Problem
 from udfs.assignors.questions.spec_values import SpecError
 from udfs.assignors.sticky_steps.claims import cooperative_claims
 
@@ -25,12 +26,16 @@ class Dealt:
     partitions: Positions
 
 
+def constrained_proposals(problems: Sequence[Problem]) -> list[Answer]:
+    return [constrained_proposal(problem) for problem in problems]
+
+
 def constrained_proposal(problem: Problem) -> Assignment:
     refuse_unequal(problem)
     by_name = np.argsort(problem.topic_ranks)
-    topics = numbered(problem, by_name[problem.known[by_name]])
+    topics = number_partitions(problem, by_name[problem.known[by_name]])
     floor, ceiling = topics.total // len(problem.members), -(-topics.total // len(problem.members))
-    kept = first_of_each(owned(problem, topics), ceiling)
+    kept = first_of_each(owned_partitions(problem, topics), ceiling)
     held = np.bincount(kept.members, minlength=len(problem.members))
     free = by_partition(topics, kept.partitions)
     wanting = np.repeat(np.arange(len(held)), np.maximum(floor - held, 0))
@@ -55,10 +60,10 @@ def refuse_unequal(problem: Problem) -> None:
             )
 
 
-def owned(problem: Problem, topics: NumberedTopics) -> Dealt:
+def owned_partitions(problem: Problem, topics: NumberedTopics) -> Dealt:
     """What members of the newest generation own, of partitions that there are. The proposal leaves open whose a
     partition is that two of them own: here the first by id."""
-    claims = cooperative_claims(problem)
+    claims = cooperative_claims([problem])
     rows = claims.rows.take(claims.generations[claims.rows.members] == claims.generations.max())
     rows = rows.take(problem.known[rows.topics])
     rows = rows.take(rows.partitions < problem.counts[rows.topics])

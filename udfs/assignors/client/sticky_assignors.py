@@ -1,45 +1,70 @@
 """Kafka's sticky and cooperative-sticky assignors."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from udfs.assignors.before.sticky_before_3 import cooperative_before_3, sticky_before_3
+from udfs.assignors.flat_groups.groups import answer_most_together
 from udfs.assignors.java.iteration_order import ranks
 from udfs.assignors.questions.partition_numbers import NOBODY
-from udfs.assignors.questions.problems import Assignment, Problem, Rows
+from udfs.assignors.questions.problems import Answer, Assignment, Problem, Rows
 from udfs.assignors.sticky_steps.claims import ClaimsOf, cooperative_claims, ownership, sticky_claims
-from udfs.assignors.sticky_steps.constrained_assign import constrained
+from udfs.assignors.sticky_steps.constrained_assign import assign_constrained
 from udfs.assignors.sticky_steps.general_assign import general
 
 REWRITTEN_SINCE = (3, 0, 0)
 
 
-def sticky(problem: Problem) -> Assignment:
+def stickies(problems: Sequence[Problem]) -> list[Answer]:
+    def together(some: Sequence[Problem]) -> list[Answer]:
+        return assign_constrained(some, sticky_claims(some), waits=False)
+
+    return answer_most_together(problems, together, goes_alone, sticky_alone)
+
+
+def sticky_alone(problem: Problem) -> Assignment:
     if problem.release < REWRITTEN_SINCE:
         return sticky_before_3(problem)
-    rows, _ = assigned(problem, sticky_claims)
-    return rows
+    return assign_generally(problem, sticky_claims)
 
 
-def cooperative_sticky(problem: Problem) -> Assignment:
-    """Leaves out what another member must revoke first: the next rebalance gives it."""
-    is_old = problem.release < REWRITTEN_SINCE
-    rows, waits = cooperative_before_3(problem) if is_old else assigned(problem, cooperative_claims)
+def cooperative_stickies(problems: Sequence[Problem]) -> list[Answer]:
+    """They leave out what another member must revoke first: the next rebalance gives it."""
+
+    def together(some: Sequence[Problem]) -> list[Answer]:
+        return assign_constrained(some, cooperative_claims(some), waits=True)
+
+    return answer_most_together(problems, together, goes_alone, cooperative_alone)
+
+
+def cooperative_alone(problem: Problem) -> Assignment:
+    waits = None
+    if problem.release < REWRITTEN_SINCE:
+        rows, waits = cooperative_before_3(problem)
+    else:
+        rows = assign_generally(problem, cooperative_claims)
     if waits is None:
         waits = still_owned(problem, rows)
     return rows.take(~waits) if waits.any() else rows
 
 
-def assigned(problem: Problem, claims_of: ClaimsOf) -> tuple[Rows, NDArray[np.bool_] | None]:
-    claims = claims_of(problem)
-    owned = ownership(problem, claims)
-    if are_subscriptions_equal(problem):
-        return constrained(problem, owned)
-    return general(problem, claims, owned), None
+def goes_alone(problem: Problem) -> bool:
+    return problem.release < REWRITTEN_SINCE or not are_subscriptions_equal(problem)
+
+
+def assign_generally(problem: Problem, claims_of: ClaimsOf) -> Assignment:
+    claims = claims_of([problem])
+    return general(problem, claims, ownership(problem, claims))
 
 
 def are_subscriptions_equal(problem: Problem) -> bool:
     """Against the first member that subscribes to something; members before it do not count, as in Kafka."""
+    if len(problem.topics_of_class) == 1:
+        # Kafka counts a topic that is listed twice.
+        (listed,) = problem.topics_of_class
+        return len(problem.members) < 2 or len(set(listed.tolist())) == len(listed)
     classes = problem.class_of_member[problem.walked]
     sizes = np.array([len(topics) for topics in problem.topics_of_class])
     (some,) = np.nonzero(sizes[classes])

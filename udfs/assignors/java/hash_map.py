@@ -1,20 +1,17 @@
-"""Java's HashMap, step by step: for answers that depend on the order of many small tables, or of crowded buckets.
-
-If there are only puts, `iteration_order` and `server/member_maps` compute the order of whole arrays, many times faster.
-"""
+"""Java's HashMap and HashSet for rules that change many small tables: keys and values are kept by Python, and how Java
+would walk them is computed when somebody asks."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY, FULL_CHAIN, FULL_CHAIN_COMPUTED, SMALLEST_TREE_TABLE
-from udfs.assignors.java.tree_buckets import Node, TreeBucket
+import numpy as np
+
+from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, dense_ranks, with_ranks
+from udfs.assignors.java.kernels import COMPUTE, PUT, REMOVE, REMOVE_WALKING, TOUCH, walked_after
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-# A tree of so few keys becomes a chain again when its table doubles.
-SMALL_TREE: Final = 6
 
 
 @dataclass(frozen=True)
@@ -22,7 +19,7 @@ class Keys(Generic[K]):
     """`hash_code` without sign; `rank` is what compareTo orders keys of one hash code by."""
 
     hash_code: Callable[[K], int]
-    rank: Callable[[K], object]
+    rank: Callable[[K], Any]
 
 
 NUMBERS: Final = Keys[int](lambda number: number, lambda number: number)
@@ -33,8 +30,9 @@ class JavaTable(Generic[K, V]):
         self._keys = keys
         self._capacity = capacity
         self._entries: dict[K, V] = {}
-        self._spread: dict[K, int] = {}
-        self._buckets: dict[int, list[K] | TreeBucket] = {}
+        # Every key that ever was in the table, and what was done to it.
+        self._numbers: dict[K, int] = {}
+        self._steps: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -50,97 +48,38 @@ class JavaTable(Generic[K, V]):
 
     def __iter__(self) -> Iterator[K]:
         """The keys as Java walks them; what is removed meanwhile is still met."""
-        found: list[K] = []
-        for _, bucket in sorted(self._buckets.items(), key=lambda item: item[0]):
-            found += bucket if isinstance(bucket, list) else chain(bucket.order)
-        return iter(found)
+        keys = list(self._numbers)
+        hashes = np.array([self._keys.hash_code(key) for key in keys], np.uint32)
+        kinds, numbers = np.array(self._steps, np.int64).reshape(-1, 2).T.copy()
+        order, _ = with_ranks(
+            lambda ranks: walked_after(hashes, ranks, kinds, numbers, self._capacity),
+            lambda: dense_ranks([self._keys.rank(key) for key in keys]),
+        )
+        return iter([keys[number] for number in order.tolist()])
 
     def items(self) -> Iterator[tuple[K, V]]:
         return ((key, self._entries[key]) for key in self)
 
     def put(self, key: K, value: V) -> None:
         if key not in self._entries:
-            bucket = self._bucket_of(key)
-            if isinstance(bucket, TreeBucket):
-                bucket.add(self._node(key))
-            else:
-                bucket.append(key)
-                if len(bucket) > FULL_CHAIN:
-                    self._make_tree(key, bucket)
-            self._entries[key] = value
-            self._make_room()
+            self._note(PUT, key)
         self._entries[key] = value
 
     def compute_if_absent(self, key: K, make: Callable[[], V]) -> V:
-        """Makes room before it looks, and puts a new key first in its chain."""
-        self._make_room()
-        if key not in self._entries:
-            bucket = self._bucket_of(key)
-            if isinstance(bucket, TreeBucket):
-                bucket.add(self._node(key))
-            else:
-                bucket.insert(0, key)
-                if len(bucket) > FULL_CHAIN_COMPUTED:
-                    self._make_tree(key, bucket)
+        if key in self._entries:
+            self._note(TOUCH, key)
+        else:
+            self._note(COMPUTE, key)
             self._entries[key] = make()
         return self._entries[key]
 
-    def remove(self, key: K, by_iterator: bool = False) -> bool:
-        if key not in self._entries:
-            return False
-        number = self._spread[key] & self._capacity - 1
-        bucket = self._buckets[number]
-        if isinstance(bucket, list):
-            bucket.remove(key)
-        elif not bucket.remove(key, by_iterator):
-            self._buckets[number] = bucket = chain(bucket.order)
-        if not bucket:
-            del self._buckets[number]
-        del self._entries[key], self._spread[key]
-        return True
+    def remove(self, key: K, by_iterator: bool = False) -> None:
+        if key in self._entries:
+            self._note(REMOVE_WALKING if by_iterator else REMOVE, key)
+            del self._entries[key]
 
-    def _bucket_of(self, key: K) -> list[K] | TreeBucket:
-        hash_code = self._keys.hash_code(key)
-        self._spread[key] = spread = hash_code ^ hash_code >> 16
-        return self._buckets.setdefault(spread & self._capacity - 1, [])
-
-    def _node(self, key: K) -> Node:
-        spread = self._spread[key]
-        # Java compares hash codes with their sign.
-        return Node(key, (spread - (1 << 32) if spread >> 31 else spread, self._keys.rank(key)))
-
-    def _make_tree(self, key: K, bucket: list[K]) -> None:
-        if self._capacity < SMALLEST_TREE_TABLE:
-            self._double()
-        else:
-            self._buckets[self._spread[key] & self._capacity - 1] = TreeBucket(map(self._node, bucket))
-
-    def _make_room(self) -> None:
-        """Once at a time: a table of one bucket may stay too full by what was computed before."""
-        if len(self._entries) > int(0.75 * self._capacity):
-            self._double()
-
-    def _double(self) -> None:
-        old, self._buckets = self._buckets, {}
-        half, self._capacity = self._capacity, self._capacity * 2
-        for number, bucket in old.items():
-            for high, at in ((0, number), (half, number + half)):
-                if part := self._part(bucket, half, high):
-                    self._buckets[at] = part
-
-    def _part(self, bucket: list[K] | TreeBucket, half: int, high: int) -> list[K] | TreeBucket:
-        """What of a bucket goes to one of the two that it becomes."""
-        if isinstance(bucket, list):
-            return [key for key in bucket if self._spread[key] & half == high]
-        part = [node for node in bucket.order if self._spread[node.key] & half == high]
-        # Java moves a lone key without a look at it.
-        if len(part) <= SMALL_TREE and len(bucket) > 1:
-            return chain(part)
-        return bucket if len(part) == len(bucket) else TreeBucket(part)
-
-
-def chain(nodes: Iterable[Node]) -> list[Any]:
-    return [node.key for node in nodes]
+    def _note(self, kind: int, key: K) -> None:
+        self._steps.append((kind, self._numbers.setdefault(key, len(self._numbers))))
 
 
 class JavaSet(Generic[K]):
@@ -163,5 +102,5 @@ class JavaSet(Generic[K]):
     def add(self, value: K) -> None:
         self._table.put(value, None)
 
-    def remove(self, value: K, by_iterator: bool = False) -> bool:
-        return self._table.remove(value, by_iterator)
+    def remove(self, value: K, by_iterator: bool = False) -> None:
+        self._table.remove(value, by_iterator)

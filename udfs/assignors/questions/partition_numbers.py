@@ -30,14 +30,14 @@ class NumberedTopics:
         return Rows(members.astype(np.int32), self.order[topics], partitions.astype(np.int32))
 
 
-def numbered(problem: Problem, order: Positions) -> NumberedTopics:
+def number_partitions(problem: Problem, order: Positions) -> NumberedTopics:
     counts = problem.counts[order]
     places = np.full(len(problem.topics), NOBODY, np.intp)
     places[order] = np.arange(len(order))
     return NumberedTopics(order.astype(np.int32), places, counts, np.cumsum(counts) - counts)
 
 
-def unassigned(topics: NumberedTopics, kept: Rows, are_strange: NDArray[np.bool_]) -> tuple[Positions, bool]:
+def unassigned_partitions(topics: NumberedTopics, kept: Rows, are_strange: NDArray[np.bool_]) -> tuple[Positions, bool]:
     """All partitions that nobody keeps; and whether what is kept is other than distinct partitions that exist.
 
     Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members keep, is

@@ -1,6 +1,6 @@
 """The question to a client-side assignor as arrays, and its answer: positions instead of names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from udfs.assignors.java.iteration_order import (
     Positions,
     by_text,
-    is_crowded,
     java_sorted,
     put_order,
     ranks,
@@ -54,6 +53,7 @@ def joined(first: Rows, second: Rows) -> Rows:
 
 
 Assignment = Rows
+Answer = Assignment | AssignorFailed
 
 
 @dataclass(frozen=True)
@@ -154,17 +154,11 @@ class Problem:
         met = self.subscribed_in_order
         met = met[put_order(self.topic_hashes[met], rank_of=by_text(self.topics, met))]
         known = met[self.known[met]]
-        if len(known) == len(met) and not is_crowded(self.topic_hashes[met]):
-            # Put in the order in which they stand, they stand so again.
-            return known
         return known[put_order(self.topic_hashes[known], rank_of=by_text(self.topics, known))]
 
     @cached_property
     def statically_sorted(self) -> Positions:
         return statically_sorted(self.members, self.instances, lambda: self.walked)
-
-
-Assignor = Callable[[Problem], Assignment]
 
 
 def within(counts: Numbers) -> Numbers:

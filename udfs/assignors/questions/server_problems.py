@@ -1,7 +1,7 @@
 """The question of a coordinator to its assignor as arrays: positions instead of names."""
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,9 +104,6 @@ class ServerProblem:
 
     def listed(self, places: NDArray[np.integer], topics: Codes, partitions: Codes) -> Assignment:
         return Assignment(self.walked[places].astype(np.int32), topics, partitions)
-
-
-ServerAssignor = Callable[[ServerProblem], Assignment]
 
 
 def server_problem_of(spec: Spec) -> ServerProblem:

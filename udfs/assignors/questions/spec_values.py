@@ -15,16 +15,16 @@ class SpecError(Exception):
     """What is wrong in a spec: the path of the field, its value, and what was expected."""
 
 
-def shown(value: object) -> str:
+def json_text(value: object) -> str:
     """As JSON writes it, in which it came."""
     try:
-        return cut(json.dumps(value, ensure_ascii=False))
+        return shorten(json.dumps(value, ensure_ascii=False))
     except RecursionError:
         # It was read with some calls fewer on the stack.
         return "lists or objects within each other"
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
@@ -36,7 +36,7 @@ class Value:
     value: Any = field(repr=False)
 
     def fail(self, expected: str) -> SpecError:
-        return SpecError(f"{self.path}{': ' if self.path else ''}{shown(self.value)}, expected {expected}")
+        return SpecError(f"{self.path}{': ' if self.path else ''}{json_text(self.value)}, expected {expected}")
 
     def object(self, known: Collection[str]) -> Mapping[str, "Value"]:
         """Its fields that are not null."""
@@ -45,7 +45,7 @@ class Value:
         at = f"{self.path}." if self.path else ""
         for name in self.value:
             if name not in known:
-                raise SpecError(f"{at}{name}: unknown field, expected one of {', '.join(known)}")
+                raise SpecError(f"{at}{shorten(name)}: unknown field, expected one of {', '.join(known)}")
         return {name: Value(f"{at}{name}", value) for name, value in self.value.items() if value is not None}
 
     def items(self) -> list["Value"]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from udfs.assignors.questions.spec_values import INT32_MAX, SpecError, Value, shown
+from udfs.assignors.questions.spec_values import INT32_MAX, SpecError, Value, json_text
 from udfs.assignors.questions.stand_in_ids import stand_in_id
 from udfs.assignors.questions.subscriptions import Unreadable, read_subscription
 
@@ -90,12 +90,12 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
     if not isinstance(line, dict):
         raise Value("", line).fail("an object")
     fields = Value("", {**(defaults or {}), **line}).object(SPEC_FIELDS)
-    protocol = required(fields, "", "group_protocol").one_of(tuple(GroupProtocol))
+    protocol = required_value(fields, "", "group_protocol").one_of(tuple(GroupProtocol))
     refuse_others(fields, "", protocol)
     # Records of modern groups name topics by id, and Kafka's maps hold each id once.
     keys = ("name",) if protocol == GroupProtocol.CLASSIC else ("name", "topic_id")
-    topics = distinct(required(fields, "", "topics"), keys, read_topic)
-    members = distinct(required(fields, "", "members"), ("member_id",), lambda each: read_member(each, protocol))
+    topics = distinct(required_value(fields, "", "topics"), keys, read_topic)
+    members = distinct(required_value(fields, "", "members"), ("member_id",), lambda each: read_member(each, protocol))
     if not members:
         raise fields["members"].fail("at least one member")
     if (count := sum(topic.partitions for topic in topics)) > MOST_PARTITIONS:
@@ -111,7 +111,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
         topics = tuple(replace(topic, topic_id=topic.topic_id or stand_in_id(topic.name)) for topic in topics)
     return Spec(
         group_protocol=protocol,
-        assignor=required(fields, "", "assignor").name(),
+        assignor=required_value(fields, "", "assignor").name(),
         topics=topics,
         members=members,
         leader_memory=optional(fields, "leader_memory", lambda value: value.number(lowest=-1)),
@@ -122,7 +122,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
     )
 
 
-def required(fields: Mapping[str, Value], path: str, name: str) -> Value:
+def required_value(fields: Mapping[str, Value], path: str, name: str) -> Value:
     if name not in fields:
         raise SpecError(f"{path}{'.' if path else ''}{name}: missing")
     return fields[name]
@@ -148,7 +148,7 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
         one = read(value)
         for key in keys:
             if (given := getattr(one, key)) in seen[key]:
-                raise SpecError(f"{value.path}.{key}: {shown(given)} again, expected each once")
+                raise SpecError(f"{value.path}.{key}: {json_text(given)} again, expected each once")
             if given is not None:
                 seen[key].add(given)
         found.append(one)
@@ -157,8 +157,8 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
 
 def read_topic(value: Value) -> Topic:
     fields = value.object(TOPIC_FIELDS)
-    name = required(fields, value.path, "name").name()
-    partitions = required(fields, value.path, "partitions").number()
+    name = required_value(fields, value.path, "name").name()
+    partitions = required_value(fields, value.path, "partitions").number()
     topic_id = optional(fields, "topic_id", read_topic_id)
     racks = optional(fields, "racks", read_racks)
     if racks is not None and len(racks) != partitions:
@@ -183,20 +183,20 @@ def read_racks(value: Value) -> tuple[tuple[str | None, ...], ...]:
 def read_member(value: Value, protocol: GroupProtocol) -> Member:
     fields = value.object(MEMBER_FIELDS)
     refuse_others(fields, value.path, protocol)
-    member_id = required(fields, value.path, "member_id").name()
+    member_id = required_value(fields, value.path, "member_id").name()
     instance_id = optional(fields, "group_instance_id", Value.name)
     if "subscription" in fields:
         return subscribed_by_bytes(value, fields, member_id, instance_id)
     return Member(
-        member_id,
-        instance_id,
+        member_id=member_id,
+        group_instance_id=instance_id,
         # Kafka takes an empty rack for none.
-        optional(fields, "rack_id", Value.text) or None,
-        optional(fields, "subscribed_topics", read_names) or (),
-        optional(fields, "owned", read_owned) or (),
-        optional(fields, "generation", read_generation),
-        optional(fields, "user_data", Value.raw_bytes),
-        optional(fields, "target", read_owned) or (),
+        rack_id=optional(fields, "rack_id", Value.text) or None,
+        subscribed_topics=optional(fields, "subscribed_topics", read_names) or (),
+        owned=optional(fields, "owned", read_owned) or (),
+        generation=optional(fields, "generation", read_generation),
+        user_data=optional(fields, "user_data", Value.raw_bytes),
+        target=optional(fields, "target", read_owned) or (),
     )
 
 
@@ -211,13 +211,13 @@ def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: st
     except Unreadable as error:
         raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
     return Member(
-        member_id,
-        instance_id,
-        found.rack_id,
-        found.topics,
-        found.owned,
-        found.generation,
-        found.user_data,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        rack_id=found.rack_id,
+        subscribed_topics=found.topics,
+        owned=found.owned,
+        generation=found.generation,
+        user_data=found.user_data,
     )
 
 
@@ -250,7 +250,9 @@ def read_owned(value: Value) -> Owned:
 def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
     for topic, _ in owned:
         if topic not in known:
-            raise SpecError(f"{path}: {shown(topic)}, expected a topic of `topics`, with partitions 0 where it is gone")
+            raise SpecError(
+                f"{path}: {json_text(topic)}, expected a topic of `topics`, with partitions 0 where it is gone"
+            )
 
 
 def read_release(value: Value) -> Release:

@@ -5,4 +5,6 @@ import hashlib
 
 
 def stand_in_id(name: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode()[:22]
+    return base64.urlsafe_b64encode(
+        hashlib.md5(name.encode(errors="surrogatepass"), usedforsecurity=False).digest()
+    ).decode()[:22]

@@ -18,7 +18,7 @@ STRIDE = 1024
 MOST_PASSES = 10_000
 
 
-def reassigned(
+def fairer_lists(
     problem: Problem,
     state: State,
     is_topic_shared: NDArray[np.bool_],

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from udfs.assignors.java.iteration_order import Positions, ranks
-from udfs.assignors.questions.partition_numbers import NOBODY, NumberedTopics, numbered, unassigned
+from udfs.assignors.questions.partition_numbers import NOBODY, NumberedTopics, number_partitions, unassigned_partitions
 from udfs.assignors.questions.problems import Numbers, Problem, Rows, joined
-from udfs.assignors.sticky_steps.balance import reassigned
+from udfs.assignors.sticky_steps.balance import fairer_lists
 from udfs.assignors.sticky_steps.claims import Claims, Ownership
 from udfs.assignors.sticky_steps.racks import Racks, racks_of
 from udfs.assignors.sticky_steps.state import State, heaps_of
@@ -18,19 +18,19 @@ from udfs.assignors.sticky_steps.state import State, heaps_of
 def general(problem: Problem, claims: Claims, owned: Ownership) -> Rows:
     times = listed_times(problem)
     order = np.lexsort((problem.topic_ranks, times))
-    topics = numbered(problem, order[problem.known[order]])
+    topics = number_partitions(problem, order[problem.known[order]])
     racks = racks_of(problem, topics.order)
     is_kept = problem.takes[problem.class_of_member[owned.rows.members], owned.rows.topics]
     if racks is not None and racks.are_used and len(owned.rows):
         is_kept &= ~racks.are_far(owned.rows)
     kept, strange = owned.rows.take(is_kept), owned.are_strange[is_kept]
-    free, is_strange = unassigned(topics, kept, strange)
+    free, is_strange = unassigned_partitions(topics, kept, strange)
     state = start(problem, topics, owned, is_kept, free, is_strange)
     if racks is not None and racks.are_used:
         give_near(state, racks)
     give(state)
     before = previous_owners(problem, topics, claims, owned.highest_generation)
-    lists = reassigned(problem, state, times[topics.order] >= 2, before, is_anything_revoked=not is_kept.all())
+    lists = fairer_lists(problem, state, times[topics.order] >= 2, before, is_anything_revoked=not is_kept.all())
     return rows_of(problem, topics, kept, state, lists)
 
 

@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from udfs.assignors.java.iteration_order import Hashes, buckets, grown_capacity
-from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
+from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, Hashes, buckets, grown_capacity
 
 Pair = tuple[int, int]
 
 
 @dataclass
-class Moved:
+class MovedPartitions:
     """A Java set of partitions: what it holds in order of insertion, and how many it held at most."""
 
     numbers: list[int] = field(default_factory=list)
@@ -25,7 +24,7 @@ class Moves:
     topic_of: list[int]
     hashes: Hashes
     of_partition: dict[int, Pair] = field(default_factory=dict)
-    of_topic: dict[int, dict[Pair, Moved]] = field(default_factory=dict)
+    of_topic: dict[int, dict[Pair, MovedPartitions]] = field(default_factory=dict)
 
     def add(self, number: int, source: int, target: int) -> None:
         before = self.of_partition.pop(number, None)
@@ -35,7 +34,7 @@ class Moves:
             if source == target:
                 return
         self.of_partition[number] = source, target
-        moved = self.of_topic.setdefault(self.topic_of[number], {}).setdefault((source, target), Moved())
+        moved = self.of_topic.setdefault(self.topic_of[number], {}).setdefault((source, target), MovedPartitions())
         moved.numbers.append(number)
         moved.peak = max(moved.peak, len(moved.numbers))
 
@@ -53,9 +52,9 @@ class Moves:
         if number in self.of_partition:
             source = self.of_partition[number][0]
         moved = pairs.get((target, source))
-        return number if moved is None else self.first(moved)
+        return number if moved is None else self.first_of(moved)
 
-    def first(self, moved: Moved) -> int:
+    def first_of(self, moved: MovedPartitions) -> int:
         if len(moved.numbers) == 1:
             return moved.numbers[0]
         capacity = grown_capacity(DEFAULT_CAPACITY, moved.peak)

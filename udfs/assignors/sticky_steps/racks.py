@@ -10,8 +10,6 @@ from udfs.assignors.questions.problems import Codes, Numbers, Problem, Rows
 from udfs.assignors.questions.racks import NO_RACKS, partition_racks, racks_matter
 from udfs.assignors.sticky_steps.release_rules import rules_of
 
-Dealt = tuple[Positions, Positions, Positions, Positions, Positions]
-
 
 @dataclass(frozen=True)
 class Racks:
@@ -63,58 +61,12 @@ def racks_of(problem: Problem, order: Codes) -> Racks | None:
     near = np.array([sum(members.get(rack, 0) for rack in racks) for racks in of_partition], np.int64)
     are_used = racks_matter(members.keys(), of_partition)
     of_member = [problem.racks[m] or None for m in problem.walked.tolist()]
-    return Racks(are_used, of_member, of_partition, near, ranks(problem.walked), starts, problem.counts)
-
-
-def deal_by_racks(
-    racks: Racks,
-    numbers: Positions,
-    under: Positions,
-    exact: Positions,
-    held: Numbers,
-    num_full: int,
-    least: int,
-    extra: int,
-    counts_full: bool,
-) -> Dealt:
-    """Gives what it can to members that are near: partitions, receivers, what is left, who is left under and exact."""
-    below, even, counts = under.tolist(), exact.tolist(), held.tolist()
-    most = least + (extra > 0)
-    given, receivers, left = [], [], []
-    turn = 0
-    for number in numbers.tolist():
-        near = racks.of_partition[number]
-        found = next_near(racks, near, below, turn)
-        if found >= 0:
-            member = below[found]
-            counts[member] += 1
-            if counts[member] >= least:
-                below.pop(found)
-                if counts[member] < most and (num_full < extra or not counts_full):
-                    even.append(member)
-            else:
-                found += 1
-            turn = found % len(below) if below else 0
-        else:
-            found = next_near(racks, near, even, 0)
-            if found < 0:
-                left.append(number)
-                continue
-            member = even[found]
-            counts[member] += 1
-            if counts[member] == most:
-                even.pop(found)
-                num_full += 1
-                if num_full == extra and counts_full:
-                    even.clear()
-        given.append(number)
-        receivers.append(member)
-    return tuple(np.array(each, np.intp) for each in (given, receivers, left, below, even))  # type: ignore[return-value]
-
-
-def next_near(racks: Racks, near: frozenset[str], members: list[int], first: int) -> int:
-    for step in range(len(members) if near else 0):
-        at = (first + step) % len(members)
-        if racks.of_member[members[at]] in near:
-            return at
-    return -1
+    return Racks(
+        are_used=are_used,
+        of_member=of_member,
+        of_partition=of_partition,
+        near=near,
+        walk=ranks(problem.walked),
+        starts=starts,
+        counts=problem.counts,
+    )

@@ -1,6 +1,7 @@
 """What each Kafka client release changed in the sticky assignors, from 3.0 on."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from udfs.assignors.questions.specs import Release
 
@@ -22,6 +23,7 @@ class Rules:
     tells_revokers: bool
 
 
+@cache
 def rules_of(release: Release) -> Rules:
     return Rules(
         reads_generations=release >= (3, 4, 0),

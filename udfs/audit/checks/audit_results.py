@@ -26,7 +26,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditRow:
     """Fields are the columns of `assignment_audit`; times are microseconds."""
 
     group_id: str

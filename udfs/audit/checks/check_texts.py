@@ -12,7 +12,7 @@ from udfs.audit.checks.audit_results import Check
 from udfs.audit.checks.comparison import tuples
 from udfs.audit.checks.facts import GroupRule
 from udfs.audit.checks.invariants import are_level, are_level_by_topic, are_subscribed, are_unsafe
-from udfs.audit.checks.recorded_assignments import UNKNOWN, Assignments, Flags, Recorded, assignments_of
+from udfs.audit.checks.recorded_assignments import UNKNOWN, Assignments, Flags, RecordedAssignment, assignments_of
 
 MOST_NAMED = 3
 Partition = tuple[str, int]
@@ -24,18 +24,18 @@ def check(name: CheckName, faults: Sequence[str]) -> Check:
     return Check(name, not faults, "; ".join(faults) or None)
 
 
-def valid(recorded: Recorded, most_owners: int = 1) -> Check:
+def valid(recorded: RecordedAssignment, most_owners: int = 1) -> Check:
     """Topics are subscribed, partitions exist, and none has too many owners."""
     unsubscribed = ~are_subscribed(assignments_of([recorded]))
     faults = (
-        *named("not subscribed by its member", recorded, unsubscribed),
-        *named("does not exist", recorded, is_nonexistent(recorded)),
-        *named("owned twice", recorded, is_repeated(recorded.rows, most_owners)),
+        *partition_texts("not subscribed by its member", recorded, unsubscribed),
+        *partition_texts("does not exist", recorded, is_nonexistent(recorded)),
+        *partition_texts("owned twice", recorded, is_repeated(recorded.rows, most_owners)),
     )
     return check(CheckName.VALID, faults)
 
 
-def is_nonexistent(recorded: Recorded) -> Flags:
+def is_nonexistent(recorded: RecordedAssignment) -> Flags:
     counts = recorded.counts[recorded.rows.topics]
     outside = (recorded.rows.partitions < 0) | (recorded.rows.partitions >= counts)
     return np.asarray(outside & (counts != UNKNOWN), dtype=np.bool_)
@@ -52,10 +52,10 @@ def complete(unowned: Collection[Partition], is_known: bool) -> Check:
     is this."""
     if not is_known:
         return Check(CheckName.COMPLETE, None, "partition counts of topics are unknown")
-    return check(CheckName.COMPLETE, [f"nobody has {listed(unowned)}"] if unowned else [])
+    return check(CheckName.COMPLETE, [f"nobody has {partition_list(unowned)}"] if unowned else [])
 
 
-def balanced(recorded: Recorded, withheld: int = 0) -> Check:
+def balance_check(recorded: RecordedAssignment, withheld: int = 0) -> Check:
     """Sizes of members with equal subscriptions. With unequal ones, the best possible balance is not computed."""
     all_ = assignments_of([recorded])
     if all_.classes_of[0] > 1:
@@ -66,15 +66,17 @@ def balanced(recorded: Recorded, withheld: int = 0) -> Check:
     return check(CheckName.BALANCED, [f"members have from {all_.sizes.min()} to {all_.sizes.max()} partitions"])
 
 
-def balanced_by_topic(recorded: Recorded) -> Check:
+def balanced_by_topic(recorded: RecordedAssignment) -> Check:
     """For range: each topic by itself."""
     is_level = bool(are_level_by_topic(assignments_of([recorded]))[0])
     return check(CheckName.BALANCED, [] if is_level else ["a topic is spread unevenly over its subscribers"])
 
 
-def cooperative_safe(recorded: Recorded, claims: Rows) -> Check:
+def cooperative_safe(recorded: RecordedAssignment, claims: Rows) -> Check:
     unsafe = are_unsafe(assignments_of([recorded]), claims)
-    return check(CheckName.COOPERATIVE_SAFE, list(named("assigned before its owner gave it up", recorded, unsafe)))
+    return check(
+        CheckName.COOPERATIVE_SAFE, list(partition_texts("assigned before its owner gave it up", recorded, unsafe))
+    )
 
 
 def static_once(instances: Sequence[str | None]) -> Check:
@@ -89,7 +91,9 @@ def static_once(instances: Sequence[str | None]) -> Check:
 # -- requirements from the settings
 
 
-def asked_for(rule: GroupRule, recorded: Recorded, member_racks: Sequence[str | None], racks: Racks) -> Iterator[Check]:
+def asked_for(
+    rule: GroupRule, recorded: RecordedAssignment, member_racks: Sequence[str | None], racks: Racks
+) -> Iterator[Check]:
     for topics in rule.copartitioned:
         yield co_partitioned(recorded, topics)
     if rule.redundancy > 1:
@@ -98,7 +102,7 @@ def asked_for(rule: GroupRule, recorded: Recorded, member_racks: Sequence[str | 
         yield rack_local(recorded, member_racks, racks)
 
 
-def co_partitioned(recorded: Recorded, topics: Sequence[str]) -> Check:
+def co_partitioned(recorded: RecordedAssignment, topics: Sequence[str]) -> Check:
     """Each member has the same partitions of all these topics."""
     places = {name: at for at, name in enumerate(recorded.topics)}
     missing = [name for name in topics if name not in places]
@@ -117,27 +121,28 @@ def co_partitioned(recorded: Recorded, topics: Sequence[str]) -> Check:
     return check(CheckName.CO_PARTITIONED, faults[:MOST_NAMED])
 
 
-def owners_of(recorded: Recorded, topic: int) -> dict[int, set[int]]:
+def owners_of(recorded: RecordedAssignment, topic: int) -> dict[int, set[int]]:
     rows = recorded.rows.take(recorded.rows.topics == topic)
-    found: dict[int, set[int]] = {}
+    owners: dict[int, set[int]] = {}
     for member, partition in zip(rows.members.tolist(), rows.partitions.tolist(), strict=True):
-        found.setdefault(partition, set()).add(member)
-    return found
+        owners.setdefault(partition, set()).add(member)
+    return owners
 
 
-def redundant(recorded: Recorded, wanted: int) -> Check:
+def redundant(recorded: RecordedAssignment, wanted: int) -> Check:
     """This many members have each partition."""
     all_ = assignments_of([recorded])
     if (recorded.counts[np.flatnonzero(all_.is_subscribed)] == UNKNOWN).any():
         return Check(CheckName.REDUNDANT, None, "partition counts of topics are unknown")
     wrong = np.flatnonzero((all_.times_owned != wanted) & all_.is_subscribed[all_.topic_of_place])
-    found = places_of(recorded, all_, wrong)
+    places = places_of(recorded, all_, wrong)
     return check(
-        CheckName.REDUNDANT, [f"{listed(found)}: {wanted} members must own each, but fewer or more do"] if found else []
+        CheckName.REDUNDANT,
+        [f"{partition_list(places)}: {wanted} members must own each, but fewer or more do"] if places else [],
     )
 
 
-def rack_local(recorded: Recorded, member_racks: Sequence[str | None], racks: Racks) -> Check:
+def rack_local(recorded: RecordedAssignment, member_racks: Sequence[str | None], racks: Racks) -> Check:
     """Members that name their rack have only partitions with a replica there."""
     if not any(member_racks):
         return Check(CheckName.RACK_LOCAL, None, "no member names its rack")
@@ -149,7 +154,7 @@ def rack_local(recorded: Recorded, member_racks: Sequence[str | None], racks: Ra
         for member, topic, partition in tuples(recorded.rows)
         if member_racks[member] and not is_near(racks[recorded.topics[topic]], partition, member_racks[member])
     ]
-    return check(CheckName.RACK_LOCAL, [f"no replica in the member's rack: {listed(remote)}"] if remote else [])
+    return check(CheckName.RACK_LOCAL, [f"no replica in the member's rack: {partition_list(remote)}"] if remote else [])
 
 
 def is_near(racks: Sequence[Sequence[str | None]], partition: int, rack: str | None) -> bool:
@@ -159,21 +164,21 @@ def is_near(racks: Sequence[Sequence[str | None]], partition: int, rack: str | N
 # -- names
 
 
-def named(what: str, recorded: Recorded, chosen: Flags) -> Iterator[str]:
+def partition_texts(what: str, recorded: RecordedAssignment, chosen: Flags) -> Iterator[str]:
     if chosen.any():
         rows = recorded.rows.take(chosen)
         pairs = zip(rows.topics.tolist(), rows.partitions.tolist(), strict=True)
-        yield f"{what}: {listed(sorted({(recorded.topics[topic], partition) for topic, partition in pairs}))}"
+        yield f"{what}: {partition_list(sorted({(recorded.topics[topic], partition) for topic, partition in pairs}))}"
 
 
-def places_of(recorded: Recorded, all_: Assignments, places: NDArray[np.integer]) -> list[Partition]:
+def places_of(recorded: RecordedAssignment, all_: Assignments, places: NDArray[np.integer]) -> list[Partition]:
     """Names of partitions, given by their places in a single assignment."""
     topics = all_.topic_of_place[places]
     partitions = places - all_.starts[topics]
     return [(recorded.topics[t], p) for t, p in zip(topics.tolist(), partitions.tolist(), strict=True)]
 
 
-def listed(partitions: Collection[Partition]) -> str:
+def partition_list(partitions: Collection[Partition]) -> str:
     """The first few by name, and the number of the others."""
     shown = ", ".join(f"{topic}-{partition}" for topic, partition in islice(sorted(partitions), MOST_NAMED))
     more = len(partitions) - MOST_NAMED

@@ -13,7 +13,7 @@ PARTITION_BITS = 32
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     verdict: Verdict
     num_different: int = 0
     differences: tuple[Difference, ...] = ()
@@ -21,24 +21,25 @@ class Compared:
 
 def compare(
     members: Sequence[str], topics: Sequence[str], recorded: Rows, expected: Rows, has_order: bool = True
-) -> Compared:
+) -> Comparison:
     """Rows name members and topics by their positions in these, each member's in the order of its list. `has_order`:
     whether the order of the assignor, and so of the record, is determined."""
     recorded, expected = by_member(recorded), by_member(expected)
-    if are_equal(recorded, expected) or are_equal(recorded, by_member(grouped(expected))):
-        return Compared(Verdict.SAME)
+    if are_equal(recorded, expected) or are_equal(recorded, by_member(group_by_topic(expected))):
+        return Comparison(Verdict.SAME)
     ours, theirs = set(tuples(recorded)), set(tuples(expected))
     if len(recorded) == len(expected) and ours == theirs:
-        return Compared(Verdict.SAME_MEMBERS_OTHER_ORDER if has_order else Verdict.SAME)
+        return Comparison(Verdict.SAME_MEMBERS_OTHER_ORDER if has_order else Verdict.SAME)
     partitions = sorted(
-        {each[1:] for each in (ours ^ theirs) | repeated(recorded)}, key=lambda each: (topics[each[0]], each[1])
+        {each[1:] for each in (ours ^ theirs) | repeated_partitions(recorded)},
+        key=lambda each: (topics[each[0]], each[1]),
     )
     has, should = owners_of(ours), owners_of(theirs)
     differences = tuple(
         Difference(topics[topic], partition, *owners((topic, partition), has, should, members))
         for topic, partition in partitions[:MOST_DIFFERENCES]
     )
-    return Compared(Verdict.DRIFT, len(partitions), differences)
+    return Comparison(Verdict.DRIFT, len(partitions), differences)
 
 
 def by_member(rows: Rows) -> Rows:
@@ -47,7 +48,7 @@ def by_member(rows: Rows) -> Rows:
     return rows.take(np.argsort(rows.members, kind="stable"))
 
 
-def grouped(rows: Rows) -> Rows:
+def group_by_topic(rows: Rows) -> Rows:
     """As lists are written: a member's topics in the order in which they first appear in its list, each with all its
     partitions."""
     keys = rows.members.astype(np.int64) << PARTITION_BITS | rows.topics
@@ -71,7 +72,7 @@ def tuples(rows: Rows) -> list[tuple[int, int, int]]:
     return list(zip(rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True))
 
 
-def repeated(rows: Rows) -> set[tuple[int, int, int]]:
+def repeated_partitions(rows: Rows) -> set[tuple[int, int, int]]:
     """Partitions that a member's list names twice."""
     seen: set[tuple[int, int, int]] = set()
     return {each for each in tuples(rows) if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
@@ -92,7 +93,7 @@ def owners(
 
 
 def owners_of(tuples_: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], set[int]]:
-    found: dict[tuple[int, int], set[int]] = {}
+    by_partition: dict[tuple[int, int], set[int]] = {}
     for member, topic, partition in tuples_:
-        found.setdefault((topic, partition), set()).add(member)
-    return found
+        by_partition.setdefault((topic, partition), set()).add(member)
+    return by_partition

@@ -32,7 +32,7 @@ class ByLog(Enum):
 
 
 @dataclass(frozen=True)
-class Used:
+class UsedTopic:
     """A topic as used to recompute an assignment; `partitions` 0: no topic has the name. `least` is one more than the
     highest partition that records name up to then."""
 
@@ -48,7 +48,7 @@ class Count(NamedTuple):
     why: str | None = None
 
 
-def why_unconfirmed(by_log: ByLog, topics: Iterable[Used], time: int | None, facts: Facts) -> str | None:
+def why_unconfirmed(by_log: ByLog, topics: Iterable[UsedTopic], time: int | None, facts: Facts) -> str | None:
     """None: every input is confirmed. `time`: of the assignment's record, in microseconds."""
     if by_log in (ByLog.LISTED, ByLog.HASH_MATCHES):
         return None
@@ -57,7 +57,7 @@ def why_unconfirmed(by_log: ByLog, topics: Iterable[Used], time: int | None, fac
     return next((why for each in topics if (why := why_not(each, time, facts)) is not None), None)
 
 
-def why_not(used: Used, time: int | None, facts: Facts) -> str | None:
+def why_not(used: UsedTopic, time: int | None, facts: Facts) -> str | None:
     count = confirmed_count(used.name, used.least, time, facts)
     if count.partitions in (None, used.partitions):
         return count.why
@@ -72,25 +72,25 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
     known = [each for each in every if not each.exceeded]
     before, after = neighbours(known, time)
     if before is None and after is None:
-        return contradicted(name, every[0]) if every else absent(name, least, time, facts)
+        return contradiction(name, every[0]) if every else absent(name, least, time, facts)
     if after is not None and is_reached(after, least, time) and (before is None or not exceeds(before, after)):
         return Count(after.topic.partitions)
     stale = [each for each in (before, after) if each is not None and each.topic.partitions < least]
     if stale and not are_of_another(stale, known, least):
-        return contradicted(name, replace(stale[0], exceeded=least))
+        return contradiction(name, replace(stale[0], exceeded=least))
     if before is None or after is None:
         wrong = [each for each in every if each.exceeded]
         missing = [each for each in wrong if (each.first_time <= time if before is None else each.last_time > time)]
         if missing:
-            return contradicted(name, missing[0])
+            return contradiction(name, missing[0])
         side = "after" if before is None else "before"
         return Count(None, f"{name}: only snapshots {side} the record contain the topic")
     if has_gone_between(before, after, facts):
         return Count(None, f"{name}: it was gone for a while between the snapshots before and after the record")
     if not agree(before, after):
         number = counted(before.topic.partitions, "partition")
-        told = f"{number} in the snapshot before, {after.topic.partitions} in the one after"
-        return Count(None, f"{name}: {told}")
+        line = f"{number} in the snapshot before, {after.topic.partitions} in the one after"
+        return Count(None, f"{name}: {line}")
     return Count(before.topic.partitions)
 
 
@@ -104,10 +104,10 @@ def exceeds(before: KnownTopic, after: KnownTopic) -> bool:
     return before.topic.partitions > after.topic.partitions
 
 
-def contradicted(name: str, stale: KnownTopic) -> Count:
+def contradiction(name: str, stale: KnownTopic) -> Count:
     number = counted(stale.topic.partitions, "partition")
-    told = f"records name partition {stale.exceeded - 1}, a snapshot has {number}"
-    return Count(None, f"{name}: {told}")
+    line = f"records name partition {stale.exceeded - 1}, a snapshot has {number}"
+    return Count(None, f"{name}: {line}")
 
 
 def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], least: int) -> bool:

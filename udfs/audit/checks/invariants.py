@@ -10,7 +10,7 @@ from udfs.audit.checks.recorded_assignments import UNKNOWN, Assignments, Flags
 
 
 @dataclass(frozen=True)
-class Counted:
+class InvariantCounts:
     """Counts by assignment; UNKNOWN if the number of partitions of a topic is unknown."""
 
     num_partitions: Numbers
@@ -22,7 +22,7 @@ class Counted:
     imbalance: Numbers
 
 
-def counted(all_: Assignments, most_owners: int | Numbers = 1) -> Counted:
+def invariant_counts(all_: Assignments, most_owners: int | Numbers = 1) -> InvariantCounts:
     """`most_owners`: how many members may have one partition, for all assignments or for each."""
     is_unknown = all_.any_of((all_.counts == UNKNOWN) & all_.is_subscribed, all_.of_topic)
     wanted = np.where(all_.is_subscribed, np.maximum(all_.counts, 0), 0)
@@ -30,13 +30,13 @@ def counted(all_: Assignments, most_owners: int | Numbers = 1) -> Counted:
     unowned = (all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place]
     is_missing = ~all_.exists & (all_.counts[all_.rows.topics] != UNKNOWN)
     misses_count = all_.any_of(all_.counts[all_.rows.topics] == UNKNOWN, all_.of_row)
-    return Counted(
-        num_partitions=known_if(~is_unknown, all_.summed(wanted, all_.of_topic)),
-        num_unowned=known_if(~is_unknown, all_.summed(unowned, of_place)),
+    return InvariantCounts(
+        num_partitions=known_if(~is_unknown, all_.sums(wanted, all_.of_topic)),
+        num_unowned=known_if(~is_unknown, all_.sums(unowned, of_place)),
         num_owned_twice=owned_twice(all_, of_place, np.broadcast_to(most_owners, len(all_))),
-        num_nonexistent=known_if(~misses_count, all_.summed(is_missing, all_.of_row)),
-        num_unsubscribed=all_.summed(~are_subscribed(all_), all_.of_row),
-        num_idle_members=all_.summed(all_.sizes == 0, all_.of_member),
+        num_nonexistent=known_if(~misses_count, all_.sums(is_missing, all_.of_row)),
+        num_unsubscribed=all_.sums(~are_subscribed(all_), all_.of_row),
+        num_idle_members=all_.sums(all_.sizes == 0, all_.of_member),
         imbalance=imbalances(all_),
     )
 
@@ -46,15 +46,15 @@ def known_if(is_known: Flags, values: Numbers) -> Numbers:
 
 
 def owned_twice(all_: Assignments, of_place: Numbers, most_owners: Numbers) -> Numbers:
-    found = all_.summed(all_.times_owned > most_owners[of_place], of_place)
+    counts = all_.sums(all_.times_owned > most_owners[of_place], of_place)
     if not all_.exists.all():
         # Partitions that do not exist can have several owners too.
         strange = all_.rows.take(~all_.exists)
         keys = strange.topics.astype(np.int64) << 32 | (strange.partitions.astype(np.int64) & 0xFFFFFFFF)
         _, first, times = np.unique(keys, return_index=True, return_counts=True)
         of = all_.of_topic[strange.topics[first]]
-        found = found + all_.summed(times > most_owners[of], of)
-    return found
+        counts = counts + all_.sums(times > most_owners[of], of)
+    return counts
 
 
 def are_subscribed(all_: Assignments) -> Flags:
@@ -69,24 +69,24 @@ def are_subscribed(all_: Assignments) -> Flags:
 def imbalances(all_: Assignments) -> Numbers:
     """Largest difference in numbers of partitions among members with equal subscriptions."""
     order = np.argsort(all_.class_of_member, kind="stable")
-    found = np.zeros(len(all_), np.int64)
+    largest = np.zeros(len(all_), np.int64)
     if len(order):
         classes, sizes = all_.class_of_member[order], all_.sizes[order]
         starts = np.flatnonzero(np.append(True, classes[1:] != classes[:-1]))
         spread = np.maximum.reduceat(sizes, starts) - np.minimum.reduceat(sizes, starts)
-        np.maximum.at(found, all_.of_member[order[starts]], spread)
-    return found
+        np.maximum.at(largest, all_.of_member[order[starts]], spread)
+    return largest
 
 
 def are_level(all_: Assignments, withheld: Numbers) -> Flags:
     """Whether members' sizes differ by one or less, or will once the withheld partitions are assigned: for assignments
     whose members all subscribe to the same topics."""
     members = np.maximum(np.diff(all_.member_starts), 1)
-    total = all_.summed(all_.sizes, all_.of_member) + withheld
+    total = all_.sums(all_.sizes, all_.of_member) + withheld
     share, extra = total // members, total % members
     own = share[all_.of_member]
     is_over = all_.any_of(all_.sizes > own + (extra > 0)[all_.of_member], all_.of_member)
-    at_most = all_.summed(all_.sizes > own, all_.of_member)
+    at_most = all_.sums(all_.sizes > own, all_.of_member)
     # Then the withheld partitions exactly fill the members that have too few.
     return np.asarray(~is_over & (at_most <= extra), dtype=np.bool_)
 
@@ -116,7 +116,7 @@ def are_level_by_topic(all_: Assignments) -> Flags:
 def are_unsafe(all_: Assignments, claims: Rows) -> Flags:
     """Rows that give a member a partition that another member claims and it does not. Nobody may have it before the
     other one gives it up."""
-    found = np.zeros(len(all_.rows), np.bool_)
+    is_unsafe = np.zeros(len(all_.rows), np.bool_)
     rows = np.flatnonzero(all_.exists)
     claims = claims.take((claims.partitions >= 0) & (claims.partitions < all_.counts[claims.topics]))
     places = all_.starts[claims.topics] + claims.partitions
@@ -131,14 +131,5 @@ def are_unsafe(all_: Assignments, claims: Rows) -> Flags:
         at = (all_.starts[given.topics] + given.partitions)[unsafe].tolist()
         pairs = zip(given.members[unsafe].tolist(), at, strict=True)
         unsafe[np.flatnonzero(unsafe)] = [pair not in own for pair in pairs]
-    found[rows] = unsafe
-    return found
-
-
-def are_withheld(all_: Assignments, claims: Rows) -> Flags:
-    """By place: partitions that some member claims and none has."""
-    claims = claims.take((claims.partitions >= 0) & (claims.partitions < all_.counts[claims.topics]))
-    is_claimed = np.zeros(all_.num_places, np.bool_)
-    is_claimed[all_.starts[claims.topics] + claims.partitions] = True
-    withheld = is_claimed & (all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place]
-    return np.asarray(withheld, dtype=np.bool_)
+    is_unsafe[rows] = unsafe
+    return is_unsafe

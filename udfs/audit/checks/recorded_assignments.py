@@ -18,7 +18,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedAssignment:
     """One assignment. Members with equal subscriptions share a class, as in an assignor's problem. `rows` name members
     and topics by their positions here, in the order of the record."""
 
@@ -62,9 +62,9 @@ class Assignments:
     @cached_property
     def is_subscribed(self) -> Flags:
         """Topics that some member subscribes to."""
-        found = np.zeros(len(self.counts), np.bool_)
-        found[self.topic_of_subscription] = True
-        return found
+        is_subscribed = np.zeros(len(self.counts), np.bool_)
+        is_subscribed[self.topic_of_subscription] = True
+        return is_subscribed
 
     @cached_property
     def sizes(self) -> Numbers:
@@ -105,17 +105,17 @@ class Assignments:
         first = np.unique(self.class_of_member, return_index=True)[1]
         return np.bincount(self.of_member[first], minlength=len(self)).astype(np.int64)
 
-    def summed(self, flags: NDArray[np.generic], of: Positions) -> Numbers:
+    def sums(self, flags: NDArray[np.generic], of: Positions) -> Numbers:
         """Sums by assignment."""
         return np.bincount(of, weights=flags, minlength=len(self)).astype(np.int64)
 
     def any_of(self, flags: Flags, of: Positions) -> Flags:
-        found = np.zeros(len(self), np.bool_)
-        found[of[flags]] = True
-        return found
+        has_flag = np.zeros(len(self), np.bool_)
+        has_flag[of[flags]] = True
+        return has_flag
 
 
-def assignments_of(recorded: Sequence[Recorded]) -> Assignments:
+def assignments_of(recorded: Sequence[RecordedAssignment]) -> Assignments:
     members = starts_of([len(each.members) for each in recorded])
     topics = starts_of([len(each.topics) for each in recorded])
     classes = starts_of([len(each.topics_of_class) for each in recorded])
@@ -125,7 +125,7 @@ def assignments_of(recorded: Sequence[Recorded]) -> Assignments:
         member_starts=members,
         topic_starts=topics,
         counts=together([each.counts for each in recorded]),
-        class_of_member=shifted([each.class_of_member for each in recorded], classes),
+        class_of_member=shift_and_join([each.class_of_member for each in recorded], classes),
         class_of_subscription=np.repeat(class_numbers, sizes),
         topic_of_subscription=together(
             list(chain.from_iterable(
@@ -134,8 +134,8 @@ def assignments_of(recorded: Sequence[Recorded]) -> Assignments:
             ))
         ),
         rows=Rows(
-            shifted([each.rows.members for each in recorded], members).astype(np.int32),
-            shifted([each.rows.topics for each in recorded], topics).astype(np.int32),
+            shift_and_join([each.rows.members for each in recorded], members).astype(np.int32),
+            shift_and_join([each.rows.topics for each in recorded], topics).astype(np.int32),
             together([each.rows.partitions for each in recorded]).astype(np.int32),
         ),
     )  # fmt: skip
@@ -150,5 +150,5 @@ def together(arrays: Sequence[NDArray[np.integer]]) -> Positions:
     return np.concatenate(arrays).astype(np.intp) if arrays else np.empty(0, np.intp)
 
 
-def shifted(arrays: Sequence[NDArray[np.integer]], starts: Positions) -> Positions:
+def shift_and_join(arrays: Sequence[NDArray[np.integer]], starts: Positions) -> Positions:
     return together(arrays) + np.repeat(starts[: len(arrays)], [len(each) for each in arrays])

@@ -15,10 +15,10 @@ from udfs.audit.checks.recorded_assignments import UNKNOWN, Flags
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import Counts
 from udfs.audit.classic.state import Before
-from udfs.audit.classic.variants import Tried
+from udfs.audit.classic.variants import TriedVariant
 
 
-def confirmed() -> None:
+def nothing_unconfirmed() -> None:
     return None
 
 
@@ -26,22 +26,22 @@ REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A generation with its result. `found` is the closest answer; None: nothing was recomputed."""
+class GenerationResult:
+    """A generation with its result. `closest`: the closest answer; None: nothing was recomputed."""
 
     generation: Generation
     before: Before | None
     verdict: Verdict
     reason: str | None
     counts: Counts | None
-    found: Tried | None
+    closest: TriedVariant | None
     # The record matches if the leader knew fewer partitions than there were.
     is_old_view: bool = False
     # Returns why the numbers of partitions are not confirmed. It is not called for most generations.
-    confirm: Callable[[], str | None] = confirmed
+    confirm: Callable[[], str | None] = nothing_unconfirmed
 
     @cached_property
-    def unconfirmed(self) -> str | None:
+    def why_unconfirmed(self) -> str | None:
         """None: they are confirmed."""
         return self.confirm()
 
@@ -49,13 +49,13 @@ class Judged:
     def is_told(self) -> bool:
         """Whether the record shows who has which partitions."""
         of = self.generation
-        return of.protocol_type == CONSUMER and of.unread is None and of.repeated is None
+        return of.protocol_type == CONSUMER and of.unread is None and of.repeated_member is None
 
     @cached_property
     def numbers(self) -> Numbers:
         if self.counts is None or not self.is_told:
             return np.full(len(self.generation.topics), UNKNOWN, np.int64)
-        if self.verdict in REPRODUCED or self.is_whole.all() or self.unconfirmed is None:
+        if self.verdict in REPRODUCED or self.is_whole.all() or self.why_unconfirmed is None:
             return self.counts.numbers
         # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
         return np.where(self.is_whole, self.counts.numbers, UNKNOWN)

@@ -11,7 +11,7 @@ import numpy as np
 
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import Codes, Numbers, Rows
-from udfs.audit.checks.recorded_assignments import Flags, Recorded
+from udfs.audit.checks.recorded_assignments import Flags, RecordedAssignment
 from udfs.audit.classic.values import NO_VERSION, Listing, Values
 
 # Limits of work at once: cells of a table of values by topics, and rows.
@@ -52,7 +52,7 @@ class Generation:
     lower_bounds: Numbers
 
     @cached_property
-    def repeated(self) -> str | None:
+    def repeated_member(self) -> str | None:
         """The first member that appears twice. Coordinators keep its last entry; the leader never saw two."""
         if len(set(self.members)) == len(self.members):
             return None
@@ -84,19 +84,19 @@ class Generation:
     @cached_property
     def is_subscribed(self) -> Flags:
         """Topics that some member subscribes to."""
-        found = np.zeros(len(self.topics), np.bool_)
+        is_subscribed = np.zeros(len(self.topics), np.bool_)
         for listed in self.topics_of_class:
-            found[listed] = True
-        return found
+            is_subscribed[listed] = True
+        return is_subscribed
 
-    def recorded(self, counts: Numbers) -> Recorded:
-        return Recorded(self.members, self.topics, counts, *self.subscriptions, self.assigned)
+    def recorded_assignment(self, counts: Numbers) -> RecordedAssignment:
+        return RecordedAssignment(self.members, self.topics, counts, *self.subscriptions, self.assigned)
 
 
 def generations_of(values: Values) -> Iterator[Generation | None]:
     """One for each value in order; None for tombstones."""
     for first, last in portions(values):
-        yield from numbered(values, first, last)
+        yield from generations_in(values, first, last)
 
 
 def portions(values: Values) -> Iterator[tuple[int, int]]:
@@ -111,7 +111,7 @@ def portions(values: Values) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def numbered(values: Values, first: int, last: int) -> Iterator[Generation | None]:
+def generations_in(values: Values, first: int, last: int) -> Iterator[Generation | None]:
     bounds = values.starts[first : last + 1]
     of_member = np.repeat(np.arange(last - first), np.diff(bounds))
     members = slice(int(bounds[0]), int(bounds[-1]))
@@ -120,7 +120,7 @@ def numbered(values: Values, first: int, last: int) -> Iterator[Generation | Non
         (values.owned.starts, values.owned.topics),
         (values.assigned.starts, values.assigned.topics),
     )
-    stretches = [stretch(starts, codes, members, of_member) for starts, codes in columns]
+    stretches = [member_rows(starts, codes, members, of_member) for starts, codes in columns]
     cells = np.zeros((last - first, max(1, len(values.topics))), np.bool_)
     for each in stretches:
         cells[each.of_value, each.codes] = True
@@ -130,7 +130,9 @@ def numbered(values: Values, first: int, last: int) -> Iterator[Generation | Non
     lower_bounds = np.zeros(int(starts[-1]), np.int64)
     for at, listing in ((1, values.owned), (2, values.assigned)):
         np.maximum.at(lower_bounds, of_window[at], listing.partitions[stretches[at].rows].astype(np.int64) + 1)
-    local = [(found - starts[each.of_value]).astype(np.int32) for found, each in zip(of_window, stretches, strict=True)]
+    local = [
+        (places - starts[each.of_value]).astype(np.int32) for places, each in zip(of_window, stretches, strict=True)
+    ]
     names = [values.topics[code] for code in np.nonzero(cells)[1].tolist()]
     is_uniform = are_uniform(values, first, last)
     for at, (start, end) in enumerate(pairwise(bounds.tolist())):
@@ -138,7 +140,7 @@ def numbered(values: Values, first: int, last: int) -> Iterator[Generation | Non
             yield None
             continue
         subscribed, owned, assigned = (
-            part(found, each, start, end) for found, each in zip(local, stretches, strict=True)
+            rows_between(places, each, start, end) for places, each in zip(local, stretches, strict=True)
         )
         topics = slice(int(starts[at]), int(starts[at + 1]))
         class_of_member, topics_of_class = classes(values, subscribed, start, end, bool(is_uniform[at]))
@@ -150,7 +152,7 @@ def numbered(values: Values, first: int, last: int) -> Iterator[Generation | Non
 
 
 @dataclass(frozen=True)
-class Stretch:
+class MemberRows:
     """The rows of some members."""
 
     rows: slice
@@ -159,15 +161,15 @@ class Stretch:
     of_value: Positions
 
 
-def stretch(starts: Positions, codes: Codes, members: slice, of_member: Positions) -> Stretch:
+def member_rows(starts: Positions, codes: Codes, members: slice, of_member: Positions) -> MemberRows:
     bounds = starts[members.start : members.stop + 1]
     rows = slice(int(bounds[0]), int(bounds[-1]))
-    return Stretch(rows, starts, codes[rows], np.repeat(of_member, np.diff(bounds)))
+    return MemberRows(rows, starts, codes[rows], np.repeat(of_member, np.diff(bounds)))
 
 
-def part(found: Codes, of: Stretch, start: int, end: int) -> Codes:
+def rows_between(codes: Codes, of: MemberRows, start: int, end: int) -> Codes:
     """The rows of one value's members."""
-    return found[int(of.starts[start]) - of.rows.start : int(of.starts[end]) - of.rows.start]
+    return codes[int(of.starts[start]) - of.rows.start : int(of.starts[end]) - of.rows.start]
 
 
 def rows_of(listing: Listing, topics: Codes, start: int, end: int) -> Rows:
@@ -188,11 +190,11 @@ def are_uniform(values: Values, first: int, last: int) -> Flags:
     beside = rows + np.repeat(starts[leading] - starts[members], sizes)
     is_same = np.repeat(same, sizes)
     is_same[is_same] = values.subscribed[beside[is_same]] == values.subscribed[rows[is_same]]
-    found = np.ones(last - first, np.bool_)
+    is_uniform = np.ones(last - first, np.bool_)
     of_member = np.repeat(np.arange(last - first), np.diff(bounds))
-    found[of_member[~same]] = False
-    found[np.repeat(of_member, sizes)[~is_same]] = False
-    return found
+    is_uniform[of_member[~same]] = False
+    is_uniform[np.repeat(of_member, sizes)[~is_same]] = False
+    return is_uniform
 
 
 def classes(values: Values, subscribed: Codes, start: int, end: int, is_uniform: bool) -> tuple[Codes, Sequence[Codes]]:
@@ -200,15 +202,15 @@ def classes(values: Values, subscribed: Codes, start: int, end: int, is_uniform:
     if is_uniform:
         return np.zeros(end - start, np.int32), [subscribed[: bounds[1]]] if end > start else []
     known: dict[bytes, int] = {}
-    found: list[Codes] = []
+    topics_of_class: list[Codes] = []
     of_member = []
     for first, last in pairwise(bounds):
         listed = subscribed[first:last]
         number = known.setdefault(listed.tobytes(), len(known))
-        if number == len(found):
-            found.append(listed)
+        if number == len(topics_of_class):
+            topics_of_class.append(listed)
         of_member.append(number)
-    return np.array(of_member, np.int32), found
+    return np.array(of_member, np.int32), topics_of_class
 
 
 def generation(
@@ -216,11 +218,29 @@ def generation(
     topics_of_class: Sequence[Codes], owned: Rows, assigned: Rows, lower_bounds: Numbers,
 ) -> Generation:  # fmt: skip
     return Generation(
-        values.group_ids[at], values.offsets[at], values.times[at], values.batches[at],
-        values.protocol_types[at] or "", values.generations[at] or 0, values.protocols[at], values.leaders[at],
-        values.state_times[at], values.member_ids[start:end], values.instances[start:end],
-        values.client_ids[start:end], values.racks[start:end], values.versions[start:end],
-        values.generation_ids[start:end], values.user_data[start:end], values.is_assignment_read[start:end],
-        values.is_omitted[start:end], values.has_assignment_data[start:end], topics, class_of_member,
-        topics_of_class, owned, assigned, lower_bounds,
-    )  # fmt: skip
+        group_id=values.group_ids[at],
+        offset=values.offsets[at],
+        time=values.times[at],
+        batch=values.batches[at],
+        protocol_type=values.protocol_types[at] or "",
+        number=values.generations[at] or 0,
+        protocol=values.protocols[at],
+        leader=values.leaders[at],
+        state_time=values.state_times[at],
+        members=values.member_ids[start:end],
+        instances=values.instances[start:end],
+        client_ids=values.client_ids[start:end],
+        racks=values.racks[start:end],
+        versions=values.versions[start:end],
+        generation_ids=values.generation_ids[start:end],
+        user_data=values.user_data[start:end],
+        is_assignment_read=values.is_assignment_read[start:end],
+        is_omitted=values.is_omitted[start:end],
+        has_assignment_data=values.has_assignment_data[start:end],
+        topics=topics,
+        class_of_member=class_of_member,
+        topics_of_class=topics_of_class,
+        owned=owned,
+        assigned=assigned,
+        lower_bounds=lower_bounds,
+    )

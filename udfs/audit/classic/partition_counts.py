@@ -57,8 +57,8 @@ class TopicCounts:
         for counts in (
             first,
             self.from_snapshots(generation, is_next_first=True),
-            inferred(generation),
-            remembered(generation, before),
+            inferred_counts(generation),
+            remembered_counts(generation, before),
         ):
             if counts.are_possible and counts.numbers.tobytes() not in tried:
                 tried.add(counts.numbers.tobytes())
@@ -66,36 +66,36 @@ class TopicCounts:
 
     def floor(self, generation: Generation, before: Mapping[str, int]) -> Numbers:
         """Lower bounds, since topics only grow: from snapshots up to then, else from the previous generation."""
-        found = []
+        lower_bounds = []
         for name in generation.topics:
             known = self.at(name, generation.time)
             is_earlier = known is not None and generation.time is not None and known.first_time <= generation.time
-            found.append(known.topic.partitions if known is not None and is_earlier else before.get(name, 0))
-        return np.array(found, np.int64)
+            lower_bounds.append(known.topic.partitions if known is not None and is_earlier else before.get(name, 0))
+        return np.array(lower_bounds, np.int64)
 
     def from_snapshots(self, generation: Generation, *, is_next_first: bool = False) -> Counts:
-        found = [self.at(name, generation.time, is_next_first=is_next_first) for name in generation.topics]
+        known_topics = [self.at(name, generation.time, is_next_first=is_next_first) for name in generation.topics]
         numbers = generation.lower_bounds.copy()
         has_inferred = False
-        for at, known in enumerate(found):
+        for at, known in enumerate(known_topics):
             if known is None:
                 has_inferred |= bool(numbers[at])
             else:
                 numbers[at] = known.topic.partitions
-        is_told = not has_inferred and any(known is not None for known in found)
+        is_told = not has_inferred and any(known is not None for known in known_topics)
         source = PartitionCountsSource.SNAPSHOT if is_told else PartitionCountsSource.INFERRED
         racks = None
-        if any(known is not None and known.topic.racks is not None for known in found):
-            racks = [None if known is None else known.topic.racks for known in found]
+        if any(known is not None and known.topic.racks is not None for known in known_topics):
+            racks = [None if known is None else known.topic.racks for known in known_topics]
         return Counts(numbers, source, racks, "with partition counts of the next snapshot" if is_next_first else None)
 
 
-def inferred(generation: Generation) -> Counts:
+def inferred_counts(generation: Generation) -> Counts:
     """One more than the highest partition that is assigned or claimed. Partitions without an owner are not counted."""
     return Counts(generation.lower_bounds, PartitionCountsSource.INFERRED, None, "topics as assigned")
 
 
-def remembered(generation: Generation, before: Mapping[str, int]) -> Counts:
+def remembered_counts(generation: Generation, before: Mapping[str, int]) -> Counts:
     numbers = np.array([before.get(name, 0) for name in generation.topics], np.int64)
     return Counts(
         np.maximum(numbers, generation.lower_bounds), PartitionCountsSource.INFERRED, None, "topics as before"

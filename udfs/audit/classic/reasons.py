@@ -35,8 +35,8 @@ def not_even_another(generation: Generation) -> str | None:
         return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its assignments are not those of Kafka's consumers")
     if assignor == STREAM_PROTOCOL:
         return "Kafka Streams assigns by the lag of tasks, which is not in the log"
-    if generation.repeated is not None:
-        return f"{generation.repeated}: is listed twice among the members"
+    if generation.repeated_member is not None:
+        return f"{generation.repeated_member}: is listed twice among the members"
     return generation.unread
 
 
@@ -58,8 +58,8 @@ def impossible(generation: Generation, counts: Counts) -> str:
 
 def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
     at = int(np.flatnonzero((counts.numbers < floor) & (counts.numbers > 0))[0])
-    told = f"the leader knew only {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
-    return f"the assignment is right if {told}"
+    line = f"the leader knew only {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
+    return f"the assignment is right if {line}"
 
 
 def not_confirmed(why: str) -> str:

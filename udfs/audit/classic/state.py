@@ -44,7 +44,7 @@ class Before:
         np.maximum.at(least, of.assigned.topics, of.assigned.partitions.astype(np.int64) + 1)
         return dict(zip(of.topics, least.tolist(), strict=True))
 
-    def kept(self) -> "Before":
+    def without_window(self) -> "Before":
         """A copy without what only its own window needs, so that the arrays of the window can be freed."""
         of = self.generation
         return replace(
@@ -85,21 +85,47 @@ class Before:
         }
 
 
-def from_plain(group_id: str, found: Mapping[str, Any]) -> Before:
-    members = found["members"]
+def from_plain(group_id: str, plain: Mapping[str, Any]) -> Before:
+    members = plain["members"]
     every = np.ones(len(members), np.bool_)
-    columns = [np.array(column, np.int32) for column in found["assigned"]]
+    columns = [np.array(column, np.int32) for column in plain["assigned"]]
     generation = Generation(
-        group_id, found["offset"], found["time"], ABSENT, found["protocol_type"], found["generation"],
-        found["protocol"], None, None, [each[0] for each in members], [each[1] for each in members], (),
-        [each[2] for each in members], np.array([each[3] for each in members], np.int64), np.empty(0, np.int64), (),
-        every, ~every, ~every, found["topics"], np.array([each[4] for each in members], np.int32),
-        [np.array(listed, np.int32) for listed in found["subscriptions"]], NO_ROWS, Rows(*columns),
-        np.zeros(len(found["topics"]), np.int64),
-    )  # fmt: skip
-    source = SOURCES.get(found["source"])
-    counts = np.array(found["counts"], np.int64)
-    return Before(generation, counts, source, found["line"], found["reason"], found["is_repeat"])
+        group_id=group_id,
+        offset=plain["offset"],
+        time=plain["time"],
+        batch=ABSENT,
+        protocol_type=plain["protocol_type"],
+        number=plain["generation"],
+        protocol=plain["protocol"],
+        leader=None,
+        state_time=None,
+        members=[each[0] for each in members],
+        instances=[each[1] for each in members],
+        client_ids=(),
+        racks=[each[2] for each in members],
+        versions=np.array([each[3] for each in members], np.int64),
+        generation_ids=np.empty(0, np.int64),
+        user_data=(),
+        is_assignment_read=every,
+        is_omitted=~every,
+        has_assignment_data=~every,
+        topics=plain["topics"],
+        class_of_member=np.array([each[4] for each in members], np.int32),
+        topics_of_class=[np.array(listed, np.int32) for listed in plain["subscriptions"]],
+        owned=NO_ROWS,
+        assigned=Rows(*columns),
+        lower_bounds=np.zeros(len(plain["topics"]), np.int64),
+    )
+    source = SOURCES.get(plain["source"])
+    counts = np.array(plain["counts"], np.int64)
+    return Before(
+        generation=generation,
+        counts=counts,
+        source=source,
+        line=plain["line"],
+        reason=plain["reason"],
+        is_repeat=plain["is_repeat"],
+    )
 
 
 def latest(before: Before, facts: Facts) -> Latest | None:
@@ -118,8 +144,14 @@ def latest(before: Before, facts: Facts) -> Latest | None:
         topics=tuple(topic_of(of.topics[at], int(before.counts[at]), facts) for at in subscribed),
         members=tuple(
             Member(
-                member_id, instance, rack, tuple(of.topics[at] for at in of.topics_of_class[k].tolist()), own,
-                of.number, None, own,
+                member_id=member_id,
+                group_instance_id=instance,
+                rack_id=rack,
+                subscribed_topics=tuple(of.topics[at] for at in of.topics_of_class[k].tolist()),
+                owned=own,
+                generation=of.number,
+                user_data=None,
+                target=own,
             )
             for member_id, instance, rack, k, own in zip(
                 of.members, of.instances, of.racks, of.class_of_member.tolist(), owned, strict=True
@@ -129,7 +161,7 @@ def latest(before: Before, facts: Facts) -> Latest | None:
         evidence_first_offset=of.offset,
         subscription_versions=tuple(None if version < 0 else version for version in of.versions.tolist()),
         reason=before.reason,
-    )  # fmt: skip
+    )
 
 
 def topic_of(name: str, count: int, facts: Facts) -> Topic:
@@ -141,10 +173,10 @@ def topic_of(name: str, count: int, facts: Facts) -> Topic:
 
 
 def owned_by_member(of: Generation) -> Sequence[Owned]:
-    found: list[dict[str, list[int]]] = [{} for _ in of.members]
+    owned: list[dict[str, list[int]]] = [{} for _ in of.members]
     rows = of.assigned
     for member, topic, partition in zip(
         rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True
     ):
-        found[member].setdefault(of.topics[topic], []).append(partition)
-    return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in found]
+        owned[member].setdefault(of.topics[topic], []).append(partition)
+    return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in owned]

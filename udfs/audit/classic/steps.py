@@ -59,7 +59,7 @@ def topics_of_now(before: Generation, now: Generation) -> Codes:
     return np.array([places.get(name, NOBODY) for name in before.topics], np.int32)
 
 
-def moved(before: Generation | None, now: Generation, counts: Numbers) -> tuple[int | None, int | None]:
+def count_moves(before: Generation | None, now: Generation, counts: Numbers) -> tuple[int | None, int | None]:
     """Moves made and moves needed, for partitions of topics that some member subscribes to now.
 
     With unequal subscriptions the number of needed moves is unknown.

@@ -71,7 +71,7 @@ def values_of(rows: pa.Table) -> Values:
     read = ClassicColumns(rows)
     places = read.places
     # Numbered by name, so that nothing depends on the other names in the window.
-    topics = sorted({*read.topics.names, *read.claimed.names, *read.assigned.names})
+    topics = sorted({*read.topics.names, *read.claimed_lists.names, *read.assigned_lists.names})
     numbers = {name: number for number, name in enumerate(topics)}
     return Values(
         group_ids=places.group_ids,
@@ -88,26 +88,26 @@ def values_of(rows: pa.Table) -> Values:
         member_ids=read.of_member("member_id"),
         instances=read.of_member("group_instance_id"),
         client_ids=read.of_member("client_id"),
-        racks=read.subscribed("rack_id"),
+        racks=read.subscription_field("rack_id"),
         versions=read.subscribed_number("version", NO_VERSION),
         # Numbers below 0 are ignored.
         generation_ids=np.maximum(read.subscribed_number("generation_id", ABSENT), ABSENT),
-        user_data=read.subscribed("user_data"),
+        user_data=read.subscription_field("user_data"),
         is_assignment_read=read.is_assignment_read | read.is_omitted,
         is_omitted=read.is_omitted,
         has_assignment_data=read.has_assigned_data,
         topics=topics,
         subscribed_starts=read.topics.starts,
-        subscribed=renumbered(read.topics.names, read.topics.texts, numbers),
-        owned=listing(read.claimed, numbers),
-        assigned=listing(read.assigned, numbers),
+        subscribed=renumber(read.topics.names, read.topics.texts, numbers),
+        owned=listing(read.claimed_lists, numbers),
+        assigned=listing(read.assigned_lists, numbers),
     )
 
 
 def listing(lists: PartitionLists, numbers: Mapping[str, int]) -> Listing:
-    return Listing(lists.starts, renumbered(lists.names, lists.topics, numbers), lists.partitions)
+    return Listing(lists.starts, renumber(lists.names, lists.topics, numbers), lists.partitions)
 
 
-def renumbered(names: Sequence[str], places: Codes, numbers: Mapping[str, int]) -> Codes:
-    found: Codes = np.array([numbers[name] for name in names] or [0], np.int32)[places]
-    return found
+def renumber(names: Sequence[str], places: Codes, numbers: Mapping[str, int]) -> Codes:
+    codes: Codes = np.array([numbers[name] for name in names] or [0], np.int32)[places]
+    return codes

@@ -9,14 +9,13 @@ from typing import Final
 import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
-from udfs.assignors.bulk.many_groups import Answer
 from udfs.assignors.client.range_racks import needs_racks
 from udfs.assignors.client.sticky_assignors import are_subscriptions_equal
 from udfs.assignors.java.iteration_order import Positions, compute_order, ranks
-from udfs.assignors.questions.problems import ABSENT, AssignorFailed, Codes, Problem, Rows
+from udfs.assignors.questions.problems import ABSENT, Answer, AssignorFailed, Codes, Problem, Rows
 from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
 from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
-from udfs.audit.checks.comparison import Compared, by_member, compare
+from udfs.audit.checks.comparison import Comparison, by_member, compare
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import Counts
 
@@ -107,11 +106,11 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedVariant:
     """An assignor's answer for a variant, compared with the record. `rows` None: it fails; `failure` says why."""
 
     variant: Variant
-    compared: Compared | None
+    compared: Comparison | None
     rows: Rows | None
     failure: str | None = None
 
@@ -184,33 +183,29 @@ def algorithm(problem: Problem, assignor: str) -> Algorithm:
     return Algorithm.RACK_AWARE if has_racks else Algorithm.PLAIN
 
 
-def tried(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> Tried:
+def compare_answer(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> TriedVariant:
     if isinstance(answer, AssignorFailed):
-        return Tried(variant, None, None, str(answer))
+        return TriedVariant(variant, None, None, str(answer))
     written = as_written(problem, answer)
-    return Tried(variant, compare(generation.members, generation.topics, generation.assigned, written), written)
+    return TriedVariant(variant, compare(generation.members, generation.topics, generation.assigned, written), written)
 
 
-def asked(generation: Generation, variant: Variant) -> Tried:
+def try_variant(generation: Generation, variant: Variant) -> TriedVariant:
     problem = problem_of(generation, variant)
-    answer: Answer
-    try:
-        answer = OF_LEADERS[generation.protocol or ""](problem)
-    except AssignorFailed as failure:
-        answer = failure
-    return tried(generation, problem, variant, answer)
+    (answer,) = OF_LEADERS[generation.protocol or ""]([problem])
+    return compare_answer(generation, problem, variant, answer)
 
 
-def best(found: Sequence[Tried]) -> Tried:
+def best(tried: Sequence[TriedVariant]) -> TriedVariant:
     """The closest to the record: same lists, same sets, fewest differences; the first of equals."""
     order = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER, Verdict.DRIFT)
 
-    def distance(each: Tried) -> tuple[int, int]:
+    def distance(each: TriedVariant) -> tuple[int, int]:
         if each.compared is None:
             return len(order), 0
         return order.index(each.compared.verdict), each.compared.num_different
 
-    return min(found, key=distance)
+    return min(tried, key=distance)
 
 
 def as_written(problem: Problem, rows: Rows) -> Rows:
@@ -225,7 +220,7 @@ def as_written(problem: Problem, rows: Rows) -> Rows:
 
 def map_order(problem: Problem, topics: Codes) -> Positions:
     """One member's rows in the iteration order of a map of their topics that computeIfAbsent filled."""
-    found, first, which = np.unique(topics, return_index=True, return_inverse=True)
+    distinct, first, which = np.unique(topics, return_index=True, return_inverse=True)
     met = np.argsort(first)
-    order = compute_order(problem.topic_hashes[found[met]], is_touched_after=int(first.max()) < len(topics) - 1)
+    order = compute_order(problem.topic_hashes[distinct[met]], is_touched_after=int(first.max()) < len(topics) - 1)
     return np.argsort(ranks(met[order])[which], kind="stable")

@@ -28,7 +28,7 @@ def stale_claim_without_generation(evidence: Evidence) -> bool:
     if evidence.num_owned_twice:
         return True
     return any(
-        member in unsaid and member in evidence.assigned.get(partition, ()) and other not in (None, member)
+        member in unsaid and member in evidence.owners.get(partition, ()) and other not in (None, member)
         for partition, members in evidence.claimants.items()
         for member in members
         for other in [evidence.assigned_before.get(partition)]
@@ -41,7 +41,7 @@ def trusted_the_leaders_own_memory(evidence: Evidence) -> bool:
         return False
     said = {partition: members for partition, members in evidence.claimants.items() if len(members) == 1}
     differing = [each for each, owner in evidence.assigned_before.items() if each in said and said[each] != [owner]]
-    kept = [each for each in differing if evidence.assigned.get(each) == [evidence.assigned_before[each]]]
+    kept = [each for each in differing if evidence.owners.get(each) == [evidence.assigned_before[each]]]
     return len(differing) > 1 and len(kept) == len(differing)
 
 
@@ -62,8 +62,8 @@ def older_claim_won(evidence: Evidence) -> bool:
     _, generations = evidence.claims
     return any(
         generations[given] < max(generations[member] for member in members)
-        for partition, members in evidence.contested.items()
-        for given in evidence.assigned.get(partition, ())
+        for partition, members in evidence.contested_partitions.items()
+        for given in evidence.owners.get(partition, ())
         if given in members
     )
 
@@ -76,9 +76,10 @@ def two_claims_of_one_generation(evidence: Evidence) -> bool:
         return False
     _, generations = evidence.claims
     is_met = any(
-        len({int(generations[member]) for member in members}) < len(members) for members in evidence.contested.values()
+        len({int(generations[member]) for member in members}) < len(members)
+        for members in evidence.contested_partitions.values()
     )
-    return is_met and not bool(are_level(evidence.all, np.array([0]))[0]) and evidence.spread > 1
+    return is_met and not bool(are_level(evidence.assignments, np.array([0]))[0]) and evidence.spread > 1
 
 
 def generations_were_reset(evidence: Evidence) -> bool:
@@ -105,7 +106,7 @@ def moved_more_than_needed(evidence: Evidence) -> bool:
     newest = evidence.newest.rows
     if not evidence.has_one_subscription or newest is None:
         return False
-    kept = sum(members[0] in evidence.claimants.get(each, ()) for each, members in evidence.assigned.items())
+    kept = sum(members[0] in evidence.claimants.get(each, ()) for each, members in evidence.owners.items())
     rows = zip(newest.members.tolist(), newest.topics.tolist(), newest.partitions.tolist(), strict=True)
     could_keep = sum(member in evidence.claimants.get((topic, partition), ()) for member, topic, partition in rows)
     spread = np.ptp(np.bincount(newest.members, minlength=len(evidence.of.members)))

@@ -10,12 +10,12 @@ from schemas.words.assignments import Verdict
 from udfs.assignors.questions.problems import Numbers, Problem, Rows
 from udfs.assignors.questions.specs import NEWEST_RELEASE, Release
 from udfs.assignors.sticky_steps.claims import cooperative_claims, sticky_claims
-from udfs.audit.checks.invariants import are_unsafe, counted
+from udfs.audit.checks.invariants import are_unsafe, invariant_counts
 from udfs.audit.checks.recorded_assignments import Assignments, Flags, assignments_of
-from udfs.audit.classic.generation_results import Judged
+from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.steps import successors
-from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, Tried, Variant, asked, problem_of
+from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, TriedVariant, Variant, problem_of, try_variant
 
 # From the end of the join phase to the record: mostly the work of the leader.
 SLOW_MS: Final = 30_000
@@ -25,7 +25,7 @@ Partition = tuple[int, int]
 
 @dataclass(frozen=True)
 class Evidence:
-    judged: Judged
+    judged: GenerationResult
 
     @property
     def of(self) -> Generation:
@@ -59,8 +59,8 @@ class Evidence:
     @property
     def release(self) -> Release | None:
         """The release whose rules give the record. None: no release does."""
-        found = self.judged.found
-        return found.variant.line.release if found is not None and self.judged.verdict == Verdict.SAME else None
+        closest = self.judged.closest
+        return closest.variant.line.release if closest is not None and self.judged.verdict == Verdict.SAME else None
 
     @property
     def leader(self) -> int | None:
@@ -79,8 +79,8 @@ class Evidence:
         return (self.of.time - self.of.state_time) // 1000
 
     @cached_property
-    def all(self) -> Assignments:
-        return assignments_of([self.of.recorded(self.judged.numbers)])
+    def assignments(self) -> Assignments:
+        return assignments_of([self.of.recorded_assignment(self.judged.numbers)])
 
     @cached_property
     def problem(self) -> Problem:
@@ -89,14 +89,15 @@ class Evidence:
         return problem_of(self.of, Variant(NEWEST, self.judged.counts))
 
     @cached_property
-    def newest(self) -> Tried:
+    def newest(self) -> TriedVariant:
         assert self.judged.counts is not None
-        return asked(self.of, Variant(NEWEST, self.judged.counts))
+        return try_variant(self.of, Variant(NEWEST, self.judged.counts))
 
     @cached_property
     def claims(self) -> tuple[Rows, Numbers]:
         """What members claim to have had, and the generation of each; -1: none."""
-        said = cooperative_claims(self.problem) if self.of.protocol == COOPERATIVE else sticky_claims(self.problem)
+        claims_of = cooperative_claims if self.of.protocol == COOPERATIVE else sticky_claims
+        said = claims_of([self.problem])
         return said.rows, said.generations
 
     @cached_property
@@ -104,11 +105,11 @@ class Evidence:
         return owners(self.claims[0])
 
     @cached_property
-    def assigned(self) -> dict[Partition, list[int]]:
+    def owners(self) -> dict[Partition, list[int]]:
         return owners(self.of.assigned)
 
     @property
-    def contested(self) -> dict[Partition, list[int]]:
+    def contested_partitions(self) -> dict[Partition, list[int]]:
         """Partitions that several members claim."""
         return {partition: members for partition, members in self.claimants.items() if len(members) > 1}
 
@@ -127,29 +128,29 @@ class Evidence:
 
     @property
     def num_owned_twice(self) -> int:
-        return int(counted(self.all).num_owned_twice[0])
+        return int(invariant_counts(self.assignments).num_owned_twice[0])
 
     @property
     def num_nonexistent(self) -> int:
-        return int(counted(self.all).num_nonexistent[0])
+        return int(invariant_counts(self.assignments).num_nonexistent[0])
 
     @property
     def spread(self) -> int:
-        sizes = self.all.sizes
+        sizes = self.assignments.sizes
         return int(sizes.max() - sizes.min())
 
     @cached_property
     def unsafe(self) -> Flags:
-        return are_unsafe(self.all, self.of.owned)
+        return are_unsafe(self.assignments, self.of.owned)
 
 
 def owners(rows: Rows) -> dict[Partition, list[int]]:
-    found: dict[Partition, list[int]] = {}
+    by_partition: dict[Partition, list[int]] = {}
     for member, topic, partition in zip(
         rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True
     ):
-        found.setdefault((topic, partition), []).append(member)
-    return found
+        by_partition.setdefault((topic, partition), []).append(member)
+    return by_partition
 
 
 def spread_by_topic(rows: Rows, num_members: int) -> int:

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Final
 
 from schemas.words.assignments import Verdict
-from udfs.audit.classic.generation_results import REPRODUCED, Judged, confirmed
-from udfs.audit.classic.partition_counts import inferred
+from udfs.audit.classic.generation_results import REPRODUCED, GenerationResult, nothing_unconfirmed
+from udfs.audit.classic.partition_counts import inferred_counts
 from udfs.audit.defects.claim_defects import (
     gave_what_another_owned,
     generations_were_reset,
@@ -89,37 +89,37 @@ OF_RECORDS: Final = frozenset(
 )
 
 
-def known_defect(judged: Judged, *, is_sound: bool) -> str | None:
+def known_defect(judged: GenerationResult, *, is_sound: bool) -> str | None:
     """`is_sound`: the counts of the assignment show nothing wrong."""
     if is_sound and is_healthy(judged):
         return None
-    if judged.unconfirmed is None:
+    if judged.why_unconfirmed is None:
         return first_that_fits(judged, SIGNATURES)
     return first_that_fits(by_records(judged), {name: SIGNATURES[name] for name in SIGNATURES if name in OF_RECORDS})
 
 
-def first_that_fits(judged: Judged, signatures: Mapping[str, Signature]) -> str | None:
+def first_that_fits(judged: GenerationResult, signatures: Mapping[str, Signature]) -> str | None:
     evidence = Evidence(judged)
     return next((name for name, fits in signatures.items() if fits(evidence)), None)
 
 
-def by_records(judged: Judged) -> Judged:
+def by_records(judged: GenerationResult) -> GenerationResult:
     """With the numbers of partitions that the record itself shows."""
-    counts = inferred(judged.generation)
-    return replace(judged, counts=counts if counts.are_possible else None, confirm=confirmed)
+    counts = inferred_counts(judged.generation)
+    return replace(judged, counts=counts if counts.are_possible else None, confirm=nothing_unconfirmed)
 
 
-def needs_proof(judged: Judged, *, is_sound: bool) -> bool:
+def needs_proof(judged: GenerationResult, *, is_sound: bool) -> bool:
     """Whether there is a finding that depends on numbers of partitions, confirmed or not."""
     return judged.verdict not in REPRODUCED or not (is_sound and is_healthy(judged))
 
 
-def is_healthy(judged: Judged) -> bool:
+def is_healthy(judged: GenerationResult) -> bool:
     """Whether the newest rules give the record, as for most generations."""
     of = judged.generation
     return (
         judged.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)
-        and (judged.found is None or judged.found.variant.is_newest)
+        and (judged.closest is None or judged.closest.variant.is_newest)
         and not any(of.racks)
         and not of.is_omitted.any()
     )

@@ -9,7 +9,7 @@ import numpy as np
 from schemas.words.assignments import Verdict
 from udfs.assignors.questions.specs import Release
 from udfs.assignors.registry import FIRST_CLIENTS
-from udfs.audit.classic.variants import Variant, asked, lines_of
+from udfs.audit.classic.variants import Variant, lines_of, try_variant
 from udfs.audit.defects.evidence import NEWEST, SLOW_MS, Evidence, owners
 
 REWRITTEN_SINCE: Final = (3, 0, 0)
@@ -35,8 +35,8 @@ def ordered_by_member_id(evidence: Evidence) -> bool:
     if not evidence.is_drift or not any(evidence.of.instances) or evidence.judged.counts is None:
         return False
     nameless = replace(evidence.of, instances=[None] * len(evidence.of.members))
-    found = asked(nameless, Variant(NEWEST, evidence.judged.counts)).compared
-    return found is not None and found.verdict != Verdict.DRIFT
+    compared = try_variant(nameless, Variant(NEWEST, evidence.judged.counts)).compared
+    return compared is not None and compared.verdict != Verdict.DRIFT
 
 
 def leader_missed_new_partitions(evidence: Evidence) -> bool:
@@ -73,7 +73,7 @@ def fits(evidence: Evidence, since: Release, before: Release) -> bool:
         return evidence.is_old_leader
     counts = evidence.judged.counts
     lines = [line for line in lines_of(evidence.of) if since <= line.release < before]
-    return counts is not None and any(asked(evidence.of, Variant(line, counts)).is_same for line in lines)
+    return counts is not None and any(try_variant(evidence.of, Variant(line, counts)).is_same for line in lines)
 
 
 def equal_subscriptions_took_long(evidence: Evidence) -> bool:
@@ -132,7 +132,7 @@ def library_left_a_member_out(evidence: Evidence) -> bool:
     if evidence.assignor != "range" or not evidence.is_drift or int(evidence.of.versions.max()) > 0:
         return False
     is_static = [instance is not None for instance in evidence.of.instances]
-    return any(is_static) and not all(is_static) and bool((evidence.all.sizes == 0).any())
+    return any(is_static) and not all(is_static) and bool((evidence.assignments.sizes == 0).any())
 
 
 def library_was_off_by_one(evidence: Evidence) -> bool:

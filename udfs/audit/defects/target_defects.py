@@ -14,15 +14,15 @@ from udfs.audit.modern.rows import Answer
 from udfs.audit.modern.variants import BEFORE_4_0_1, Outcome, answer, keys
 
 
-def known_defect(group: ModernGroup, found: Answer) -> str | None:
+def known_defect(group: ModernGroup, result: Answer) -> str | None:
     """First what the assignor did, then what members' own records showed since the previous target."""
-    question, outcome = found.question, found.outcome
-    is_whole = group.missing_now is None and found.unconfirmed is None
+    question, outcome = result.question, result.outcome
+    is_whole = group.missing_now is None and result.why_unconfirmed is None
     if question is not None and outcome is not None and is_whole:
         # Later releases are correct, and hash topics.
         is_old = group.metadata_hash is None
-        issue = needless_moves(question, outcome) or sticky_range(question, outcome, found.assignor, is_old)
-        issue = issue or uneven_load(question, found, is_old)
+        issue = needless_moves(question, outcome) or sticky_range(question, outcome, result.assignor, is_old)
+        issue = issue or uneven_load(question, result, is_old)
         if issue is not None:
             return issue
     return next(iter(group.watch.issues), None)
@@ -48,11 +48,16 @@ def sticky_range(question: Question, outcome: Outcome, assignor: str | None, is_
     return "KAFKA-16944" if same_sizes and has_scattered_topics(question) else None
 
 
-def uneven_load(question: Question, found: Answer, is_old: bool) -> str | None:
+def uneven_load(question: Question, result: Answer, is_old: bool) -> str | None:
     """With unequal subscriptions, before 4.0: members' numbers differ by more than the later form leaves."""
-    if found.assignor != "uniform" or found.algorithm != Algorithm.HETEROGENEOUS or not is_old or found.outcome is None:
+    if (
+        result.assignor != "uniform"
+        or result.algorithm != Algorithm.HETEROGENEOUS
+        or not is_old
+        or result.outcome is None
+    ):
         return None
-    mended = other_form(question, found.outcome)
+    mended = other_form(question, result.outcome)
     if mended is None:
         return None
     recorded = spread(question, question.recorded)
@@ -76,7 +81,7 @@ def sizes_by_topic(question: Question, rows: Rows) -> Numbers:
     """For each topic, how many partitions its members have, in order of size."""
     width = len(question.topics)
     sizes = np.bincount(
-        rows.members.astype(np.int64) * width + rows.topics, minlength=width * len(question.asked.members)
+        rows.members.astype(np.int64) * width + rows.topics, minlength=width * len(question.inputs.members)
     )
     return np.sort(sizes.reshape(-1, width), axis=0)
 
@@ -85,7 +90,7 @@ def has_scattered_topics(question: Question) -> bool:
     """Whether two topics with the same number of partitions and the same subscribers have a member with different
     partitions of them."""
     seen: dict[int, list[int]] = {}
-    for topic, count in enumerate(question.counts[: len(question.found.topics)].tolist()):
+    for topic, count in enumerate(question.counts[: len(question.subscribed.topics)].tolist()):
         owners = owners_by_place(question.recorded, np.where(np.arange(len(question.counts)) == topic, count, 0))
         first = seen.setdefault(count, owners.tolist())
         if first != owners.tolist():
@@ -94,5 +99,5 @@ def has_scattered_topics(question: Question) -> bool:
 
 
 def spread(question: Question, rows: Rows) -> int:
-    sizes = np.bincount(rows.members, minlength=len(question.asked.members))
+    sizes = np.bincount(rows.members, minlength=len(question.inputs.members))
     return int(sizes.max() - sizes.min())

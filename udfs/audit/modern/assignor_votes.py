@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from udfs.assignors.java.iteration_order import put_order, string_hashes
 
 
-def voted(assignors: Iterable[str | None]) -> str | None:
+def most_voted(assignors: Iterable[str | None]) -> str | None:
     """Among several with equal votes, the first in Java's iteration order of its map. None: no member asks for one."""
     votes = Counter(each for each in assignors if each is not None)
     if not votes:

@@ -130,5 +130,5 @@ class ModernGroup(CoordinatorGroup):
 
     def targets_before(self) -> dict[str, ByRole]:
         """Targets before this computation's own records."""
-        found = {**self.targets, **self.operation.replaced}
-        return {member_id: target for member_id, target in found.items() if target is not None}
+        targets = {**self.targets, **self.operation.replaced}
+        return {member_id: target for member_id, target in targets.items() if target is not None}

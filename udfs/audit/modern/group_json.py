@@ -7,7 +7,7 @@ from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.modern.group import Bump, ModernGroup, Newest
-from udfs.audit.modern.owner_watch import Watch, held
+from udfs.audit.modern.owner_watch import Watch, all_partitions
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of
 from udfs.groups.states.modern import Member
@@ -49,37 +49,37 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup | None:
-    if found is None:
+def from_plain(state: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup | None:
+    if state is None:
         return None
     group = ModernGroup(
-        next(each for each in GroupType if each == found["group_type"]), **{name: found[name] for name in PLAIN}
+        next(each for each in GroupType if each == state["group_type"]), **{name: state[name] for name in PLAIN}
     )
-    group.room = found["room"]
-    for member_id, about, epoch, assigned, pending in found["members"]:
+    group.room = state["room"]
+    for member_id, about, epoch, assigned, pending in state["members"]:
         group.members[member_id] = Member(
             about_of(about), epoch, assigned=target_of(assigned, codes), pending=target_of(pending, codes)
         )
-    renamed, issues, faults = found["watch"]
+    renamed, issues, faults = state["watch"]
     group.watch = Watch({}, renamed, issues, faults)
     for each, member in group.members.items():
-        group.watch.move(each, (), held(member.assigned, member.pending))
-    group.targets = {each: target_of(target, codes) for each, target in found["targets"].items()}
+        group.watch.move(each, (), all_partitions(member.assigned, member.pending))
+    group.targets = {each: target_of(target, codes) for each, target in state["targets"].items()}
     group.base = {
         each: group.targets[each] if target is None else target_of(target, codes)
-        for each, target in found["base"].items()
+        for each, target in state["base"].items()
     }
-    group.patterns = {each: tuple(topics) for each, topics in found["patterns"].items()}
-    group.topics = listed_of(found["listed"])
+    group.patterns = {each: tuple(topics) for each, topics in state["patterns"].items()}
+    group.topics = listed_of(state["listed"])
     group.bumps = {
         epoch: Bump({each: about_of(about) for each, about in members.items()}, metadata_hash)
-        for epoch, members, metadata_hash in found["bumps"]
+        for epoch, members, metadata_hash in state["bumps"]
     }
-    if found["variant"] is not None:
-        assignor, release, jdk = found["variant"]
+    if state["variant"] is not None:
+        assignor, release, jdk = state["variant"]
         group.variant = (assignor, tuple(release), jdk)
-    if found["newest"] is not None:
-        newest = Newest(*found["newest"])
+    if state["newest"] is not None:
+        newest = Newest(*state["newest"])
         group.newest = newest._replace(topics={name: (count, id_) for name, (count, id_) in newest.topics.items()})
     return group
 
@@ -91,17 +91,27 @@ def subscriber(about: About | None) -> list[Any] | None:
     return [about.group_instance_id, about.rack_id, about.topics or (), about.regex, about.assignor, about.is_classic]
 
 
-def about_of(found: list[Any] | None) -> About | None:
-    if found is None:
+def about_of(values: list[Any] | None) -> About | None:
+    if values is None:
         return None
-    instance, rack, topics, regex, assignor, is_classic = found
-    return About(instance, rack, None, None, None, tuple(topics), regex, assignor, is_classic)
+    instance, rack, topics, regex, assignor, is_classic = values
+    return About(
+        group_instance_id=instance,
+        rack_id=rack,
+        client_id=None,
+        client_host=None,
+        rebalance_timeout_ms=None,
+        topics=tuple(topics),
+        regex=regex,
+        assignor=assignor,
+        is_classic=is_classic,
+    )
 
 
-def listed_of(found: list[Any] | None) -> Topics | None:
-    if found is None:
+def listed_of(values: list[Any] | None) -> Topics | None:
+    if values is None:
         return None
-    topics, assignable, is_early = found
+    topics, assignable, is_early = values
     return Topics(
         tuple(
             Topic(name, count, topic_id, None if racks is None else tuple(tuple(each) for each in racks))
@@ -120,7 +130,7 @@ def plain_target(share: ByRole, codes: TopicCodes) -> Any:
     return [[topic_id, partitions] for _, topic_id, partitions in partitions_of(share).plain(codes)]
 
 
-def target_of(found: Any, codes: TopicCodes) -> ByRole:
-    if isinstance(found, Mapping):
-        return {TaskRole.ACTIVE: Tasks((subtopology, partition) for subtopology, partition in found["tasks"])}
-    return {None: Partitions.from_plain([(None, topic_id, partitions) for topic_id, partitions in found], codes)}
+def target_of(values: Any, codes: TopicCodes) -> ByRole:
+    if isinstance(values, Mapping):
+        return {TaskRole.ACTIVE: Tasks((subtopology, partition) for subtopology, partition in values["tasks"])}
+    return {None: Partitions.from_plain([(None, topic_id, partitions) for topic_id, partitions in values], codes)}

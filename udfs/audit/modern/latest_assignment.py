@@ -36,7 +36,7 @@ def latest_of_group(group_id: str, group: ModernGroup | None, codes: TopicCodes)
 
 def member_of(group: ModernGroup, member_id: str, names: Mapping[str, str], codes: TopicCodes) -> Member:
     about = group.members[member_id].about
-    has = owned(partitions_of(group.targets.get(member_id, {})), names, codes)
+    has = owned_by_topic(partitions_of(group.targets.get(member_id, {})), names, codes)
     if about is None:
         return Member(member_id, owned=has, target=has)
     return Member(
@@ -49,9 +49,9 @@ def member_of(group: ModernGroup, member_id: str, names: Mapping[str, str], code
     )
 
 
-def owned(held: Partitions, names: Mapping[str, str], codes: TopicCodes) -> Owned:
-    found: dict[str, list[int]] = {}
+def owned_by_topic(held: Partitions, names: Mapping[str, str], codes: TopicCodes) -> Owned:
+    owned: dict[str, list[int]] = {}
     for code, partition in zip(held.topics.tolist(), held.partitions.tolist(), strict=True):
         name, topic_id = codes.topics[code]
-        found.setdefault(names.get(topic_id or "") or name or str(topic_id), []).append(partition)
-    return tuple((topic, tuple(partitions)) for topic, partitions in found.items())
+        owned.setdefault(names.get(topic_id or "") or name or str(topic_id), []).append(partition)
+    return tuple((topic, tuple(partitions)) for topic, partitions in owned.items())

@@ -8,7 +8,7 @@ from schemas.records.registry import types_of
 from schemas.words.records import GroupType
 from udfs.assignors.java.timeline_map import room_of_put
 from udfs.audit.modern.group import BEGINS_LATER, HAS_GAP, Bump, ModernGroup
-from udfs.audit.modern.owner_watch import Change, held, watch_needs, watch_owned
+from udfs.audit.modern.owner_watch import Change, all_partitions, watch_needs, watch_owned
 from udfs.groups.modern.record_handlers import Had
 from udfs.groups.modern.records import HANDLERS
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Topics
@@ -64,7 +64,7 @@ def note_member(group: ModernGroup, record: Record, had: Had, _: TopicCodes) -> 
     member_id = str(record.member)
     about: About | None = record.value
     if about is None:
-        group.watch.move(member_id, held(had.assigned, had.pending), ())
+        group.watch.move(member_id, all_partitions(had.assigned, had.pending), ())
         if had.about is not None and had.about.group_instance_id is not None:
             group.operation.departed[had.about.group_instance_id] = member_id, had.about
         return
@@ -90,7 +90,7 @@ def note_target(group: ModernGroup, record: Record, before: ByRole | None, _: To
 
 def note_current(group: ModernGroup, record: Record, had: Had, codes: TopicCodes) -> None:
     member_id = str(record.member)
-    before = held(had.assigned, had.pending)
+    before = all_partitions(had.assigned, had.pending)
     current: Current | None = record.value
     if current is None:
         group.watch.move(member_id, before, ())
@@ -98,7 +98,7 @@ def note_current(group: ModernGroup, record: Record, had: Had, codes: TopicCodes
             note_put(group, member_id, had)
         return
     note_put(group, member_id, had)
-    group.watch.move(member_id, before, held(current.assigned, current.pending))
+    group.watch.move(member_id, before, all_partitions(current.assigned, current.pending))
     if group.group_type == GroupType.CONSUMER and group.missing is None:
         watch_owned(group.watch, member_id, current, before, group.epoch_of, codes)
         names = [codes.topics[code][0] for code in set(partitions_of(current.assigned).topics.tolist())]

@@ -10,7 +10,7 @@ from udfs.audit.modern.record_signatures import (
     kept_pattern,
     owned_twice,
     taken_instance,
-    unsubscribed,
+    unsubscribed_defect,
     waits_for_itself,
 )
 from udfs.groups.readers.modern_values import UNRELEASED, About, Current
@@ -79,11 +79,11 @@ def watch_owned(
     codes: TopicCodes,
 ) -> None:
     """`had`: what the member had before; `epoch_of`: the epochs of the group's members."""
-    for tp in sorted(held(owned.assigned, owned.pending).difference(had)):
+    for tp in sorted(all_partitions(owned.assigned, owned.pending).difference(had)):
         for other in sorted(watch.owners[tp] - {member_id}):
             epoch = epoch_of(other)
             if epoch is not None and len(watch.faults) < MOST_KEPT:
-                watch.faults.append(f"{codes.told(tp)}: owned by {other} and {member_id} at once")
+                watch.faults.append(f"{codes.partition_text(tp)}: owned by {other} and {member_id} at once")
                 watch.note(owned_twice(owned.epoch, epoch))
 
 
@@ -91,13 +91,13 @@ def watch_needs(
     watch: Watch, member_id: str, owned: Current, about: About | None, target: ByRole, names: Iterable[str | None]
 ) -> None:
     """`names`: of the topics that it was assigned. A state that is inferred proves no defect."""
-    watch.note(unsubscribed(list(names), about))
+    watch.note(unsubscribed_defect(list(names), about))
     if owned.state == UNRELEASED and not owned.is_state_inferred:
-        missing = held(target) - held(owned.assigned)
+        missing = all_partitions(target) - all_partitions(owned.assigned)
         owners = [owner for tp in missing for owner in watch.owners.get(tp) or (None,)]
         watch.note(waits_for_itself(owned.state, owners, member_id))
 
 
-def held(*shares: ByRole) -> frozenset[int]:
+def all_partitions(*shares: ByRole) -> frozenset[int]:
     """All partitions of them. Streams groups have none."""
     return frozenset().union(*(partitions_of(share).tps for share in shares))

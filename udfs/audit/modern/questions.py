@@ -15,9 +15,9 @@ from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.questions.specs import Release
 from udfs.audit.checks.moves import GONE
 from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.subscribed_topics import Found, Seen
+from udfs.audit.modern.subscribed_topics import SubscribedTopics, TargetSubscriptions
 from udfs.groups.readers.modern_values import About
-from udfs.groups.readers.recorded_lists import ByRole, Partitions, joined, partitions_of
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, join_lists, partitions_of
 from udfs.topics.ids import bits_of
 from udfs.topics.partition_codes import TopicCodes
 
@@ -37,7 +37,7 @@ class MixedProblem(ServerProblem):
 
 
 @dataclass(frozen=True)
-class Asked:
+class MemberInputs:
     """Members are in the order in which the coordinator sees them; those in `written` have a record of this epoch."""
 
     members: tuple[str, ...]
@@ -53,7 +53,7 @@ class Asked:
         return tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(self.subscriptions))))
 
 
-def asked(group: ModernGroup, abouts: Mapping[str, About | None]) -> Asked:
+def member_inputs(group: ModernGroup, abouts: Mapping[str, About | None]) -> MemberInputs:
     missing = [member_id for member_id, about in abouts.items() if about is None]
     if missing:
         raise Unanswerable(f"member {missing[0]}: what it subscribes to is missing")
@@ -62,14 +62,14 @@ def asked(group: ModernGroup, abouts: Mapping[str, About | None]) -> Asked:
     members = tuple(member_order(group, list(known), written))
     before = group.targets_before()
     ordered = tuple(known[each] for each in members)
-    return Asked(
-        members,
-        ordered,
-        tuple(subscription(group, about) for about in ordered),
-        tuple(partitions_of(before.get(each, {})) for each in members),
-        tuple(partitions_of(group.targets.get(each, {})) for each in members),
-        tuple(each for each in written if each in known),
-        are_mixed(ordered),
+    return MemberInputs(
+        members=members,
+        abouts=ordered,
+        subscriptions=tuple(subscription(group, about) for about in ordered),
+        before=tuple(partitions_of(before.get(each, {})) for each in members),
+        after=tuple(partitions_of(group.targets.get(each, {})) for each in members),
+        written=tuple(each for each in written if each in known),
+        is_mixed=are_mixed(ordered),
     )
 
 
@@ -94,9 +94,9 @@ def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[s
     order = [present[at] for at in walked(present, max(group.room, len(present)))] + gone + joined
     places = {member_id: place for place, member_id in enumerate(written)}
     for chain_ in chains(order):
-        told = [at for at in chain_ if order[at] in places]
-        by_record = sorted((order[at] for at in told), key=places.__getitem__)
-        for at, member_id in zip(told, by_record, strict=True):
+        positions = [at for at in chain_ if order[at] in places]
+        by_record = sorted((order[at] for at in positions), key=places.__getitem__)
+        for at, member_id in zip(positions, by_record, strict=True):
             order[at] = member_id
     return order
 
@@ -106,39 +106,39 @@ def chains(members: Sequence[str]) -> list[list[int]]:
     capacity = DEFAULT_TABLE
     while len(members) > 0.75 * capacity:
         capacity *= 2
-    found: dict[int, list[int]] = {}
+    by_bucket: dict[int, list[int]] = {}
     for place, bucket in enumerate(buckets(string_hashes(members), capacity).tolist()):
-        found.setdefault(bucket, []).append(place)
-    return [places for places in found.values() if len(places) > 1]
+        by_bucket.setdefault(bucket, []).append(place)
+    return [places for places in by_bucket.values() if len(places) > 1]
 
 
-def other_orders(asked_: Asked) -> Iterator[Positions]:
+def other_orders(inputs: MemberInputs) -> Iterator[Positions]:
     """All orders of members that share a chain, if their records do not rule them out."""
-    written = set(asked_.written)
-    free = [each for each in chains(asked_.members) if sum(asked_.members[at] not in written for at in each) >= 1]
+    written = set(inputs.written)
+    free = [each for each in chains(inputs.members) if sum(inputs.members[at] not in written for at in each) >= 1]
     # The first of all is the current order.
     for picked in islice(product(*(permutations(each) for each in free)), 1, MOST_ORDERS + 1):
-        order = np.arange(len(asked_.members))
+        order = np.arange(len(inputs.members))
         for places, permuted in zip(free, picked, strict=True):
             order[places] = permuted
-        if is_as_written(order, asked_):
+        if is_as_written(order, inputs):
             yield order
 
 
-def is_as_written(order: Positions, asked_: Asked) -> bool:
-    members = [asked_.members[at] for at in order]
+def is_as_written(order: Positions, inputs: MemberInputs) -> bool:
+    members = [inputs.members[at] for at in order]
     walk = [members[at] for at in put_order(string_hashes(members))]
-    places = {member_id: place for place, member_id in enumerate(asked_.written)}
-    told = [places[each] for each in walk if each in places]
-    return told == sorted(told)
+    places = {member_id: place for place, member_id in enumerate(inputs.written)}
+    positions = [places[each] for each in walk if each in places]
+    return positions == sorted(positions)
 
 
 @dataclass(frozen=True)
 class Question:
     """`topics`: the subscribed ones, then those that only targets of this epoch or the previous one have."""
 
-    asked: Asked
-    found: Found
+    inputs: MemberInputs
+    subscribed: SubscribedTopics
     topics: tuple[str, ...]
     counts: Numbers
     ids: NDArray[np.int64]
@@ -151,8 +151,8 @@ class Question:
     assignable: Rows | None = None
 
     def problem(self, release: Release, jdk: int, order: Positions | None = None) -> ServerProblem:
-        kind = MixedProblem if self.asked.is_mixed else ServerProblem
-        places = range(len(self.asked.members)) if order is None else order.tolist()
+        kind = MixedProblem if self.inputs.is_mixed else ServerProblem
+        places = range(len(self.inputs.members)) if order is None else order.tolist()
         before = self.before
         if order is not None:
             place = np.empty(len(order), np.int32)
@@ -160,8 +160,8 @@ class Question:
             moved = Rows(place[before.members], before.topics, before.partitions)
             before = moved.take(np.argsort(moved.members, kind="stable"))
         return kind(
-            members=[self.asked.members[at] for at in places],
-            instances=[self.asked.abouts[at].group_instance_id for at in places],
+            members=[self.inputs.members[at] for at in places],
+            instances=[self.inputs.abouts[at].group_instance_id for at in places],
             topics=self.topics,
             counts=self.counts,
             ids=self.ids,
@@ -175,20 +175,20 @@ class Question:
 
 
 def question(
-    asked_: Asked,
-    found: Found,
+    inputs: MemberInputs,
+    subscribed: SubscribedTopics,
     codes: TopicCodes,
     assignable: Mapping[str, tuple[int, ...]] | None,
     base: Mapping[str, ByRole],
 ) -> Question:
     """Topics are numbered by what the group subscribes to. The others have no partitions that could be assigned."""
-    numbers = {topic.name: place for place, topic in enumerate(found.topics)}
-    by_id = {topic.topic_id: place for place, topic in enumerate(found.topics) if topic.topic_id is not None}
-    labels, ids = [topic.name for topic in found.topics], [topic.topic_id for topic in found.topics]
+    numbers = {topic.name: place for place, topic in enumerate(subscribed.topics)}
+    by_id = {topic.topic_id: place for place, topic in enumerate(subscribed.topics) if topic.topic_id is not None}
+    labels, ids = [topic.name for topic in subscribed.topics], [topic.topic_id for topic in subscribed.topics]
     of_code = np.full(len(codes.topics), -1, np.int64)
     previous = {member_id: partitions_of(target) for member_id, target in base.items()}
-    all_held = (*asked_.before, *asked_.after, *previous.values())
-    for code in np.unique(joined(all_held).topics).tolist():
+    all_held = (*inputs.before, *inputs.after, *previous.values())
+    for code in np.unique(join_lists(all_held).topics).tolist():
         name, topic_id = codes.topics[code]
         if str(topic_id) not in by_id:
             by_id[str(topic_id)] = len(labels)
@@ -196,33 +196,33 @@ def question(
             labels.append(name if name is not None and name not in numbers else str(topic_id))
             ids.append(topic_id)
         of_code[code] = by_id[str(topic_id)]
-    classes = dict.fromkeys(asked_.subscriptions)
+    classes = dict.fromkeys(inputs.subscriptions)
     class_numbers = {listed: number for number, listed in enumerate(classes)}
     counts = np.zeros(len(labels), np.int64)
-    counts[: len(found.topics)] = [topic.partitions for topic in found.topics]
+    counts[: len(subscribed.topics)] = [topic.partitions for topic in subscribed.topics]
     return Question(
-        asked_,
-        found,
-        tuple(labels),
-        counts,
-        np.array([(0, 0) if each is None else bits_of(each) for each in ids], np.int64).reshape(-1, 2),
-        np.array([class_numbers[listed] for listed in asked_.subscriptions], np.int32),
-        [np.array([numbers[name] for name in listed], np.int32) for listed in classes],
-        rows_of(asked_.before, of_code),
-        rows_of(asked_.after, of_code),
-        base_rows(asked_, previous, of_code),
-        assignable_rows(assignable, numbers),
+        inputs=inputs,
+        subscribed=subscribed,
+        topics=tuple(labels),
+        counts=counts,
+        ids=np.array([(0, 0) if each is None else bits_of(each) for each in ids], np.int64).reshape(-1, 2),
+        class_of_member=np.array([class_numbers[listed] for listed in inputs.subscriptions], np.int32),
+        topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
+        before=rows_of(inputs.before, of_code),
+        recorded=rows_of(inputs.after, of_code),
+        base=base_rows(inputs, previous, of_code),
+        assignable=assignable_rows(assignable, numbers),
     )
 
 
 def rows_of(held: Sequence[Partitions], of_code: NDArray[np.int64]) -> Rows:
-    together = joined(held)
+    together = join_lists(held)
     members = np.repeat(np.arange(len(held), dtype=np.int32), [len(each) for each in held])
     return Rows(members, of_code[together.topics].astype(np.int32), together.partitions)
 
 
-def base_rows(asked_: Asked, base: Mapping[str, Partitions], of_code: NDArray[np.int64]) -> Rows:
-    places = {member_id: place for place, member_id in enumerate(asked_.members)}
+def base_rows(inputs: MemberInputs, base: Mapping[str, Partitions], of_code: NDArray[np.int64]) -> Rows:
+    places = {member_id: place for place, member_id in enumerate(inputs.members)}
     rows = rows_of(list(base.values()), of_code)
     places_now = np.array([places.get(member_id, GONE) for member_id in base], np.int32)
     return Rows(places_now[rows.members], rows.topics, rows.partitions)
@@ -237,22 +237,22 @@ def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: M
     return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))
 
 
-def seen_of(group: ModernGroup, asked_: Asked, codes: TopicCodes, time: int | None) -> Seen:
-    together = joined(asked_.after)
-    found, which = np.unique(together.topics, return_inverse=True)
-    most = np.full(len(found), -1, np.int64)
+def seen_of(group: ModernGroup, inputs: MemberInputs, codes: TopicCodes, time: int | None) -> TargetSubscriptions:
+    together = join_lists(inputs.after)
+    topic_codes, which = np.unique(together.topics, return_inverse=True)
+    most = np.full(len(topic_codes), -1, np.int64)
     np.maximum.at(most, which, together.partitions)
-    ids = [str(codes.topics[code][1]) for code in found.tolist()]
+    ids = [str(codes.topics[code][1]) for code in topic_codes.tolist()]
     unnamed = {
         topic_id: code
-        for topic_id, code in zip(ids, found.tolist(), strict=True)
+        for topic_id, code in zip(ids, topic_codes.tolist(), strict=True)
         if codes.topics[code][0] is None and topic_id not in group.names
     }
-    possible = {topic_id: subscribed_by_all(asked_, code) for topic_id, code in unnamed.items()}
-    return Seen(asked_.names, dict(zip(ids, (most + 1).tolist(), strict=True)), time, possible)
+    possible = {topic_id: subscribed_by_all(inputs, code) for topic_id, code in unnamed.items()}
+    return TargetSubscriptions(inputs.names, dict(zip(ids, (most + 1).tolist(), strict=True)), time, possible)
 
 
-def subscribed_by_all(asked_: Asked, code: int) -> frozenset[str]:
+def subscribed_by_all(inputs: MemberInputs, code: int) -> frozenset[str]:
     """Names that are subscribed by every member that has partitions of the topic."""
-    lists = {listed for held, listed in zip(asked_.after, asked_.subscriptions, strict=True) if code in held.topics}
+    lists = {listed for held, listed in zip(inputs.after, inputs.subscriptions, strict=True) if code in held.topics}
     return frozenset.intersection(*map(frozenset, lists))

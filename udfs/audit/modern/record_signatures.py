@@ -41,7 +41,7 @@ def owned_twice(epoch: int, other_epoch: int) -> str | None:
     return "KAFKA-19974" if epoch == other_epoch else None
 
 
-def unsubscribed(assigned: Collection[str | None], about: About | None) -> str | None:
+def unsubscribed_defect(assigned: Collection[str | None], about: About | None) -> str | None:
     """A member was assigned, or kept, topics that it does not subscribe to. `assigned`: names, None if unknown."""
     if about is None or about.regex is not None:
         return None

@@ -6,13 +6,13 @@ import numpy as np
 
 from schemas.words.history import TaskRole
 from udfs.assignors.questions.problems import Rows
-from udfs.audit.checks.recorded_assignments import UNKNOWN, Recorded
+from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment
 from udfs.audit.modern.group import ModernGroup
 from udfs.groups.readers.recorded_lists import ByRole, Tasks, partitions_of
 from udfs.topics.partition_codes import TopicCodes
 
 
-def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
+def recorded_targets(group: ModernGroup, codes: TopicCodes) -> RecordedAssignment:
     """Targets by member, if neither the subscriptions nor the numbers of partitions are known."""
     numbers: dict[str, int] = {}
     rows = []
@@ -20,13 +20,13 @@ def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
         for topic, partition in pairs(target, codes):
             rows.append((place, numbers.setdefault(topic, len(numbers)), partition))
     columns = np.array(rows, np.int32).reshape(-1, 3).T
-    return Recorded(
-        tuple(group.targets),
-        tuple(numbers),
-        np.full(len(numbers), UNKNOWN, np.int64),
-        np.zeros(len(group.targets), np.int32),
-        [np.arange(len(numbers), dtype=np.int32)],
-        Rows(columns[0], columns[1], columns[2]),
+    return RecordedAssignment(
+        members=tuple(group.targets),
+        topics=tuple(numbers),
+        counts=np.full(len(numbers), UNKNOWN, np.int64),
+        class_of_member=np.zeros(len(group.targets), np.int32),
+        topics_of_class=[np.arange(len(numbers), dtype=np.int32)],
+        rows=Rows(columns[0], columns[1], columns[2]),
     )
 
 

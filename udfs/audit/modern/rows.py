@@ -11,15 +11,15 @@ from schemas.words.assignments import Algorithm, AssignorSource, CheckName, Part
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.audit.checks import check_texts
-from udfs.audit.checks.audit_results import Audited, Check, Difference
+from udfs.audit.checks.audit_results import AuditRow, Check, Difference
 from udfs.audit.checks.comparison import compare
 from udfs.audit.checks.confirm_inputs import are_whole
 from udfs.audit.checks.facts import Facts, GroupRule
-from udfs.audit.checks.invariants import Counted, counted
+from udfs.audit.checks.invariants import InvariantCounts, invariant_counts
 from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
-from udfs.audit.checks.recorded_assignments import UNKNOWN, Recorded, assignments_of
-from udfs.audit.modern.questions import Asked, Question
-from udfs.audit.modern.variants import Outcome, told
+from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment, assignments_of
+from udfs.audit.modern.questions import MemberInputs, Question
+from udfs.audit.modern.variants import Outcome, variant_text
 from udfs.groups.readers.records import Record
 
 REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
@@ -29,16 +29,16 @@ REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 class Answer:
     """`reason`: why there is no outcome. `recorded`: what is checked if there is no question."""
 
-    asked: Asked | None
+    inputs: MemberInputs | None
     question: Question | None
     outcome: Outcome | None
     assignor: str | None
     source: AssignorSource | None
     algorithm: Algorithm | None
     reason: str | None
-    recorded: Recorded | None = None
+    recorded: RecordedAssignment | None = None
     # Why the topics that were used are not confirmed; None: they are.
-    unconfirmed: str | None = None
+    why_unconfirmed: str | None = None
 
     @property
     def is_reproduced(self) -> bool:
@@ -62,14 +62,14 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Judged:
+class TargetVerdict:
     verdict: Verdict
     reason: str | None
     num_different: int | None = None
     differences: tuple[Difference, ...] | None = None
 
 
-def audited(drafts: Sequence[Draft], facts: Facts) -> list[Audited]:
+def audit_rows(drafts: Sequence[Draft], facts: Facts) -> list[AuditRow]:
     if not drafts:
         return []
     recorded = [recorded_of(draft.answer) for draft in drafts]
@@ -77,15 +77,15 @@ def audited(drafts: Sequence[Draft], facts: Facts) -> list[Audited]:
         1 if draft.group_type != GroupType.SHARE else len(each.members)
         for draft, each in zip(drafts, recorded, strict=True)
     ]
-    single = counted(assignments_of(recorded))
-    several = counted(assignments_of(recorded), max(owners)) if max(owners) > 1 else single
+    single = invariant_counts(assignments_of(recorded))
+    several = invariant_counts(assignments_of(recorded), max(owners)) if max(owners) > 1 else single
     return [
         row(draft, each, Numbers.of(single if most == 1 else several, place), facts)
         for place, (draft, each, most) in enumerate(zip(drafts, recorded, owners, strict=True))
     ]
 
 
-def most_owners(draft: Draft, recorded: Recorded) -> int:
+def most_owners(draft: Draft, recorded: RecordedAssignment) -> int:
     return max(1, len(recorded.members)) if draft.group_type == GroupType.SHARE else 1
 
 
@@ -102,42 +102,42 @@ class Numbers:
     imbalance: int | None
 
     @classmethod
-    def of(cls, all_: Counted, place: int) -> "Numbers":
+    def of(cls, all_: InvariantCounts, place: int) -> "Numbers":
         columns = (getattr(all_, name)[place].item() for name in cls.__dataclass_fields__)
         return cls(*(None if value == UNKNOWN else value for value in columns))
 
 
-def recorded_of(answer: Answer) -> Recorded:
+def recorded_of(answer: Answer) -> RecordedAssignment:
     question = answer.question
     if question is None:
         assert answer.recorded is not None
         return answer.recorded
     counts = question.counts.copy()
     # For topics without subscribers: whether they exist was not checked.
-    counts[len(question.found.topics) :] = UNKNOWN
-    if answer.unconfirmed is not None and not answer.is_reproduced:
+    counts[len(question.subscribed.topics) :] = UNKNOWN
+    if answer.why_unconfirmed is not None and not answer.is_reproduced:
         # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
-        is_subscribed = np.arange(len(counts)) < len(question.found.topics)
+        is_subscribed = np.arange(len(counts)) < len(question.subscribed.topics)
         counts[~are_whole(question.recorded, counts, is_subscribed)] = UNKNOWN
     if question.assignable is not None:
         # Partitions that the share state does not have yet have no owner.
         counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
-    return Recorded(
-        question.asked.members,
-        question.topics,
-        counts,
-        question.class_of_member,
-        question.topics_of_class,
-        question.recorded,
+    return RecordedAssignment(
+        members=question.inputs.members,
+        topics=question.topics,
+        counts=counts,
+        class_of_member=question.class_of_member,
+        topics_of_class=question.topics_of_class,
+        rows=question.recorded,
     )
 
 
-def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Audited:
+def row(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Facts) -> AuditRow:
     answer = draft.answer
     judged = judgement(draft, recorded)
     made, needed = moves(draft)
     source = counts_source(answer, recorded)
-    return Audited(
+    return AuditRow(
         group_id=draft.group_id,
         group_type=draft.group_type,
         assignment_offset=draft.record.offset,
@@ -165,55 +165,59 @@ def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Aud
         evidence_first_offset=draft.first_offset,
         evidence_last_offset=draft.record.offset,
         confidence=confidence(draft, source),
-        is_unconfirmed=answer.unconfirmed is not None,
+        is_unconfirmed=answer.why_unconfirmed is not None,
     )
 
 
-def counts_source(answer: Answer, recorded: Recorded) -> PartitionCountsSource | None:
+def counts_source(answer: Answer, recorded: RecordedAssignment) -> PartitionCountsSource | None:
     """Also None if the numbers are not confirmed and the targets do not match them."""
-    if answer.question is None or (recorded.counts[: len(answer.question.found.topics)] == UNKNOWN).any():
+    if answer.question is None or (recorded.counts[: len(answer.question.subscribed.topics)] == UNKNOWN).any():
         return None
-    return answer.question.found.source
+    return answer.question.subscribed.source
 
 
-def variant_of(answer: Answer, judged: Judged) -> str | None:
+def variant_of(answer: Answer, judged: TargetVerdict) -> str | None:
     if answer.outcome is None or answer.algorithm is None or judged.verdict == Verdict.NOT_RECOMPUTABLE:
         return None
-    return told(answer.outcome.variant, answer.algorithm)
+    return variant_text(answer.outcome.variant, answer.algorithm)
 
 
-def judgement(draft: Draft, recorded: Recorded) -> Judged:
+def judgement(draft: Draft, recorded: RecordedAssignment) -> TargetVerdict:
     answer, outcome = draft.answer, draft.answer.outcome
     if outcome is None or answer.question is None:
-        return Judged(Verdict.CARRIED_OVER if draft.is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason)
+        return TargetVerdict(Verdict.CARRIED_OVER if draft.is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason)
     if outcome.verdict == Verdict.SAME:
-        return Judged(Verdict.SAME, None, 0, ())
+        return TargetVerdict(Verdict.SAME, None, 0, ())
     if outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
         reason = f"{outcome.variant.assignor} lists partitions in another order"
-        return Judged(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
+        return TargetVerdict(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
     if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
-        return Judged(outcome.verdict, outcome.why)
+        return TargetVerdict(outcome.verdict, outcome.why)
     why = why_not_proved(draft, recorded)
     if why is not None:
-        return Judged(Verdict.NOT_RECOMPUTABLE, why)
+        return TargetVerdict(Verdict.NOT_RECOMPUTABLE, why)
     if outcome.expected is None:
-        return Judged(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
+        return TargetVerdict(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
     compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
     number = compared.num_different
     others = "1 partition has another owner" if number == 1 else f"{number:,} partitions have other owners"
     reason = f"{others} than {outcome.variant.assignor} gives"
-    return Judged(Verdict.DRIFT, reason, compared.num_different, compared.differences)
+    return TargetVerdict(Verdict.DRIFT, reason, compared.num_different, compared.differences)
 
 
-def why_not_proved(draft: Draft, recorded: Recorded) -> str | None:
+def why_not_proved(draft: Draft, recorded: RecordedAssignment) -> str | None:
     """Why a difference does not prove a defect."""
     answer = draft.answer
     if draft.missing is not None:
         return draft.missing
-    is_mixed_up = answer.question is not None and answer.question.found.is_mixed_up
+    is_mixed_up = answer.question is not None and answer.question.subscribed.is_mixed_up
     if is_mixed_up and len(recorded.topics_of_class) > 1:
         return "no record shows which topic has which id"
-    return None if answer.unconfirmed is None else f"no record or snapshot confirms the inputs: {answer.unconfirmed}"
+    return (
+        None
+        if answer.why_unconfirmed is None
+        else f"no record or snapshot confirms the inputs: {answer.why_unconfirmed}"
+    )
 
 
 def moves(draft: Draft) -> tuple[int | None, int | None]:
@@ -226,10 +230,10 @@ def moves(draft: Draft) -> tuple[int | None, int | None]:
     made = moves_made(Owners(before, now))
     if len(question.topics_of_class) > 1:
         return made, None
-    return made, moves_needed(before, len(question.asked.members))
+    return made, moves_needed(before, len(question.inputs.members))
 
 
-def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Iterator[Check]:
+def checks_of(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Facts) -> Iterator[Check]:
     """Texts are made only if the numbers show a problem."""
     is_share = draft.group_type == GroupType.SHARE
     is_fine = not (numbers.num_owned_twice or numbers.num_nonexistent or numbers.num_unsubscribed)
@@ -238,19 +242,19 @@ def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) 
     yield complete(recorded, numbers)
     if draft.answer.question is not None and not is_share:
         yield from even(draft, recorded, numbers)
-        yield check_texts.static_once([about.group_instance_id for about in draft.answer.question.asked.abouts])
+        yield check_texts.static_once([about.group_instance_id for about in draft.answer.question.inputs.abouts])
     if draft.group_type == GroupType.CONSUMER:
         yield Check(CheckName.OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
     rule = rule_of(facts.rules, draft.group_id)
-    if rule is not None and draft.answer.asked is not None:
+    if rule is not None and draft.answer.inputs is not None:
         racks = {
             name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
         }
-        member_racks = [about.rack_id or None for about in draft.answer.asked.abouts]
+        member_racks = [about.rack_id or None for about in draft.answer.inputs.abouts]
         yield from check_texts.asked_for(rule, recorded, member_racks, racks)
 
 
-def complete(recorded: Recorded, numbers: Numbers) -> Check:
+def complete(recorded: RecordedAssignment, numbers: Numbers) -> Check:
     if not numbers.num_unowned:
         return check_texts.complete((), numbers.num_unowned is not None)
     all_ = assignments_of([recorded])
@@ -258,12 +262,12 @@ def complete(recorded: Recorded, numbers: Numbers) -> Check:
     return check_texts.complete(check_texts.places_of(recorded, all_, unowned), True)
 
 
-def even(draft: Draft, recorded: Recorded, numbers: Numbers) -> Iterator[Check]:
+def even(draft: Draft, recorded: RecordedAssignment, numbers: Numbers) -> Iterator[Check]:
     if draft.answer.assignor == "range":
         yield check_texts.balanced_by_topic(recorded)
     elif draft.answer.assignor == "uniform" and numbers.imbalance is not None:
         is_level = numbers.imbalance <= 1 and len(recorded.topics_of_class) == 1
-        yield Check(CheckName.BALANCED, True) if is_level else check_texts.balanced(recorded)
+        yield Check(CheckName.BALANCED, True) if is_level else check_texts.balance_check(recorded)
 
 
 def rule_of(rules: Sequence[GroupRule], group_id: str) -> GroupRule | None:

@@ -6,17 +6,15 @@ have names, and a hash can confirm what snapshots say. What is still unknown is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice, product
 from typing import NamedTuple
 
 from schemas.words.assignments import PartitionCountsSource
-from udfs.assignors.java.iteration_order import java_sort_keys
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.confirm_inputs import ByLog
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.modern.group import ModernGroup
-from udfs.topics.metadata_hash import combined, topic_hash
+from udfs.topics.metadata_hash import group_hash
 
 # For a topic that the metadata lacks.
 ABSENT = 0
@@ -33,7 +31,7 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class TargetSubscriptions:
     """What the records of the computation itself show: names that members subscribe to, and by topic id one more than
     the highest assigned partition."""
 
@@ -44,7 +42,7 @@ class Seen:
     possible: Mapping[str, frozenset[str]]
 
 
-class Found(NamedTuple):
+class SubscribedTopics(NamedTuple):
     topics: tuple[Topic, ...]
     source: PartitionCountsSource | None
     # Whether this is the only possibility; else others are tried.
@@ -54,13 +52,15 @@ class Found(NamedTuple):
     is_mixed_up: bool = False
 
 
-def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: Facts) -> Iterator[Found]:
+def findings(
+    group: ModernGroup, metadata_hash: int | None, seen: TargetSubscriptions, facts: Facts
+) -> Iterator[SubscribedTopics]:
     """The most likely first."""
-    by_record = recorded(group, metadata_hash, seen)
+    by_record = recorded_topics(group, metadata_hash, seen)
     if by_record is not None:
-        yield Found(by_record, PartitionCountsSource.RECORD, True, ByLog.LISTED)
+        yield SubscribedTopics(by_record, PartitionCountsSource.RECORD, True, ByLog.LISTED)
         return
-    all_ = pairings(learned(group, seen, facts))
+    all_ = pairings(possible_names(group, seen, facts))
     choices = [[options(group, name, names.get(name), seen, facts) for name in seen.names] for names in all_]
     if metadata_hash is not None:
         for each in (*(as_targets_say(group, names, seen, facts) for names in all_), *choices):
@@ -71,20 +71,22 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
                     for topic in confirmed
                     if topic.topic_id and topic.name not in facts.topics
                 }
-                yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True, ByLog.HASH_MATCHES)
+                yield SubscribedTopics(confirmed, PartitionCountsSource.METADATA_HASH, True, ByLog.HASH_MATCHES)
                 return
     by_log = ByLog.NOTHING if metadata_hash is None else ByLog.HASH_DIFFERS
     tried: set[tuple[Topic, ...]] = set()
     for each, names in zip(choices, all_, strict=True):
-        found = [*islice(picks(each), MOST_TRIED), *picks(as_targets_say(group, names, seen, facts))]
-        for pick in found:
+        all_picks = [*islice(picks(each), MOST_TRIED), *picks(as_targets_say(group, names, seen, facts))]
+        for pick in all_picks:
             topics = tuple(option.topic for option in pick)
             if topics not in tried:
                 tried.add(topics)
-                yield Found(topics, weakest(pick), False, by_log, len(choices) > 1)
+                yield SubscribedTopics(topics, weakest(pick), False, by_log, len(choices) > 1)
 
 
-def as_targets_say(group: ModernGroup, paired: Mapping[str, str], seen: Seen, facts: Facts) -> list[list[Option]]:
+def as_targets_say(
+    group: ModernGroup, paired: Mapping[str, str], seen: TargetSubscriptions, facts: Facts
+) -> list[list[Option]]:
     """Every partition of an existing topic has an owner, so targets show which topics exist and how many partitions
     they have."""
     ids = {name: topic_id for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
@@ -92,7 +94,7 @@ def as_targets_say(group: ModernGroup, paired: Mapping[str, str], seen: Seen, fa
     return [[as_target_says(name, ids.get(name), seen, facts)] for name in seen.names]
 
 
-def as_target_says(name: str, topic_id: str | None, seen: Seen, facts: Facts) -> Option:
+def as_target_says(name: str, topic_id: str | None, seen: TargetSubscriptions, facts: Facts) -> Option:
     if topic_id is None:
         return Option(Topic(name, ABSENT), PartitionCountsSource.INFERRED)
     count = seen.counts[topic_id]
@@ -104,15 +106,17 @@ def fits(known: KnownTopic, topic_id: str, count: int) -> bool:
     return known.topic.topic_id in (None, topic_id) and known.topic.partitions == count
 
 
-def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple[Topic, ...] | None:
+def recorded_topics(
+    group: ModernGroup, metadata_hash: int | None, seen: TargetSubscriptions
+) -> tuple[Topic, ...] | None:
     """From type 4, which coordinators kept up to date until they used hashes instead."""
     if group.topics is None or group.topics.assignable is not None or metadata_hash is not None:
         return None
-    told = {topic.name: topic for topic in group.topics.topics}
-    return tuple(told.get(name) or Topic(name, ABSENT) for name in seen.names)
+    by_name = {topic.name: topic for topic in group.topics.topics}
+    return tuple(by_name.get(name) or Topic(name, ABSENT) for name in seen.names)
 
 
-def learned(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, set[str]]:
+def possible_names(group: ModernGroup, seen: TargetSubscriptions, facts: Facts) -> dict[str, set[str]]:
     """Ids without a known name, with the possible ones: names that all their members subscribe to. If only one name
     remains, the group remembers it."""
     known = {name for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
@@ -145,7 +149,9 @@ def name_of(group: ModernGroup, topic_id: str, facts: Facts) -> str | None:
     return group.names.get(topic_id) or facts.names.get(topic_id)
 
 
-def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, facts: Facts) -> list[Option]:
+def options(
+    group: ModernGroup, name: str, paired_id: str | None, seen: TargetSubscriptions, facts: Facts
+) -> list[Option]:
     """In this order: the newest snapshot up to then; more partitions, as far as the targets show and the next snapshot
     allows; the next snapshot; other snapshots; no such topic."""
     of_group = [topic_id for topic_id, own in group.names.items() if own == name]
@@ -159,15 +165,15 @@ def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, fa
     before = [each for each in known if time is not None and each.first_time <= time][::-1]
     after = [each for each in known if each not in before]
     in_order = sorted([*before, *after], key=lambda each: each.topic.topic_id not in seen.counts)
-    found = []
+    choices = []
     for each in in_order:
-        found.append(Option(each.topic, PartitionCountsSource.SNAPSHOT))
+        choices.append(Option(each.topic, PartitionCountsSource.SNAPSHOT))
         grown = grown_topic(each, after if each in before else (), seen, is_later=each in after)
         if grown is not None:
-            found.append(Option(grown, PartitionCountsSource.INFERRED))
+            choices.append(Option(grown, PartitionCountsSource.INFERRED))
     if not before or len({each.topic.topic_id for each in known}) > 1:
-        found.append(Option(Topic(name, ABSENT), PartitionCountsSource.INFERRED))
-    return list(dict.fromkeys(found))
+        choices.append(Option(Topic(name, ABSENT), PartitionCountsSource.INFERRED))
+    return list(dict.fromkeys(choices))
 
 
 def with_id(known: KnownTopic, topic_id: str | None) -> KnownTopic:
@@ -177,7 +183,9 @@ def with_id(known: KnownTopic, topic_id: str | None) -> KnownTopic:
     return replace(known, topic=replace(known.topic, topic_id=topic_id))
 
 
-def grown_topic(each: KnownTopic, after: Sequence[KnownTopic], seen: Seen, is_later: bool) -> Topic | None:
+def grown_topic(
+    each: KnownTopic, after: Sequence[KnownTopic], seen: TargetSubscriptions, is_later: bool
+) -> Topic | None:
     """Topics only grow: the number of partitions in the targets, if it is between the snapshots before and after."""
     topic = each.topic
     count = seen.counts.get(topic.topic_id or "", 0)
@@ -191,9 +199,11 @@ def with_count(topic: Topic, count: int) -> Topic:
     return Topic(topic.name, count, topic.topic_id, racks)
 
 
-def without_snapshot(name: str, ids: Sequence[str], seen: Seen) -> list[Option]:
-    found = [Topic(name, seen.counts[each], each) for each in reversed(ids) if each in seen.counts]
-    return [Option(topic, PartitionCountsSource.INFERRED) for topic in (*found, Topic(name, ABSENT))][: len(found) or 1]
+def without_snapshot(name: str, ids: Sequence[str], seen: TargetSubscriptions) -> list[Option]:
+    topics = [Topic(name, seen.counts[each], each) for each in reversed(ids) if each in seen.counts]
+    return [Option(topic, PartitionCountsSource.INFERRED) for topic in (*topics, Topic(name, ABSENT))][
+        : len(topics) or 1
+    ]
 
 
 def picks(choices: Sequence[Sequence[Option]]) -> Iterator[tuple[Option, ...]]:
@@ -232,23 +242,20 @@ def confirmed_by_hash(choices: Sequence[Sequence[Option]], wanted: int) -> tuple
 
 def with_more(options_: Sequence[Option]) -> list[Option]:
     """If only the targets show the number, it may be higher."""
-    found = list(options_)
+    choices = list(options_)
     newest = options_[0].topic
     if options_[0].source == PartitionCountsSource.INFERRED and newest.partitions:
-        found += [
+        choices += [
             Option(with_count(newest, newest.partitions + more), PartitionCountsSource.INFERRED)
             for more in range(1, MOST_BEYOND + 1)
         ]
     if newest.partitions:
-        found.append(Option(Topic(newest.name, ABSENT), PartitionCountsSource.INFERRED))
-    return found
+        choices.append(Option(Topic(newest.name, ABSENT), PartitionCountsSource.INFERRED))
+    return choices
 
 
 def hash_of(topics: Sequence[Topic]) -> int | None:
     known = [topic for topic in topics if topic.partitions]
     if any(topic.topic_id is None for topic in known):
         return None
-    return combined(zip(java_sort_keys([topic.name for topic in known]), map(hash_of_topic, known), strict=True))
-
-
-hash_of_topic = lru_cache(maxsize=1 << 12)(topic_hash)
+    return group_hash(known)

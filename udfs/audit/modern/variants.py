@@ -10,6 +10,7 @@ import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
 from schemas.words.records import GroupType
+from udfs.assignors.flat_groups.groups import answered
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
@@ -24,9 +25,8 @@ from udfs.assignors.questions.specs import (
     Spec,
     Topic,
 )
-from udfs.assignors.registry import ASSIGNORS, uniform
-from udfs.assignors.server.range import server_range
-from udfs.audit.checks.comparison import by_member, grouped
+from udfs.assignors.registry import ASSIGNORS, OF_COORDINATORS
+from udfs.audit.checks.comparison import by_member, group_by_topic
 from udfs.audit.modern.questions import Question, other_orders
 from udfs.topics.ids import topic_id_of
 
@@ -77,11 +77,11 @@ class Outcome:
 
 
 def algorithm_of(question: Question) -> Algorithm:
-    is_equal = len({frozenset(listed) for listed in question.asked.subscriptions}) == 1
-    return Algorithm.HOMOGENEOUS if is_equal and not question.asked.is_mixed else Algorithm.HETEROGENEOUS
+    is_equal = len({frozenset(listed) for listed in question.inputs.subscriptions}) == 1
+    return Algorithm.HOMOGENEOUS if is_equal and not question.inputs.is_mixed else Algorithm.HETEROGENEOUS
 
 
-def told(variant: Variant, algorithm: Algorithm) -> str:
+def variant_text(variant: Variant, algorithm: Algorithm) -> str:
     line = next(name for release, name in LINES[variant.assignor, algorithm] if release == variant.release)
     order = "" if variant.order is None else ", members that count as equal in another order"
     return f"{line}, {JAVA_LINES[variant.jdk]}{order}"
@@ -101,28 +101,28 @@ def variants(question: Question, assignor: str, releases: Sequence[Release], las
     if last is not None and last in plain:
         plain.sort(key=lambda each: each != last)
     yield from plain
-    for order in other_orders(question.asked):
+    for order in other_orders(question.inputs):
         yield from (each._replace(order=order) for each in plain)
 
 
-def recomputed(question: Question, tries: Iterator[Variant]) -> Outcome:
+def recompute(question: Question, tries: Iterator[Variant]) -> Outcome:
     """The first that gives the record; else the first that gives the same sets; else the closest. If a release may do
     something that is unknown here, no difference is certain."""
     best: Outcome | None = None
     rank = -2
     unknown: str | None = None
     wanted = keys(question, question.recorded)
-    size = len(question.asked.members) + len(question.recorded)
+    size = len(question.inputs.members) + len(question.recorded)
     for variant in islice(tries, max(LEAST_TRIED, MOST_WORK // max(1, size))):
         try:
-            outcome, found = attempt(question, variant, wanted)
+            outcome, new_rank = attempt(question, variant, wanted)
         except SpecError as error:
             unknown = str(error)
             continue
         if outcome.verdict == Verdict.SAME:
             return outcome
-        if found > rank:
-            best, rank = outcome, found
+        if new_rank > rank:
+            best, rank = outcome, new_rank
     if unknown is not None and (best is None or best.verdict == Verdict.DRIFT):
         return Outcome(Verdict.NOT_RECOMPUTABLE, variant if best is None else best.variant, None, unknown)
     if best is None:
@@ -136,9 +136,9 @@ def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outc
         expected = answer(question, variant)
     except AssignorFailed as failure:
         return Outcome(Verdict.DRIFT, variant, None, str(failure)), -1
-    found = keys(question, expected)
-    if not np.array_equal(found, wanted):
-        return Outcome(Verdict.DRIFT, variant, expected), len(np.intersect1d(found, wanted))
+    expected_keys = keys(question, expected)
+    if not np.array_equal(expected_keys, wanted):
+        return Outcome(Verdict.DRIFT, variant, expected), len(np.intersect1d(expected_keys, wanted))
     if is_as_listed(question, expected):
         return Outcome(Verdict.SAME, variant, expected), len(wanted) + 2
     return Outcome(Verdict.SAME_MEMBERS_OTHER_ORDER, variant, expected), len(wanted) + 1
@@ -147,21 +147,21 @@ def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outc
 def answer(question: Question, variant: Variant) -> Rows:
     """Rows in the question's own order of members."""
     if variant.assignor == "simple":
-        return shared(question, variant)
+        return share_rows(question, variant)
     problem = question.problem(variant.release, variant.jdk, variant.order)
-    rows = (uniform if variant.assignor == "uniform" else server_range)(problem)
+    rows = answered(OF_COORDINATORS[variant.assignor]([problem]))
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)
 
 
-def shared(question: Question, variant: Variant) -> Rows:
+def share_rows(question: Question, variant: Variant) -> Rows:
     spec = spec_of(question, question.problem(variant.release, variant.jdk, variant.order), variant)
     lists = dict(ASSIGNORS[GroupProtocol.SHARE, "simple"].answer(spec))
     numbers = {name: place for place, name in enumerate(question.topics)}
     rows = [
         (place, numbers[topic], partition)
-        for place, member_id in enumerate(question.asked.members)
+        for place, member_id in enumerate(question.inputs.members)
         for topic, partition in lists[member_id]
     ]
     columns = np.array(rows, np.int32).reshape(-1, 3).T
@@ -189,11 +189,11 @@ def spec_of(question: Question, problem: ServerProblem, variant: Variant) -> Spe
 
 def owned_of(rows: Rows, topics: Sequence[str], members: int) -> list[tuple[tuple[str, tuple[int, ...]], ...]]:
     """By member, topics with their partitions."""
-    found: list[dict[str, list[int]]] = [{} for _ in range(members)]
+    owned: list[dict[str, list[int]]] = [{} for _ in range(members)]
     columns = (rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist())
     for member, topic, partition in zip(*columns, strict=True):
-        found[member].setdefault(topics[topic], []).append(partition)
-    return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in found]
+        owned[member].setdefault(topics[topic], []).append(partition)
+    return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in owned]
 
 
 def keys(question: Question, rows: Rows) -> Numbers:
@@ -205,10 +205,10 @@ def keys(question: Question, rows: Rows) -> Numbers:
 
 def is_as_listed(question: Question, expected: Rows) -> bool:
     """For members with a record of this epoch; the records of the others are from earlier epochs."""
-    written = set(question.asked.written)
-    is_written = np.array([each in written for each in question.asked.members], np.bool_)
+    written = set(question.inputs.written)
+    is_written = np.array([each in written for each in question.inputs.members], np.bool_)
     ours = question.recorded.take(is_written[question.recorded.members])
-    theirs = by_member(grouped(expected))
+    theirs = by_member(group_by_topic(expected))
     theirs = theirs.take(is_written[theirs.members])
     return np.array_equal(ours.topics, theirs.topics) and np.array_equal(ours.partitions, theirs.partitions)
 

@@ -60,11 +60,11 @@ def upgrade_records(tables: Mapping[str, pa.Table]) -> list[tuple[str, Record]]:
     """Types 2, 3 and 5, by offset."""
     ours = {name: of_consumers(tables[name]) for name in (EPOCHS_TABLE, MEMBERS_TABLE) if name in tables}
     with uncollected():
-        found = [(group_id, with_member(record)) for group_id, record in modern_records(ours, TopicCodes())]
+        records = [(group_id, with_member(record)) for group_id, record in modern_records(ours, TopicCodes())]
         classic = tables.get(CLASSIC_TABLE)
         if classic is not None and classic.num_rows:
-            found += classic_values(ClassicColumns(classic))
-        return sorted(found, key=lambda each: each[1].offset)
+            records += classic_values(ClassicColumns(classic))
+        return sorted(records, key=lambda each: each[1].offset)
 
 
 def with_member(record: Record) -> Record:
@@ -82,14 +82,24 @@ def classic_values(read: ClassicColumns) -> Iterator[tuple[str, Record]]:
     for (group_id, offset, time, batch, epoch, is_dead), value in zip(
         zip(*read.places, strict=True), values, strict=True
     ):
-        told = None if is_dead else ClassicValue(*value)
-        yield group_id, Record(offset, time, batch, epoch, CLASSIC_TYPE, None, told)
+        yield (
+            group_id,
+            Record(
+                offset=offset,
+                time=time,
+                batch=batch,
+                leader_epoch=epoch,
+                type=CLASSIC_TYPE,
+                member=None,
+                value=None if is_dead else ClassicValue(*value),
+            ),
+        )
 
 
 def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:
     columns = (
         *(read.of_member(name) for name in ("member_id", "group_instance_id", "client_id", "client_host")),
-        *(read.subscribed(name) for name in ("version", "generation_id")),
+        *(read.subscription_field(name) for name in ("version", "generation_id")),
         read.has_claimed.tolist(),
         read.has_blank_data.tolist(),
         read.has_partitions.tolist(),

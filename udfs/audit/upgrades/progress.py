@@ -30,7 +30,7 @@ STUCK_AFTER = 24 * 60 * 60 * 1_000_000
 
 
 @dataclass(frozen=True)
-class Who:
+class MemberIdentity:
     member_id: str
     group_instance_id: str | None
     client_id: str | None
@@ -45,8 +45,8 @@ class Upgrade:
     group_type: GroupType
     migration: Migration
     phase: MigrationPhase
-    members_done: tuple[Who, ...]
-    members_remaining: tuple[Who, ...]
+    members_done: tuple[MemberIdentity, ...]
+    members_remaining: tuple[MemberIdentity, ...]
     started_time: int | None
     finished_time: int | None
     readiness: Readiness
@@ -105,8 +105,8 @@ def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
         eager = {each for each, eager in way.are_eager.items() if eager or way.turned_back is not None}
         left = [member for member in state.classic.members if member.member_id in eager]
         done = tuple(each for each in members if each.member_id not in eager)
-        told = MigrationProgress(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
-        yield row(group_id, state, Migration.EAGER_TO_COOPERATIVE, told)
+        progress = MigrationProgress(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
+        yield row(group_id, state, Migration.EAGER_TO_COOPERATIVE, progress)
     if members or state.to_consumer is not None:
         blockers = tuple(against_consumer_protocol(state.classic, facts)) if members else ()
         yield row(
@@ -117,21 +117,21 @@ def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
 
 
 def rows_of_consumer_group(group_id: str, state: State, members: Mapping[str, ConsumerMember]) -> Iterator[Upgrade]:
-    classic = tuple(who(each, member) for each, member in members.items() if member.versions is not None)
-    native = tuple(who(each, member) for each, member in members.items() if member.versions is None)
+    classic = tuple(identity_of(each, member) for each, member in members.items() if member.versions is not None)
+    native = tuple(identity_of(each, member) for each, member in members.items() if member.versions is None)
     if state.to_consumer is not None:
-        told = MigrationProgress(state.to_consumer, native, classic, tuple(against_classic_members(members)))
-        yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, told)
+        progress = MigrationProgress(state.to_consumer, native, classic, tuple(against_classic_members(members)))
+        yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, progress)
     if state.to_classic is not None:
         yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, classic, native))
 
 
-def who_of_classic(member: ClassicMember) -> Who:
-    return Who(member.member_id, member.group_instance_id, member.client_id, member.client_host)
+def who_of_classic(member: ClassicMember) -> MemberIdentity:
+    return MemberIdentity(member.member_id, member.group_instance_id, member.client_id, member.client_host)
 
 
-def who(member_id: str, member: ConsumerMember) -> Who:
-    return Who(member_id, member.group_instance_id, member.client_id, member.client_host)
+def identity_of(member_id: str, member: ConsumerMember) -> MemberIdentity:
+    return MemberIdentity(member_id, member.group_instance_id, member.client_id, member.client_host)
 
 
 @dataclass(frozen=True)
@@ -139,43 +139,43 @@ class MigrationProgress:
     """`way` None: it has not begun."""
 
     way: Way | None
-    done: tuple[Who, ...] = ()
-    left: tuple[Who, ...] = ()
+    done: tuple[MemberIdentity, ...] = ()
+    left: tuple[MemberIdentity, ...] = ()
     blockers: tuple[Blocker, ...] = ()
 
 
-def row(group_id: str, state: State, migration: Migration, told: MigrationProgress) -> Upgrade:
-    way = told.way
+def row(group_id: str, state: State, migration: Migration, progress: MigrationProgress) -> Upgrade:
+    way = progress.way
     phase, why = (MigrationPhase.NOT_STARTED, ()) if way is None else phase_of(way, state.last_time)
-    blockers = (*why, *told.blockers)
+    blockers = (*why, *progress.blockers)
     return Upgrade(
-        group_id,
-        GroupType.CLASSIC if state.classic is not None else GroupType.CONSUMER,
-        migration,
-        phase,
-        told.done,
-        told.left,
-        None if way is None else way.started_time,
-        way.finished_time if way is not None and phase == MigrationPhase.FINISHED else None,
-        readiness(blockers),
-        blockers,
-        state.last_offset if way is None else way.first_offset,
-        state.last_offset,
-        confidence(migration, way),
+        group_id=group_id,
+        group_type=GroupType.CLASSIC if state.classic is not None else GroupType.CONSUMER,
+        migration=migration,
+        phase=phase,
+        members_done=progress.done,
+        members_remaining=progress.left,
+        started_time=None if way is None else way.started_time,
+        finished_time=way.finished_time if way is not None and phase == MigrationPhase.FINISHED else None,
+        readiness=readiness(blockers),
+        blockers=blockers,
+        evidence_first_offset=state.last_offset if way is None else way.first_offset,
+        evidence_last_offset=state.last_offset,
+        confidence=confidence(migration, way),
     )
 
 
 def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, ...]]:
     """The phase, and why it is stuck if it is."""
     if way.turned_back is not None:
-        told = f"the group went back to its former protocol; the record at offset {way.turned_back} shows it"
-        return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, told),)
+        line = f"the group went back to its former protocol; the record at offset {way.turned_back} shows it"
+        return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, line),)
     if way.is_finished:
         return MigrationPhase.FINISHED, ()
     is_long = now is not None and way.progress_time is not None and now - way.progress_time >= STUCK_AFTER
     if is_long and way.generations_since >= STUCK_AFTER_ROUNDS:
-        told = f"no member was upgraded in the last {way.generations_since} generations"
-        return MigrationPhase.STUCK, (Blocker(BlockerKind.NO_PROGRESS, None, told),)
+        line = f"no member was upgraded in the last {way.generations_since} generations"
+        return MigrationPhase.STUCK, (Blocker(BlockerKind.NO_PROGRESS, None, line),)
     return MigrationPhase.IN_PROGRESS, ()
 
 

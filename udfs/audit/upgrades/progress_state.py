@@ -59,8 +59,8 @@ def plain(state: State) -> dict[str, Any]:
 WAYS = ("to_cooperative", "to_consumer", "to_classic")
 
 
-def from_plain(found: dict[str, Any]) -> State:
-    state = State(**{**found, **{name: None if found[name] is None else Way(**found[name]) for name in WAYS}})
+def from_plain(fields: dict[str, Any]) -> State:
+    state = State(**{**fields, **{name: None if fields[name] is None else Way(**fields[name]) for name in WAYS}})
     if state.classic is not None:
         value = ClassicValue(*state.classic)
         state.classic = value._replace(members=tuple(ClassicMember(*member) for member in value.members))

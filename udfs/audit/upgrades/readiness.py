@@ -57,15 +57,15 @@ def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blo
             f"assignor {value.protocol}: the broker's assignors do not do what it does",
         )
     if facts.migration_policy is not None and facts.migration_policy not in TURNING:
-        told = (
+        line = (
             f"group.consumer.migration.policy is {facts.migration_policy}: the group can change only while it "
             "has no members"
         )
-        yield Blocker(BlockerKind.MIGRATION_POLICY, None, told)
+        yield Blocker(BlockerKind.MIGRATION_POLICY, None, line)
     for member in value.members:
         if member.has_assigned_data:
-            told = "its assignment carries user data: the coordinator refuses to convert the group online"
-            yield Blocker(BlockerKind.ASSIGNED_USER_DATA, member.member_id, told)
+            line = "its assignment carries user data: the coordinator refuses to convert the group online"
+            yield Blocker(BlockerKind.ASSIGNED_USER_DATA, member.member_id, line)
         if member.version is None:
             yield Blocker(BlockerKind.UNREADABLE_SUBSCRIPTION, member.member_id, "its subscription cannot be read")
         yield from against_client(member.member_id, member.client_id, member.version, member.has_blank_data)
@@ -83,19 +83,19 @@ def against_client(
 ) -> Iterator[Blocker]:
     library = next((LIBRARIES[each] for each in LIBRARIES if (client_id or "").startswith(each)), None)
     if library is not None:
-        told = f"client id {client_id} is the default of {library}, which does not support the consumer protocol"
-        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, told)
+        line = f"client id {client_id} is the default of {library}, which does not support the consumer protocol"
+        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, line)
     elif version == 0 and has_blank_data:
-        told = "subscription version 0 with user data of no bytes, as kafka-python and aiokafka write it"
-        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, told)
+        line = "subscription version 0 with user data of no bytes, as kafka-python and aiokafka write it"
+        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, line)
     elif version in CLIENTS_OF:
-        told = f"subscription version {version}, of clients {CLIENTS_OF[version]}: they have no consumer protocol"
-        yield Blocker(BlockerKind.OLD_CLIENT, member_id, told)
+        line = f"subscription version {version}, of clients {CLIENTS_OF[version]}: they have no consumer protocol"
+        yield Blocker(BlockerKind.OLD_CLIENT, member_id, line)
 
 
 def against_claiming(left: Sequence[ClassicMember]) -> Iterator[Blocker]:
     """For members that should take part in cooperative rebalances."""
     for member in left:
         if member.version is not None and member.version < OWNED_SINCE:
-            told = f"subscription version {member.version} cannot say what the member owns"
-            yield Blocker(BlockerKind.OLD_CLIENT, member.member_id, told)
+            line = f"subscription version {member.version} cannot say what the member owns"
+            yield Blocker(BlockerKind.OLD_CLIENT, member.member_id, line)

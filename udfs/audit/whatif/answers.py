@@ -1,20 +1,16 @@
 """The answers of assignors for groups in their current state, after the groups have become stable."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from udfs.assignors.bulk.many_groups import answers_of_clients, answers_of_coordinators
-from udfs.assignors.client.sticky_assignors import cooperative_sticky
-from udfs.assignors.questions.problems import Assignor, AssignorFailed, Codes, Numbers, Problem, Rows, owned_rows
-from udfs.assignors.questions.server_problems import ServerAssignor
+from udfs.assignors.client.sticky_assignors import cooperative_stickies
+from udfs.assignors.questions.problems import Answer, AssignorFailed, Codes, Numbers, Problem, Rows, owned_rows
 from udfs.assignors.questions.specs import GroupProtocol, Owned
-from udfs.assignors.registry import OF_LEADERS, known_assignor, uniform
-from udfs.assignors.server.range import server_range
+from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS, known_assignor
 from udfs.audit.whatif.questions import Question
 
-OF_COORDINATORS: Mapping[str, ServerAssignor] = {"uniform": uniform, "range": server_range}
 # A second rebalance assigns what the first withheld. With unequal subscriptions there may be more, and rarely they
 # never end.
 MOST_ROUNDS = 10
@@ -38,11 +34,11 @@ class WhatIfAnswer:
         return int((np.maximum.reduceat(sizes[order], starts) - np.minimum.reduceat(sizes[order], starts)).max())
 
     def lists(self, rows: Rows) -> dict[str, list[tuple[str, int]]]:
-        found: dict[str, list[tuple[str, int]]] = {member: [] for member in self.members}
+        by_member: dict[str, list[tuple[str, int]]] = {member: [] for member in self.members}
         columns = (column.tolist() for column in (rows.members, rows.topics, rows.partitions))
         for member, topic, partition in zip(*columns, strict=True):
-            found[self.members[member]].append((self.topics[topic], partition))
-        return found
+            by_member[self.members[member]].append((self.topics[topic], partition))
+        return by_member
 
 
 @dataclass(frozen=True)
@@ -95,32 +91,28 @@ def answers(
     match protocol:
         case GroupProtocol.CLASSIC:
             problems = [question.of_leader for question in questions]
-            ask = at_rest if assignor == "cooperative-sticky" else one_round(OF_LEADERS[assignor])
+            ask = at_rest if assignor == "cooperative-sticky" else OF_LEADERS[assignor]
             return [
-                found if isinstance(found, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.owned, found)
-                for of, found in zip(problems, ask(problems), strict=True)
+                rows if isinstance(rows, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.owned, rows)
+                for of, rows in zip(problems, ask(problems), strict=True)
             ]
         case GroupProtocol.CONSUMER:
             servers = [question.of_coordinator for question in questions]
             return [
-                found if isinstance(found, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.targets, found)
-                for of, found in zip(servers, answers_of_coordinators(OF_COORDINATORS[assignor], servers), strict=True)
+                rows if isinstance(rows, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.targets, rows)
+                for of, rows in zip(servers, OF_COORDINATORS[assignor](servers), strict=True)
             ]
         case GroupProtocol.SHARE:
-            return [shared(question, assignor) for question in questions]
+            return [share_answer(question, assignor) for question in questions]
 
 
-def one_round(assign: Assignor) -> Callable[[Sequence[Problem]], list[Rows | AssignorFailed]]:
-    return lambda problems: answers_of_clients(assign, problems)
-
-
-def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
+def at_rest(problems: Sequence[Problem]) -> list[Answer]:
     """A moving partition is withheld until its owner has given it up: members join once more, and then it is
     assigned."""
-    found: list[Rows | AssignorFailed] = answers_of_clients(cooperative_sticky, problems)
+    results = cooperative_stickies(problems)
     asked = dict(enumerate(problems))
     for _ in range(MOST_ROUNDS):
-        given = {place: rows for place in asked if not isinstance(rows := found[place], AssignorFailed)}
+        given = {place: rows for place in asked if not isinstance(rows := results[place], AssignorFailed)}
         rounds = [
             WhatIfAnswer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()
         ]
@@ -132,9 +124,9 @@ def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
         }
         if not asked:
             break
-        for at, rows in zip(asked, answers_of_clients(cooperative_sticky, list(asked.values())), strict=True):
-            found[at] = rows
-    return found
+        for at, rows in zip(asked, cooperative_stickies(list(asked.values())), strict=True):
+            results[at] = rows
+    return results
 
 
 def each_once(rows: Rows) -> Rows:
@@ -144,7 +136,7 @@ def each_once(rows: Rows) -> Rows:
     return rows if len(first) == len(rows) else rows.take(np.sort(first))
 
 
-def shared(question: Question, assignor: str) -> WhatIfAnswer | AssignorFailed:
+def share_answer(question: Question, assignor: str) -> WhatIfAnswer | AssignorFailed:
     spec = question.spec(GroupProtocol.SHARE, assignor)
     try:
         lists = dict(known_assignor(spec).answer(spec))

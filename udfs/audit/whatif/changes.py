@@ -25,7 +25,7 @@ class GroupChange:
         return bool(self.removed_members or self.num_added or self.partitions)
 
 
-def changed(latest: Latest, change: GroupChange) -> Latest:
+def apply_change(latest: Latest, change: GroupChange) -> Latest:
     if not change:
         return latest
     topics = with_partitions(latest.topics, change.partitions)
@@ -55,7 +55,7 @@ def member_named(text: str, known: list[str]) -> str:
             f"{sorted(begun)[0]}"
         )
     if not begun:
-        raise WrongChange(f"--remove-member {text}: no member of the group, {one_of('members', text, known)}")
+        raise WrongChange(f"--remove-member {text}: the group has no such member; {one_of('members', text, known)}")
     return begun[0]
 
 
@@ -64,11 +64,11 @@ def with_partitions(topics: tuple[Topic, ...], numbers: Mapping[str, int]) -> tu
     for name, number in numbers.items():
         flag = f"--partitions {name}={number}"
         if name not in known:
-            raise WrongChange(f"{flag}: no member subscribes to it, {one_of('topics', name, list(known))}")
+            raise WrongChange(f"{flag}: no member subscribes to this topic; {one_of('topics', name, list(known))}")
         if number < (now := known[name].partitions):
-            raise WrongChange(f"{flag}: {name} has {now} and Kafka takes none away, {now} or more were expected")
+            raise WrongChange(f"{flag}: {name} has {now} and Kafka takes none away; give {now} or more")
         if number > MOST_PARTITIONS:
-            raise WrongChange(f"{flag}: more than a cluster can hold, up to {MOST_PARTITIONS} were expected")
+            raise WrongChange(f"{flag}: more than a cluster can hold; give up to {MOST_PARTITIONS}")
     return tuple(
         # The brokers of new partitions' replicas are unknown.
         replace(topic, partitions=numbers[topic.name], racks=None)
@@ -94,13 +94,13 @@ def one_of(what: str, wanted: str, known: list[str]) -> str:
     if not known:
         return f"the group has no {what}"
     if len(known) == 1:
-        return f"give {known[0]}, its only one"
+        return f"the only one is {known[0]}"
     begun = [each for each in known if each.startswith(wanted)]
     near = begun or difflib.get_close_matches(wanted, known, n=1) or sorted(known)
     return f"give one of its {len(known)} {what}, such as {near[0]}"
 
 
-def assumed(change: GroupChange) -> list[str]:
+def assumptions(change: GroupChange) -> list[str]:
     """The assumptions of an answer about the change."""
     if not change.num_added:
         return []

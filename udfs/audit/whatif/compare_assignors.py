@@ -4,6 +4,7 @@ during the change."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
@@ -53,20 +54,22 @@ class WhatIf:
     confidence: Confidence
 
 
-def what_if(latest: Latest, facts: Facts) -> list[WhatIf]:
-    return what_ifs([latest], facts)
+class Costs(NamedTuple):
+    imbalance: int
+    num_moved: int
+    num_stopped: int
 
 
 def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
     """By group, then by choice of assignor."""
-    found: list[WhatIf] = []
+    rows: list[WhatIf] = []
     for first in range(0, len(groups), GROUPS_AT_ONCE):
         some = groups[first : first + GROUPS_AT_ONCE]
         questions = [Question(latest, facts) for latest in some]
         of_choices = {choice: dict(rows_of_choice(questions, *choice)) for choice in ALL_CHOICES}
         for place, latest in enumerate(some):
-            found += [of_choices[choice][place] for choice in CHOICES[latest.group_type]]
-    return found
+            rows += [of_choices[choice][place] for choice in CHOICES[latest.group_type]]
+    return rows
 
 
 def rows_of_choice(
@@ -80,40 +83,41 @@ def rows_of_choice(
             if why is None:
                 asked.append(place)
             else:
-                yield place, refused(question, protocol, assignor, why)
+                yield place, row(question, protocol, assignor, None, [why])
     possible: list[tuple[int, WhatIfAnswer]] = []
     for place, answer in zip(asked, answers([questions[each] for each in asked], protocol, assignor), strict=True):
         if isinstance(answer, WhatIfAnswer):
             possible.append((place, answer))
         else:
-            yield (
-                place,
-                refused(
-                    questions[place], protocol, assignor, f"Kafka's assignor would end with an exception: {answer}"
-                ),
-            )
+            why = f"Kafka's assignor would end with an exception: {answer}"
+            yield place, row(questions[place], protocol, assignor, None, [why])
     changed = changes([answer for _, answer in possible])
     num_stopped = changed.num_owned if (protocol, assignor) in EAGER else changed.num_stopped
     for (place, answer), moved, stopped in zip(possible, changed.num_moved.tolist(), num_stopped.tolist(), strict=True):
-        imbalance = answer.imbalance(questions[place].class_of_member)
-        yield place, answered(questions[place], protocol, assignor, imbalance, moved, stopped)
+        question = questions[place]
+        costs = Costs(answer.imbalance(question.class_of_member), moved, stopped)
+        notes = left_out(question.latest, question.facts, protocol, assignor)
+        yield place, row(question, protocol, assignor, costs, [*notes])
 
 
-def refused(question: Question, protocol: GroupProtocol, assignor: str, why: str) -> WhatIf:
-    latest = question.latest
-    return WhatIf(
-        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, None, None, None, False, why,
-        latest.evidence_first_offset, latest.assignment_offset, Confidence.CERTAIN,
-    )  # fmt: skip
-
-
-def answered(
-    question: Question, protocol: GroupProtocol, assignor: str, imbalance: int, num_moved: int, num_stopped: int
+def row(
+    question: Question, protocol: GroupProtocol, assignor: str, costs: Costs | None, notes: Sequence[str]
 ) -> WhatIf:
+    """`costs`: None if it is not possible; then the notes say why. Else they say what was left out."""
     latest = question.latest
-    notes = tuple(left_out(latest, question.facts, protocol, assignor))
+    imbalance, num_moved, num_stopped = costs or (None, None, None)
     return WhatIf(
-        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, imbalance, num_moved,
-        num_stopped, True, "; ".join(notes) or None, latest.evidence_first_offset, latest.assignment_offset,
-        Confidence.LIKELY if notes else Confidence.CERTAIN,
-    )  # fmt: skip
+        group_id=latest.group_id,
+        group_type=latest.group_type,
+        assignment_offset=latest.assignment_offset,
+        group_protocol=protocol,
+        assignor=assignor,
+        imbalance=imbalance,
+        moves_from_current=num_moved,
+        partitions_stopped=num_stopped,
+        is_possible=costs is not None,
+        reason="; ".join(notes) or None,
+        evidence_first_offset=latest.evidence_first_offset,
+        evidence_last_offset=latest.assignment_offset,
+        confidence=Confidence.LIKELY if costs and notes else Confidence.CERTAIN,
+    )

@@ -32,11 +32,11 @@ def moves_between(before: Lists, after: Lists) -> list[Move]:
 
 
 def by_partition(members: Lists) -> dict[TopicPartition, set[str]]:
-    found: dict[TopicPartition, set[str]] = {}
+    owners: dict[TopicPartition, set[str]] = {}
     for member, partitions in members.items():
         for partition in partitions:
-            found.setdefault(partition, set()).add(member)
-    return found
+            owners.setdefault(partition, set()).add(member)
+    return owners
 
 
 def num_moved(moves: Collection[Move]) -> int:
@@ -62,10 +62,10 @@ def best(rows: Sequence[Mapping[str, Any]], in_force: tuple[str, str] | None) ->
     evenest = min(possible, key=lambda row: (*balance_first(row), is_other(row)))
     cheapest = min(possible, key=lambda row: (*cost_first(row), is_other(row)))
     if evenest is cheapest:
-        parts = [f"{name_of(evenest, in_force)} is the most even and moves the fewest: {price(evenest)}"]
+        parts = [f"{name_of(evenest, in_force)} has the best balance and moves the fewest partitions: {price(evenest)}"]
     else:
         parts = [
-            f"{name_of(evenest, in_force)} is the most even: {price(evenest)}",
+            f"{name_of(evenest, in_force)} has the best balance: {price(evenest)}",
             f"{name_of(cheapest, in_force)} moves and stops the fewest partitions: {price(cheapest)}",
         ]
     others = [row for row in possible if row is not evenest and row is not cheapest and not is_other(row)]
@@ -89,8 +89,12 @@ def name_of(row: Mapping[str, Any], in_force: tuple[str, str] | None) -> str:
 def price(row: Mapping[str, Any]) -> str:
     moved, stopped = row["moves_from_current"], row["partitions_stopped"]
     moves = "moves" if moved == 1 else "move"
-    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, reading of {stopped} stops"
+    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, {stopped} not read during the move"
 
 
 def balance(imbalance: int) -> str:
-    return f"members differ by up to {counted(imbalance, 'partition')}" if imbalance else "members even"
+    return (
+        f"members differ by up to {counted(imbalance, 'partition')}"
+        if imbalance
+        else "members have equally many partitions"
+    )

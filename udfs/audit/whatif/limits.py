@@ -7,7 +7,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import MOST_PARTITIONS, GroupProtocol
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 # From this version on, a subscription can say what the member owns. Clients up to 2.3 and kafka-python write 0.
 OWNED_SINCE = 1
@@ -48,14 +48,14 @@ def why_refused(latest: Latest, protocol: GroupProtocol, assignor: str) -> str |
         if version is not None and version < OWNED_SINCE
     ]
     if old and assignor == "cooperative-sticky":
-        return f"subscription version 0 cannot say what a member owns: {named(old)}"
+        return f"subscription version 0 cannot say what a member owns: {member_list(old)}"
     if old and protocol == GroupProtocol.CONSUMER:
-        return f"subscription version 0 is of clients without the consumer protocol: {named(old)}"
+        return f"subscription version 0 is of clients without the consumer protocol: {member_list(old)}"
     return None
 
 
-def named(members: list[str]) -> str:
-    return listed(members, MOST_NAMED)
+def member_list(members: list[str]) -> str:
+    return list_names(members, MOST_NAMED)
 
 
 def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Iterator[str]:

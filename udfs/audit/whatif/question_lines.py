@@ -48,10 +48,10 @@ def loses_some(members: Sequence[Member], lists: MemberLists) -> bool:
 
 def owned_of(partitions: Sequence[tuple[str, int]]) -> Owned:
     """An assignor may list a partition of a member twice: the member owns it once."""
-    found: dict[str, list[int]] = {}
+    by_topic: dict[str, list[int]] = {}
     for topic, partition in dict.fromkeys(partitions):
-        found.setdefault(topic, []).append(partition)
-    return in_order(tuple((topic, tuple(some)) for topic, some in found.items()))
+        by_topic.setdefault(topic, []).append(partition)
+    return in_order(tuple((topic, tuple(some)) for topic, some in by_topic.items()))
 
 
 def line_of(spec: Spec, line_id: str) -> Line:
@@ -68,8 +68,8 @@ def topic_of(topic: Topic, protocol: GroupProtocol) -> Line:
     """Without a stand-in id: `assign` makes the same one, and says so."""
     is_known = protocol != GroupProtocol.CLASSIC and topic.topic_id != stand_in_id(topic.name)
     racks = None if topic.racks is None else [list(each) for each in topic.racks]
-    told = {"topic_id": topic.topic_id if is_known else None, "racks": racks}
-    return {"name": topic.name, "partitions": topic.partitions} | without_none(told)
+    known_fields = {"topic_id": topic.topic_id if is_known else None, "racks": racks}
+    return {"name": topic.name, "partitions": topic.partitions} | without_none(known_fields)
 
 
 def member_of(member: Member, spec: Spec) -> Line:

@@ -66,14 +66,14 @@ def claiming(member: Member) -> Member:
     """The member as it would join: it claims what it has now, in the form of every assignor."""
     owned = in_order(member.owned)
     return Member(
-        member.member_id,
-        member.group_instance_id,
-        member.rack_id,
-        member.subscribed_topics,
-        owned,
-        GENERATION,
-        sticky_data(owned),
-        owned,
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        rack_id=member.rack_id,
+        subscribed_topics=member.subscribed_topics,
+        owned=owned,
+        generation=GENERATION,
+        user_data=sticky_data(owned),
+        target=owned,
     )
 
 

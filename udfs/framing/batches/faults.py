@@ -1,9 +1,9 @@
-"""Says what is wrong with a batch whose records do not fit. Batches are read by column first; the few that fail are
-read here again, field by field, to name the first error."""
+"""Says what is wrong with a batch whose records do not fit. The few that the loop over all batches finds are read here
+again, field by field, to name the first error."""
 
 from schemas.words.records import RejectReason
-from udfs.framing.batches.record_fields import MOST_HEADERS, SMALLEST_RECORD
-from udfs.framing.batches.varints import LONGEST_INT32, LONGEST_INT64
+from udfs.framing.batches.headers import BatchHeaders
+from udfs.framing.batches.kernels import BROKEN_CHAIN, LONGEST_INT32, LONGEST_INT64, MOST_HEADERS, SMALLEST_RECORD
 from udfs.framing.log_bytes.checksums import Bytes
 from udfs.framing.log_bytes.framed_records import Fault, Wrong
 
@@ -14,10 +14,13 @@ class ScalarCursor:
         self.position = position
         self.end = end
 
+    @property
+    def left(self) -> int:
+        return self.end - self.position
+
     def move(self, size: int, field: str) -> None:
-        left = self.end - self.position
-        if size > left:
-            raise Wrong(RejectReason.UNDERRUN, field, f"{size} bytes wanted, {left} left")
+        if size > self.left:
+            raise Wrong(RejectReason.UNDERRUN, field, f"{size} bytes wanted, {self.left} left")
         self.position += size
 
     def number(self, longest: int, field: str) -> int:
@@ -38,9 +41,18 @@ class ScalarCursor:
         self.move(max(length, 0), field)
 
 
-def fault_of_chain(data: Bytes, start: int, end: int, count: int) -> Fault:
+def fault_of_batch(data: Bytes, headers: BatchHeaders, batch: int, first_bad: int) -> Fault:
+    """`first_bad`: as `read_records` gives it."""
+    cursor = ScalarCursor(data, int(headers.records_start[batch]), int(headers.records_end[batch]))
+    if first_bad == BROKEN_CHAIN:
+        return fault_of_chain(cursor, int(headers.num_records[batch]))
+    for _ in range(first_bad):
+        cursor.slice("record")
+    return fault_of_record(cursor, first_bad)
+
+
+def fault_of_chain(cursor: ScalarCursor, count: int) -> Fault:
     """Why the batch does not consist of exactly `count` records."""
-    cursor = ScalarCursor(data, start, end)
     try:
         for index in range(count):
             length = cursor.number(LONGEST_INT32, "length")
@@ -49,14 +61,14 @@ def fault_of_chain(data: Bytes, start: int, end: int, count: int) -> Fault:
             cursor.move(length, "length")
     except Wrong as wrong:
         return wrong.fault
-    return Fault(RejectReason.TRAILING_BYTES, "records", f"{end - cursor.position} bytes after {count} records")
+    return Fault(RejectReason.TRAILING_BYTES, "records", f"{cursor.left} bytes after {count} records")
 
 
-def fault_of_record(data: Bytes, start: int, end: int, index: int) -> Fault:
+def fault_of_record(cursor: ScalarCursor, index: int) -> Fault:
     """Why a record of the right length cannot be read."""
-    cursor = ScalarCursor(data, start, end)
+    length = cursor.number(LONGEST_INT32, "length")
+    cursor.end = cursor.position + length
     try:
-        cursor.number(LONGEST_INT32, "length")
         cursor.move(1, "attributes")
         cursor.number(LONGEST_INT64, "timestamp_delta")
         cursor.number(LONGEST_INT32, "offset_delta")
@@ -65,7 +77,7 @@ def fault_of_record(data: Bytes, start: int, end: int, index: int) -> Fault:
         read_headers(cursor)
     except Wrong as wrong:
         return Fault(wrong.fault.reason, wrong.fault.field, f"record {index}: {wrong.fault.detail}")
-    detail = f"record {index}: {end - cursor.position} bytes after the headers"
+    detail = f"record {index}: {cursor.left} bytes after the headers"
     return Fault(RejectReason.TRAILING_BYTES, "records", detail)
 
 
@@ -73,10 +85,8 @@ def read_headers(cursor: ScalarCursor) -> None:
     count = cursor.number(LONGEST_INT32, "headers")
     if count < 0:
         raise Wrong(RejectReason.BAD_LENGTH, "headers", f"{count} headers")
-    if 2 * count > cursor.end - cursor.position:
-        raise Wrong(
-            RejectReason.UNDERRUN, "headers", f"{count} headers do not fit into {cursor.end - cursor.position} bytes"
-        )
+    if 2 * count > cursor.left:
+        raise Wrong(RejectReason.UNDERRUN, "headers", f"{count} headers do not fit into {cursor.left} bytes")
     if count > MOST_HEADERS:
         raise Wrong(RejectReason.TOO_LARGE, "headers", f"{count} headers, up to {MOST_HEADERS} expected")
     for _ in range(count):

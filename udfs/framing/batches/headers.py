@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from schemas.words.records import RejectReason
 from udfs.arrays.big_endian import Positions, Views, column
-from udfs.framing.batches.record_fields import SMALLEST_RECORD
+from udfs.framing.batches.kernels import SMALLEST_RECORD
 from udfs.framing.log_bytes.compression import Codec
 from udfs.framing.log_bytes.framed_records import Batches, Columns, Fault
 from udfs.framing.log_bytes.resync import SMALLEST_ENTRY

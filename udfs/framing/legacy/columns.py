@@ -2,58 +2,79 @@
 epochs."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from schemas.words.records import NONE
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import Slices
-from udfs.framing.legacy.messages import CODEC_BITS, LOG_APPEND_TIME, Entry
+from udfs.framing.legacy.kernels import (
+    ATTRIBUTES,
+    KEY_LENGTH,
+    KEY_START,
+    OFFSET,
+    SIZE,
+    TIMESTAMP,
+    VALUE_LENGTH,
+    VALUE_START,
+    Table,
+)
+from udfs.framing.legacy.messages import LOG_APPEND_TIME, LegacyEntries
 from udfs.framing.log_bytes.checksums import Bytes
 from udfs.framing.log_bytes.framed_records import Batches, Records
 
 
-def legacy_records(data: Bytes, entries: list[Entry]) -> Records:
-    messages = [message for entry in entries for message in entry.messages]
-    first = [entry.messages[0].offset for entry in entries for _ in entry.messages]
-    count = len(messages)
+def legacy_rows(data: Bytes, start: Positions, entries: LegacyEntries) -> tuple[Records, Batches]:
+    """`start`: of each entry."""
+    plain, wrappers = np.flatnonzero(entries.codecs == 0), sorted(entries.inside)
+    tables = [entries.inside[place] for place in wrappers]
+    counts = np.ones(len(start), np.int64)
+    counts[wrappers] = [table.shape[1] for table in tables]
+    # Plain messages in one piece, then wrapper by wrapper, and all in the order of their entries.
+    places = np.concatenate((plain, np.repeat(np.array(wrappers, np.int64), counts[wrappers])))
+    messages = np.concatenate((entries.messages[:, plain], *tables), axis=1)[:, np.argsort(places, kind="stable")]
+    last = np.cumsum(counts) - 1
+    first_offset, last_offset = messages[OFFSET, last - counts + 1], messages[OFFSET, last]
+    return (
+        legacy_records(data, messages, np.repeat(first_offset, counts)),
+        legacy_batches(start, entries, counts, first_offset, last_offset),
+    )
+
+
+def legacy_records(data: Bytes, messages: Table, batch_first_offset: Positions) -> Records:
+    count = messages.shape[1]
     return Records(
-        offset=column([message.offset for message in messages]),
-        timestamp_ms=column([message.timestamp for message in messages]),
-        batch_first_offset=column(first),
-        record_bytes=column([message.size for message in messages]).astype(np.int32),
+        offset=messages[OFFSET],
+        timestamp_ms=messages[TIMESTAMP],
+        batch_first_offset=batch_first_offset,
+        record_bytes=messages[SIZE].astype(np.int32),
         partition_leader_epoch=np.full(count, NONE, np.int32),
         producer_id=np.full(count, NONE, np.int64),
         producer_epoch=np.full(count, NONE, np.int16),
         is_transactional=np.zeros(count, bool),
         is_control=np.zeros(count, bool),
-        keys=Slices(data, column([m.key_start for m in messages]), column([m.key_length for m in messages])),
-        values=Slices(data, column([m.value_start for m in messages]), column([m.value_length for m in messages])),
+        keys=Slices(data, messages[KEY_START], messages[KEY_LENGTH]),
+        values=Slices(data, messages[VALUE_START], messages[VALUE_LENGTH]),
     )
 
 
-def legacy_batches(start: Positions, entries: list[Entry]) -> Batches:
-    wrappers = [entry.wrapper for entry in entries]
-    attributes = column([wrapper.attributes for wrapper in wrappers])
-    count = len(entries)
+def legacy_batches(
+    start: Positions, entries: LegacyEntries, counts: Positions, first_offset: Positions, last_offset: Positions
+) -> Batches:
+    count, own = len(start), entries.messages
     return Batches(
         position=start,
-        size_bytes=column([wrapper.size for wrapper in wrappers]),
-        base_offset=column([entry.messages[0].offset for entry in entries]),
-        last_offset=column([entry.messages[-1].offset for entry in entries]),
-        magic=column([wrapper.magic for wrapper in wrappers]).astype(np.int8),
-        codec=(attributes & CODEC_BITS).astype(np.int8),
+        size_bytes=own[SIZE],
+        base_offset=first_offset,
+        last_offset=last_offset,
+        magic=entries.magic.astype(np.int8),
+        codec=entries.codecs.astype(np.int8),
         partition_leader_epoch=np.full(count, NONE, np.int32),
         producer_id=np.full(count, NONE, np.int64),
         producer_epoch=np.full(count, NONE, np.int16),
-        num_records=column([len(entry.messages) for entry in entries]),
+        num_records=counts,
         is_transactional=np.zeros(count, bool),
         is_control=np.zeros(count, bool),
         has_delete_horizon=np.zeros(count, bool),
         # Magic 0 has no time, so its time type bit means nothing.
-        is_log_append_time=column([w.magic == 1 and bool(w.attributes & LOG_APPEND_TIME) for w in wrappers]) == 1,
-        max_timestamp_ms=column([wrapper.timestamp for wrapper in wrappers]),
+        is_log_append_time=(entries.magic == 1) & (own[ATTRIBUTES] & LOG_APPEND_TIME != 0),
+        max_timestamp_ms=own[TIMESTAMP],
     )
-
-
-def column(values: list[int]) -> NDArray[np.int64]:
-    return np.array(values, np.int64)

@@ -53,17 +53,17 @@ class Decompressor:
 
     def decompressed(self, codec: Codec, payload: bytes, magic: int) -> bytes:
         """The decompressed payload. Raises Wrong."""
-        found, size = [], 0
+        pieces, size = [], 0
         try:
             for piece in self.pieces(codec, payload, magic):
-                found.append(piece)
+                pieces.append(piece)
                 size += len(piece)
                 if size > LARGEST_OUTPUT:
                     told = f"more than {LARGEST_OUTPUT} bytes when decompressed"
                     raise Wrong(RejectReason.TOO_LARGE, "records", told)
         except (OSError, pa.ArrowException) as error:
             raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"{codec.name.lower()}: {error}") from error
-        return found[0] if len(found) == 1 else b"".join(found)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def pieces(self, codec: Codec, payload: bytes, magic: int) -> Iterator[bytes]:
         if codec is Codec.SNAPPY:
@@ -119,6 +119,8 @@ def snappy_block(block: bytes) -> bytes:
         size |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             break
+    else:
+        size = 0  # no size: the codec rejects the block
     if size > LARGEST_OUTPUT:
         raise Wrong(RejectReason.TOO_LARGE, "records", f"snappy: block claims to hold {size} bytes")
     decompressed: bytes = pa.Codec("snappy").decompress(block, size, asbytes=True)

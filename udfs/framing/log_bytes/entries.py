@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from struct import Struct
 
+import numpy as np
+
 from schemas.words.records import RejectReason
+from udfs.arrays.big_endian import Positions
 from udfs.framing.log_bytes.checksums import Bytes, crc32, crc32c
 from udfs.framing.log_bytes.framed_records import Fault, Rejected
+from udfs.framing.log_bytes.kernels import good_entries
 from udfs.framing.log_bytes.resync import (
     CHECKED_FROM,
     LARGEST_ENTRY,
@@ -16,9 +20,6 @@ from udfs.framing.log_bytes.resync import (
     SMALLEST_ENTRY,
     Resync,
 )
-
-SHORTEST_BATCH_LENGTH = SMALLEST_ENTRY[2] - PREFIX_SIZE
-LONGEST_LENGTH = LARGEST_ENTRY - PREFIX_SIZE
 
 read_batch_prefix = Struct(">i4xBI").unpack_from  # size, magic, checksum; skips the leader epoch
 read_message_prefix = Struct(">iIB").unpack_from  # size, checksum, magic
@@ -32,7 +33,7 @@ ZEROS_THAT_MAY_BEGIN_AN_ENTRY = SHORTEST_LOOK - 1
 class Entries:
     """Entries with the right checksum, and everything else in the bytes."""
 
-    start: list[int] = field(default_factory=list)
+    start: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
     rejected: list[Rejected] = field(default_factory=list)
     consumed: int = 0
     zero_tail_bytes: int = 0
@@ -61,43 +62,37 @@ class EntryWalk:
         self.size = size
         self.is_last = is_last
         self.entries = Entries()
+        self.starts = np.empty(size // min(SMALLEST_ENTRY) + 1, np.int64)
+        self.num_starts = 0
         self.resync = Resync(data, size)
         # Each wrong checksum wastes time, and hostile bytes can claim many long batches. Once this many bytes are
-        # wasted, checksums come from `resync`, whose time does not grow with their lengths.
-        self.bytes_to_waste = 8 * size
+        # wasted, checksums come from `resync`, whose time does not grow with their lengths. Bytes that `good_entries`
+        # wastes are checked again, and count once.
+        self.bytes_to_waste = 4 * size
 
     def run(self) -> Entries:
         position: int | None = 0
         while position is not None:
             if self.bytes_to_waste >= 0:
-                position = self.take_batches(position)
+                position = self.take_good(position)
             if position == self.size:
                 self.entries.consumed = position
                 break
             end = self.check(position)
             if isinstance(end, int):
-                self.entries.start.append(position)
+                self.starts[self.num_starts] = position
+                self.num_starts += 1
                 position = end
             else:
-                position = self.go_on_behind(position, end)
+                position = self.go_on_after(position, end)
+        self.entries.start = self.starts[: self.num_starts].copy()
         return self.entries
 
-    def take_batches(self, position: int) -> int:
-        """The hot loop: record batches of magic 2 as long as they are good. `check` does everything else."""
-        data, view, size, checksum = self.data, self.data.data, self.size, crc32c
-        add_start = self.entries.start.append
-        while True:
-            # The padding makes it safe to read a header that is cut off.
-            length, magic, crc = read_batch_prefix(view, position + 8)
-            end = position + PREFIX_SIZE + length
-            if magic != 2 or not SHORTEST_BATCH_LENGTH <= length <= LONGEST_LENGTH or end > size:
-                break
-            if checksum(data[position + 21 : end]) != crc:
-                self.bytes_to_waste -= end - position
-                break
-            add_start(position)
-            position = end
-        return position
+    def take_good(self, position: int) -> int:
+        """Entries as long as they are good. `check` says what is wrong with the next."""
+        count, position = good_entries(self.data, position, self.size, self.starts[self.num_starts :])
+        self.num_starts += int(count)
+        return int(position)
 
     def check(self, position: int) -> int | BadEntry:
         """Where the entry at a position ends if it is good; else what is wrong."""
@@ -141,7 +136,7 @@ class EntryWalk:
             self.bytes_to_waste -= end - position
         return is_right
 
-    def go_on_behind(self, position: int, bad: BadEntry) -> int | None:
+    def go_on_after(self, position: int, bad: BadEntry) -> int | None:
         """Where to continue after a bad entry; None if nothing more can be said about these bytes."""
         if position > self.last_nonzero:
             self.stop_in_zeros(position)
@@ -160,13 +155,13 @@ class EntryWalk:
         self.stop_in_damage(position, bad.fault, hit.position if hit is not None else None)
         return None
 
-    def go_on_at(self, behind: int, position: int, fault: Fault) -> int | None:
-        self.reject(position, behind, fault)
+    def go_on_at(self, end: int, position: int, fault: Fault) -> int | None:
+        self.reject(position, end, fault)
         if position > 0 or self.is_last:
-            return behind
+            return end
         # A wrong length may have made the caller read far more than it wants in memory: it brings the rest again in
         # small spans.
-        self.entries.consumed = behind
+        self.entries.consumed = end
         return None
 
     def is_good_end(self, end: int) -> bool:
@@ -184,31 +179,31 @@ class EntryWalk:
 
     def stop_in_zeros(self, position: int) -> None:
         """Brokers may preallocate segments: the unwritten rest is zeros."""
-        behind = self.size if self.is_last else max(position, self.size - ZEROS_THAT_MAY_BEGIN_AN_ENTRY)
-        self.entries.zero_tail_bytes = behind - position
-        self.entries.consumed = behind
+        end = self.size if self.is_last else max(position, self.size - ZEROS_THAT_MAY_BEGIN_AN_ENTRY)
+        self.entries.zero_tail_bytes = end - position
+        self.entries.consumed = end
 
     def stop_in_damage(self, position: int, fault: Fault, hit: int | None) -> None:
         """No good entry follows, or (if more bytes may come) none that can be recognized yet."""
-        behind = self.size
+        end = self.size
         if not self.is_last:
-            behind = hit if hit is not None else max(position + 1, self.size - SHORTEST_LOOK + 1)
+            end = hit if hit is not None else max(position + 1, self.size - SHORTEST_LOOK + 1)
         elif fault.reason is RejectReason.TORN_BATCH:
-            self.entries.torn_tail_bytes = behind - position
-        self.reject(position, behind, fault)
-        self.entries.consumed = behind
+            self.entries.torn_tail_bytes = end - position
+        self.reject(position, end, fault)
+        self.entries.consumed = end
 
-    def reject(self, position: int, behind: int, fault: Fault) -> None:
-        rejected = Rejected(position, behind - position, fault.reason, fault.field, fault.detail)
+    def reject(self, position: int, end: int, fault: Fault) -> None:
+        rejected = Rejected(position, end - position, fault.reason, fault.field, fault.detail)
         self.entries.rejected.append(rejected)
 
     @cached_property
     def last_nonzero(self) -> int:
-        behind, step = self.size, 64
-        while behind > 0:
-            first = max(behind - step, 0)
-            found = self.data[first:behind].nonzero()[0]
-            if len(found):
-                return first + int(found[-1])
-            behind, step = first, min(2 * step, 1 << 16)
+        end, step = self.size, 64
+        while end > 0:
+            first = max(end - step, 0)
+            places = self.data[first:end].nonzero()[0]
+            if len(places):
+                return first + int(places[-1])
+            end, step = first, min(2 * step, 1 << 16)
         return -1

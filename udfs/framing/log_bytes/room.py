@@ -18,21 +18,17 @@ class Room:
 
     def decompress(self, codec: Codec, start: int, end: int, magic: int) -> tuple[int, int]:
         """Decompresses into the buffer and returns begin and end there. Raises Wrong."""
-        found = self.decompressor.decompressed(codec, self.data[start:end].tobytes(), magic)
-        begin, self.end = self.end, self.end + len(found)
+        payload = self.decompressor.decompressed(codec, self.data[start:end].tobytes(), magic)
+        begin, self.end = self.end, self.end + len(payload)
         if self.end + PADDING > len(self.data):
             self.grow(begin)
-        self.data[begin : self.end] = np.frombuffer(found, np.uint8)
+        self.data[begin : self.end] = np.frombuffer(payload, np.uint8)
         return begin, self.end
 
     def grow(self, used: int) -> None:
         larger = np.empty(self.end + PADDING + max(self.end - self.size, self.size // 4), np.uint8)
         larger[:used] = self.data[:used]
         self.data = larger
-
-    def bytes_of(self, start: int, end: int) -> Bytes:
-        """A copy, since decompressed data may still move."""
-        return self.data[start:end].copy()
 
     def decompressed_bytes(self) -> int:
         return self.end - self.size

@@ -9,7 +9,7 @@ from udfs.groups.states.kip429_sets import GroupSets
 
 
 def told_of(round_: Round, tps: Iterable[int]) -> str:
-    return ", ".join(sorted(map(round_.group.context.topics.told, tps)))
+    return ", ".join(sorted(map(round_.group.context.topics.partition_text, tps)))
 
 
 def check_claims(round_: Round, sets: GroupSets) -> None:
@@ -34,5 +34,5 @@ def shared_by(sets: dict[str, Tps]) -> dict[int, list[str]]:
     return {tp: ids for tp, ids in sorted(by_tp.items()) if len(ids) > 1}
 
 
-def two_owners(round_: Round, told: str, severity: Severity = Severity.CRITICAL) -> None:
-    round_.group.anomaly(round_.record, AnomalyKind.TWO_OWNERS, severity, told)
+def two_owners(round_: Round, line: str, severity: Severity = Severity.CRITICAL) -> None:
+    round_.group.anomaly(round_.record, AnomalyKind.TWO_OWNERS, severity, line)

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Iterator
 
 from schemas.words.history import LeaveKind, RebalanceTrigger
 from udfs.groups.classic.causes import leave_kind
-from udfs.groups.classic.owners import Handover
+from udfs.groups.classic.handover import Handover
 from udfs.groups.classic.rounds import Round
 from udfs.groups.history.change_details import (
     PLAIN,
     Change,
-    Gone,
-    departed,
-    joined,
+    GoneMember,
+    departure_change,
+    join_change,
     member_name,
     other_assignor,
     partition_changes,
     partitions,
-    restarted,
+    restart_change,
     subscription,
 )
 from udfs.groups.readers.classic_records import ClassicMember, ClassicValue
@@ -27,13 +27,13 @@ MEMBERS_ONLY = (RebalanceTrigger.GROUP_CREATED, RebalanceTrigger.GROUP_EMPTIED)
 
 def round_changes(round_: Round, joined_ids: Iterable[str], left_ids: Iterable[str], trigger: str) -> list[Change]:
     """Changes of members. Call this before the ledger forgets members that left."""
-    found = [*(joined(name_of(round_.members_now[each])) for each in joined_ids), *departures(round_, left_ids)]
+    changes = [*(join_change(name_of(round_.members_now[each])) for each in joined_ids), *departures(round_, left_ids)]
     for old_id, new_id in round_.replaced.items():
-        found.append(restarted(round_.members_now[new_id].group_instance_id, old_id, new_id))
+        changes.append(restart_change(round_.members_now[new_id].group_instance_id, old_id, new_id))
     if trigger in MEMBERS_ONLY or round_.before is None:
-        return found
-    found += other_assignor(round_.before.value.protocol, round_.now.value.protocol)
-    return found + list(subscriptions(round_))
+        return changes
+    changes += other_assignor(round_.before.value.protocol, round_.now.value.protocol)
+    return changes + list(subscriptions(round_))
 
 
 def departures(round_: Round, left_ids: Iterable[str]) -> Iterator[Change]:
@@ -42,7 +42,9 @@ def departures(round_: Round, left_ids: Iterable[str]) -> Iterator[Change]:
         of = round_.group.ledger.members.get(member_id)
         name = member_id if of is None else member_name(member_id, of.client_id, of.client_host, of.group_instance_id)
         kind, _ = leave_kind(round_, round_.members_before[member_id])
-        yield departed(name, kind, Gone(member_id, round_.at.offset) if kind == LeaveKind.LEFT_OR_TIMED_OUT else None)
+        yield departure_change(
+            name, kind, GoneMember(member_id, round_.at.offset) if kind == LeaveKind.LEFT_OR_TIMED_OUT else None
+        )
 
 
 def subscriptions(round_: Round) -> Iterator[Change]:
@@ -68,7 +70,9 @@ def metadata(round_: Round, trigger: str, sets: GroupSets) -> list[Change]:
     if before is None or before.is_copied or not before.value.members or not round_.now.value.members:
         return []
     is_cause = trigger == RebalanceTrigger.METADATA_CHANGED
-    had = before.assigned | union(before.revoking.values()) if before.revoking else before.assigned
+    had = (
+        before.assigned_partitions | union(before.revoking.values()) if before.revoking else before.assigned_partitions
+    )
     has = sets.assigned | sets.withheld if sets.withheld else sets.assigned
     if (len(had) == len(has) and not is_cause) or not (is_read(before.value) and is_read(round_.now.value)):
         return []
@@ -89,11 +93,11 @@ def of_the_round(round_: Round, done: Handover, trigger: str) -> list[Change]:
         epochs = f"leader epoch {before.leader_epoch} → {now.leader_epoch}"
         return [Change(trigger, PLAIN, f"{epochs}, generation {before.value.generation} → {now.value.generation}")]
     if trigger == RebalanceTrigger.LEADER_REJOINED:
-        return [Change(trigger, PLAIN, rejoined(round_, done))]
+        return [Change(trigger, PLAIN, rejoin_text(round_, done))]
     return []
 
 
-def rejoined(round_: Round, done: Handover) -> str:
+def rejoin_text(round_: Round, done: Handover) -> str:
     assert round_.before is not None
     if done.num_handed_out:
         generation = round_.before.value.generation

@@ -4,17 +4,14 @@ member that did not claim a partition had given it up before, at the end of the 
 claimed a partition and was not assigned it gives it up after the rebalance."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-from schemas.tables.history import PARTITION_MOVES
-from schemas.tables.state.replayed_log import READING_ENDS
-from schemas.words.history import Confidence, MoveKind, OwnershipEnd, OwnershipPhase
+from schemas.words.history import MoveKind, OwnershipEnd, OwnershipPhase
 from udfs.groups.classic.conflicts import told_of, two_owners
-from udfs.groups.classic.reading_stops import Ends, reading_ends
+from udfs.groups.classic.handover import Handover, tell
+from udfs.groups.classic.reading_stops import reading_ends
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.history.intervals import Block, OwnerStretch
-from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
-from udfs.groups.history.rows import Row, row_fields
+from udfs.groups.history.reading_ends import known_end
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
 from udfs.groups.states.classic import GROUP_TYPE, Classic
 from udfs.groups.states.group import Group
@@ -22,35 +19,9 @@ from udfs.groups.states.kip429_sets import GroupSets
 
 ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
-CERTAIN = Confidence.CERTAIN
 
 # With more members than this, partitions are looked up one by one; with fewer, each pair of members is compared.
 FEW = 4
-
-
-@dataclass(slots=True)
-class Handover:
-    """What a rebalance did to owners, and its rows of `partition_moves`."""
-
-    # Members that came back without what they had before.
-    lost: set[str]
-    sets: GroupSets
-    # By member: which of its assigned partitions it keeps.
-    kept: dict[str, Tps] = field(default_factory=dict)
-    # Partitions whose new owner already has a row, written when the old owner lost them.
-    passed_on: set[int] = field(default_factory=set)
-    # Members that gave up everything and were assigned the same again.
-    restored: set[str] = field(default_factory=set)
-    # By partition, the members it is assigned to. Filled when first needed.
-    given: dict[int, list[ClassicMember]] = field(default_factory=dict)
-    # Withheld by the previous rebalance and assigned now.
-    num_handed_out: int = 0
-    num_moved: int = 0
-    num_returned: int = 0
-    stopped_ms: int = 0
-    moves: list[Row] = field(default_factory=list)
-    # For each move, when reading ended.
-    ends: list[Row] = field(default_factory=list)
 
 
 def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
@@ -145,8 +116,8 @@ def end_stays(
     nobody = tps - done.sets.assigned
     for receiver, some in shares(round_, done, tps - nobody if nobody else tps, member):
         is_back = receiver.member_id == new_id
-        told = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
-        tell(round_, done, some, told, old_id, receiver.member_id, idle_ms, ends)
+        kind_of_move = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
+        tell(round_, done, some, kind_of_move, old_id, receiver.member_id, idle_ms, ends)
         done.passed_on.update(some)
         done.num_returned += len(some) if is_back else 0
         done.num_moved += 0 if is_back else len(some)
@@ -174,11 +145,11 @@ def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None)
         for each in members:
             for tp in each.assigned or ():
                 done.given.setdefault(tp, []).append(each)
-    found: dict[str, tuple[ClassicMember, set[int]]] = {}
+    by_member: dict[str, tuple[ClassicMember, set[int]]] = {}
     for tp in tps:
         for each in done.given[tp]:
-            found.setdefault(each.member_id, (each, set()))[1].add(tp)
-    return [(each, frozenset(some)) for each, some in found.values()]
+            by_member.setdefault(each.member_id, (each, set()))[1].add(tp)
+    return [(each, frozenset(some)) for each, some in by_member.values()]
 
 
 def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPhase) -> None:
@@ -186,7 +157,7 @@ def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPha
     if tps:
         why = OwnershipEnd.PHASE_CHANGED if old_id == new_id else OwnershipEnd.STATIC_REPLACED
         round_.group.ledger.release_block(round_.at, tps, old_id, why)
-        round_.group.ledger.own_block(stretch(round_, tps, new_id, phase, True))
+        round_.group.ledger.own_block(ownership_block(round_, tps, new_id, phase, True))
 
 
 def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
@@ -219,7 +190,7 @@ def claim_without_stay(round_: Round, done: Handover) -> None:
         tps = (member.claimed or NOTHING) & missing
         if not tps:
             continue
-        ledger.own_block(stretch(round_, tps, member.member_id, REVOKING, False))
+        ledger.own_block(ownership_block(round_, tps, member.member_id, REVOKING, False))
         forget(now.idle, tps)
         now.revoking[member.member_id] = now.revoking.get(member.member_id, NOTHING) | tps
         tell_withheld(round_, done, tps, member.member_id)
@@ -250,44 +221,24 @@ def forget(idle: dict[int, int | None], tps: Tps) -> None:
         idle.pop(tp, None)
 
 
-ENDING = row_fields(READING_ENDS, "tp", *ReadingEnd._fields, "is_counted")
-MOVE = row_fields(
-    PARTITION_MOVES,
-    "group_id", "group_type", "assignment_offset", "tp", "is_open", "kind", "from_member_id", "to_member_id",
-    "move_offset", "move_time", "role", "idle_ms", "commit_gap_ms", "unread_low_ms", "unread_high_ms", "unread_basis",
-    "evidence_first_offset", "evidence_last_offset", "confidence",
-)  # fmt: skip
-
-
-def tell(
-    round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
-    idle_ms: int | None, ends: Ends = (),
-) -> None:  # fmt: skip
-    """`ends`: when reading ended, for these partitions and possibly others."""
-    if not tps:
-        return
-    offset, time = round_.at
-    done.stopped_ms += (idle_ms or 0) * len(tps)
-    for of, end in ends or [(tps, None)]:
-        some = tps if of is tps else tps & of
-        if some:
-            done.ends.append((ENDING, some, *(end or NOT_TOLD), True))
-            done.moves.append((
-                MOVE,
-                round_.group.group_id, GROUP_TYPE, offset, some, False, kind, from_id, to_id,
-                offset, time, None, idle_ms, None, None, None, None,
-                round_.first_offset, offset, CERTAIN,
-            ))  # fmt: skip
-
-
 def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:
-    round_.group.ledger.own_block(stretch(round_, tps, member_id, ASSIGNED, is_exact))
+    round_.group.ledger.own_block(ownership_block(round_, tps, member_id, ASSIGNED, is_exact))
 
 
-def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> Block:
+def ownership_block(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> Block:
     offset, time = round_.at
     generation = round_.now.value.generation
-    return OwnerStretch(time, offset, is_exact, offset, GROUP_TYPE, tps, member_id, generation, phase)
+    return OwnerStretch(
+        from_time=time,
+        from_offset=offset,
+        is_from_exact=is_exact,
+        last_offset=offset,
+        group_type=GROUP_TYPE,
+        tp=tps,
+        member_id=member_id,
+        generation_or_epoch=generation,
+        phase=phase,
+    )
 
 
 def swap(round_: Round) -> None:
@@ -304,4 +255,4 @@ def swap(round_: Round) -> None:
         # What it was asked to give up ended with its process.
         round_.now.idle.update(dict.fromkeys(revoking, round_.at.time))
         if held:
-            ledger.own_block(stretch(round_, held, new_id, ASSIGNED, round_.is_exact))
+            ledger.own_block(ownership_block(round_, held, new_id, ASSIGNED, round_.is_exact))

@@ -39,16 +39,16 @@ def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: 
 def by_beginning(round_: Round, member_id: str, tps: Tps) -> dict[int | None, Tps]:
     """Partitions by the time when the member got them, or was asked to give them up. Reading cannot have ended before.
     None: unknown."""
-    found: dict[int | None, Tps] = {}
+    by_time: dict[int | None, Tps] = {}
     left = tps
     for of in round_.group.ledger.blocks.get(member_id, ()):
         mine = tps if of.tp is tps else left & of.tp
         if mine:
-            found[of.from_time] = found.get(of.from_time, NOTHING) | mine
+            by_time[of.from_time] = by_time.get(of.from_time, NOTHING) | mine
             left = NOTHING if mine is tps else left - mine
     if left:
-        found[None] = found.get(None, NOTHING) | left
-    return found
+        by_time[None] = by_time.get(None, NOTHING) | left
+    return by_time
 
 
 def end_of_gone(round_: Round, kind: LeaveKind, of: Timeouts, since: int | None) -> ReadingEnd | None:
@@ -68,5 +68,5 @@ def timeouts_of_gone(round_: Round, old: ClassicMember) -> Timeouts:
     their next heartbeats. Without other members, the removal itself ends the phase."""
     has_others = any(each.member_id in round_.members_now or each.member_id in round_.replaced
                      for each in round_.members_before.values())  # fmt: skip
-    found = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
-    return found._replace(join_ms=found.heartbeat_ms) if has_others else found
+    timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
+    return timeouts._replace(join_ms=timeouts.heartbeat_ms) if has_others else timeouts

@@ -4,7 +4,7 @@ owners."""
 from schemas.tables.history import GENERATION_MEMBERS, REBALANCES
 from schemas.words.history import Confidence, MemberChange, RebalanceOutcome
 from udfs.groups.classic import causes
-from udfs.groups.classic.owners import Handover
+from udfs.groups.classic.handover import Handover
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.history.rows import row_fields
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember
@@ -55,7 +55,7 @@ def write_rebalance(
             trigger, causes.mode(round_, sets), joined, left,
             len(round_.members_before), len(now.members),
             None if before is None else before.leader, now.leader, *(counts if is_read else (None,) * len(counts)),
-            done.num_handed_out > 0, unpersisted(round_), sync_ms, done.stopped_ms if is_read else None,
+            done.num_handed_out > 0, num_unpersisted(round_), sync_ms, done.stopped_ms if is_read else None,
             None if before is None else before.protocol, now.protocol, detail,
             None, None, None,
             round_.first_offset, at.offset, confidence,
@@ -65,7 +65,7 @@ def write_rebalance(
     round_.group.context.rows.of["reading_ends"] += done.ends
 
 
-def unpersisted(round_: Round) -> int | None:
+def num_unpersisted(round_: Round) -> int | None:
     """Rebalances since the previous value that left no value: every join phase adds one to the generation. None: not
     known, or generations are not numbers that a coordinator writes."""
     if not round_.is_exact:

@@ -35,7 +35,7 @@ class Round:
     @property
     def had(self) -> Tps:
         """Partitions assigned to any member by the previous value."""
-        return NOTHING if self.before is None else self.before.assigned
+        return NOTHING if self.before is None else self.before.assigned_partitions
 
     def previous(self, member_id: str) -> Tps | None:
         """What the previous value assigned to the member."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemas.words.history import LeaveKind, RebalanceTrigger
-from udfs.sentences.name_lists import listed as listed_up_to
+from udfs.sentences.name_lists import list_names
 from udfs.topics.partition_codes import SHIFT, TopicCodes
 
 # Names in one list. If there are more, only their number is shown.
@@ -22,7 +22,7 @@ LEFT = "left"
 PLAIN = ""
 
 
-class Gone(NamedTuple):
+class GoneMember(NamedTuple):
     """A member that left or timed out, and the record without it. Commits may show which of the two it was."""
 
     member_id: str
@@ -38,7 +38,7 @@ class Change(NamedTuple):
     # Shown only if it is the trigger: any other trigger already explains it.
     needs_trigger: bool = False
     # If commits may show how a member left.
-    gone: Gone | None = None
+    gone: GoneMember | None = None
 
 
 def detail(trigger: str, changes: Iterable[Change]) -> str | None:
@@ -56,27 +56,27 @@ def detail(trigger: str, changes: Iterable[Change]) -> str | None:
 
 def phrase(text: str, names: Sequence[str]) -> str:
     if text == PLAIN:
-        return listed(names, "; ")
-    return f"{'member' if len(names) == 1 else 'members'} {listed(names)} {text}"
+        return name_list(names, "; ")
+    return f"{'member' if len(names) == 1 else 'members'} {name_list(names)} {text}"
 
 
-def listed(names: Sequence[str], gap: str = ", ") -> str:
-    return listed_up_to(names, MOST_NAMED, gap)
+def name_list(names: Sequence[str], gap: str = ", ") -> str:
+    return list_names(names, MOST_NAMED, gap)
 
 
 def member_name(member_id: str, client_id: str | None, client_host: str | None, instance: str | None = None) -> str:
     """The member with its host, and with its other names unless its id begins with them."""
     others = [each for each in (instance and f"instance {instance}", client_id) if each]
-    told = [each for each in dict.fromkeys(others) if not member_id.startswith(each.removeprefix("instance "))]
-    told += [client_host.removeprefix("/")] if client_host else []
-    return f"{member_id} ({', '.join(told)})" if told else member_id
+    details = [each for each in dict.fromkeys(others) if not member_id.startswith(each.removeprefix("instance "))]
+    details += [client_host.removeprefix("/")] if client_host else []
+    return f"{member_id} ({', '.join(details)})" if details else member_id
 
 
-def joined(name: str) -> Change:
+def join_change(name: str) -> Change:
     return Change(RebalanceTrigger.MEMBER_JOINED, JOINED, name)
 
 
-def departed(name: str, leave_kind: str | None, gone: Gone | None = None) -> Change:
+def departure_change(name: str, leave_kind: str | None, gone: GoneMember | None = None) -> Change:
     """`gone`: if commits may show whether it timed out."""
     return Change(RebalanceTrigger.MEMBER_LEFT, DEPARTED.get(leave_kind or "", LEFT), name, gone=gone)
 
@@ -88,10 +88,10 @@ def timed_out(change: Change) -> Change:
 def from_plain(fields: Sequence[Any]) -> Change:
     """From the form in JSON."""
     change = Change(*fields)
-    return change._replace(gone=None if change.gone is None else Gone(*change.gone))
+    return change._replace(gone=None if change.gone is None else GoneMember(*change.gone))
 
 
-def restarted(instance: str | None, old_id: str, new_id: str) -> Change:
+def restart_change(instance: str | None, old_id: str, new_id: str) -> Change:
     return Change(RebalanceTrigger.STATIC_RESTART, PLAIN, f"instance {instance} restarted: {old_id} → {new_id}")
 
 
@@ -110,7 +110,7 @@ def subscription(name: str, before: Collection[str], after: Collection[str]) -> 
 
 def subscription_texts(before: set[str], after: set[str]) -> list[str]:
     """If several members changed their subscription in the same way, they are named together."""
-    added, removed = listed(sorted(after - before)), listed(sorted(before - after))
+    added, removed = name_list(sorted(after - before)), name_list(sorted(before - after))
     too = " too" if before & after else ""
     texts = [f"subscribes to {added}{too}" if added else "", f"no longer subscribes to {removed}" if removed else ""]
     return [text for text in texts if text]
@@ -122,19 +122,19 @@ def partition_changes(
     """Changes of partitions, as far as members were assigned them. `is_cause`: nothing else can have changed, so topics
     without any partition before or after were created or deleted."""
     had, has = by_topic(before, topics), by_topic(after, topics)
-    found = []
+    lines = []
     for topic in sorted(had.keys() | has.keys()):
         old, new = had.get(topic, {}), has.get(topic, {})
         (num_before, ids_before), (num_after, ids_after) = size(old), size(new)
         if num_before and num_after and None not in ids_before | ids_after and not ids_before & ids_after:
-            found.append(f"topic {topic} recreated, {partitions(num_after)} assigned")
+            lines.append(f"topic {topic} recreated, {partitions(num_after)} assigned")
         elif num_before and num_after and num_before != num_after:
-            found.append(f"{topic} {num_before:,} → {num_after:,} partitions assigned")
+            lines.append(f"{topic} {num_before:,} → {num_after:,} partitions assigned")
         elif is_cause and num_after and not num_before:
-            found.append(f"topic {topic} created, {partitions(num_after)} assigned")
+            lines.append(f"topic {topic} created, {partitions(num_after)} assigned")
         elif is_cause and num_before and not num_after:
-            found.append(f"topic {topic} deleted")
-    return [Change(RebalanceTrigger.METADATA_CHANGED, PLAIN, each) for each in found]
+            lines.append(f"topic {topic} deleted")
+    return [Change(RebalanceTrigger.METADATA_CHANGED, PLAIN, each) for each in lines]
 
 
 def by_topic(tps: Collection[int], topics: TopicCodes) -> dict[str, dict[str | None, int]]:
@@ -142,11 +142,11 @@ def by_topic(tps: Collection[int], topics: TopicCodes) -> dict[str, dict[str | N
     codes: dict[int, int] = {}
     for tp in tps:
         codes[tp >> SHIFT] = codes.get(tp >> SHIFT, 0) + 1
-    found: dict[str, dict[str | None, int]] = {}
+    counts: dict[str, dict[str | None, int]] = {}
     for code, number in codes.items():
         name, topic_id = topics.topics[code]
-        found.setdefault(name or str(topic_id), {})[topic_id] = number
-    return found
+        counts.setdefault(name or str(topic_id), {})[topic_id] = number
+    return counts
 
 
 def size(of_ids: Mapping[str | None, int]) -> tuple[int, set[str | None]]:
@@ -167,14 +167,14 @@ def topic_changes(
 ) -> list[Change]:
     """Changes in records that list a group's topics with their numbers of partitions. `needs_trigger`: a topic may also
     be new in the list because a member has subscribed to it."""
-    metadata, found = RebalanceTrigger.METADATA_CHANGED, []
+    metadata, changes = RebalanceTrigger.METADATA_CHANGED, []
     for topic in sorted(before.keys() | after.keys()):
         old, new = before.get(topic), after.get(topic)
         if topic not in before:
-            told = f"topic {topic} {created}{f', {partitions(new)}' if new else ''}"
-            found.append(Change(metadata, PLAIN, told, needs_trigger))
+            line = f"topic {topic} {created}{f', {partitions(new)}' if new else ''}"
+            changes.append(Change(metadata, PLAIN, line, needs_trigger))
         elif topic not in after:
-            found.append(Change(metadata, PLAIN, f"topic {topic} {deleted}", needs_trigger))
+            changes.append(Change(metadata, PLAIN, f"topic {topic} {deleted}", needs_trigger))
         elif old != new and old is not None and new is not None:
-            found.append(Change(metadata, PLAIN, f"{topic} {old:,} → {new:,} partitions"))
-    return found
+            changes.append(Change(metadata, PLAIN, f"{topic} {old:,} → {new:,} partitions"))
+    return changes

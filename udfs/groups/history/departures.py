@@ -62,7 +62,16 @@ def classic_departure(
     group_id: str, member_id: str, to_offset: int, to_time: int | None, session_ms: int, rebalance_ms: int | None
 ) -> Departure:
     late = COMMIT_INTERVAL_MS + session_ms // HEARTBEATS
-    return Departure(group_id, member_id, to_offset, to_time, session_ms, rebalance_ms, CLOCK_STEP_MS, late)
+    return Departure(
+        group_id=group_id,
+        member_id=member_id,
+        to_offset=to_offset,
+        to_time=to_time,
+        session_timeout_ms=session_ms,
+        rebalance_timeout_ms=rebalance_ms,
+        early_ms=CLOCK_STEP_MS,
+        late_ms=late,
+    )
 
 
 def modern_departure(
@@ -70,7 +79,16 @@ def modern_departure(
 ) -> Departure:
     late = (STREAMS_COMMIT_INTERVAL_MS if is_streams else COMMIT_INTERVAL_MS) + CLOCK_STEP_MS
     early = of.heartbeat_ms + CLOCK_STEP_MS
-    return Departure(group_id, member_id, to_offset, to_time, of.session_ms, of.rebalance_ms, early, late)
+    return Departure(
+        group_id=group_id,
+        member_id=member_id,
+        to_offset=to_offset,
+        to_time=to_time,
+        session_timeout_ms=of.session_ms,
+        rebalance_timeout_ms=of.rebalance_ms,
+        early_ms=early,
+        late_ms=late,
+    )
 
 
 def are_session_timeouts(silent_ms: Numbers, gone: pa.Table) -> Flags:

@@ -11,7 +11,7 @@ CERTAIN = Confidence.CERTAIN
 
 
 @dataclass(slots=True)
-class Stretch:
+class OpenInterval:
     """An open interval; `last_offset` is the last record that confirms it."""
 
     from_time: int | None
@@ -21,7 +21,7 @@ class Stretch:
 
 
 @dataclass(slots=True)
-class StateStretch(Stretch):
+class StateStretch(OpenInterval):
     group_type: str
     state: str | None
     generation_or_epoch: int | None
@@ -32,7 +32,7 @@ class StateStretch(Stretch):
 
 
 @dataclass(slots=True)
-class MemberStretch(Stretch):
+class MemberStretch(OpenInterval):
     group_type: str
     member_id: str
     group_instance_id: str | None
@@ -48,7 +48,7 @@ Owned = TypeVar("Owned", int, frozenset[int])
 
 
 @dataclass(slots=True)
-class OwnerStretch(Stretch, Generic[Owned]):
+class OwnerStretch(OpenInterval, Generic[Owned]):
     group_type: str
     tp: Owned
     member_id: str
@@ -69,7 +69,7 @@ INTERVAL = (
 
 
 def interval(
-    of: Stretch, to_time: int | None, to_offset: int | None, is_to_exact: bool, why: str | None
+    of: OpenInterval, to_time: int | None, to_offset: int | None, is_to_exact: bool, why: str | None
 ) -> tuple[Any, ...]:
     return (
         of.from_time, to_time, of.from_offset, to_offset, why is None, of.is_from_exact, is_to_exact,

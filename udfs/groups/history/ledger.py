@@ -3,6 +3,7 @@ types differ in how they record events; the consequences are written only here."
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
@@ -152,12 +153,12 @@ class Ledger:
 
     def gather(self) -> None:
         """The inverse of `spread`."""
-        found: dict[tuple[Any, ...], set[int]] = {}
+        tps_of: dict[tuple[Any, ...], set[int]] = {}
         for of_members in self.owners.values():
             for each in of_members.values():
-                found.setdefault(tuple(with_tp(each, None)), set()).add(each.tp)
+                tps_of.setdefault(tuple(with_tp(each, None)), set()).add(each.tp)
         self.owners = {}
-        for values, tps in found.items():
+        for values, tps in tps_of.items():
             of: Block = OwnerStretch(*values)
             of.tp = frozenset(tps)
             self.own_block(of)
@@ -201,20 +202,24 @@ class Ledger:
         return {
             "state": None if self.state is None else values_of(self.state),
             "members": [values_of(member) for member in self.members.values()],
-            "owners": [with_tp(of, topics.plain((of.tp,))) for of in of_partitions],
+            "owners": [
+                [*values[:TP], topics.plain(of.tp for of in some), *values[TP + 1 :]]
+                # Partitions that a member got at once differ in nothing else.
+                for values, some in groupby(of_partitions, key=lambda of: with_tp(of, None))
+            ],
             "blocks": [with_tp(of, topics.plain(of.tp)) for of in of_blocks],
         }
 
     @classmethod
-    def from_plain(cls, group_id: str, rows: Rows, found: dict[str, Any], topics: TopicCodes) -> "Ledger":
+    def from_plain(cls, group_id: str, rows: Rows, plain: dict[str, Any], topics: TopicCodes) -> "Ledger":
         ledger = cls(group_id, rows)
-        ledger.state = None if found["state"] is None else StateStretch(*found["state"])
-        for member in found["members"]:
+        ledger.state = None if plain["state"] is None else StateStretch(*plain["state"])
+        for member in plain["members"]:
             ledger.join(MemberStretch(*member))
-        for owner in found["owners"]:
-            (owner[TP],) = topics.from_plain(owner[TP])
-            ledger.own(OwnerStretch(*owner))
-        for block in found["blocks"]:
+        for owner in plain["owners"]:
+            for tp in topics.numbers_of(owner[TP]):
+                ledger.own(OwnerStretch(*[*owner[:TP], tp, *owner[TP + 1 :]]))
+        for block in plain["blocks"]:
             block[TP] = topics.from_plain(block[TP])
             ledger.own_block(OwnerStretch(*block))
         return ledger

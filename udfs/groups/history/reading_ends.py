@@ -27,12 +27,12 @@ class Setting(NamedTuple):
 
     def with_own(self, session_ms: int | None, heartbeat_ms: int | None) -> "Setting":
         """With the values that a group sets for itself."""
-        found = self
+        setting = self
         if session_ms is not None:
-            found = found._replace(session_ms=session_ms, session_source=GROUP_SETTINGS)
+            setting = setting._replace(session_ms=session_ms, session_source=GROUP_SETTINGS)
         if heartbeat_ms is not None:
-            found = found._replace(heartbeat_ms=heartbeat_ms, heartbeat_source=GROUP_SETTINGS)
-        return found
+            setting = setting._replace(heartbeat_ms=heartbeat_ms, heartbeat_source=GROUP_SETTINGS)
+        return setting
 
 
 class Timeouts(NamedTuple):
@@ -60,7 +60,7 @@ class ReadingEnd(NamedTuple):
     silent_last_time: int | None = None
     silent_basis: str | None = None
 
-    def settled(self, is_silent: bool) -> "ReadingEnd":
+    def settle(self, is_silent: bool) -> "ReadingEnd":
         """Once commits show whether the member was silent."""
         if is_silent and self.silent_first_time is not None and self.silent_last_time is not None:
             return ReadingEnd(self.stopped_time, self.silent_first_time, self.silent_last_time, self.silent_basis)

@@ -17,7 +17,7 @@ is a frozenset, the row stands for one row per element: partitions mostly change
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from schemas.declarations.columns import Table
 from schemas.tables.history_columns import PARTITION_LISTS
-from udfs.arrays.arrow_schema import arrow_type, table_schema
+from udfs.arrays.arrow_schema import arrow_type, empty_rows, table_schema
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 CONSTANT = frozenset({"cluster", "evidence_partition"})
@@ -78,14 +78,14 @@ class Rows:
 def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: str, partition: int) -> pa.Table:
     schema = table_schema(table)
     if not rows:
-        return schema.empty_table()
+        return empty_rows(table)
     constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
     of_rows = values_by_name(table, rows)
     tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
-    columns = {name: column(values, schema.field(name).type, topics) for name, values in of_rows.items()}
+    columns = columns_of(of_rows, schema, topics)
     if sizes is not None:
         of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes))
-        columns = {name: repeated(values, of_row) for name, values in columns.items()}
+        columns = {name: repeat_values(values, of_row) for name, values in columns.items()}
     if tps is not None:
         columns |= topic_columns(tps, topics)
     num_rows = len(rows) if tps is None else len(tps)
@@ -100,11 +100,32 @@ def values_by_name(table: Table, rows: Sequence[Row]) -> dict[str, Sequence[Any]
     tables, names = {fields.table for fields in made_by}, rows[0][0].names
     # The fields of every row of a table are the same, so all rows have the same size.
     if tables != {table.name} or sizes != {len(names) + 1}:
-        found = f"{sorted(size - 1 for size in sizes)} values of {', '.join(sorted(tables))}"
-        raise ValueError(f"rows for {table.name}: found {found}, expected {len(names)}: {', '.join(names)}")
+        made = f"{sorted(size - 1 for size in sizes)} values of {', '.join(sorted(tables))}"
+        raise ValueError(f"rows for {table.name}: found {made}, expected {len(names)}: {', '.join(names)}")
     if any(fields.names != names for fields in made_by):
         rows = [in_order_of(names, row) for row in rows]
-    return dict(zip(names, list(zip(*rows, strict=True))[1:], strict=True))
+    if "tp" not in names:
+        return dict(zip(names, list(zip(*rows, strict=True))[1:], strict=True))
+    return of_equal_rows(names, rows)
+
+
+def of_equal_rows(names: tuple[str, ...], rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
+    """Rows that follow each other and differ in their partition only become one row, with all their partitions. A
+    member mostly gets or loses many at once, and converting a row costs several times as much as comparing it."""
+    place = names.index("tp") + 1
+    others = itemgetter(*(each for each in range(1, len(names) + 1) if each != place))
+    kept: list[tuple[Any, ...]] = []
+    tps: list[int | Collection[int]] = []
+    for values, some in groupby(rows, others):
+        cells: list[Any] = [row[place] for row in some]
+        kept.append(values)
+        tps.append(list(chain.from_iterable(map(elements, cells))) if len(cells) > 1 else cells[0])
+    columns = dict(zip((name for name in names if name != "tp"), zip(*kept, strict=True), strict=True))
+    return columns | {"tp": tps}
+
+
+def elements(tp: int | Collection[int]) -> Collection[int]:
+    return (tp,) if isinstance(tp, int) else tp
 
 
 def in_order_of(names: tuple[str, ...], row: Row) -> Row:
@@ -113,27 +134,31 @@ def in_order_of(names: tuple[str, ...], row: Row) -> Row:
     return (fields, *map(of_row.__getitem__, names))
 
 
-def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:
+def spread(tps: Sequence[int | Collection[int]]) -> tuple[Numbers, Numbers | None]:
     """All topic partitions, and how many rows each row stands for; None: one each."""
-    kinds = set(map(type, tps))
-    if frozenset not in kinds:
+    if set(map(type, tps)) == {int}:
         return np.array(tps, np.int64), None
-    sets: Any = tps if len(kinds) == 1 else [each if isinstance(each, frozenset) else (each,) for each in tps]
-    found = np.fromiter(chain.from_iterable(sets), np.int64)
-    return found, np.fromiter(map(len, sets), np.int64, len(sets))
+    sets = list(map(elements, tps))
+    numbers = np.fromiter(chain.from_iterable(sets), np.int64)
+    return numbers, np.fromiter(map(len, sets), np.int64, len(sets))
 
 
-def repeated(values: pa.Array, of_row: pa.Array) -> pa.Array:
+def repeat_values(values: pa.Array, of_row: pa.Array) -> pa.Array:
     """Columns that only other group types fill are all NULL."""
     return pa.nulls(len(of_row), values.type) if values.null_count == len(values) else values.take(of_row)
 
 
-def column(values: Sequence[Any], kind: pa.DataType, topics: TopicCodes) -> pa.Array:
-    if kind == LIST_TYPE:
-        return partition_lists(values, topics)
-    if pa.types.is_timestamp(kind):
-        return pa.array(values, pa.int64()).cast(kind)
-    return pa.array(values, kind)
+def columns_of(of_rows: dict[str, Sequence[Any]], schema: pa.Schema, topics: TopicCodes) -> dict[str, pa.Array]:
+    """All lists of partitions are made together: a call costs more than most lists."""
+    listed = [name for name in of_rows if schema.field(name).type == LIST_TYPE]
+    columns = {
+        name: pa.array(values, schema.field(name).type) for name, values in of_rows.items() if name not in listed
+    }
+    if listed:
+        size = len(of_rows[listed[0]])
+        lists = partition_lists([each for name in listed for each in of_rows[name]], topics)
+        columns |= {name: lists.slice(place * size, size) for place, name in enumerate(listed)}
+    return columns
 
 
 def topic_columns(numbers: Numbers, topics: TopicCodes) -> dict[str, pa.Array]:
@@ -157,7 +182,7 @@ def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) 
     starts = (np.cumsum(of_set) - of_set)[of_row] - (np.cumsum(sizes) - sizes)
     is_null = np.array([each is None for each in distinct], bool)[of_row]
     taken = tps[np.arange(sizes.sum()) + np.repeat(starts, sizes)]
-    return nested(taken, np.repeat(np.arange(len(sets)), sizes), is_null, topics)
+    return nested_lists(taken, np.repeat(np.arange(len(sets)), sizes), is_null, topics)
 
 
 def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbers, Numbers]:
@@ -169,7 +194,9 @@ def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbe
     return tps[np.lexsort((in_set, np.repeat(np.arange(len(sets)), sizes)))], sizes
 
 
-def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool_]], topics: TopicCodes) -> pa.Array:
+def nested_lists(
+    tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool_]], topics: TopicCodes
+) -> pa.Array:
     """Sorted topic partitions, each with its row, as a list of topics per row."""
     code = tps >> SHIFT
     is_first = np.ones(len(tps), bool)
@@ -190,6 +217,6 @@ def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool
 def ranks(topics: TopicCodes) -> Numbers:
     """By code, the rank of the topic among all names and ids."""
     order = sorted(range(len(topics.topics)), key=lambda code: tuple(each or "" for each in topics.topics[code]))
-    found = np.zeros(len(order), np.int64)
-    found[order] = np.arange(len(order))
-    return found
+    rank = np.zeros(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank

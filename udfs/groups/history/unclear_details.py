@@ -44,17 +44,17 @@ def unclear_details_table(details: Sequence[UnclearDetail]) -> pa.Table:
 
 def settled_details(unclear: pa.Table, silent: Mapping[str, Silent]) -> dict[tuple[str, int], str | None]:
     """By group and assignment: details in which a member timed out. `silent` is by group."""
-    found: dict[tuple[str, int], str | None] = {}
+    details: dict[tuple[str, int], str | None] = {}
     groups = {group_id for group_id, of in silent.items() if any(of.values())}
     for row in unclear.to_pylist():
         group_id = row["group_id"]
         if group_id in groups:
-            told = [settled(from_plain(each), silent[group_id]) for each in json.loads(row["changes"])]
-            found[group_id, row["assignment_offset"]] = detail(row["trigger"], told)
-    return found
+            changes = [settle_detail(from_plain(each), silent[group_id]) for each in json.loads(row["changes"])]
+            details[group_id, row["assignment_offset"]] = detail(row["trigger"], changes)
+    return details
 
 
-def settled(change: Change, silent: Silent) -> Change:
+def settle_detail(change: Change, silent: Silent) -> Change:
     """The detail with what commits show."""
     if change.gone is None:
         return change

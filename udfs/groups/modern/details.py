@@ -7,8 +7,8 @@ from schemas.words.records import GroupType
 from udfs.groups.history.change_details import (
     PLAIN,
     Change,
-    listed,
     member_name,
+    name_list,
     partition_changes,
     subscription,
     topic_changes,
@@ -37,28 +37,28 @@ def about_name(member_id: str, about: About) -> str:
 def member_changes(member_id: str, before: About, about: About) -> list[Change]:
     """A new client, host or rack does not cause a rebalance."""
     name = about_name(member_id, about)
-    found = subscription(name, before.topics or (), about.topics or ())
+    changes = subscription(name, before.topics or (), about.topics or ())
     if before.regex != about.regex:
         new = f"subscribes to pattern {about.regex}"
         pattern = new if about.regex else f"no longer subscribes to pattern {before.regex}"
-        found.append(Change(SUBSCRIPTION, pattern, name))
+        changes.append(Change(SUBSCRIPTION, pattern, name))
     if before.topology_epoch != about.topology_epoch:
-        epochs = f"{shown(before.topology_epoch)} → {shown(about.topology_epoch)}"
-        found.append(Change(SUBSCRIPTION, f"runs another topology: epoch {epochs}", name))
+        epochs = f"{text_or_none(before.topology_epoch)} → {text_or_none(about.topology_epoch)}"
+        changes.append(Change(SUBSCRIPTION, f"runs another topology: epoch {epochs}", name))
     if before.assignor != about.assignor:
         wanted = (
             f"asks for assignor {about.assignor}" if about.assignor else "leaves the choice of assignor to the broker"
         )
-        found.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, wanted, name))
-    return found
+        changes.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, wanted, name))
+    return changes
 
 
 def pattern_changes(pattern: str, before: Sequence[str] | None, after: Sequence[str]) -> list[Change]:
     if before is not None and {*before} == {*after}:
         return []
     added, removed = sorted({*after} - {*(before or ())}), sorted({*(before or ())} - {*after})
-    texts = [f"pattern {pattern} {'matches' if before is None else 'now matches'} {listed(added)}"] if added else []
-    texts += [f"pattern {pattern} no longer matches {listed(removed)}"] if removed else []
+    texts = [f"pattern {pattern} {'matches' if before is None else 'now matches'} {name_list(added)}"] if added else []
+    texts += [f"pattern {pattern} no longer matches {name_list(removed)}"] if removed else []
     texts = texts or [f"pattern {pattern} matches no topic"]
     return [Change(RebalanceTrigger.REGEX_RESOLVED, PLAIN, text) for text in texts]
 
@@ -74,16 +74,16 @@ def other_topology(before: int, after: int) -> Change:
 
 def epoch_changes(before: GroupEpoch, value: GroupEpoch) -> list[Change]:
     """For streams groups: the topology that the coordinator validated, and its settings for assignments."""
-    found = []
+    changes = []
     validated = value.validated_topology_epoch
     if validated is not None and validated >= 0 and validated != before.validated_topology_epoch:
-        found.append(Change(METADATA, PLAIN, f"all topics of topology epoch {validated} exist"))
+        changes.append(Change(METADATA, PLAIN, f"all topics of topology epoch {validated} exist"))
     settings, wanted = dict(before.configs or ()), dict(value.configs or ())
     for name in sorted(wanted) if before.configs is not None else ():
         if settings.get(name) != wanted[name]:
-            text = f"{name} {shown(settings.get(name))} → {wanted[name]}"
-            found.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, PLAIN, text))
-    return found
+            text = f"{name} {text_or_none(settings.get(name))} → {wanted[name]}"
+            changes.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, PLAIN, text))
+    return changes
 
 
 def target_changes(
@@ -96,17 +96,17 @@ def target_changes(
     before, after = (frozenset().union(*(each.assigned for each in of.values())) for of in (base, given))
     if len(before) == len(after) and not is_cause:
         return []
-    found = partition_changes(before, after, topics, is_cause=is_cause)
-    if is_cause and not found:
-        found.append(
+    of_partitions = partition_changes(before, after, topics, is_cause=is_cause)
+    if is_cause and not of_partitions:
+        of_partitions.append(
             Change(
                 METADATA,
                 PLAIN,
                 "the metadata hash changed, but no partition count: racks or ids of subscribed topics changed",
             )
         )
-    return found
+    return of_partitions
 
 
-def shown(value: object) -> str:
+def text_or_none(value: object) -> str:
     return "none" if value is None else str(value)

@@ -88,24 +88,24 @@ def settle_present(group: Group, now: Modern, at: Moment) -> None:
         member = now.members.get(member_id)
         if member is None:
             continue
-        found = group.ledger.members.get(member_id)
-        if found is None:
+        interval = group.ledger.members.get(member_id)
+        if interval is None:
             if member.epoch != GONE or member.about is not None:
                 is_exact = is_known or member_id in now.operation.joining
-                group.ledger.join(stretch(now, member_id, member, is_exact, at))
+                group.ledger.join(member_interval(now, member_id, member, is_exact, at))
             continue
-        found.last_offset = at.offset
+        interval.last_offset = at.offset
         if member.about is not None:
             about = member.about
-            found.group_instance_id, found.rack_id = about.group_instance_id, about.rack_id
-            found.client_id, found.client_host = about.client_id, about.client_host
+            interval.group_instance_id, interval.rack_id = about.group_instance_id, about.rack_id
+            interval.client_id, interval.client_host = about.client_id, about.client_host
         if member.epoch == AWAY:
-            found.away_since_time = found.away_since_time or at.time
+            interval.away_since_time = interval.away_since_time or at.time
         elif member.epoch != GONE:
-            found.away_since_time = None
+            interval.away_since_time = None
 
 
-def stretch(now: Modern, member_id: str, member: Member, is_exact: bool, at: Moment) -> MemberStretch:
+def member_interval(now: Modern, member_id: str, member: Member, is_exact: bool, at: Moment) -> MemberStretch:
     about = member.about
     return MemberStretch(
         from_time=at.time,

@@ -56,14 +56,14 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
     is_deserted = len(now.members) == len(now.away)
     now.deserted_since = (now.deserted_since or at.time) if is_deserted else None
     begin_target(group, now, at)
-    settle_owners(group, now, touched(now), inherited, at)
+    settle_owners(group, now, touched_members(now), inherited, at)
     close_if_reached(group, now, at)
     enter_state(group, now, is_exact, at)
     tell_incomplete(group, now, replaced, operation, is_exact)
     now.operation = Operation()
 
 
-def touched(now: Modern) -> list[tuple[str, bool]]:
+def touched_members(now: Modern) -> list[tuple[str, bool]]:
     """Members whose ownership may have changed, and whether the change cannot have been earlier. A new topology changes
     the meaning of all tasks."""
     operation = now.operation
@@ -137,11 +137,11 @@ def tell_incomplete(
     This is reported at the group's next records: only then it is certain that none is missing in between. None may be
     missing before either, since tombstones show the return of a static member."""
     if now.incomplete is not None and group.context.gaps.is_complete(now.incomplete, operation[0].offset):
-        told = (
+        line = (
             f"target assignments of members from offset {now.incomplete}, but no record of the group's target "
             "epoch after them"
         )
-        group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, told, now.incomplete)
+        group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, line, now.incomplete)
     now.incomplete = None
     target, completion = now.operation.last_target, now.operation.completion
     if target is None or not is_exact or target.member in replaced.values():
@@ -153,8 +153,8 @@ def tell_incomplete(
 def delete(group: Group, before: Modern, is_exact: bool, at: Moment) -> None:
     deletion = before.operation.deletion
     if before.members and is_exact and deletion is not None:
-        told = f"group deleted although it has {counted(len(before.members), 'member')}"
-        group.anomaly(deletion, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
+        line = f"group deleted although it has {counted(len(before.members), 'member')}"
+        group.anomaly(deletion, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, line)
     if before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
     for member_id in before.members:

@@ -13,16 +13,23 @@ from udfs.groups.states.modern import Modern, Place, Rebalance, Stop
 COUNTED_ROLES = (None, TaskRole.ACTIVE)
 
 
-def stopped(
+def stop_reading(
     group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
 ) -> None:
     """The member lost the partition, which is now unread unless other members own it too."""
     if place not in group.ledger.owners:
         assignment_offset = None if by is None else by.assignment_offset
-        now.stops[place] = Stop(member_id, at.time, at.offset, assignment_offset, False, end)
+        now.stops[place] = Stop(
+            member_id=member_id,
+            time=at.time,
+            offset=at.offset,
+            assignment_offset=assignment_offset,
+            is_told=False,
+            end=end,
+        )
 
 
-def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) -> None:
+def gain(group: Group, now: Modern, place: Place, member_id: str, at: Moment) -> None:
     stop = now.stops.pop(place, None)
     if now.assignment_offset is None:
         return
@@ -55,7 +62,7 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
     for place, stop in list(now.stops.items()):
         if stop.assignment_offset != of.assignment_offset or stop.is_told:
             continue
-        group.context.rows.add(revoked(group, now, of.assignment_offset, place, stop, False))
+        group.context.rows.add(revoked_row(group, now, of.assignment_offset, place, stop, False))
         group.context.rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
         of.num_unowned += place[1] in COUNTED_ROLES
         if outcome == RebalanceOutcome.SUPERSEDED:
@@ -66,18 +73,18 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
 
 def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
     """Rows of partitions that are stopped now. Returns how many."""
-    found = [
+    stops = [
         (place, stop)
         for place, stop in now.stops.items()
         if stop.assignment_offset == of.assignment_offset and not stop.is_told
     ]
-    for place, stop in found:
-        rows.add(revoked(group, now, of.assignment_offset, place, stop, True))
+    for place, stop in stops:
+        rows.add(revoked_row(group, now, of.assignment_offset, place, stop, True))
         rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
-    return sum(role in COUNTED_ROLES for (_, role), _ in found)
+    return sum(role in COUNTED_ROLES for (_, role), _ in stops)
 
 
-def revoked(group: Group, now: Modern, assignment_offset: int, place: Place, stop: Stop, is_open: bool) -> Row:
+def revoked_row(group: Group, now: Modern, assignment_offset: int, place: Place, stop: Stop, is_open: bool) -> Row:
     at = Moment(stop.offset, stop.time)
     return row(
         group, now, assignment_offset, place, MoveKind.REVOKED, stop.member_id, None, at, None, stop.offset,

@@ -46,8 +46,8 @@ def group_of(group: Group, record: Record) -> Modern | None:
     if record.value is None:
         return None
     if now is not None:
-        told = f"a record of a {group_type} group (type {record.type}), but the group is of another type"
-        group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
+        line = f"a record of a {group_type} group (type {record.type}), but the group is of another type"
+        group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, line)
     first = group.context.first_epoch
     # Whether the group is new; else only its earlier records are missing.
     is_whole = group.context.gaps.is_complete(group.seen.get(GROUP_KEY, -1), record.offset)
@@ -97,8 +97,8 @@ def note_member(group: Group, now: Modern, record: Record, had: Had) -> None:
     if had.member is None:
         show_again(now, member_id, member)
     if had.about is not None:
-        found = details.member_changes(member_id, had.about, about)
-        now.operation.changes.setdefault(member_id, []).extend(found)
+        changes = details.member_changes(member_id, had.about, about)
+        now.operation.changes.setdefault(member_id, []).extend(changes)
     count_assignor(now, had.about, -1)
     count_assignor(now, about, 1)
     if member_id not in now.unsettled:
@@ -114,8 +114,8 @@ def show_again(now: Modern, member_id: str, member: Member) -> None:
 
 def forget(group: Group, now: Modern, member_id: str, member: Member, record: Record) -> None:
     if member.epoch != GONE and member.before_gone is None and is_whole(now, member_id) and any(member.shown):
-        told = f"member {member_id} removed before the tombstone of its current assignment (epoch {member.epoch})"
-        group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
+        line = f"member {member_id} removed before the tombstone of its current assignment (epoch {member.epoch})"
+        group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, line)
     now.operation.departed[member_id] = member
     count_assignor(now, member.about, -1)
     now.unsettled.discard(member_id)
@@ -230,6 +230,6 @@ def count_member(now: Modern, member_id: str, member: Member) -> None:
     (now.away.add if member.epoch == AWAY else now.away.discard)(member_id)
 
 
-def went_back(group: Group, record: Record, what: str, found: int, before: int) -> None:
-    told = f"{what} {found} after {before}: epochs only rise"
-    group.anomaly(record, AnomalyKind.EPOCH_WENT_BACK, Severity.WARNING, told)
+def went_back(group: Group, record: Record, what: str, epoch: int, before: int) -> None:
+    line = f"{what} {epoch} after {before}: epochs only rise"
+    group.anomaly(record, AnomalyKind.EPOCH_WENT_BACK, Severity.WARNING, line)

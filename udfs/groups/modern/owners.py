@@ -15,7 +15,7 @@ from udfs.groups.history.reading_ends import (
     timeouts_of_setting,
     went_away,
 )
-from udfs.groups.modern.moves import gained, stopped
+from udfs.groups.modern.moves import gain, stop_reading
 from udfs.groups.modern.streams_tasks import partitions_of, subtopology_of
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment, Record
@@ -24,23 +24,25 @@ from udfs.groups.states.modern import AWAY, KEY_OF_OWNED, NOTHING, Member, Moder
 from udfs.topics.partition_codes import TopicCodes
 
 
-def placed(now: Modern, member: Member, topics: TopicCodes) -> Placed:
+def place_partitions(now: Modern, member: Member, topics: TopicCodes) -> Placed:
     """What the member owns according to its newest record, by phase and role."""
-    found: Placed = {}
+    placed: Placed = {}
     phases: tuple[tuple[str, ByRole], ...]
     if member.epoch == AWAY:
         phases = ((OwnershipPhase.HELD, member.assigned),)
     else:
         phases = ((OwnershipPhase.ASSIGNED, member.assigned), (OwnershipPhase.REVOKING, member.pending))
     for phase, by_role in phases:
-        for role, tps in expanded(now, by_role, topics).items():
-            own = tps - found.get((OwnershipPhase.ASSIGNED, role), NOTHING) if phase == OwnershipPhase.REVOKING else tps
+        for role, tps in expand_roles(now, by_role, topics).items():
+            own = (
+                tps - placed.get((OwnershipPhase.ASSIGNED, role), NOTHING) if phase == OwnershipPhase.REVOKING else tps
+            )
             if own:
-                found[(phase, role)] = own
-    return found
+                placed[(phase, role)] = own
+    return placed
 
 
-def expanded(now: Modern, by_role: ByRole, topics: TopicCodes) -> dict[str | None, frozenset[int]]:
+def expand_roles(now: Modern, by_role: ByRole, topics: TopicCodes) -> dict[str | None, frozenset[int]]:
     return {role: partitions_of(share, now.topology, topics) for role, share in by_role.items()}
 
 
@@ -66,7 +68,7 @@ def settle_owners(
     changed = []
     for member_id, is_exact in members:
         member = now.members[member_id]
-        new = placed(now, member, group.context.topics)
+        new = place_partitions(now, member, group.context.topics)
         if new != member.shown:
             changed.append((member_id, member, is_exact, dict(owned_places(member.shown, new)), new))
     begun = []
@@ -91,7 +93,7 @@ def end(
     group.ledger.release(at, tp, member_id, why, role=role, is_exact=is_exact)
     if not is_phase:
         until = given_up(at.time, timeouts_of(group, now, member_id), since)
-        stopped(group, now, place, member_id, at, now.rebalance, until)
+        stop_reading(group, now, place, member_id, at, now.rebalance, until)
 
 
 def begin(
@@ -103,12 +105,21 @@ def begin(
         part_from_others(group, now, member_id, place, at)
     group.ledger.own(
         OwnerStretch(
-            at.time, at.offset, is_exact, at.offset, now.group_type, tp, member_id, member.epoch, phase, role,
-            subtopology_of(tp, now.topology, group.context.topics),
+            from_time=at.time,
+            from_offset=at.offset,
+            is_from_exact=is_exact,
+            last_offset=at.offset,
+            group_type=now.group_type,
+            tp=tp,
+            member_id=member_id,
+            generation_or_epoch=member.epoch,
+            phase=phase,
+            role=role,
+            subtopology_id=subtopology_of(tp, now.topology, group.context.topics),
         )
-    )  # fmt: skip
+    )
     if is_move:
-        gained(group, now, place, member_id, at)
+        gain(group, now, place, member_id, at)
 
 
 def is_exclusive(now: Modern, role: str | None) -> bool:
@@ -121,18 +132,20 @@ def part_from_others(group: Group, now: Modern, member_id: str, place: Place, at
     owner's record proves that it existed. Otherwise both own it, which no coordinator allows."""
     tp, role = place
     for other_id in [each for each in group.ledger.owners.get(place, ()) if each != member_id]:
-        told = f"{group.context.topics.told(tp)} is assigned to {member_id} while {other_id} still has it"
-        record = Record(at.offset, at.time, at.offset, 0, 0, None, None)
+        line = f"{group.context.topics.partition_text(tp)} is assigned to {member_id} while {other_id} still has it"
+        record = Record(
+            offset=at.offset, time=at.time, batch=at.offset, leader_epoch=0, type=0, member=None, value=None
+        )
         other = now.members.get(other_id)
         last = group.seen.get(f"{KEY_OF_OWNED} {other_id}", -1)
         if group.context.gaps.is_complete(last, at.offset):
-            group.anomaly(record, AnomalyKind.TWO_OWNERS, Severity.CRITICAL, told, first_offset=max(last, 0))
+            group.anomaly(record, AnomalyKind.TWO_OWNERS, Severity.CRITICAL, line, first_offset=max(last, 0))
             continue
-        group.anomaly(record, AnomalyKind.OLDER_RULE, Severity.INFO, f"{told}: coordinators before 4.2 refuse to load")
+        group.anomaly(record, AnomalyKind.OLDER_RULE, Severity.INFO, f"{line}: coordinators before 4.2 refuse to load")
         since = owned_since(group, place, other_id)
         group.ledger.release(at, tp, other_id, OwnershipEnd.REASSIGNED, role=role, is_exact=False)
         until = given_up(at.time, timeouts_of(group, now, other_id), since)
-        stopped(group, now, place, other_id, at, now.rebalance, until)
+        stop_reading(group, now, place, other_id, at, now.rebalance, until)
         if other is not None:
             other.shown = {key: tps - {tp} if key[1] == role else tps for key, tps in other.shown.items()}
 
@@ -151,7 +164,7 @@ def release_all(
         group.ledger.release(at, tp, member_id, why, role=role, is_exact=is_exact)
         if not is_replaced:
             until = end_of_gone(group, now, member, kind, joined if is_expired else since, at)
-            stopped(group, now, place, member_id, at, None, until)
+            stop_reading(group, now, place, member_id, at, None, until)
 
 
 def end_of_gone(

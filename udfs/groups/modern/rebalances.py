@@ -10,7 +10,7 @@ from udfs.groups.history.rows import Row, Rows, row_fields
 from udfs.groups.modern.causes import causes_after, causes_until, confidence, trigger
 from udfs.groups.modern.details import target_changes
 from udfs.groups.modern.moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
-from udfs.groups.modern.owners import expanded
+from udfs.groups.modern.owners import expand_roles
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
@@ -40,13 +40,13 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
         for member_id, member in now.members.items()
     }
     why = RebalanceTrigger.GROUP_EMPTIED if is_emptied else trigger(now, causes_until(now, epoch))
-    found = new_rebalance(group, now, given, record.offset, epoch, at, why)
-    group.context.rows.of["generation_members"] += member_rows(group, now, given, found, at)
-    now.rebalance, now.generation, now.assignment_offset, now.base = found, epoch, record.offset, given
+    rebalance = new_rebalance(group, now, given, record.offset, epoch, at, why)
+    group.context.rows.of["generation_members"] += member_rows(group, now, given, rebalance, at)
+    now.rebalance, now.generation, now.assignment_offset, now.base = rebalance, epoch, record.offset, given
     now.told_target = now.target_epoch
     later = causes_after(now, epoch)
     now.causes, now.carried, now.former_type = later, [], None
-    now.start, now.assignor = later[0].start if later else None, found.assignor_after
+    now.start, now.assignor = later[0].start if later else None, rebalance.assignor_after
     claim_stops(now, record.offset)
     if is_emptied:
         close(group, now, RebalanceOutcome.EMPTIED, at)
@@ -93,9 +93,9 @@ def all_changes(group: Group, now: Modern, given: Mapping[str, Base], epoch: int
 def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:
     """For streams groups, the active tasks."""
     if None in by_role:
-        return expanded(now, by_role, topics)[None]
+        return expand_roles(now, by_role, topics)[None]
     main = {role: share for role, share in by_role.items() if role in COUNTED_ROLES}
-    return NOTHING.union(*expanded(now, main, topics).values())
+    return NOTHING.union(*expand_roles(now, main, topics).values())
 
 
 MEMBER = row_fields(
@@ -116,7 +116,7 @@ def member_rows(group: Group, now: Modern, given: Mapping[str, Base], of: Rebala
         if before is not None and before.is_restarted:
             change = MemberChange.RESTARTED
         owned, assigned = owned_by(member), given[member_id].assigned
-        topics = None if member.about is None or member.about.topics is None else subscribed(now, member_id)
+        topics = None if member.about is None or member.about.topics is None else subscribed_topics(now, member_id)
         rows.append((
             MEMBER,
             group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
@@ -141,7 +141,7 @@ def owned_by(member: Member) -> frozenset[int]:
     return shares[0] if len(shares) == 1 else NOTHING.union(*shares)
 
 
-def subscribed(now: Modern, member_id: str) -> list[str]:
+def subscribed_topics(now: Modern, member_id: str) -> list[str]:
     """Subscribed by name and, if resolved, by pattern."""
     about = now.members[member_id].about
     assert about is not None

@@ -24,13 +24,20 @@ class Had(NamedTuple):
     pending: ByRole
 
 
-NEW = Had(None, None, 0, None, {}, {})
+NEW = Had(member=None, about=None, epoch=0, since=None, assigned={}, pending={})
 
 
 def had_of(member: Member | None) -> Had:
     if member is None:
         return NEW
-    return Had(member, member.about, member.epoch, member.since, member.assigned, member.pending)
+    return Had(
+        member=member,
+        about=member.about,
+        epoch=member.epoch,
+        since=member.since,
+        assigned=member.assigned,
+        pending=member.pending,
+    )
 
 
 def on_group(now: CoordinatorGroup, record: Record) -> GroupEpoch | None:

@@ -41,7 +41,7 @@ from udfs.groups.readers.record_columns import (
     array,
     flags,
     flat,
-    masked,
+    mask_invalid,
     one_piece,
     partition_lists,
     places_of,
@@ -100,18 +100,29 @@ def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes
     for row, (group, offset, time, batch, epoch, is_dead, group_type, member, value) in enumerate(zip(
         *places_of(table), group_types, members, values(table, topics), strict=True
     )):  # fmt: skip
-        told = None if is_dead else value
-        yield group, Record(offset, time, batch, epoch, types[group_type], member, told, left_out.get(row))
+        yield (
+            group,
+            Record(
+                offset=offset,
+                time=time,
+                batch=batch,
+                leader_epoch=epoch,
+                type=types[group_type],
+                member=member,
+                value=None if is_dead else value,
+                left_out=left_out.get(row),
+            ),
+        )
 
 
 def left_out_of(table: pa.Table) -> dict[int, str]:
     """By row: partition numbers below 0 that it names, as text."""
-    found: dict[int, list[str]] = {}
+    by_row: dict[int, list[str]] = {}
     for column, name in PARTITION_COLUMNS.items():
         if column in table.column_names:
-            for row, told in negative_partitions(array(table, column), name).items():
-                found.setdefault(row, []).append(f"{column} {some_of(told)}")
-    return {row: "; ".join(told) for row, told in found.items()}
+            for row, numbers in negative_partitions(array(table, column), name).items():
+                by_row.setdefault(row, []).append(f"{column} {some_of(numbers)}")
+    return {row: "; ".join(texts) for row, texts in by_row.items()}
 
 
 def column(table: pa.Table, name: str) -> list[Any]:
@@ -138,7 +149,7 @@ def abouts(table: pa.Table, _: TopicCodes) -> Iterator[About]:
     return map(
         About,
         *(column(table, name) for name in names),
-        masked(texts_of(text_lists(subscribed)), flags(subscribed.is_valid())),
+        mask_invalid(texts_of(text_lists(subscribed)), flags(subscribed.is_valid())),
         # NULL and empty both mean none.
         (regex or None for regex in column(table, "subscribed_topic_regex")),
         (assignor or None for assignor in column(table, "server_assignor")),
@@ -160,7 +171,7 @@ def offered_versions(classic_members: pa.StructArray) -> list[tuple[int, ...] | 
         )
         for offered in classic_members.field("supported_protocols").to_pylist()
     ]
-    return masked(versions, flags(classic_members.is_valid()))
+    return mask_invalid(versions, flags(classic_members.is_valid()))
 
 
 def targets(table: pa.Table, topics: TopicCodes) -> Iterator[Target]:
@@ -190,7 +201,14 @@ def current(
         state = UNREVOKED[0]
     elif is_inferred:
         state = UNRELEASED if waiting.tps or epoch != target_epoch else STABLE
-    return Current(epoch or 0, -1 if previous is None else previous, state, assigned, pending, is_inferred)
+    return Current(
+        epoch=epoch or 0,
+        previous_epoch=-1 if previous is None else previous,
+        state=state,
+        assigned=assigned,
+        pending=pending,
+        is_state_inferred=is_inferred,
+    )
 
 
 def patterns(table: pa.Table, _: TopicCodes) -> Iterator[Pattern]:

@@ -11,9 +11,9 @@ from udfs.assignors.questions.specs import Topic
 from udfs.groups.history import change_details
 from udfs.groups.history.change_details import Change
 from udfs.groups.history.reading_ends import ReadingEnd
-from udfs.groups.history.unclear_details import Silent, settled
+from udfs.groups.history.unclear_details import Silent, settle_detail
 from udfs.groups.modern.notes import count_assignor, count_member
-from udfs.groups.modern.owners import placed
+from udfs.groups.modern.owners import place_partitions
 from udfs.groups.readers.modern_values import About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
 from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop
@@ -46,38 +46,38 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
         },
         "start": now.start,
         "rebalance": None if now.rebalance is None else {each: getattr(now.rebalance, each) for each in OF_REBALANCE},
-        "stops": [[topics.plain([tp])[0], role, *stop] for (tp, role), stop in now.stops.items()],
+        "stops": [[topics.plain_partition(tp)[0], role, *stop] for (tp, role), stop in now.stops.items()],
     }
 
 
-def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
+def from_plain(state: dict[str, Any], topics: TopicCodes) -> Modern:
     now = Modern(
-        GroupType[found["group_type"].upper()], **{name: found[name] for name in PLAIN if name != "group_type"}
+        GroupType[state["group_type"].upper()], **{name: state[name] for name in PLAIN if name != "group_type"}
     )
-    if found["topology"] is not None:
-        epoch, sources = found["topology"]
+    if state["topology"] is not None:
+        epoch, sources = state["topology"]
         now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})
-    now.topics = Topics(tuple(Topic(name, count or 0) for name, count in zip(*found["topics"], strict=True)))
-    now.configs = None if found["configs"] is None else tuple((name, value) for name, value in found["configs"])
+    now.topics = Topics(tuple(Topic(name, count or 0) for name, count in zip(*state["topics"], strict=True)))
+    now.configs = None if state["configs"] is None else tuple((name, value) for name, value in state["configs"])
     now.carried = [change_details.from_plain(each) for each in now.carried]
     now.causes = [
         Cause(epoch, trigger, Start(*start), [change_details.from_plain(each) for each in changes])
         for epoch, trigger, start, changes in now.causes
     ]
-    now.patterns = {each: tuple(names) for each, names in found["patterns"].items()}
-    now.targets = {each: from_plain_roles(share, topics) for each, share in found["targets"].items()}
+    now.patterns = {each: tuple(names) for each, names in state["patterns"].items()}
+    now.targets = {each: from_plain_roles(share, topics) for each, share in state["targets"].items()}
     now.base = {
         each: Base(instance, topics.from_plain(tps), is_restarted)
-        for each, (instance, tps, is_restarted) in found["base"].items()
+        for each, (instance, tps, is_restarted) in state["base"].items()
     }
-    now.start = None if found["start"] is None else Start(*found["start"])
-    if found["rebalance"] is not None:
-        now.rebalance = Rebalance(**{**found["rebalance"], "start": Start(*found["rebalance"]["start"])})
-    for tps, role, *values in found["stops"]:
+    now.start = None if state["start"] is None else Start(*state["start"])
+    if state["rebalance"] is not None:
+        now.rebalance = Rebalance(**{**state["rebalance"], "start": Start(*state["rebalance"]["start"])})
+    for tps, role, *values in state["stops"]:
         (tp,) = topics.from_plain([tps])
         stop = Stop(*values)
         now.stops[(tp, role)] = stop._replace(end=None if stop.end is None else ReadingEnd(*stop.end))
-    now.members = {each: from_plain_member(now, member, topics) for each, member in found["members"].items()}
+    now.members = {each: from_plain_member(now, member, topics) for each, member in state["members"].items()}
     count(now)
     return now
 
@@ -102,24 +102,24 @@ def plain_member(now: Modern, member: Member, topics: TopicCodes) -> dict[str, A
         "pending": plain_roles(member.pending, topics),
         # If records are missing, other members may own what its own record names.
         "shown": None
-        if member.shown == placed(now, member, topics)
+        if member.shown == place_partitions(now, member, topics)
         else [[*key, topics.plain(tps)] for key, tps in member.shown.items()],
     }
 
 
-def from_plain_member(now: Modern, found: dict[str, Any], topics: TopicCodes) -> Member:
-    gone = found["before_gone"]
+def from_plain_member(now: Modern, state: dict[str, Any], topics: TopicCodes) -> Member:
+    gone = state["before_gone"]
     member = Member(
-        about=None if found["about"] is None else about_from_plain(found["about"]),
-        epoch=found["epoch"],
-        state=found["state"],
-        since=found["since"],
-        assigned=from_plain_roles(found["assigned"], topics),
-        pending=from_plain_roles(found["pending"], topics),
+        about=None if state["about"] is None else about_from_plain(state["about"]),
+        epoch=state["epoch"],
+        state=state["state"],
+        since=state["since"],
+        assigned=from_plain_roles(state["assigned"], topics),
+        pending=from_plain_roles(state["pending"], topics),
         before_gone=None if gone is None else Standing(*gone),
     )
-    shown: Placed = {(phase, role): topics.from_plain(tps) for phase, role, tps in found["shown"] or ()}
-    member.shown = placed(now, member, topics) if found["shown"] is None else shown
+    shown: Placed = {(phase, role): topics.from_plain(tps) for phase, role, tps in state["shown"] or ()}
+    member.shown = place_partitions(now, member, topics) if state["shown"] is None else shown
     return member
 
 
@@ -133,10 +133,10 @@ def with_answers(
 ) -> str:
     """Adds to a stored state what no later run can compute: `costs`, of moves by assignment, and `told`, details that
     commits changed."""
-    found = json.loads(state)
-    if found["kind"] != "modern":
+    stored = json.loads(state)
+    if stored["kind"] != "modern":
         return state
-    now = found["now"]
+    now = stored["now"]
     now["stops"] = [[tps, role, *settled_stop(Stop(*stop), silent)] for tps, role, *stop in now["stops"]]
     now["carried"] = settled_changes(now["carried"], silent)
     now["causes"] = [[*of, settled_changes(changes, silent)] for *of, changes in now["causes"]]
@@ -147,7 +147,7 @@ def with_answers(
         low, high, longest = (rebalance[name] or 0 for name in UNREAD)
         values = low + cost[0], high + cost[1], max(longest, cost[2])
         rebalance.update(zip(UNREAD, values, strict=True))
-    return json.dumps(found, separators=(",", ":"))
+    return json.dumps(stored, separators=(",", ":"))
 
 
 def settled_stop(stop: Stop, silent: Silent) -> Stop:
@@ -157,11 +157,11 @@ def settled_stop(stop: Stop, silent: Silent) -> Stop:
     end = ReadingEnd(*stop.end)
     if end.silent_offset is None:
         return stop
-    return stop._replace(end=end.settled(silent.get((stop.member_id, end.silent_offset), False)))
+    return stop._replace(end=end.settle(silent.get((stop.member_id, end.silent_offset), False)))
 
 
 def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change]:
-    return [settled(change_details.from_plain(each), silent) for each in changes]
+    return [settle_detail(change_details.from_plain(each), silent) for each in changes]
 
 
 def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:
@@ -172,8 +172,8 @@ def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:
     ]
 
 
-def from_plain_roles(found: list[Any], topics: TopicCodes) -> ByRole:
-    return {role: share_of(role, listed, topics) for role, listed in found}
+def from_plain_roles(roles: list[Any], topics: TopicCodes) -> ByRole:
+    return {role: share_of(role, listed, topics) for role, listed in roles}
 
 
 def share_of(role: str | None, listed: list[Any], topics: TopicCodes) -> Share:

@@ -19,7 +19,7 @@ from udfs.groups.readers.record_columns import (
     array,
     flags,
     flat,
-    masked,
+    mask_invalid,
     micros,
     one_piece,
     partition_lists,
@@ -62,25 +62,25 @@ class ClassicColumns:
     def left_out(self) -> dict[int, str]:
         """By row: partition numbers below 0 that its members name, as text."""
         fields = {"claims": ("subscription", "owned_partitions"), "has": ("assignment", "partitions")}
-        found: dict[int, list[str]] = {}
+        by_row: dict[int, list[str]] = {}
         for verb, (payload, field) in fields.items():
             for at, told in negative_partitions(self.items.field(payload).field(field), "topic").items():
                 row = int(np.searchsorted(self.starts, at, side="right")) - 1
-                found.setdefault(row, []).append(f"{self.items.field('member_id')[at].as_py()} {verb} {some_of(told)}")
-        return {row: some_of(told) for row, told in found.items()}
+                by_row.setdefault(row, []).append(f"{self.items.field('member_id')[at].as_py()} {verb} {some_of(told)}")
+        return {row: some_of(told) for row, told in by_row.items()}
 
     # -- of each member, those of all values one after another
 
     def of_member(self, name: str) -> list[Any]:
         return plain(self.items.field(name))
 
-    def subscribed(self, name: str) -> list[Any]:
+    def subscription_field(self, name: str) -> list[Any]:
         """A field of the subscription; None if that cannot be read."""
-        return masked(plain(self.subscription.field(name)), self.is_subscription_read)
+        return mask_invalid(plain(self.subscription.field(name)), self.is_subscription_read)
 
     def subscribed_number(self, name: str, absent: int) -> NDArray[np.int64]:
-        found = self.subscription.field(name).fill_null(absent).to_numpy(zero_copy_only=False)
-        return np.where(self.is_subscription_read, found.astype(np.int64), absent)
+        numbers = self.subscription.field(name).fill_null(absent).to_numpy(zero_copy_only=False)
+        return np.where(self.is_subscription_read, numbers.astype(np.int64), absent)
 
     @cached_property
     def topics(self) -> TextLists:
@@ -93,12 +93,12 @@ class ClassicColumns:
         return self.is_subscription_read & flags(pc.greater_equal(self.subscription.field("version"), OWNED_SINCE))
 
     @cached_property
-    def claimed(self) -> PartitionLists:
+    def claimed_lists(self) -> PartitionLists:
         """What members claimed to own when they joined."""
         return partition_lists(self.subscription.field("owned_partitions"), "topic")
 
     @cached_property
-    def assigned(self) -> PartitionLists:
+    def assigned_lists(self) -> PartitionLists:
         return partition_lists(self.assignment.field("partitions"), "topic")
 
     @cached_property

@@ -9,7 +9,7 @@ import pyarrow as pa
 from udfs.groups.readers.classic_columns import TYPE, ClassicColumns
 from udfs.groups.readers.negative_partitions import without_negative
 from udfs.groups.readers.pause_collector import uncollected
-from udfs.groups.readers.record_columns import PartitionLists, masked, texts_of
+from udfs.groups.readers.record_columns import PartitionLists, mask_invalid, texts_of
 from udfs.groups.readers.recorded_lists import TP_BYTES, tps_of
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
@@ -58,11 +58,23 @@ def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Recor
         members_of(read, topics), strict=True,
     )  # fmt: skip
     return [
-        (group_id, Record(offset, time, batch, epoch, TYPE, None, None if is_dead else ClassicValue(*value),
-                          left_out.get(row)))
-        for row, ((group_id, offset, time, batch, epoch, is_dead), value)
-        in enumerate(zip(zip(*read.places, strict=True), values, strict=True))
-    ]  # fmt: skip
+        (
+            group_id,
+            Record(
+                offset=offset,
+                time=time,
+                batch=batch,
+                leader_epoch=epoch,
+                type=TYPE,
+                member=None,
+                value=None if is_dead else ClassicValue(*value),
+                left_out=left_out.get(row),
+            ),
+        )
+        for row, ((group_id, offset, time, batch, epoch, is_dead), value) in enumerate(
+            zip(zip(*read.places, strict=True), values, strict=True)
+        )
+    ]
 
 
 def members_of(read: ClassicColumns, topics: TopicCodes) -> list[tuple[ClassicMember, ...]]:
@@ -70,21 +82,21 @@ def members_of(read: ClassicColumns, topics: TopicCodes) -> list[tuple[ClassicMe
     named = ("member_id", "group_instance_id", "client_id", "client_host", "rebalance_timeout_ms", "session_timeout_ms")
     columns = (
         *(read.of_member(name) for name in named),
-        masked(texts_of(read.topics), read.is_subscription_read),
-        masked(partition_sets(read.claimed, topics, known), read.can_claim),
-        read.subscribed("generation_id"),
-        read.subscribed("rack_id"),
-        assigned(read, topics, known),
+        mask_invalid(texts_of(read.topics), read.is_subscription_read),
+        mask_invalid(partition_sets(read.claimed_lists, topics, known), read.can_claim),
+        read.subscription_field("generation_id"),
+        read.subscription_field("rack_id"),
+        assigned_partitions(read, topics, known),
     )
     members = list(map(ClassicMember._make, zip(*columns, strict=True)))
     return [tuple(members[first:last]) for first, last in pairwise(read.starts.tolist())]
 
 
-def assigned(read: ClassicColumns, topics: TopicCodes, known: dict[bytes, Tps]) -> list[Tps | None]:
-    found = masked(partition_sets(read.assigned, topics, known), read.is_assignment_read)
+def assigned_partitions(read: ClassicColumns, topics: TopicCodes, known: dict[bytes, Tps]) -> list[Tps | None]:
+    assigned = mask_invalid(partition_sets(read.assigned_lists, topics, known), read.is_assignment_read)
     for place in np.flatnonzero(read.is_omitted).tolist():
-        found[place] = NOTHING
-    return found
+        assigned[place] = NOTHING
+    return assigned
 
 
 def partition_sets(lists: PartitionLists, topics: TopicCodes, known: dict[bytes, Tps]) -> list[Tps]:
@@ -92,11 +104,11 @@ def partition_sets(lists: PartitionLists, topics: TopicCodes, known: dict[bytes,
     were assigned."""
     tps, places = without_negative(tps_of(lists, topics.of_name), lists.partitions, lists.starts)
     raw = tps.tobytes()
-    found = []
+    sets = []
     for first, last in pairwise((places * TP_BYTES).tolist()):
         own = raw[first:last]
         tps_of_list = known.get(own)
         if tps_of_list is None:
             tps_of_list = known[own] = frozenset(np.frombuffer(own, np.int64).tolist())
-        found.append(tps_of_list)
-    return found
+        sets.append(tps_of_list)
+    return sets

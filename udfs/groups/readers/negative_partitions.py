@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from udfs.sentences.name_lists import listed
+from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 10
 
@@ -33,11 +33,11 @@ def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
     if lowest is None or lowest >= 0:
         return {}
     rows = enumerate(lists.to_pylist())
-    found = {row: [f"{of[name]}-{each}" for of in items or () for each in of["partitions"] if each < 0]
+    negative = {row: [f"{of[name]}-{each}" for of in items or () for each in of["partitions"] if each < 0]
              for row, items in rows}  # fmt: skip
-    return {row: told for row, told in found.items() if told}
+    return {row: told for row, told in negative.items() if told}
 
 
 def some_of(names: Iterable[str]) -> str:
     """The first few: a record may contain millions."""
-    return listed(sorted(set(names)), MOST_NAMED)
+    return list_names(sorted(set(names)), MOST_NAMED)

@@ -54,12 +54,12 @@ def one_piece(table: pa.Table) -> pa.Table:
 
 def places_of(rows: pa.Table) -> Places:
     return Places(
-        shared(rows["group_id"]),
-        array(rows, "record_offset").to_pylist(),
-        micros(rows["record_time"]),
-        filled(rows, "batch_first_offset", NO_BATCH),
-        filled(rows, "partition_leader_epoch", NO_EPOCH),
-        array(rows, "is_tombstone").to_pylist(),
+        group_ids=shared_texts(rows["group_id"]),
+        offsets=array(rows, "record_offset").to_pylist(),
+        times=micros(rows["record_time"]),
+        batches=fill_absent(rows, "batch_first_offset", NO_BATCH),
+        leader_epochs=fill_absent(rows, "partition_leader_epoch", NO_EPOCH),
+        are_tombstones=array(rows, "is_tombstone").to_pylist(),
     )
 
 
@@ -69,16 +69,16 @@ def array(rows: pa.Table, name: str) -> pa.Array:
 
 
 def micros(column: pa.ChunkedArray) -> list[int | None]:
-    found: list[int | None] = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
-    return found
+    times: list[int | None] = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+    return times
 
 
-def filled(rows: pa.Table, name: str, absent: int) -> list[int]:
-    found: list[int] = array(rows, name).fill_null(absent).to_pylist()
-    return found
+def fill_absent(rows: pa.Table, name: str, absent: int) -> list[int]:
+    values: list[int] = array(rows, name).fill_null(absent).to_pylist()
+    return values
 
 
-def shared(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+def shared_texts(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Equal texts become one object: most appear thousands of times."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -91,9 +91,9 @@ def shared(column: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 def plain(column: pa.Array) -> list[Any]:
     if is_text(column.type):
-        return shared(column)
-    found: list[Any] = column.to_pylist()
-    return found
+        return shared_texts(column)
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -105,7 +105,7 @@ def flags(column: pa.BooleanArray) -> Flags:
     return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def masked(values: Sequence[Any], is_valid: Flags) -> list[Any]:
+def mask_invalid(values: Sequence[Any], is_valid: Flags) -> list[Any]:
     if is_valid.all():
         return list(values)
     return [value if valid else None for value, valid in zip(values, is_valid.tolist(), strict=True)]
@@ -120,7 +120,7 @@ def flat(lists: pa.ListArray) -> tuple[NDArray[np.intp], pa.Array]:
 
 def text_lists(lists: pa.ListArray) -> TextLists:
     bounds, items = flat(lists)
-    return TextLists(bounds, *coded(items))
+    return TextLists(bounds, *texts_and_codes(items))
 
 
 def texts_of(lists: TextLists) -> list[tuple[str, ...]]:
@@ -132,12 +132,12 @@ def partition_lists(lists: pa.ListArray, key: str) -> PartitionLists:
     """From lists of topics with partitions. `key`: the field with the topic's name or id."""
     of_list, items = flat(lists)
     of_topic, numbers = flat(items.field("partitions"))
-    names, codes = coded(items.field(key))
+    names, codes = texts_and_codes(items.field(key))
     partitions = numbers.to_numpy(zero_copy_only=False).astype(np.int32)
     return PartitionLists(of_topic[of_list], names, np.repeat(codes, np.diff(of_topic)), partitions)
 
 
-def coded(texts: pa.Array) -> tuple[Sequence[str], NDArray[np.int32]]:
+def texts_and_codes(texts: pa.Array) -> tuple[Sequence[str], NDArray[np.int32]]:
     """The different texts, and the place of each text among them."""
     encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
     codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)

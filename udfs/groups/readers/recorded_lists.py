@@ -20,12 +20,12 @@ Task = tuple[str, int]
 class Partitions:
     """A list of topic partitions (see `partition_codes`)."""
 
-    __slots__ = ("found", "raw")
+    __slots__ = ("as_set", "raw")
 
     def __init__(self, raw: bytes = b"") -> None:
         """`raw`: 8 bytes for each topic partition."""
         self.raw = raw
-        self.found: frozenset[int] | None = None
+        self.as_set: frozenset[int] | None = None
 
     @classmethod
     def of(cls, tps: Iterable[int]) -> "Partitions":
@@ -34,11 +34,11 @@ class Partitions:
     @property
     def tps(self) -> frozenset[int]:
         """As a set, without partitions below 0."""
-        if self.found is None:
+        if self.as_set is None:
             listed = np.frombuffer(self.raw, np.int64)
             is_below = listed & BELOW_0 != 0
-            self.found = frozenset((listed[~is_below] if is_below.any() else listed).tolist())
-        return self.found
+            self.as_set = frozenset((listed[~is_below] if is_below.any() else listed).tolist())
+        return self.as_set
 
     @property
     def topics(self) -> NDArray[np.int64]:
@@ -62,8 +62,8 @@ class Partitions:
         ]
 
     @classmethod
-    def from_plain(cls, found: Plain, codes: TopicCodes) -> "Partitions":
-        return cls.of(codes.listed(found))
+    def from_plain(cls, plain: Plain, codes: TopicCodes) -> "Partitions":
+        return cls.of(codes.numbers_of(plain))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Partitions) and self.raw == other.raw
@@ -78,18 +78,18 @@ class Partitions:
 class Tasks:
     """A list of tasks of a streams group: pairs of subtopology and partition."""
 
-    __slots__ = ("found", "listed")
+    __slots__ = ("as_set", "listed")
 
     def __init__(self, listed: Iterable[Task] = ()) -> None:
         self.listed = tuple(listed)
-        self.found: frozenset[Task] | None = None
+        self.as_set: frozenset[Task] | None = None
 
     @property
     def tasks(self) -> frozenset[Task]:
         """As a set, without partitions below 0."""
-        if self.found is None:
-            self.found = frozenset(task for task in self.listed if task[1] >= 0)
-        return self.found
+        if self.as_set is None:
+            self.as_set = frozenset(task for task in self.listed if task[1] >= 0)
+        return self.as_set
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tasks) and self.listed == other.listed
@@ -113,7 +113,7 @@ def partitions_of(by_role: ByRole) -> Partitions:
     return share if isinstance(share, Partitions) else NOTHING
 
 
-def joined(lists: Iterable[Partitions]) -> Partitions:
+def join_lists(lists: Iterable[Partitions]) -> Partitions:
     """One after another."""
     return Partitions(b"".join(each.raw for each in lists))
 
@@ -125,19 +125,19 @@ def has_some(by_role: ByRole) -> bool:
 def tps_of(lists: PartitionLists, code_of: Callable[[str], int]) -> NDArray[np.int64]:
     """The topic partitions of all lists. `code_of`: the code of a topic."""
     codes = np.array([code_of(name) for name in lists.names] or [0], np.int64)
-    found: NDArray[np.int64] = codes[lists.topics] << SHIFT | lists.partitions.view(np.uint32)
-    return found
+    tps: NDArray[np.int64] = codes[lists.topics] << SHIFT | lists.partitions.view(np.uint32)
+    return tps
 
 
 def shared_partitions(lists: PartitionLists, code_of: Callable[[str], int]) -> list[Partitions]:
     """Equal lists become one object: most appear in many records."""
     raw = tps_of(lists, code_of).tobytes()
     known = {b"": NOTHING}
-    found = []
+    shared = []
     for first, last in pairwise((lists.starts * TP_BYTES).tolist()):
         own = raw[first:last]
         of = known.get(own)
         if of is None:
             of = known[own] = Partitions(own)
-        found.append(of)
-    return found
+        shared.append(of)
+    return shared

@@ -35,7 +35,7 @@ class Classic:
         return {member.member_id: member for member in self.value.members}
 
     @cached_property
-    def assigned(self) -> Tps:
+    def assigned_partitions(self) -> Tps:
         """Partitions assigned to any member."""
         return union([member.assigned for member in self.value.members])
 
@@ -60,18 +60,26 @@ class Classic:
         }
 
     @classmethod
-    def from_plain(cls, found: dict[str, Any], topics: TopicCodes) -> "Classic":
-        *head, plain_members = found["value"]
+    def from_plain(cls, plain: dict[str, Any], topics: TopicCodes) -> "Classic":
+        *head, plain_members = plain["value"]
         members = []
         for member_id, instance_id, rebalance_timeout_ms, session_timeout_ms, names, assigned in plain_members:
             members.append(
                 ClassicMember(
-                    member_id, instance_id, None, None, rebalance_timeout_ms, session_timeout_ms,
-                    None if names is None else tuple(names), None, None, None,
-                    None if assigned is None else topics.from_plain(assigned),
+                    member_id=member_id,
+                    group_instance_id=instance_id,
+                    client_id=None,
+                    client_host=None,
+                    rebalance_timeout_ms=rebalance_timeout_ms,
+                    session_timeout_ms=session_timeout_ms,
+                    topics=None if names is None else tuple(names),
+                    claimed=None,
+                    generation_id=None,
+                    rack_id=None,
+                    assigned=None if assigned is None else topics.from_plain(assigned),
                 )
-            )  # fmt: skip
-        idle = {tp: time for time, tps in found["idle"] for tp in topics.from_plain(tps)}
+            )
+        idle = {tp: time for time, tps in plain["idle"] for tp in topics.from_plain(tps)}
         value = ClassicValue._make([*head, tuple(members)])
-        revoking = {member_id: topics.from_plain(tps) for member_id, tps in found["revoking"].items()}
-        return cls(value, found["offset"], found["leader_epoch"], found["time"], idle, revoking, found["is_copied"])
+        revoking = {member_id: topics.from_plain(tps) for member_id, tps in plain["revoking"].items()}
+        return cls(value, plain["offset"], plain["leader_epoch"], plain["time"], idle, revoking, plain["is_copied"])

@@ -63,8 +63,8 @@ class Group:
         time = record.time
         if time is not None and self.time is not None and time < self.time:
             if time < self.time - CLOCK_STEP_US:
-                told = f"record time lies {(self.time - time) // 1000:,} ms before that of an earlier record"
-                self.anomaly(record, AnomalyKind.CLOCK_WENT_BACK, Severity.INFO, told)
+                line = f"record time lies {(self.time - time) // 1000:,} ms before that of an earlier record"
+                self.anomaly(record, AnomalyKind.CLOCK_WENT_BACK, Severity.INFO, line)
             time = self.time
         self.time = self.time if time is None else time
         return Moment(record.offset, self.time)
@@ -82,7 +82,7 @@ class Group:
         return detail(trigger, changes)
 
     def anomaly(
-        self, record: Record, kind: AnomalyKind, severity: Severity, told: str, first_offset: int | None = None
+        self, record: Record, kind: AnomalyKind, severity: Severity, line: str, first_offset: int | None = None
     ) -> None:
         at = Moment(record.offset, record.time)
-        self.context.rows.add(anomaly_row(self.group_id, kind, severity, at, told, first_offset))
+        self.context.rows.add(anomaly_row(self.group_id, kind, severity, at, line, first_offset))

@@ -61,14 +61,36 @@ def group_sets(members: Sequence[ClassicMember], assigned: Tps, topics: TopicCod
     is_disjoint = sum([len(member.assigned) for member in members if member.assigned]) == len(assigned)
     claimed = union([member.claimed for member in members])
     if not claimed:
-        return GroupSets(NOTHING, assigned, NOTHING, NOTHING, 0, len(assigned), is_disjoint)
+        return GroupSets(
+            claimed=NOTHING,
+            assigned=assigned,
+            withheld=NOTHING,
+            unknown_owned=NOTHING,
+            num_maybe_revoking=0,
+            num_ready_to_migrate=len(assigned),
+            is_disjoint=is_disjoint,
+        )
     if claimed == assigned:
-        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0, is_disjoint)
+        return GroupSets(
+            claimed=assigned,
+            assigned=assigned,
+            withheld=NOTHING,
+            unknown_owned=NOTHING,
+            num_maybe_revoking=len(assigned),
+            num_ready_to_migrate=0,
+            is_disjoint=is_disjoint,
+        )
     missing = claimed - assigned
     unknown = missing and unknown_owned(members, assigned, missing, topics)
     return GroupSets(
-        claimed, assigned, missing - unknown, unknown, len(claimed) - len(unknown), len(assigned - claimed), is_disjoint
-    )  # fmt: skip
+        claimed=claimed,
+        assigned=assigned,
+        withheld=missing - unknown,
+        unknown_owned=unknown,
+        num_maybe_revoking=len(claimed) - len(unknown),
+        num_ready_to_migrate=len(assigned - claimed),
+        is_disjoint=is_disjoint,
+    )
 
 
 def unknown_owned(members: Sequence[ClassicMember], assigned: Tps, missing: Tps, topics: TopicCodes) -> Tps:

@@ -18,16 +18,16 @@ def codes_in(names: pa.Array, column: pa.ChunkedArray) -> Numbers:
     return np.asarray(of_texts(column, lambda texts: pc.index_in(texts, value_set=known, skip_nulls=True), NOWHERE))
 
 
-def combined(*columns: Numbers | Flags) -> Numbers:
+def combine_columns(*columns: Numbers | Flags) -> Numbers:
     """A number for each row: rows with equal values in all columns have equal numbers, in the order of the columns."""
-    found = np.zeros(len(columns[0]), np.int64)
+    numbers = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         values = np.unique(column, return_inverse=True)[1]
-        found = np.unique(found * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1]
-    return found
+        numbers = np.unique(numbers * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1]
+    return numbers
 
 
-def begun(
+def count_begun(
     keys: Numbers, froms: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers
 ) -> tuple[Numbers, Numbers]:
     """The rows by key, beginning and end; and for each wanted key and place how many of them lie before it."""
@@ -43,7 +43,7 @@ def latest_end(keys: Numbers, froms: Numbers, ends: Numbers, wanted_keys: Number
     if not len(keys):
         return np.full(len(wanted), NONE)
     distinct, rank = np.unique(np.where(ends == NONE, NO_END, ends), return_inverse=True)
-    order, number = begun(keys, froms, rank, wanted_keys, wanted)
+    order, number = count_begun(keys, froms, rank, wanted_keys, wanted)
     # Keys ascend, so that the largest rank so far begins anew with each of them.
     largest = np.maximum.accumulate(keys[order] * len(distinct) + rank[order]) % len(distinct)
     place = np.maximum(number - 1, 0)

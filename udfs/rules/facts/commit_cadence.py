@@ -24,8 +24,8 @@ def own_cadences(commits: KeyedCommits, num_keys: int) -> Numbers:
     key, times = commits.key[commits.is_effective], commits.commit_time[commits.is_effective]
     is_gap = key[1:] == key[:-1]
     number = np.bincount(key, minlength=num_keys)
-    found = medians_of_cells(key[1:][is_gap], np.diff(times)[is_gap].clip(0), num_keys)
-    return np.where(number > LEAST_GAPS, found, NONE)
+    gaps = medians_of_cells(key[1:][is_gap], np.diff(times)[is_gap].clip(0), num_keys)
+    return np.where(number > LEAST_GAPS, gaps, NONE)
 
 
 def medians_of_cells(cell: Numbers, values: Numbers, num_cells: int) -> Numbers:

@@ -52,13 +52,13 @@ def marker_times(transactions: pa.Table, commits: pa.Table) -> Numbers:
     producers = np.unique(numbers(transactions.column("producer_id")))
     # One that began last before the record holds it: a producer has one transaction at a time.
     begins = numbers(transactions.column("first_offset"))
-    found = holding_at(
+    rows = holding_at(
         codes(producers, transactions), begins, np.full(len(begins), NONE), codes(producers, commits),
         numbers(commits.column("record_offset")),
     )  # fmt: skip
     is_committed = is_value(transactions.column("outcome"), TransactionOutcome.COMMITTED)
     ends = np.append(np.where(is_committed, numbers(transactions.column("end_time")), NONE), NONE)
-    return np.asarray(ends[np.where(found == NOWHERE, len(begins), found)])
+    return np.asarray(ends[np.where(rows == NOWHERE, len(begins), rows)])
 
 
 def codes(producers: Numbers, rows: pa.Table) -> Numbers:

@@ -29,23 +29,27 @@ class StatesAt:
 
     def take(self, which: Numbers) -> "StatesAt":
         return StatesAt(
-            self.row[which], self.from_offset[which], self.num_members[which], self.is_empty[which],
-            self.has_had_members[which], self.is_stable[which],
-        )  # fmt: skip
+            row=self.row[which],
+            from_offset=self.from_offset[which],
+            num_members=self.num_members[which],
+            is_empty=self.is_empty[which],
+            has_had_members=self.has_had_members[which],
+            is_stable=self.is_stable[which],
+        )
 
     @classmethod
     def of(cls, states: pa.Table, group_ids: pa.ChunkedArray, offsets: Numbers) -> "StatesAt":
         names = pc.unique(states.column("group_id"))
         from_offset = numbers(states.column("from_offset"))
-        found = holding_at(
+        rows = holding_at(
             codes_in(names, states.column("group_id")), from_offset, numbers(states.column("to_offset")),
             codes_in(names, group_ids), offsets,
         )  # fmt: skip
         members = numbers(states.column("num_members"))
         is_empty = is_value(states.column("state"), GroupState.EMPTY)
         return cls(
-            found, at(from_offset, found), at(members, found), at(is_empty, found, False),
-            at(have_had_members(states), found, False), at(are_stable(states), found, False),
+            rows, at(from_offset, rows), at(members, rows), at(is_empty, rows, False),
+            at(have_had_members(states), rows, False), at(are_stable(states), rows, False),
         )  # fmt: skip
 
 

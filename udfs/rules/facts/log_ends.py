@@ -14,7 +14,7 @@ SNAPSHOT_TAKES_US = 10_000_000
 
 
 @dataclass(frozen=True)
-class Ends:
+class LogEnds:
     """Of one snapshot a row; NONE: there is no snapshot, it does not say, or it is of another topic of this name.
     `topic_id`: a place in the ids of all snapshots; below 0: not known."""
 
@@ -24,14 +24,14 @@ class Ends:
     topic_id: Numbers
 
     @classmethod
-    def of(cls, watermarks: Watermarks, rows: Numbers) -> "Ends":
+    def of(cls, watermarks: Watermarks, rows: Numbers) -> "LogEnds":
         start, end, leader_epoch = (
-            at(values, rows) for values in (watermarks.starts, watermarks.ends, watermarks.leader_epochs)
+            at(values, rows) for values in (watermarks.starts, watermarks.end_offsets, watermarks.leader_epochs)
         )
         return cls(start, end, leader_epoch, watermarks.known_topics[rows].astype(np.int64))
 
-    def take(self, which: Numbers) -> "Ends":
-        return Ends(self.start[which], self.end[which], self.leader_epoch[which], self.topic_id[which])
+    def take(self, which: Numbers) -> "LogEnds":
+        return LogEnds(self.start[which], self.end[which], self.leader_epoch[which], self.topic_id[which])
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class EndsAround:
     """`is_other_topic`: the two snapshots, or a snapshot and the commit, name the topic by different ids: it was made
     anew, or the snapshot is older or younger than the topic of the commit."""
 
-    before: Ends
-    after: Ends
+    before: LogEnds
+    after: LogEnds
     is_other_topic: Flags
 
     @classmethod
@@ -48,8 +48,10 @@ class EndsAround:
         """`commits`: `topic`, `topic_id`, `partition`. `earlier_by`: how much before the time its first snapshot is."""
         has_time = times != NONE
         places = watermarks.first_places(commits)
-        before = Ends.of(watermarks, np.where(has_time, watermarks.at(places, times - earlier_by * has_time), NOWHERE))
-        after = Ends.of(watermarks, np.where(has_time, watermarks.after(places, times), NOWHERE))
+        before = LogEnds.of(
+            watermarks, np.where(has_time, watermarks.at(places, times - earlier_by * has_time), NOWHERE)
+        )
+        after = LogEnds.of(watermarks, np.where(has_time, watermarks.after(places, times), NOWHERE))
         own = watermarks.codes_of_ids(commits.column("topic_id"))
         other = [
             differ(one, two)

@@ -30,4 +30,4 @@ def times_without_more(history: PartitionHistory, last_offset: int) -> np.ndarra
     first = int(marks.oldest(partition)[0])
     last = int(marks.at(partition, np.array([history.as_of_time]))[0])
     rows = slice(max(first, 0), last + 1)
-    return np.asarray(marks.row_times[rows][marks.ends[rows] <= last_offset + 1])
+    return np.asarray(marks.row_times[rows][marks.end_offsets[rows] <= last_offset + 1])

@@ -20,11 +20,11 @@ def subscribed_topics(history: PartitionHistory, groups: pa.Array) -> dict[str, 
     is_newest = pc.is_in(members["assignment_offset"], value_set=newest["assignment_offset_max"])
     is_there = pc.fill_null(pc.not_equal(members["change"], MemberChange.LEFT.value), True)
     rows = members.filter(pc.and_(is_newest, is_there))
-    found: dict[str, frozenset[str] | None] = {}
+    by_group: dict[str, frozenset[str] | None] = {}
     for group, topics in zip(rows["group_id"].to_pylist(), rows["subscribed_topics"].to_pylist(), strict=True):
-        known = found.get(group, frozenset())
-        found[group] = None if known is None or topics is None else known.union(topics)
-    return found
+        known = by_group.get(group, frozenset())
+        by_group[group] = None if known is None or topics is None else known.union(topics)
+    return by_group
 
 
 def of_groups(table: pa.Table, groups: pa.Array) -> pa.Table:
@@ -33,7 +33,7 @@ def of_groups(table: pa.Table, groups: pa.Array) -> pa.Table:
 
 def newest_offset(history: PartitionHistory) -> int:
     """The newest record that is known not to be after the time."""
-    told = [(history.table(name), "from_offset", "from_time") for name in TIMED]
-    told.append((history.commits, "record_offset", "record_time"))
-    offsets = (numbers(rows[offset])[numbers(rows[time]) <= history.as_of_time] for rows, offset, time in told)
+    sources = [(history.table(name), "from_offset", "from_time") for name in TIMED]
+    sources.append((history.commits, "record_offset", "record_time"))
+    offsets = (numbers(rows[offset])[numbers(rows[time]) <= history.as_of_time] for rows, offset, time in sources)
     return max(int(each.max(initial=-1)) for each in offsets)

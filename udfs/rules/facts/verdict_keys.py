@@ -73,13 +73,21 @@ def keys_at(history: PartitionHistory) -> Keys:
     # A commit without a time is before no snapshot.
     is_past = ~flags(commits.column("is_tombstone")) & (numbers(commits.column("record_time")) <= as_of)
     commits, commit_keys = (only(table, is_past) for table in (commits, history.commit_keys))
-    of_offsets, of_owned, of_commits = key_codes(KEY, *map(named, (offset_keys, owned, commit_keys)))
-    tables = [named(table) for table in (offsets, owned, commits)]
+    of_offsets, of_owned, of_commits = key_codes(KEY, *map(with_topic_names, (offset_keys, owned, commit_keys)))
+    tables = [with_topic_names(table) for table in (offsets, owned, commits)]
     rows = first_rows((*KEY, "topic_id"), tables, np.concatenate([of_offsets, of_owned, of_commits]))
-    return Keys(rows, offsets, of_offsets, owned, of_owned, commits, of_commits)
+    return Keys(
+        rows=rows,
+        offsets=offsets,
+        of_offsets=of_offsets,
+        owned=owned,
+        of_owned=of_owned,
+        commits=commits,
+        of_commits=of_commits,
+    )
 
 
-def named(table: pa.Table) -> pa.Table:
+def with_topic_names(table: pa.Table) -> pa.Table:
     topic = table.column("topic")
     if not topic.null_count:
         return table
@@ -103,10 +111,10 @@ def key_order(codes: Numbers, size: int) -> Numbers:
 
 
 def are_effective(history: PartitionHistory, commits: pa.Table) -> Flags:
-    found = np.ones(commits.num_rows, np.bool_)
+    is_effective = np.ones(commits.num_rows, np.bool_)
     rows = np.flatnonzero(pc.fill_null(commits.column("is_transactional"), False).to_numpy())
     if not len(rows):
-        return found
+        return is_effective
     transactions = history.table("transactions")
     producers = pc.fill_null(commits.column("producer_id"), NOWHERE).to_numpy()[rows]
     at = newest_at(
@@ -115,5 +123,5 @@ def are_effective(history: PartitionHistory, commits: pa.Table) -> Flags:
     )  # fmt: skip
     is_committed = pc.equal(transactions.column("outcome"), str(TransactionOutcome.COMMITTED)).to_numpy()
     has_ended = is_committed & (numbers(transactions.column("end_time")) <= history.as_of_time)
-    found[rows] = (at >= 0) & (has_ended[np.maximum(at, 0)] if len(has_ended) else False)
-    return found
+    is_effective[rows] = (at >= 0) & (has_ended[np.maximum(at, 0)] if len(has_ended) else False)
+    return is_effective

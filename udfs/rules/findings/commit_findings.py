@@ -35,12 +35,12 @@ def commit_finding_rows(history: PartitionHistory, settled_from: int | None) -> 
     states = StatesAt.of(history.table("group_state_intervals"), commits.rows.column("group_id"), commits.offset)
     judged = judged_moves(history, since)
     resets = judged.moves.take(np.flatnonzero(judged.is_reset))
-    found = [
+    findings = [
         *committer_findings(history, commits, states, resets),
         *value_findings(history, commits),
         *rewind_findings(history, judged.rewinds),
     ]
-    return day_rows(found, history.offsets_partition)
+    return day_rows(findings, history.offsets_partition)
 
 
 def committer_findings(
@@ -49,24 +49,31 @@ def committer_findings(
     place = np.flatnonzero(states.is_empty & states.has_had_members)
     place = place[~are_of_resets(commits.take(place), resets)]
     nothing = np.full(len(place), NONE)
-    yield made(history, CommitFindingKind.GROUP_EMPTY, commits.take(place), states.from_offset[place], nothing)
+    yield make_findings(history, CommitFindingKind.GROUP_EMPTY, commits.take(place), states.from_offset[place], nothing)
     for kind, odd, num_members in odd_owners(history, commits, states):
-        yield made(history, kind, odd, num_members, np.full(len(odd.time), NONE))
+        yield make_findings(history, kind, odd, num_members, np.full(len(odd.time), NONE))
 
 
 def value_findings(history: PartitionHistory, commits: Commits) -> Iterator[Findings]:
     for kind, odd, compared, num_messages in odd_values(history, commits):
-        yield made(history, kind, odd, compared, num_messages)
+        yield make_findings(history, kind, odd, compared, num_messages)
 
 
-def made(
+def make_findings(
     history: PartitionHistory, kind: CommitFindingKind, commits: Commits, compared: Numbers, num_messages: Numbers
 ) -> Findings:
     states = history.table("group_state_intervals")
     row = StatesAt.of(states, commits.rows.column("group_id"), commits.offset).row
     group_type = states.column("group_type").take(pa.array(row, mask=row == NOWHERE))
     return Findings(
-        kind, commits.rows, group_type, commits.time, commits.offset, commits.committed, compared, num_messages
+        kind=kind,
+        rows=commits.rows,
+        group_type=group_type,
+        time=commits.time,
+        offset=commits.offset,
+        committed=commits.committed,
+        compared=compared,
+        num_messages=num_messages,
     )
 
 

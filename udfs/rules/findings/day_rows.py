@@ -80,9 +80,9 @@ def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
     days = [by_day(each) for each in findings if len(each.time)]
     if not days:
         return schema.empty_table()
-    found = pa.concat_tables(days)
-    columns = {name: found.column(name) for name in schema.names if name in found.column_names}
-    columns |= {"evidence_partition": pa.repeat(pa.scalar(offsets_partition, pa.int32()), found.num_rows)}
+    rows = pa.concat_tables(days)
+    columns = {name: rows.column(name) for name in schema.names if name in rows.column_names}
+    columns |= {"evidence_partition": pa.repeat(pa.scalar(offsets_partition, pa.int32()), rows.num_rows)}
     table = pa.table([columns[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     order = [(name, "ascending") for name in COMMIT_FINDINGS.order if name not in BY_THE_JOB]
     return table.sort_by(order)

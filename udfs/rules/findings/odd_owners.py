@@ -28,7 +28,7 @@ OddOwners = tuple[CommitFindingKind, Commits, Numbers]
 
 
 @dataclass(frozen=True)
-class Owned:
+class OwnershipRows:
     """Rows of ownership_intervals, looked up by group, by group and topic, or by these and the partition."""
 
     rows: pa.Table
@@ -36,7 +36,7 @@ class Owned:
     topics: pa.Array
 
     @classmethod
-    def of(cls, rows: pa.Table) -> "Owned":
+    def of(cls, rows: pa.Table) -> "OwnershipRows":
         return cls(rows, pc.unique(rows.column("group_id")), pc.unique(rows.column("topic")))
 
     @cached_property
@@ -52,11 +52,11 @@ class Owned:
         if depth == 1:
             return group
         topic = codes_in(self.topics, rows.column("topic"))
-        found = group * (len(self.topics) + 1) + topic
+        key = group * (len(self.topics) + 1) + topic
         if depth == 3:
             # No topic has more partitions.
-            found = found * (1 << 31) + numbers(rows.column("partition"))
-        return np.where((group == NOWHERE) | (topic == NOWHERE), NOWHERE, found)
+            key = key * (1 << 31) + numbers(rows.column("partition"))
+        return np.where((group == NOWHERE) | (topic == NOWHERE), NOWHERE, key)
 
     def until(self, commits: Commits, depth: int, *, by_time_before: int | None = None) -> Numbers:
         """Until when the latest interval lasts that began before each commit: by records, or so long before its
@@ -72,7 +72,7 @@ class Owned:
 
 def odd_owners(history: PartitionHistory, commits: Commits, states: StatesAt) -> list[OddOwners]:
     """Each kind with its commits and how many members the group had. `states`: at the commits."""
-    owned = Owned.of(history.table("ownership_intervals"))
+    owned = OwnershipRows.of(history.table("ownership_intervals"))
     if not owned.rows.num_rows:
         return []
     place = np.flatnonzero(states.is_stable)
@@ -84,7 +84,7 @@ def odd_owners(history: PartitionHistory, commits: Commits, states: StatesAt) ->
     is_old_group = owned.until(suspects, 1, by_time_before=MAY_LINGER_US) > begin
     is_old_topic = owned.until(suspects, 2, by_time_before=MAY_LINGER_US) > begin
     is_owned_topic = owned.until(suspects, 2) >= begin
-    topics = Subscribed.of(history.table("generation_members"), suspects, states.num_members[place])
+    topics = SubscriptionChecks.of(history.table("generation_members"), suspects, states.num_members[place])
     is_not_owned = topics.are_subscribed(True) & is_old_topic
     is_not_subscribed = topics.are_subscribed(False) & is_old_group & ~is_owned_topic
     return [
@@ -96,7 +96,7 @@ def odd_owners(history: PartitionHistory, commits: Commits, states: StatesAt) ->
     ]
 
 
-def is_partly_unnamed(owned: Owned, commits: Commits) -> Flags:
+def is_partly_unnamed(owned: OwnershipRows, commits: Commits) -> Flags:
     """Groups that own topics of which only ids are known: any of them may be the topic."""
     is_unnamed = ~owned.rows.column("topic").is_valid().to_numpy()
     groups = pc.unique(owned.rows.column("group_id").filter(pa.array(is_unnamed)))
@@ -104,13 +104,13 @@ def is_partly_unnamed(owned: Owned, commits: Commits) -> Flags:
 
 
 @dataclass(frozen=True)
-class Subscribed:
+class SubscriptionChecks:
     """For each commit whether a member subscribes to its topic; None: not every member's subscription is known."""
 
-    found: list[bool | None]
+    checks: list[bool | None]
 
     @classmethod
-    def of(cls, members: pa.Table, commits: Commits, num_members: Numbers) -> "Subscribed":
+    def of(cls, members: pa.Table, commits: Commits, num_members: Numbers) -> "SubscriptionChecks":
         by_group = subscriptions(members, set(pc.unique(commits.rows.column("group_id")).to_pylist()))
         asked = zip(
             commits.rows.column("group_id").to_pylist(), commits.rows.column("topic").to_pylist(),
@@ -119,7 +119,7 @@ class Subscribed:
         return cls([is_subscribed(by_group.get(group, {}), topic, at, number) for group, topic, at, number in asked])
 
     def are_subscribed(self, value: bool) -> Flags:
-        return np.array([each is value for each in self.found], np.bool_)
+        return np.array([each is value for each in self.checks], np.bool_)
 
 
 Assignments = dict[int, list[frozenset[str] | None]]
@@ -129,12 +129,12 @@ def subscriptions(members: pa.Table, groups: set[str]) -> dict[str, Assignments]
     """By group and assignment, in their order, what each member subscribes to."""
     rows = members.filter(pc.is_in(members.column("group_id"), value_set=pa.array(groups, pa.string())))
     rows = rows.filter(pc.not_equal(rows.column("change"), MemberChange.LEFT)).sort_by("assignment_offset")
-    found: defaultdict[str, Assignments] = defaultdict(dict)
+    by_group: defaultdict[str, Assignments] = defaultdict(dict)
     for row in rows.select(["group_id", "assignment_offset", "subscribed_topics"]).to_pylist():
         topics = row["subscribed_topics"]
-        of_members = found[row["group_id"]].setdefault(row["assignment_offset"], [])
+        of_members = by_group[row["group_id"]].setdefault(row["assignment_offset"], [])
         of_members.append(None if topics is None else frozenset(topics))
-    return found
+    return by_group
 
 
 def is_subscribed(assignments: Assignments, topic: str, offset: int, num_members: int) -> bool | None:

@@ -38,7 +38,7 @@ def beyond_end(history: PartitionHistory, commits: Commits, places: Numbers) -> 
     neither happened: the same leader epoch, the same topic, and an end that is not lower."""
     marks = history.watermarks
     following = marks.after(places, commits.time)
-    is_beyond = commits.committed > np.append(marks.ends, NO_END)[following]
+    is_beyond = commits.committed > np.append(marks.end_offsets, NO_END)[following]
     suspects = commits.take(is_beyond & (np.append(marks.leader_epochs, NONE)[following] != NONE))
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time)
     is_same_log = is_undisturbed(around)

@@ -12,7 +12,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import codes_of, encoded
 from udfs.rules.findings.day_rows import Findings
 from udfs.rules.findings.odd_owners import MAY_LINGER_US
-from udfs.rules.offset_resets.offset_moves import KEY, Moves, keyed, owners
+from udfs.rules.offset_resets.offset_moves import KEY, Moves, key_columns, owners
 
 
 def rewind_findings(history: PartitionHistory, moves: Moves) -> Iterator[Findings]:
@@ -24,9 +24,9 @@ def rewind_findings(history: PartitionHistory, moves: Moves) -> Iterator[Finding
 def findings(history: PartitionHistory, kind: CommitFindingKind, moves: Moves) -> Findings:
     group_type = history.table("group_state_intervals").column("group_type").take(pa.array(moves.states.row))
     return Findings(
-        kind, moves.rows, group_type, numbers(moves.rows.column("from_time")),
-        numbers(moves.rows.column("from_offset")), moves.committed, moves.previous,
-        np.maximum(moves.previous, 0) - np.maximum(moves.committed, 0),
+        kind=kind, rows=moves.rows, group_type=group_type, time=numbers(moves.rows.column("from_time")),
+        offset=numbers(moves.rows.column("from_offset")), committed=moves.committed_offsets, compared=moves.previous,
+        num_messages=np.maximum(moves.previous, 0) - np.maximum(moves.committed_offsets, 0),
     )  # fmt: skip
 
 
@@ -41,42 +41,42 @@ def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
     from_offset = numbers(table.column("from_offset"))
     is_soon = numbers(moves.rows.column("from_time")) - since <= MAY_LINGER_US
     has_before = moves.last_commit_time != NONE
-    found = (owner != NOWHERE) & (since != NONE) & is_soon & has_before
-    found[found] = has_moved(owned, owner[found])
-    if not found.any():
-        return np.asarray(found, np.bool_)
+    is_after_move = (owner != NOWHERE) & (since != NONE) & is_soon & has_before
+    is_after_move[is_after_move] = has_moved(owned, owner[is_after_move])
+    if not is_after_move.any():
+        return np.asarray(is_after_move, np.bool_)
     committed = numbers(table.column("committed_offset"))
     begins = np.flatnonzero(begin_keys(history.offset_keys))
-    for move in np.flatnonzero(found):
+    for move in np.flatnonzero(is_after_move):
         place = moves.place[move]
         first = begins[np.searchsorted(begins, place, side="right") - 1]
         # The newest row of the key that began no later than the owner.
         before = np.flatnonzero(from_offset[first:place] <= begin[move])
         held = first + before[-1] if len(before) else first
-        found[move] = from_offset[held] < begin[move] and moves.committed[move] >= committed[held]
-    return np.asarray(found, np.bool_)
+        is_after_move[move] = from_offset[held] < begin[move] and moves.committed_offsets[move] >= committed[held]
+    return np.asarray(is_after_move, np.bool_)
 
 
 def has_moved(owned: pa.Table, owner: Numbers) -> Flags:
     """From another member, that owned the partition until shortly before."""
-    rows = keyed(owned)
+    rows = key_columns(owned)
     key, wanted = key_codes(KEY, rows, rows.take(pa.array(owner)))
     kept = np.flatnonzero(np.isin(key, wanted))
     order = kept[np.lexsort((numbers(owned.column("from_offset"))[kept], key[kept]))]
     members = owned.column("member_id").to_pylist()
     from_time, to_time = (numbers(owned.column(name)) for name in ("from_time", "to_time"))
     place = {int(row): number for number, row in enumerate(order)}
-    found = []
+    has_moved_row = []
     for row in owner.tolist():
         earlier = int(order[place[row] - 1]) if place[row] else row
         is_other = key[earlier] == key[row] and members[earlier] != members[row]
-        found.append(bool(is_other and to_time[earlier] >= from_time[row] - MAY_LINGER_US))
-    return np.array(found, np.bool_)
+        has_moved_row.append(bool(is_other and to_time[earlier] >= from_time[row] - MAY_LINGER_US))
+    return np.array(has_moved_row, np.bool_)
 
 
 def begin_keys(table: pa.Table) -> Flags:
     """Whether a row is the first of its key; the table is in the order of keys. Rows without a topic's name may be of
     several."""
     group, topic = (codes_of(encoded(table.column(name))) for name in ("group_id", "topic"))
-    found = first_of(group) | first_of(topic) | first_of(numbers(table.column("partition")))
-    return np.asarray(found | (topic == NOWHERE), np.bool_)
+    is_first = first_of(group) | first_of(topic) | first_of(numbers(table.column("partition")))
+    return np.asarray(is_first | (topic == NOWHERE), np.bool_)

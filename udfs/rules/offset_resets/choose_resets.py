@@ -22,7 +22,7 @@ from udfs.rules.offset_resets.offset_moves import Moves, moves_of, same_owners
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedMoves:
     """A row for each of the moves. `num_commits`: of the whole operation, those that moved nothing too; `is_edge`: it
     ends where the log begins or ends, or is of a common shift."""
 
@@ -38,14 +38,14 @@ class Judged:
         return self.moves.take(np.flatnonzero(self.moves.is_back & ~self.is_reset))
 
 
-def judged_moves(history: PartitionHistory, since: int | None) -> Judged:
+def judged_moves(history: PartitionHistory, since: int | None) -> JudgedMoves:
     """Resets and findings both ask."""
     if since not in history.judged:
         history.judged[since] = judged_anew(history, since)
-    return cast(Judged, history.judged[since])
+    return cast(JudgedMoves, history.judged[since])
 
 
-def judged_anew(history: PartitionHistory, since: int | None) -> Judged:
+def judged_anew(history: PartitionHistory, since: int | None) -> JudgedMoves:
     moves = moves_of(history, since)
     num_commits = commits_of_operation(history.commits, moves)
     is_shift = are_shifted(moves, num_commits)
@@ -56,7 +56,14 @@ def judged_anew(history: PartitionHistory, since: int | None) -> Judged:
         [of_empty_group(moves, num_commits, is_edge, is_by_admin), by_members(history, moves)],
         moves.is_back,
     )
-    return Judged(moves, num_commits, is_shift, is_edge, is_by_admin, np.asarray(is_reset, np.bool_))
+    return JudgedMoves(
+        moves=moves,
+        num_commits=num_commits,
+        is_shift=is_shift,
+        is_edge=is_edge,
+        is_by_admin=is_by_admin,
+        is_reset=np.asarray(is_reset, np.bool_),
+    )
 
 
 def looks_like_admin(moves: Moves, is_edge: Flags) -> Flags:
@@ -110,12 +117,12 @@ def commits_of_operation(commits: pa.Table, moves: Moves) -> Numbers:
     return np.asarray(np.where(moves.is_plain, np.maximum(counts[number[len(have) :]], moved), moved), np.int64)
 
 
-def actors(judged: Judged) -> list[str]:
+def actors(judged: JudgedMoves) -> list[str]:
     moves = judged.moves
     is_empty = moves.states.is_empty
-    found = np.select(
+    names = np.select(
         [~moves.is_plain, moves.states.num_members > 0, is_empty & judged.is_by_admin, is_empty],
         [ResetActor.TRANSACTION, ResetActor.MEMBER, ResetActor.ADMIN_LIKELY, ResetActor.SIMPLE_CONSUMER],
         ResetActor.UNKNOWN,
     )
-    return [str(actor) for actor in found]
+    return [str(actor) for actor in names]

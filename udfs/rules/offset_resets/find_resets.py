@@ -12,7 +12,7 @@ from schemas.words.lag import ResetActor, ResetKind
 from udfs.arrays.nullable import NONE
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.offset_resets.choose_resets import Judged, actors, judged_moves
+from udfs.rules.offset_resets.choose_resets import JudgedMoves, actors, judged_moves
 from udfs.rules.offset_resets.removals import removal_rows
 from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, table_of
 
@@ -27,13 +27,13 @@ def reset_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
     return in_order(pa.concat_tables([removal_rows(history, settled_from), moved]))
 
 
-def move_events(history: PartitionHistory, judged: Judged) -> Iterator[Event]:
+def move_events(history: PartitionHistory, judged: JudgedMoves) -> Iterator[Event]:
     rows = with_signs(history, judged)
     for operation in by_operation(rows, "operation", "topic", "topic_id"):
         yield event(operation)
 
 
-def with_signs(history: PartitionHistory, judged: Judged) -> list[dict[str, Any]]:
+def with_signs(history: PartitionHistory, judged: JudgedMoves) -> list[dict[str, Any]]:
     """The resets as dictionaries, each with what was found out about it."""
     moves, which = judged.moves, np.flatnonzero(judged.is_reset)
     names = ["group_id", "topic", "topic_id", "partition", "from_time", "from_offset", "committed_offset",
@@ -56,8 +56,8 @@ def with_signs(history: PartitionHistory, judged: Judged) -> list[dict[str, Any]
     }
     for name, column in facts.items():
         rows = rows.append_column(name, column if isinstance(column, pa.ChunkedArray) else pa.array(column))
-    found: list[dict[str, Any]] = rows.take(pa.array(which)).to_pylist()
-    return found
+    resets: list[dict[str, Any]] = rows.take(pa.array(which)).to_pylist()
+    return resets
 
 
 def event(operation: list[Mapping[str, Any]]) -> Event:
@@ -67,11 +67,20 @@ def event(operation: list[Mapping[str, Any]]) -> Event:
     offsets = [int(row["from_offset"]) for row in operation]
     actor = first["actor"]
     return Event(
-        first["group_id"], first["group_type"], first["topic"], first["topic_id"],
-        None if None in times else max(times), kind, actor, confidence(kind, actor, score), score,
-        first["num_members"], min(offsets), max(offsets),
-        tuple((row["partition"], row["previous_offset"], row["committed_offset"]) for row in operation),
-    )  # fmt: skip
+        group_id=first["group_id"],
+        group_type=first["group_type"],
+        topic=first["topic"],
+        topic_id=first["topic_id"],
+        at_time=None if None in times else max(times),
+        kind=kind,
+        actor=actor,
+        confidence=confidence(kind, actor, score),
+        score=score,
+        num_members=first["num_members"],
+        first_offset=min(offsets),
+        last_offset=max(offsets),
+        moved=tuple((row["partition"], row["previous_offset"], row["committed_offset"]) for row in operation),
+    )
 
 
 def kind_of(operation: list[Mapping[str, Any]]) -> ResetKind:

@@ -18,7 +18,7 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.lag.as_of import NOWHERE, at, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, is_value, of_texts
-from udfs.rules.facts.at_offset import codes_in, combined
+from udfs.rules.facts.at_offset import codes_in, combine_columns
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.facts.log_ends import EndsAround
 
@@ -47,7 +47,7 @@ class Moves:
     ends: EndsAround
 
     @property
-    def committed(self) -> Numbers:
+    def committed_offsets(self) -> Numbers:
         return numbers(self.rows.column("committed_offset"))
 
     @property
@@ -60,13 +60,13 @@ class Moves:
 
     @property
     def is_at_start(self) -> Flags:
-        return self.ends.is_at_start(self.committed)
+        return self.ends.is_at_start(self.committed_offsets)
 
     @property
     def is_at_end(self) -> Flags:
         """Nobody steps back to the end of a log, unless from beyond it."""
         is_forward = ~self.is_back | (self.previous > self.ends.after.end)
-        return self.ends.is_at_end(self.committed) & is_forward
+        return self.ends.is_at_end(self.committed_offsets) & is_forward
 
     @property
     def is_cut(self) -> Flags:
@@ -74,11 +74,20 @@ class Moves:
 
     def take(self, which: Numbers) -> "Moves":
         return Moves(
-            self.rows.take(pa.array(which)), self.place[which], self.states.take(which), self.is_plain[which],
-            self.is_first[which], self.delta[which], self.is_bare[which], self.was_bare[which],
-            self.is_in_series[which], self.last_commit_time[which], self.batch[which],
-            self.operation[which], self.ends.take(which),
-        )  # fmt: skip
+            rows=self.rows.take(pa.array(which)),
+            place=self.place[which],
+            states=self.states.take(which),
+            is_plain=self.is_plain[which],
+            is_first=self.is_first[which],
+            delta=self.delta[which],
+            is_bare=self.is_bare[which],
+            was_bare=self.was_bare[which],
+            is_in_series=self.is_in_series[which],
+            last_commit_time=self.last_commit_time[which],
+            batch=self.batch[which],
+            operation=self.operation[which],
+            ends=self.ends.take(which),
+        )
 
     def number_by_operation(self, flag: Flags) -> Numbers:
         """For each row, of how many rows of its operation this is true."""
@@ -102,8 +111,8 @@ def moves_of(history: PartitionHistory, since: int | None) -> Moves:
     kept = candidates(history, place, states, is_first[place], delta[place])
     kept = kept[~is_of_new_topic(table, place[kept])]
     place = place[kept]
-    found = made(history, table, place, states.take(kept), is_first[place], delta[place])
-    return found.take(np.flatnonzero(~is_reading_on(found)))
+    moves = make_moves(history, table, place, states.take(kept), is_first[place], delta[place])
+    return moves.take(np.flatnonzero(~is_reading_on(moves)))
 
 
 def candidates(history: PartitionHistory, place: Numbers, states: StatesAt, is_first: Flags, delta: Numbers) -> Numbers:
@@ -127,7 +136,7 @@ def is_of_new_topic(table: pa.Table, place: Numbers) -> Flags:
     return np.asarray(ended & (before != NOWHERE), np.bool_)
 
 
-def made(
+def make_moves(
     history: PartitionHistory, table: pa.Table, place: Numbers, states: StatesAt, is_first: Flags, delta: Numbers
 ) -> Moves:
     rows = as_texts(table.take(pa.array(place)))
@@ -139,12 +148,20 @@ def made(
     is_plain = is_value(rows.column("via"), CommitVia.PLAIN)
     bare = are_bare(rows)
     return Moves(
-        rows, place, states, is_plain, is_first, np.where(is_first, 0, delta), bare, was_bare,
-        bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
-        np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
-        batch, combined(group, is_plain, batch, numbers(rows.column("commit_time")) * is_plain),
-        EndsAround.of(history.watermarks, rows, history.doubtful.without(numbers(rows.column("from_time")))),
-    )  # fmt: skip
+        rows=rows,
+        place=place,
+        states=states,
+        is_plain=is_plain,
+        is_first=is_first,
+        delta=np.where(is_first, 0, delta),
+        is_bare=bare,
+        was_bare=was_bare,
+        is_in_series=bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
+        last_commit_time=np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
+        batch=batch,
+        operation=combine_columns(group, is_plain, batch, numbers(rows.column("commit_time")) * is_plain),
+        ends=EndsAround.of(history.watermarks, rows, history.doubtful.without(numbers(rows.column("from_time")))),
+    )
 
 
 def is_reading_on(moves: Moves) -> Flags:
@@ -183,29 +200,29 @@ def batches(commits: pa.Table, rows: pa.Table) -> Numbers:
 
 def batches_of(commits: pa.Table, offsets: Numbers) -> Numbers:
     known = numbers(commits.column("record_offset"))
-    found = np.searchsorted(known, offsets)
-    is_known = found < len(known)
-    is_known[is_known] = known[found[is_known]] == offsets[is_known]
+    places = np.searchsorted(known, offsets)
+    is_known = places < len(known)
+    is_known[is_known] = known[places[is_known]] == offsets[is_known]
     batch = np.array(offsets)
-    batch[is_known] = numbers(commits.column("batch_first_offset"))[found[is_known]]
+    batch[is_known] = numbers(commits.column("batch_first_offset"))[places[is_known]]
     return batch
 
 
 def owners(history: PartitionHistory, moves: Moves) -> Numbers:
     """Of each move the row of ownership_intervals that holds then; NOWHERE: nobody owns the partition."""
     owned = history.table("ownership_intervals")
-    owned_key, key = key_codes(KEY, keyed(owned), keyed(moves.rows))
+    owned_key, key = key_codes(KEY, key_columns(owned), key_columns(moves.rows))
     froms, tos = (numbers(owned.column(name)) for name in ("from_offset", "to_offset"))
     return holding_at(owned_key, froms, tos, key, numbers(moves.rows.column("from_offset")))
 
 
 def same_owners(history: PartitionHistory, moves: Moves) -> Flags:
     """The member that owns the partition had it already at the commit before."""
-    found = owners(history, moves)
-    since = at(numbers(history.table("ownership_intervals").column("from_time")), found)
-    return np.asarray((found != NOWHERE) & (since <= moves.last_commit_time), np.bool_)
+    owner = owners(history, moves)
+    since = at(numbers(history.table("ownership_intervals").column("from_time")), owner)
+    return np.asarray((owner != NOWHERE) & (since <= moves.last_commit_time), np.bool_)
 
 
-def keyed(rows: pa.Table) -> pa.Table:
+def key_columns(rows: pa.Table) -> pa.Table:
     """The columns of the key; tables differ in which of them may be NULL."""
     return pa.table({name: rows.column(name) for name in KEY})

@@ -50,8 +50,8 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     after = rows.column("after").combine_chunks()
     num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
     offset = numbers(rows.column("to_offset"))
-    told = (firsts.column(name).to_pylist() for name in TOLD)
-    kinds, actors, confidences = zip(*map(what_happened, *told), strict=True)
+    lists = (firsts.column(name).to_pylist() for name in TOLD)
+    kinds, actors, confidences = zip(*map(what_happened, *lists), strict=True)
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
     columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
     columns |= {

@@ -63,10 +63,10 @@ class Event:
 
 def by_operation(rows: Iterable[Mapping[str, Any]], *names: str) -> list[list[Mapping[str, Any]]]:
     """Rows with equal values in these columns, by their partitions."""
-    found = defaultdict(list)
+    by_values = defaultdict(list)
     for row in rows:
-        found[tuple(row[name] for name in names)].append(row)
-    return [sorted(each, key=lambda row: int(row["partition"])) for each in found.values()]
+        by_values[tuple(row[name] for name in names)].append(row)
+    return [sorted(each, key=lambda row: int(row["partition"])) for each in by_values.values()]
 
 
 def table_of(events: Iterable[Event], offsets_partition: int) -> pa.Table:

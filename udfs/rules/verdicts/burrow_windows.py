@@ -53,7 +53,7 @@ class BurrowWindows:
 def burrow_windows(
     history: PartitionHistory, keys: Keys, commits: KeyedCommits, snapshots: SnapshotRows, rules: BurrowRules
 ) -> BurrowWindows:
-    has_end, is_admitted = admitted(history, keys, commits, snapshots, rules)
+    has_end, is_admitted = admit_commits(history, keys, commits, snapshots, rules)
     rows = np.flatnonzero(has_end & is_admitted)
     entry = entry_rows(commits.key[rows], commits.commit_time[rows] // MILLISECOND, rules)
     # The time is that of the entry's first commit, everything else that of its last.
@@ -65,25 +65,25 @@ def burrow_windows(
     sizes = np.minimum(num_entries, rules.intervals)
 
     def laid_out(values: Numbers, filler: int) -> Numbers:
-        found = np.full((keys.size, rules.intervals), filler, np.int64)
-        found[key, rules.intervals - 1 - rank] = values
-        return found
+        cells = np.full((keys.size, rules.intervals), filler, np.int64)
+        cells[key, rules.intervals - 1 - rank] = values
+        return cells
 
     orders = laid_out(commits.record_offset[last], 0)
     offsets = commits.committed_offset[last]
     windows = Windows(
-        laid_out(offsets, 0),
-        laid_out(commits.commit_time[first] // MILLISECOND, 0),
-        laid_out(np.maximum(ends_then(history, keys, key, commits.record_time[last]) - offsets, 0), UNKNOWN_LAG),
-        sizes,
-        newest_ends(history.watermarks, snapshots, rules.intervals),
-        ~snapshots.are_known | (np.bincount(commits.key[is_admitted & ~has_end], minlength=keys.size) > 0),
+        offsets=laid_out(offsets, 0),
+        times_ms=laid_out(commits.commit_time[first] // MILLISECOND, 0),
+        lags=laid_out(np.maximum(ends_then(history, keys, key, commits.record_time[last]) - offsets, 0), UNKNOWN_LAG),
+        sizes=sizes,
+        ends=newest_ends(history.watermarks, snapshots, rules.intervals),
+        lacks_ends=~snapshots.are_known | (np.bincount(commits.key[is_admitted & ~has_end], minlength=keys.size) > 0),
     )
     oldest = orders[np.arange(keys.size), rules.intervals - np.maximum(sizes, 1)]
     return BurrowWindows(windows, oldest, orders[:, -1])
 
 
-def admitted(
+def admit_commits(
     history: PartitionHistory, keys: Keys, commits: KeyedCommits, snapshots: SnapshotRows, rules: BurrowRules
 ) -> tuple[Flags, Flags]:
     """Whether an end was known when the commit came, and whether nothing else keeps it out."""
@@ -113,10 +113,10 @@ def deletions(history: PartitionHistory, groups: pa.Array) -> Numbers:
         ),
     )
     rows = states.filter(pc.fill_null(is_deleted, False))
-    found = np.full(len(groups), EVER)
+    newest = np.full(len(groups), EVER)
     group = pc.fill_null(pc.index_in(rows.column("group_id"), value_set=groups), -1).to_numpy()
-    np.maximum.at(found, group[group >= 0], rows.column("to_offset").to_numpy()[group >= 0])
-    return found
+    np.maximum.at(newest, group[group >= 0], rows.column("to_offset").to_numpy()[group >= 0])
+    return newest
 
 
 @dataclass(frozen=True)

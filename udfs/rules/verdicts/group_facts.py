@@ -37,8 +37,8 @@ class GroupFacts:
     def members_before(self, groups: Numbers, record_offsets: Numbers) -> Numbers:
         """Members right before each record; -1 is not known."""
         # Backwards, since of intervals that one record begins the first counts.
-        found = newest_at(self.state_group[::-1], self.state_from[::-1], groups, record_offsets - 1)
-        return at(self.state_members[::-1], found, -1)
+        rows = newest_at(self.state_group[::-1], self.state_from[::-1], groups, record_offsets - 1)
+        return at(self.state_members[::-1], rows, -1)
 
 
 def group_facts(history: PartitionHistory, group_ids: pa.ChunkedArray, since: int) -> GroupFacts:
@@ -59,14 +59,20 @@ def group_facts(history: PartitionHistory, group_ids: pa.ChunkedArray, since: in
     had_members[group[(members != 0) & (to_time > since)]] = True
     topics = subscribed_topics(history, groups)
     return GroupFacts(
-        groups, group_types(history, states, groups), num_members, had_members,
-        [topics.get(each) for each in groups.to_pylist()], group, from_offset, members,
-    )  # fmt: skip
+        groups=groups,
+        types=group_types(history, states, groups),
+        num_members=num_members,
+        had_members=had_members,
+        topics=[topics.get(each) for each in groups.to_pylist()],
+        state_group=group,
+        state_from=from_offset,
+        state_members=members,
+    )
 
 
 def group_types(history: PartitionHistory, states: pa.Table, groups: pa.Array) -> list[str]:
     """The newest that is recorded. A group of which nothing but offsets is known counts as classic, as for Kafka."""
-    found = dict.fromkeys(groups.to_pylist(), str(GroupType.CLASSIC))
+    types = dict.fromkeys(groups.to_pylist(), str(GroupType.CLASSIC))
     columns = ["group_id", "group_type", "from_offset"]
     owned = of_groups(history.table("ownership_intervals"), groups)
     owned = owned.filter(pa.array(numbers(owned.column("from_time")) <= history.as_of_time))
@@ -74,5 +80,5 @@ def group_types(history: PartitionHistory, states: pa.Table, groups: pa.Array) -
     rows = rows.filter(rows.column("group_type").is_valid())
     newest = rows.group_by(["group_id", "group_type"]).aggregate([("from_offset", "max")])
     for row in newest.sort_by("from_offset_max").to_pylist():
-        found[row["group_id"]] = row["group_type"]
-    return list(found.values())
+        types[row["group_id"]] = row["group_type"]
+    return list(types.values())

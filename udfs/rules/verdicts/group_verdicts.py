@@ -28,7 +28,9 @@ from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindow
 from udfs.rules.verdicts.freshness import Objective, objective_ms
 from udfs.rules.verdicts.own_facts import OwnFacts, known_only
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, own_verdicts
+from udfs.rules.verdicts.standings import standings
 from udfs.rules.verdicts.window_lags import window_lags
+from udfs.sentences.counts import counted
 
 COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
 SCHEMA = pa.schema([table_schema(GROUP_VERDICTS).field(name) for name in COLUMNS])
@@ -103,7 +105,7 @@ def partition_rows(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRule
 
 def columns_of_keys(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules) -> dict[str, Sequence[Any]]:
     windows, names = by_burrow.windows, facts.keys.rows
-    answers = own_verdicts(list(facts.standings()), facts.rules, partial(window_lags, facts))
+    answers = own_verdicts(list(standings(facts)), facts.rules, partial(window_lags, facts))
     now_s, log_until_s = facts.history.as_of_time // SECOND, facts.log_until // SECOND
     decided = partition_rules(windows, burrow, now_s)
     rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()
@@ -143,8 +145,8 @@ def topic_ids(facts: OwnFacts) -> list[str | None]:
 
 def values_at(table: pa.Table, name: str, rows: Any) -> list[Any]:
     """None where there is no row: keys are few, and rows many."""
-    found: list[Any] = table.column(name).take(pa.array(rows, mask=rows < 0)).to_pylist()
-    return found
+    values: list[Any] = table.column(name).take(pa.array(rows, mask=rows < 0)).to_pylist()
+    return values
 
 
 def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list[int]]:
@@ -157,7 +159,7 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
     lost = np.full(facts.keys.size, NOWHERE)
     np.maximum.at(lost, facts.keys.of_offsets, facts.keys.offsets.column("from_offset").to_numpy())
     of_live = np.where(facts.live >= 0, facts.from_offset, NOWHERE)
-    found = np.stack([
+    offsets = np.stack([
         of_live,
         np.where(has_repeat, np.maximum(at(commits.record_offset, newest, NOWHERE), of_live), NOWHERE),
         np.where(facts.live < 0, owned, NOWHERE),
@@ -165,16 +167,16 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
         np.where(has_window, by_burrow.last_offsets, NOWHERE),
         np.where(facts.is_in_hole, lost, NOWHERE),
     ])  # fmt: skip
-    first = np.where(found == NOWHERE, np.iinfo(np.int64).max, found).min(axis=0)
-    return first.tolist(), found.max(axis=0).tolist()
+    first = np.where(offsets == NOWHERE, np.iinfo(np.int64).max, offsets).min(axis=0)
+    return first.tolist(), offsets.max(axis=0).tolist()
 
 
 def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     """As the offset that holds; what silence or a trend is concluded from is likely at best."""
-    found = (known or Confidence.CERTAIN for known in values_at(facts.keys.offsets, "confidence", facts.live))
+    of_offsets = (known or Confidence.CERTAIN for known in values_at(facts.keys.offsets, "confidence", facts.live))
     return [
         str(Confidence.LIKELY) if answer.rule in CONCLUDED and known == Confidence.CERTAIN else str(known)
-        for known, answer in zip(found, answers, strict=True)
+        for known, answer in zip(of_offsets, answers, strict=True)
     ]
 
 
@@ -212,6 +214,6 @@ def group_reason(of: Partitions, start: int, stop: int, worst: int, num_known: i
     size, verdict = stop - start, of.own_verdict[worst]
     num_like = sum(each == verdict for each in of.own_verdict[start:stop])
     where = f"{of.topic[worst] or of.topic_id[worst]} {of.partition[worst]}"
-    unknown = f"; the lag of {size - num_known} is unknown" if num_known < size else ""
+    unknown = f"; the lag of {counted(size - num_known, 'partition')} is unknown" if num_known < size else ""
     partitions = "partition" if size == 1 else "partitions"
     return f"{num_like} of {size} {partitions} {verdict}, such as {where}: {of.reason[worst]}{unknown}"

@@ -25,6 +25,17 @@ class Trend:
         return self.end - self.begin > max(self.noise, allowed) and not self.is_falling
 
 
+@dataclass(frozen=True)
+class WindowLags:
+    """The known lags of a partition in the window: how many, from when to when, in microseconds. `trend`: None: one
+    lag shows none."""
+
+    number: int
+    first_time: int
+    last_time: int
+    trend: Trend | None
+
+
 def lag_trends(lags: Numbers) -> list[Trend]:
     """Of each row of lags: two or more, in the order of time."""
     size = lags.shape[1]

@@ -1,9 +1,7 @@
 """What our own verdict rests on, gathered for all partitions at once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +12,11 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import is_value
-from udfs.rules.facts.commit_cadence import cadences
 from udfs.rules.facts.log_reach import known_until
 from udfs.rules.facts.verdict_keys import KeyedCommits, Keys, key_order
 from udfs.rules.verdicts.burrow_windows import SnapshotRows
 from udfs.rules.verdicts.group_facts import NEVER, GroupFacts, group_facts
-from udfs.rules.verdicts.own_verdict import OwnRules, Standing
-from udfs.rules.verdicts.rewinds import rewinds
+from udfs.rules.verdicts.own_verdict import OwnRules
 from udfs.rules.verdicts.snapshot_ends import SnapshotEnds
 
 
@@ -111,11 +107,11 @@ class OwnFacts:
         """The commit is of another topic than the newest snapshot, or may be."""
         rows = np.flatnonzero((self.live >= 0) & self.ends.are_known)
         topic_ids = self.keys.offsets.column("topic_id").take(pa.array(self.live[rows]))
-        found = np.zeros(self.keys.size, np.bool_)
-        found[rows] = self.history.watermarks.are_of_other_topic(
+        is_recreated = np.zeros(self.keys.size, np.bool_)
+        is_recreated[rows] = self.history.watermarks.are_of_other_topic(
             self.ends.rows.last[rows], topic_ids, self.held_since[rows]
         )
-        return found
+        return is_recreated
 
     @cached_property
     def is_clock_doubtful(self) -> Flags:
@@ -129,17 +125,17 @@ class OwnFacts:
 
     def doubtful_from(self, since: int) -> Flags:
         """In doubts that reach beyond this time and begin before that which is asked about."""
-        keys, found = self.keys, np.zeros(self.keys.size, np.bool_)
+        keys, is_doubtful = self.keys, np.zeros(self.keys.size, np.bool_)
         if not self.history.doubtful:
-            return found
+            return is_doubtful
         changes = [numbers(keys.offsets.column(name)) for name in ("from_time", "to_time", "last_commit_time")]
-        of_offsets = self.history.doubtful.touched(keys.of_offsets, *changes, size=keys.size)
+        of_offsets = self.history.doubtful.touched_keys(keys.of_offsets, *changes, size=keys.size)
         owned_since = numbers(keys.owned.column("from_time"))
-        of_owned = self.history.doubtful.touched(keys.of_owned, owned_since, size=keys.size)
+        of_owned = self.history.doubtful.touched_keys(keys.of_owned, owned_since, size=keys.size)
         for doubt, is_touched in (*of_offsets, *of_owned):
             if doubt.begin < self.history.as_of_time and doubt.end > since:
-                found |= is_touched
-        return found
+                is_doubtful |= is_touched
+        return is_doubtful
 
     @cached_property
     def is_unsubscribed(self) -> Flags:
@@ -160,57 +156,12 @@ class OwnFacts:
         is_idle = (self.groups.num_members == 0) & ~self.groups.had_members & ~has_commits
         return np.asarray(is_idle[self.group])
 
-    def standings(self) -> Iterator[Standing]:
-        """One for each key, in their order."""
-        has_commit, has_owner = self.live >= 0, self.owner >= 0
-        is_late = has_commit & self.ends.are_known & (self.lag_available > self.rules.allowed_lag)
-        back = rewinds(self)
-        columns = self.of_all() | {
-            "cadence": known_only(cadences(self.commits, self.group), is_late | (has_owner & ~has_commit)),
-            "num_repeats": np.where(is_late, self.num_repeats(), 0).tolist(),
-        }
-        now, log_until = self.history.as_of_time, self.log_until
-        for key, values in enumerate(zip(*columns.values(), strict=True)):
-            about = dict(zip(columns, values, strict=True))
-            yield Standing(now=now, log_until=log_until, rewind=back.get(key), **about)
-
-    def of_all(self) -> dict[str, list[Any]]:
-        ends, has_commit, has_owner = self.ends, self.live >= 0, self.owner >= 0
-        owned_since = at(numbers(self.keys.owned.column("from_time")), self.owner, 0)
-        beyond = ends.first_beyond(self.committed)
-        return {
-            "committed": known_only(self.committed, has_commit),
-            "held_since": known_only(self.held_since, has_commit),
-            "last_commit": known_only(self.last_commit, has_commit),
-            "start_offset": known_only(ends.newest_start, ends.are_known),
-            "end_offset": known_only(ends.newest, ends.are_known),
-            "end_time": known_only(ends.newest_time, ends.are_known),
-            "is_unsubscribed": self.is_unsubscribed.tolist(),
-            "is_group_idle": self.is_group_idle.tolist(),
-            "is_recreated": self.is_recreated.tolist(),
-            "is_in_hole": self.is_in_hole.tolist(),
-            "is_clock_doubtful": self.is_clock_doubtful.tolist(),
-            "is_now_doubtful": self.is_now_doubtful.tolist(),
-            "owned_since": known_only(owned_since, has_owner),
-            "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
-            "time_lag": self.time_lags(),
-            "came_since_owned": ends.came_since(owned_since, has_owner),
-            "came_since_commit": ends.came_since(self.last_commit, has_commit),
-            "came_since_held": ends.came_since(self.held_since, has_commit),
-        }
-
     def time_lags(self) -> list[int | None]:
         """0 with nothing to read; None: unknown."""
         beyond = self.ends.first_beyond(self.committed)
         is_known = (self.lag_floor != NOWHERE) & (~beyond.is_there | beyond.is_written_known)
         lags = np.maximum(self.history.as_of_time - beyond.written, 0)
         return known_only(np.where(beyond.is_there, lags, 0), is_known)
-
-    def num_repeats(self) -> Numbers:
-        """Of each key, how often the value that holds was committed."""
-        commits = self.commits
-        is_repeat = commits.is_effective & (commits.record_offset >= self.from_offset[commits.key])
-        return np.bincount(commits.key[is_repeat], minlength=self.keys.size)
 
     @cached_property
     def from_offset(self) -> Numbers:
@@ -245,9 +196,9 @@ class Values:
 
     def at(self, key: Numbers, times: Numbers) -> tuple[Numbers, Flags]:
         """The value of each key at each time, and whether there is one."""
-        found = newest_at(self.key, self.from_time, key, times)
-        is_known = (found != NOWHERE) & (at(self.to_time, found, 0) > times)
-        return at(self.committed, found, 0), is_known
+        rows = newest_at(self.key, self.from_time, key, times)
+        is_known = (rows != NOWHERE) & (at(self.to_time, rows, 0) > times)
+        return at(self.committed, rows, 0), is_known
 
 
 def ends_of(rows: pa.Table) -> Numbers:
@@ -257,13 +208,13 @@ def ends_of(rows: pa.Table) -> Numbers:
 
 def newest_rows(rows: pa.Table, key: Numbers, size: int, of: Flags | None = None) -> Numbers:
     """For each key its row with the largest from_offset, of those in `of`."""
-    found = np.full(size, NOWHERE)
+    newest = np.full(size, NOWHERE)
     places = np.arange(len(key)) if of is None else np.flatnonzero(of)
     offsets = rows.column("from_offset").to_numpy()[places]
     if not is_by_key(key[places], offsets):
         places = places[np.argsort(offsets, kind="stable")]
-    found[key[places]] = places
-    return found
+    newest[key[places]] = places
+    return newest
 
 
 def is_by_key(keys: Numbers, offsets: Numbers) -> bool:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.words.lag import LagVerdict, OwnRule
-from udfs.rules.verdicts.lag_trend import Trend
-from udfs.rules.verdicts.window_lags import WindowLags
+from udfs.rules.verdicts.lag_trend import Trend, WindowLags
 from udfs.sentences.counts import counted
 from udfs.sentences.durations import SECOND, clock_time, in_words
 
@@ -122,7 +121,7 @@ def own_verdicts(
 
 def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     """None: how its lag went decides."""
-    answer = next((found for rule in RULES if (found := rule(standing, rules)) is not None), None)
+    answer = next((own for rule in RULES if (own := rule(standing, rules)) is not None), None)
     if standing.is_clock_doubtful and (answer is None or answer.rule in COMPARE_TIMES):
         return clock_went_back()
     if standing.is_now_doubtful and answer is not None and answer.rule == OwnRule.CAUGHT_UP:
@@ -238,7 +237,7 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     if standing.heard_until - waiting_since <= patience:
         return log_ended(standing)
     cadence = (
-        f"it committed every {in_words(standing.cadence)}"
+        f"before that one every {in_words(standing.cadence)}"
         if standing.cadence is not None
         else "no other commit shows how often it commits"
     )

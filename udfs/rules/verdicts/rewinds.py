@@ -1,20 +1,16 @@
 """Finds steps back of committed offsets within a window that no known reset explains."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from udfs.arrays.nullable import Flags, Numbers, first_of
 from udfs.lag.texts import codes_of, encoded
+from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import Rewind
 
-if TYPE_CHECKING:
-    from udfs.rules.verdicts.own_facts import OwnFacts
 
-
-def rewinds(facts: "OwnFacts") -> dict[int, Rewind]:
+def rewinds(facts: OwnFacts) -> dict[int, Rewind]:
     """By key, whether made up for or not. A reset is no rewind: it needs a group without members, so a step back
     counts only while the group had some."""
     values = facts.values
@@ -32,7 +28,7 @@ def rewinds(facts: "OwnFacts") -> dict[int, Rewind]:
     return of_chains(key, values.committed[chosen], values.from_time[chosen])
 
 
-def are_begun(facts: "OwnFacts", rows: Numbers, key: Numbers, delta: Numbers) -> Flags:
+def are_begun(facts: OwnFacts, rows: Numbers, key: Numbers, delta: Numbers) -> Flags:
     """Whether a value is the first of its key, does not follow the one before, or was set while nobody was there."""
     offsets = facts.keys.offsets
     goes_on = offsets.column("previous_offset").is_valid().to_numpy()[rows]
@@ -68,6 +64,6 @@ def of_chains(key: Numbers, committed: Numbers, times: Numbers) -> dict[int, Rew
 def changes(topic_ids: Numbers) -> NDArray[np.bool_]:
     """Where a row is of another topic of the same name than the row before; an id that is not known, below 0, is no
     other."""
-    found = np.zeros(len(topic_ids), np.bool_)
-    found[1:] = (topic_ids[1:] != topic_ids[:-1]) & (topic_ids[1:] >= 0) & (topic_ids[:-1] >= 0)
-    return found
+    is_change = np.zeros(len(topic_ids), np.bool_)
+    is_change[1:] = (topic_ids[1:] != topic_ids[:-1]) & (topic_ids[1:] >= 0) & (topic_ids[:-1] >= 0)
+    return is_change

@@ -41,16 +41,16 @@ class SnapshotEnds:
         return self.rows.are_known
 
     @cached_property
-    def ends(self) -> Numbers:
-        return padded(self.watermarks.rows.column("log_end_offset"))
+    def end_offsets(self) -> Numbers:
+        return with_zero_row(self.watermarks.rows.column("log_end_offset"))
 
     @cached_property
     def times(self) -> Numbers:
-        return padded(self.watermarks.rows.column("captured_time"))
+        return with_zero_row(self.watermarks.rows.column("captured_time"))
 
     @cached_property
     def newest(self) -> Numbers:
-        return self.ends[self.rows.last]
+        return self.end_offsets[self.rows.last]
 
     @cached_property
     def newest_time(self) -> Numbers:
@@ -59,7 +59,7 @@ class SnapshotEnds:
     @cached_property
     def newest_start(self) -> Numbers:
         """0 where it was not captured."""
-        return np.maximum(padded(self.watermarks.rows.column("log_start_offset"))[self.rows.last], 0)
+        return np.maximum(with_zero_row(self.watermarks.rows.column("log_start_offset"))[self.rows.last], 0)
 
     def first_beyond(self, offsets: Numbers) -> Beyond:
         """By binary search in all keys side by side: ends rise within one log."""
@@ -67,24 +67,24 @@ class SnapshotEnds:
         high = np.maximum(low, high)
         while (is_open := low < high).any():
             middle = (low + high) // 2
-            is_beyond = self.ends[np.where(is_open, middle, 0)] > offsets
+            is_beyond = self.end_offsets[np.where(is_open, middle, 0)] > offsets
             high = np.where(is_open & is_beyond, middle, high)
             low = np.where(is_open & ~is_beyond, middle + 1, low)
         is_there = low <= self.rows.last
         has_before = is_there & (low > self.rows.first)
         place, before = np.where(is_there, low, 0), np.where(has_before, low - 1, 0)
-        rise = np.where(has_before, self.ends[place] - self.ends[before], 1)
+        rise = np.where(has_before, self.end_offsets[place] - self.end_offsets[before], 1)
         span = self.times[place] - self.times[before]
-        written = self.times[before] + ((offsets - self.ends[before]) / rise * span).astype(np.int64)
+        written = self.times[before] + ((offsets - self.end_offsets[before]) / rise * span).astype(np.int64)
         return Beyond(is_there, self.times[place], has_before, np.where(has_before, written, 0))
 
     def came_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:
         """Messages between the first snapshot from then on and the newest one: these came later for certain. None:
         no snapshot from then on."""
-        found = self.watermarks.own_after(self.keys.rows, times)
-        is_known = is_wanted & (found >= 0) & (found <= self.rows.last)
-        found = np.maximum(found, self.rows.first)
-        came = np.maximum(self.newest - self.ends[np.where(is_known, found, 0)], 0)
+        rows = self.watermarks.own_after(self.keys.rows, times)
+        is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
+        rows = np.maximum(rows, self.rows.first)
+        came = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
         return [value if known else None for value, known in zip(came.tolist(), is_known.tolist(), strict=True)]
 
     def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
@@ -96,6 +96,6 @@ class SnapshotEnds:
         return first, np.maximum(self.rows.last[keys] + 1 - first, 0)
 
 
-def padded(column: pa.ChunkedArray) -> Numbers:
+def with_zero_row(column: pa.ChunkedArray) -> Numbers:
     """With one more row, so that a place may always be looked at."""
     return np.append(numbers(column), 0)

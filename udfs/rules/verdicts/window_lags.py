@@ -1,46 +1,31 @@
 """Lags of partitions at the snapshots of a window, of many partitions at once."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from udfs.arrays.nullable import Numbers, first_of
 from udfs.arrays.number_ranges import ranges
-from udfs.rules.verdicts.lag_trend import Trend, lag_trends
-
-if TYPE_CHECKING:
-    from udfs.rules.verdicts.own_facts import OwnFacts
+from udfs.rules.verdicts.lag_trend import WindowLags, lag_trends
+from udfs.rules.verdicts.own_facts import OwnFacts
 
 # Snapshots of partitions at once: a window may hold thousands of each.
 MOST_SNAPSHOTS = 1 << 20
 LEAST_LAGS = 2
 
 
-@dataclass(frozen=True)
-class WindowLags:
-    """The known lags of a partition in the window: how many, from when to when, in microseconds. `trend`: None: one
-    lag shows none."""
-
-    number: int
-    first_time: int
-    last_time: int
-    trend: Trend | None
-
-
-def window_lags(facts: "OwnFacts", some: Sequence[int]) -> dict[int, WindowLags]:
+def window_lags(facts: OwnFacts, some: Sequence[int]) -> dict[int, WindowLags]:
     """Of some keys, where any lag is known at a snapshot of the window. All have a commit and the end of their log."""
     keys = np.array(some, np.int64)
     first, number = facts.ends.of_window(keys, facts.since)
-    found: dict[int, WindowLags] = {}
+    by_key: dict[int, WindowLags] = {}
     piece = np.cumsum(number) // MOST_SNAPSHOTS
     for part in np.split(np.arange(len(keys)), np.flatnonzero(first_of(piece))[1:]):
-        found |= of_keys(facts, keys[part], first[part], number[part])
-    return found
+        by_key |= of_keys(facts, keys[part], first[part], number[part])
+    return by_key
 
 
-def of_keys(facts: "OwnFacts", keys: Numbers, first: Numbers, number: Numbers) -> dict[int, WindowLags]:
+def of_keys(facts: OwnFacts, keys: Numbers, first: Numbers, number: Numbers) -> dict[int, WindowLags]:
     """`first`, `number`: the rows of snapshots of each key that are in the window."""
     key = np.repeat(keys, number)
     rows = ranges(first, number)
@@ -49,7 +34,7 @@ def of_keys(facts: "OwnFacts", keys: Numbers, first: Numbers, number: Numbers) -
     # Lag of later snapshots rests on commits that may be missing.
     is_known &= times <= facts.log_until
     key, times = key[is_known], times[is_known]
-    lags = np.maximum(facts.ends.ends[rows[is_known]] - committed[is_known], 0)
+    lags = np.maximum(facts.ends.end_offsets[rows[is_known]] - committed[is_known], 0)
     return dict(of_lags(key, times, lags))
 
 

@@ -26,7 +26,7 @@ from jobs.replaying.partition.replay_task import partitions_to_replay, replay_sh
 from jobs.replaying.run import progress_of_all
 from jobs.replaying.tables.earlier_rows import EarlierRows
 from jobs.replaying.tables.history_files import by_openness
-from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, deserialized
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, deserialize
 from jobs.replaying.task.replay_messages import Progress, ReplayInput, Rules, progress_of
 from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
@@ -34,7 +34,7 @@ from schemas.contract.tables import TABLES
 from tests.builders.logs.short_logs import PARTITION
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged
-from udfs.log.offset_ranges import Range, joined
+from udfs.log.offset_ranges import Range, join_ranges
 from udfs.topics.names import Snapshots, merge, names_of
 
 CLUSTER = "c"
@@ -63,8 +63,8 @@ class MemoryLog(PartitionLog):
         for run, tables in enumerate(self.opened.runs):
             for name, rows in tables.items():
                 if run > after and rows.num_rows:
-                    self.found.setdefault(name, []).append(piece_of(name, run, rows))
-        for pieces in self.found.values():
+                    self.row_groups.setdefault(name, []).append(piece_of(name, run, rows))
+        for pieces in self.row_groups.values():
             pieces.sort(key=lambda piece: (piece.first, piece.last))
 
 
@@ -80,7 +80,8 @@ class Written:
     of: dict[tuple[str, bool | None], list[pa.Table]] = field(default_factory=dict)
 
     def write(self, name: str, rows: pa.Table, partition: int, *, is_ordered: bool = False) -> None:
-        for is_open, part in by_openness(TABLES[name], rows):
+        # Texts may be dictionaries, which a file has as texts.
+        for is_open, part in by_openness(TABLES[name], rows.cast(table_schema(TABLES[name]))):
             self.of.setdefault((name, is_open), []).append(part)
 
 
@@ -126,7 +127,7 @@ class MemoryRuns:
                 if name in tables:
                     merge(known, [each for each in sightings(tables[name], name) if each.topic_id is not None])
         run = str(len(self.runs) - 1)
-        covered = {PARTITION: joined(self.ranges)}
+        covered = {PARTITION: join_ranges(self.ranges)}
         return ReplayInput(
             cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier, covered=covered,
             names=names_of(known.values()), rules=self.rules,
@@ -138,7 +139,7 @@ class MemoryRuns:
             share = PartitionSlice(PARTITION, number, self.num_slices)
             replay_share(assignment, share, written, opened, answer)  # type: ignore[arg-type]
         if answer.transactions:
-            together = merged([deserialized(content) for _, content in answer.transactions])
+            together = merged([deserialize(content) for _, content in answer.transactions])
             written.write(TRANSACTIONS, together, PARTITION)
         return answer, written
 

@@ -10,7 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Specs of `groupscope assign`, one a line, answered by Kafka's own assignors in the form of its answers. */
+/**
+ * Specs of `groupscope assign`, one a line, answered by Kafka's own assignors in the form of its answers. An empty line
+ * asks for the answers to all lines before it.
+ */
 final class Specs {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -25,6 +28,10 @@ final class Specs {
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
         var out = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
         for (String line = in.readLine(); line != null; line = in.readLine()) {
+            if (line.isEmpty()) {
+                out.flush();
+                continue;
+            }
             out.write(JSON.writeValueAsString(answered(answer, JSON.readTree(line))));
             out.write('\n');
         }

@@ -1,7 +1,8 @@
 """The leader's assignors against Kafka's own classes of every release that changed them."""
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -11,23 +12,15 @@ from jobs.spark.jars import JarSet
 from tests.builders.assignors.client_cases import random_spec
 from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_3_1
 from tests.oracles.assignors.kafka_assignors import JAVA, answers
-from udfs.assignors.client.range import client_range
-from udfs.assignors.client.roundrobin import roundrobin
-from udfs.assignors.client.sticky_assignors import cooperative_sticky, sticky
-from udfs.assignors.questions.problems import AssignorFailed, Problem, Rows, problem_of
+from udfs.assignors.questions.problems import Answer, AssignorFailed, Problem, problem_of
 from udfs.assignors.questions.specs import Release, read_spec
+from udfs.assignors.registry import OF_LEADERS, member_lists
 
 Spec = dict[str, Any]
 
-CASES: Final = 250
+CASES: Final = 100
 SOAK_CASES: Final = 5_000
 FAILS: Final = "fails"
-ASSIGNORS: Final[dict[str, Callable[[Problem], Rows]]] = {
-    "range": client_range,
-    "roundrobin": roundrobin,
-    "sticky": sticky,
-    "cooperative-sticky": cooperative_sticky,
-}
 
 
 def clients(version: str) -> JarSet:
@@ -51,18 +44,10 @@ JARS: Final[dict[Release, JarSet]] = {
 }
 
 
-def our_lists(spec: Spec) -> list[list[list[Any]]] | str:
-    problem = problem_of(read_spec(spec))
-    lists: list[list[list[Any]]] = [[] for _ in problem.members]
-    try:
-        rows = ASSIGNORS[spec["assignor"]](problem)
-    except AssignorFailed:
+def lists_of(problem: Problem, answer: Answer) -> list[list[list[Any]]] | str:
+    if isinstance(answer, AssignorFailed):
         return FAILS
-    for member, topic, partition in zip(
-        rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True
-    ):
-        lists[member].append([problem.topics[topic], partition])
-    return lists
+    return [[list(pair) for pair in pairs] for _, pairs in member_lists(problem.members, problem.topics, answer)]
 
 
 def kafka_lists(specs: list[Spec], release: Release) -> list[list[list[list[Any]]] | str]:
@@ -75,16 +60,24 @@ def kafka_lists(specs: list[Spec], release: Release) -> list[list[list[list[Any]
 @pytest.mark.broker
 @pytest.mark.parametrize("cases", [CASES, pytest.param(SOAK_CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
-@pytest.mark.parametrize("assignor", ASSIGNORS)
-def test_members_get_the_lists_that_the_releases_own_class_gives_them(
-    assignor: str, release: Release, cases: int, rng: np.random.Generator
+def test_members_get_alone_and_with_other_groups_the_lists_that_the_releases_own_class_gives_them(
+    release: Release, cases: int, rng: np.random.Generator
 ) -> None:
-    specs = [random_spec(rng, assignor, release) for _ in range(cases)]
+    """All assignors in one Java process, which takes longer to start than to answer."""
+    specs = {name: [random_spec(rng, name, release) for _ in range(cases)] for name in OF_LEADERS}
+    problems = {name: [problem_of(read_spec(spec)) for spec in specs[name]] for name in OF_LEADERS}
+    asked = [
+        (name, spec, problem) for name in OF_LEADERS for spec, problem in zip(specs[name], problems[name], strict=True)
+    ]
+    together = chain.from_iterable(assign(problems[name]) for name, assign in OF_LEADERS.items())
+    theirs_of_all = kafka_lists([spec for _, spec, _ in asked], release)
     different = [
         (spec, theirs, ours)
-        for spec, theirs in zip(specs, kafka_lists(specs, release), strict=True)
-        if theirs != (ours := our_lists(spec))
+        for (name, spec, problem), in_one_call, theirs in zip(asked, together, theirs_of_all, strict=True)
+        for answer in (in_one_call, *OF_LEADERS[name]([problem]))
+        if theirs != (ours := lists_of(problem, answer))
     ]
     if different:
         spec, theirs, ours = min(different, key=lambda each: len(json.dumps(each[0])))
-        raise AssertionError(f"{len(different)} of {cases} differ:\n{json.dumps(spec)}\n{theirs}\n{ours}")
+        number = Counter(each[0]["assignor"] for each in different)
+        raise AssertionError(f"{dict(number)} of {2 * cases} each differ:\n{json.dumps(spec)}\n{theirs}\n{ours}")

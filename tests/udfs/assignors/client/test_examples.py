@@ -1,12 +1,14 @@
 """What Kafka's classes gave for small groups of which each shows one rule, and what holds for large ones."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
-from udfs.assignors.client.sticky_assignors import cooperative_sticky
+from udfs.assignors.client.sticky_assignors import cooperative_stickies
+from udfs.assignors.flat_groups.groups import answered
 from udfs.assignors.java.iteration_order import (
     compute_order,
     put_order,
@@ -16,7 +18,7 @@ from udfs.assignors.java.iteration_order import (
 )
 from udfs.assignors.questions.problems import ABSENT, Problem, Rows, within
 from udfs.assignors.questions.specs import read_spec
-from udfs.assignors.registry import known_assignor
+from udfs.assignors.registry import known_assignor, member_lists
 
 Spec = dict[str, Any]
 
@@ -77,6 +79,10 @@ EXAMPLES = {
         ),
         "a0 a1 · a3 · a4 a5",
     ),
+    "what two claim beyond a topic's count withholds nothing": (
+        spec("cooperative-sticky", {"a": 1, "b": 3}, {"c1": owns(5, a=[2]), "c2": owns(5, a=[2])}),
+        "a0 b1 · b0 b2",
+    ),
     "unequal subscriptions are levelled by single moves": (
         spec(
             "cooperative-sticky",
@@ -104,6 +110,21 @@ EXAMPLES = {
 def test_small_groups_are_assigned_as_kafka_did(name: str) -> None:
     asked, expected = EXAMPLES[name]
     assert lists(asked) == expected
+
+
+def test_a_topic_that_is_listed_twice_counts_as_a_different_subscription() -> None:
+    """Only records can have that. Kafka compares the size of a list with that of a set."""
+    nothing = np.empty(0, np.int32)
+    found = {}
+    for listed in ([0, 1], [0, 0, 1]):
+        group = replace(large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT), members=["c1", "c2", "c3"])
+        group = replace(group, topics_of_class=[np.array(listed, np.int32)])
+        answer = answered(cooperative_stickies([group]))
+        found[len(listed)] = [pairs for _, pairs in member_lists(group.members, ["a", "b"], answer)]
+    assert found == {
+        2: [[("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)]],
+        3: [[("b", 0), ("b", 3), ("a", 2)], [("b", 1), ("a", 0)], [("b", 2), ("a", 1)]],
+    }
 
 
 def test_hash_codes_are_those_of_java() -> None:
@@ -162,10 +183,10 @@ def test_a_large_group_that_grows_moves_no_more_than_it_must_and_nothing_that_is
     counts = rng.integers(1, 400, 60).tolist()
     before = int(rng.integers(50, 300))
     nobody = np.empty(0, np.int32)
-    first = cooperative_sticky(large(counts, before, Rows(nobody, nobody, nobody), ABSENT))
+    first = answered(cooperative_stickies([large(counts, before, Rows(nobody, nobody, nobody), ABSENT)]))
     order = np.argsort(first.members, kind="stable")
     joined = int(rng.integers(1, 20))
-    after = cooperative_sticky(large(counts, before + joined, first.take(order), 1))
+    after = answered(cooperative_stickies([large(counts, before + joined, first.take(order), 1)]))
     total = sum(counts)
     assert len(first) == total
     sizes = np.bincount(first.members, minlength=before)

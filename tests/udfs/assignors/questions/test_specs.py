@@ -1,9 +1,11 @@
 """What `groupscope assign` takes, and how it says what it does not."""
 
+import json
 from typing import Any
 
 import pytest
 
+from udfs.assignors.answers import answer_to
 from udfs.assignors.questions.spec_values import SpecError
 from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, read_spec
 
@@ -109,6 +111,24 @@ def test_what_is_wrong_is_named_by_its_path(line: Any, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         read_spec(line)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "assignor"), [("consumer", "uniform"), ("consumer", "range"), ("share", "simple")]
+)
+def test_a_topic_named_by_half_of_a_surrogate_pair_gets_a_stand_in_id(protocol: str, assignor: str) -> None:
+    """Java writes such a half as it writes a character."""
+    members = [{"member_id": "m", "subscribed_topics": ["a\ud800"]}]
+    topics = [{"name": "a\ud800", "partitions": 1}]
+    line = spec(group_protocol=protocol, assignor=assignor, topics=topics, members=members)
+    answer = answer_to(1, json.dumps(line).encode())
+    assert answer["assignment"] == [{"member_id": "m", "partitions": [("a\ud800", 0)]}]
+
+
+def test_a_long_name_is_shortened_where_it_is_unknown() -> None:
+    with pytest.raises(SpecError) as caught:
+        read_spec(member(**{"x" * 100_000: 1}))
+    assert str(caught.value).startswith("members[0].xxxx") and len(str(caught.value)) < 300
 
 
 def test_a_target_of_a_topic_without_an_id_is_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders.assignors.server_cases import random_spec
 from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
-from tests.oracles.assignors.same_answers import FAILED, assert_same, kafka_lists, our_lists
+from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
 
 CASES = 200
 RELEASES = list(SERVER_JARS)
@@ -26,7 +26,9 @@ def cases(rng: np.random.Generator, assignor: str, count: int, **fields: Any) ->
 @pytest.mark.parametrize("assignor", ["uniform", "range"])
 def test_groups_are_assigned_as_kafka_does(assignor: str, release: str, count: int, rng: np.random.Generator) -> None:
     specs = cases(rng, assignor, count, release=release)
-    assert_same(specs, server_answers(specs, release))
+    theirs = server_answers(specs, release)
+    assert_same(specs, theirs)
+    assert in_one_call(specs) == [kafka_lists(answer) for answer in theirs]
 
 
 @pytest.mark.broker

@@ -11,7 +11,7 @@ from jobs.recomputing.facts import known_topics
 from schemas.contract.tables import TABLES
 from tests.builders.warehouses.by_hand import filled
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.checks.confirm_inputs import ByLog, Used, confirmed_count, why_unconfirmed
+from udfs.audit.checks.confirm_inputs import ByLog, UsedTopic, confirmed_count, why_unconfirmed
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.topics.least_partitions import NamedPartitions
 from udfs.topics.partition_counts import named_counts
@@ -122,24 +122,24 @@ def test_a_topic_that_records_name_is_not_absent(named: dict[str, int], count: i
     ],
 )
 def test_the_log_confirms_without_snapshots(by_log: ByLog, why: str | None) -> None:
-    found = why_unconfirmed(by_log, [Used("t", 3, 3)], AT, facts({10: (3, "x")}))
+    found = why_unconfirmed(by_log, [UsedTopic("t", 3, 3)], AT, facts({10: (3, "x")}))
     assert (found is None) if why is None else str(found).startswith(why)
 
 
 def test_a_hash_that_differs_outweighs_snapshots_on_both_sides() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
-    assert why_unconfirmed(ByLog.NOTHING, [Used("t", 3, 3)], AT, both) is None
-    assert why_unconfirmed(ByLog.HASH_DIFFERS, [Used("t", 3, 3)], AT, both) is not None
+    assert why_unconfirmed(ByLog.NOTHING, [UsedTopic("t", 3, 3)], AT, both) is None
+    assert why_unconfirmed(ByLog.HASH_DIFFERS, [UsedTopic("t", 3, 3)], AT, both) is not None
 
 
 def test_what_was_taken_must_be_what_is_confirmed() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
     assert (
-        why_unconfirmed(ByLog.NOTHING, [Used("t", 2, 2)], AT, both)
+        why_unconfirmed(ByLog.NOTHING, [UsedTopic("t", 2, 2)], AT, both)
         == "t: computed with 2 partitions, but the topic had 3"
     )
 
 
 def test_a_record_without_a_time_stands_on_no_side() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
-    assert why_unconfirmed(ByLog.NOTHING, [Used("t", 3, 3)], None, both) == "the record has no time"
+    assert why_unconfirmed(ByLog.NOTHING, [UsedTopic("t", 3, 3)], None, both) == "the record has no time"

@@ -13,9 +13,10 @@ import pytest
 from schemas.words.assignments import Verdict
 from tests.builders.groups.altered_generations import ALTERATIONS, double, drop
 from tests.builders.groups.classic_lives import Life, facts_of, lived, random_lives, records, table
-from tests.udfs.assignors.client.test_client_assignors import ASSIGNORS, JARS
+from tests.udfs.assignors.client.test_client_assignors import JARS
 from udfs.assignors.questions.specs import Release
-from udfs.audit.checks.audit_results import Audited
+from udfs.assignors.registry import OF_LEADERS
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.classic.variants import GENERATIONS_SINCE, LINES
 from udfs.audit.classic_audit import ClassicAudit
@@ -28,22 +29,22 @@ SOAK_LIVES: Final = 2_000
 RACKS_SINCE: Final = (3, 5, 0)
 
 
-def audited(rows: Sequence[Row], facts: Facts) -> list[Audited]:
+def audited(rows: Sequence[Row], facts: Facts) -> list[AuditRow]:
     return ClassicAudit(facts, {}).take({"classic_group_metadata": table(rows)})
 
 
-def told(found: Sequence[Audited], rows: Sequence[Row]) -> str:
+def told(found: Sequence[AuditRow], rows: Sequence[Row]) -> str:
     wrong = [(each, row) for each, row in zip(found, rows, strict=True) if each.verdict != Verdict.SAME]
     each, row = min(wrong, key=lambda pair: len(str(pair[1])))
     return f"{len(wrong)} of {len(found)}:\n{each}\n{row}"
 
 
-def line_of(audit: Audited) -> str:
+def line_of(audit: AuditRow) -> str:
     """Releases that do the same."""
     return str(audit.variant).split(";")[0].removeprefix("clients ")
 
 
-def line_of_newest(audit: Audited) -> str:
+def line_of_newest(audit: AuditRow) -> str:
     return LINES[str(audit.assignor)][0].name
 
 
@@ -51,7 +52,7 @@ def line_of_newest(audit: Audited) -> str:
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
 def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: int, seed: int) -> None:
     random = Random(seed)
-    groups = random_lives(random, list(ASSIGNORS), lives, has_racks=release >= RACKS_SINCE)
+    groups = random_lives(random, list(OF_LEADERS), lives, has_racks=release >= RACKS_SINCE)
     rows = records(groups, lived(groups, JARS[release]))
     found = audited(rows, facts_of(groups))
     assert all(each.verdict == Verdict.SAME for each in found), told(found, rows)
@@ -72,7 +73,7 @@ def newest_lives() -> tuple[list[Life], list[Row]]:
     """Of an own seed: each alteration begins with the same lives."""
     seed = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
     sys.stdout.write(f"GROUPSCOPE_SEED={seed}\n")
-    groups = random_lives(Random(seed), list(ASSIGNORS), 2 * LIVES)
+    groups = random_lives(Random(seed), list(OF_LEADERS), 2 * LIVES)
     return groups, records(groups, lived(groups, JARS[4, 3, 1]))
 
 

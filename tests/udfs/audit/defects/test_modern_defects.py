@@ -22,7 +22,7 @@ from tests.builders.groups.target_log import (
     pattern,
     target,
 )
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 
 TOPICS = ["orders", "payments"]
@@ -78,7 +78,7 @@ def test_18688_partitions_hop_to_the_first_members() -> None:
     assert (new.verdict, new.known_defect) == (Verdict.SAME, None)
 
 
-def ranged(of_a: dict[str, Iterable[int]], of_b: dict[str, Iterable[int]]) -> Audited:
+def ranged(of_a: dict[str, Iterable[int]], of_b: dict[str, Iterable[int]]) -> AuditRow:
     log = TargetLog()
     log.write(0, about("a", TOPICS, server_assignor="range"), listed(orders=4, payments=4), epoch(1),
               target("a", orders=range(4), payments=range(4)), completed(1))  # fmt: skip

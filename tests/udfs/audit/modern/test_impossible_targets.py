@@ -18,7 +18,7 @@ from tests.builders.groups.target_log import (
     target,
 )
 from udfs.audit import modern_targets
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern_audit import ModernAudit
 from udfs.groups.modern import records
@@ -27,7 +27,7 @@ LOGS = 60
 SOAK_LOGS = 5_000
 
 
-def audited(seed: int) -> list[Audited]:
+def audited(seed: int) -> list[AuditRow]:
     """In two runs."""
     random = ImpossibleTargets(seed)
     log = random.log(random.any_of((5, 15, 40, 80)))
@@ -100,7 +100,7 @@ def test_an_error_of_ours_in_any_handler_ends_the_audit(record_type: int, monkey
         audit_once(whole_log(), Facts(default_assignor="uniform"))
 
 
-@pytest.mark.parametrize("name", ["asked", "recomputed", "findings", "known_defect"])
+@pytest.mark.parametrize("name", ["member_inputs", "recompute", "findings", "known_defect"])
 def test_an_error_of_ours_in_an_answer_ends_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modern_targets, name, fail)
     with pytest.raises(KeyError, match="no such thing"):

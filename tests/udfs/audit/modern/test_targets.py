@@ -23,7 +23,7 @@ from tests.builders.groups.target_log import (
     topic_id,
 )
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, GroupRule
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.metadata_hash import group_hash
@@ -45,7 +45,7 @@ def joined_twice(metadata_hash: int | None = SIX) -> TargetLog:
     return log
 
 
-def verdicts(rows: Sequence[Audited]) -> list[str]:
+def verdicts(rows: Sequence[AuditRow]) -> list[str]:
     return [str(row.verdict) for row in rows]
 
 
@@ -335,7 +335,7 @@ def test_what_a_rule_asks_for_is_checked() -> None:
     assert not any(check.name == "co_partitioned" for row in audit(log, known(orders=2)) for check in row.checks)
 
 
-def shared(of_a: list[int], of_b: list[int]) -> Audited:
+def shared(of_a: list[int], of_b: list[int]) -> AuditRow:
     log = TargetLog(group_type="share")
     initialized = [{"state": "initialized", "topic_id": topic_id("orders"), "topic_name": "orders",
                     "partitions": [0, 1]}]  # fmt: skip

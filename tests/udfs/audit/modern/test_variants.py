@@ -21,7 +21,7 @@ from tests.builders.groups.target_log import (
 )
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.facts import Facts
-from udfs.audit.modern.assignor_votes import voted
+from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern_audit import ModernAudit, latest_of
 from udfs.topics.metadata_hash import group_hash
 
@@ -60,9 +60,9 @@ def test_twins_are_walked_by_when_they_came_and_else_the_other_way_round(
 
 
 def test_votes_are_counted_and_a_tie_goes_by_javas_map() -> None:
-    assert voted([None, "range", "uniform", "range"]) == "range"
-    assert voted(["range", "uniform"]) == voted(["uniform", "range"]) == "uniform"
-    assert voted([None, None]) is None
+    assert most_voted([None, "range", "uniform", "range"]) == "range"
+    assert most_voted(["range", "uniform"]) == most_voted(["uniform", "range"]) == "uniform"
+    assert most_voted([None, None]) is None
 
 
 def test_ids_are_paired_with_names_by_who_has_them() -> None:

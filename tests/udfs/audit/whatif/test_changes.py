@@ -18,7 +18,7 @@ from udfs.assignors.questions.problems import AssignorFailed, Rows
 from udfs.assignors.questions.specs import GroupProtocol
 from udfs.audit.checks.facts import Facts
 from udfs.audit.whatif.answers import answers, each_once
-from udfs.audit.whatif.changes import GroupChange, changed
+from udfs.audit.whatif.changes import GroupChange, apply_change
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES
 from udfs.audit.whatif.costs import best, moves_between, num_moved, num_stopped
 from udfs.audit.whatif.question_lines import owned_of, spec_lines
@@ -30,7 +30,7 @@ EAGER = {("classic", "range"), ("classic", "roundrobin"), ("classic", "sticky")}
 
 def test_members_leave_and_join_and_topics_grow() -> None:
     made = latest({"c1": "a0 a1", "c2": "a2 b0", "new-1": ""}, "a3 b1")
-    found = changed(made, GroupChange(("c1",), 2, {"a": 5}))
+    found = apply_change(made, GroupChange(("c1",), 2, {"a": 5}))
     assert [(each.member_id, each.owned, each.subscribed_topics) for each in found.members] == [
         ("c2", (("a", (2,)), ("b", (0,))), ("a", "b")),
         ("new-1", (), ("a", "b")),
@@ -38,12 +38,12 @@ def test_members_leave_and_join_and_topics_grow() -> None:
         ("new-3", (), ("a", "b")),
     ]
     assert [(topic.name, topic.partitions) for topic in found.topics] == [("a", 5), ("b", 1)]
-    assert changed(made, GroupChange()) == made
+    assert apply_change(made, GroupChange()) == made
 
 
 def test_versions_of_subscriptions_go_with_their_members() -> None:
     made = latest({"c1": "a0", "c2": "a1"}, "a2", subscription_versions=(0, 3))
-    assert changed(made, GroupChange(("c1",), 1)).subscription_versions == (3, None)
+    assert apply_change(made, GroupChange(("c1",), 1)).subscription_versions == (3, None)
 
 
 def test_partitions_of_a_member_that_goes_move_and_stop() -> None:
@@ -64,20 +64,21 @@ def row(protocol: str, assignor: str, *numbers: int) -> dict[str, Any]:
 @pytest.mark.parametrize(("rows", "in_force", "sentence"), [
     ([row("classic", "range")], None, None),
     ([row("classic", "range", 0, 1, 5), row("consumer", "uniform", 0, 1, 1), row("consumer", "range")], None,
-     "uniform of the consumer protocol is the most even and moves the fewest: "
-     "members even, 1 partition moves, reading of 1 stops."),
+     "uniform of the consumer protocol has the best balance and moves the fewest partitions: "
+     "members have equally many partitions, 1 partition moves, 1 not read during the move."),
     ([row("classic", "range", 3, 0, 0), row("consumer", "uniform", 1, 4, 4)], ("classic", "range"),
-     "uniform of the consumer protocol is the most even: members differ by up to 1 partition, 4 partitions move, "
-     "reading of 4 stops; range of the classic protocol (in force) moves and stops the fewest partitions: "
-     "members differ by up to 3 partitions, 0 partitions move, reading of 0 stops."),
+     "uniform of the consumer protocol has the best balance: members differ by up to 1 partition, 4 partitions move, "
+     "4 not read during the move; range of the classic protocol (in force) moves and stops the fewest partitions: "
+     "members differ by up to 3 partitions, 0 partitions move, 0 not read during the move."),
     ([row("classic", "range", 1, 2, 9), row("consumer", "uniform", 0, 1, 1)], ("classic", "range"),
-     "uniform of the consumer protocol is the most even and moves the fewest: members even, 1 partition moves, "
-     "reading of 1 stops; range of the classic protocol (in force): members differ by up to 1 partition, "
-     "2 partitions move, reading of 9 stops."),
+     "uniform of the consumer protocol has the best balance and moves the fewest partitions: "
+     "members have equally many partitions, 1 partition moves, 1 not read during the move; "
+     "range of the classic protocol (in force): members differ by up to 1 partition, "
+     "2 partitions move, 9 not read during the move."),
     # Of equals the one in force: nothing is gained by a change.
     ([row("classic", "sticky", 0, 1, 1), row("consumer", "uniform", 0, 1, 1)], ("consumer", "uniform"),
-     "uniform of the consumer protocol (in force) is the most even and moves the fewest: "
-     "members even, 1 partition moves, reading of 1 stops."),
+     "uniform of the consumer protocol (in force) has the best balance and moves the fewest partitions: "
+     "members have equally many partitions, 1 partition moves, 1 not read during the move."),
 ])  # fmt: skip
 def test_a_sentence_says_which_assignor_wins_and_at_what_price(
     rows: list[dict[str, Any]], in_force: tuple[str, str] | None, sentence: str | None
@@ -118,7 +119,7 @@ def test_answers_are_those_of_kafkas_own_assignors(choice: tuple[str, str], rng:
     for spec, change, lists in zip(specs, changes, after, strict=True):
         made = as_latest(spec, GroupType.CLASSIC)
         asked = {"group_protocol": protocol, "assignor": assignor, "is_possible": lists is not None}
-        told = told_of(asked, made, Question(changed(made, change), Facts()), change)
+        told = told_of(asked, made, Question(apply_change(made, change), Facts()), change)
         assert told.row["is_possible"] == (lists is not None), (spec, change, told.row)
         if lists is None:
             continue
@@ -159,7 +160,7 @@ def test_assign_answers_the_printed_question_as_the_what_if_does(
         spec = random_share_spec(rng, is_equal) if is_share else random_spec(rng, assignor, is_equal)
         made = as_latest(spec, GroupType.SHARE if is_share else GroupType.CONSUMER)
         if number % 2:
-            made = changed(made, some_change(rng, spec))
+            made = apply_change(made, some_change(rng, spec))
         question = Question(made, Facts())
         (answer,) = answers([question], protocol, assignor)
         if isinstance(answer, AssignorFailed):

@@ -16,10 +16,14 @@ from udfs.assignors.questions.specs import GroupProtocol, Member, Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.whatif.answers import answers
-from udfs.audit.whatif.compare_assignors import WhatIf, what_if, what_ifs
+from udfs.audit.whatif.compare_assignors import WhatIf, what_ifs
 from udfs.audit.whatif.questions import Question
 
 ID = "AAAAAAAAAAAAAAAAAAAAA{}"
+
+
+def what_if(of: Latest, facts: Facts) -> list[WhatIf]:
+    return what_ifs([of], facts)
 
 
 def latest(

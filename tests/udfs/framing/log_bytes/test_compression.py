@@ -59,6 +59,13 @@ def test_broken_snappy_is_told(payload: bytes) -> None:
     assert wrong.value.fault.reason in {"bad_compression", "too_large"}
 
 
+@pytest.mark.parametrize("payload", [b"\x82\x80" * 3, b"\xff" * 6, b"\xff" * 5 + b"\x01", b"\xff"])
+def test_a_snappy_size_without_an_end_is_no_size(payload: bytes) -> None:
+    with pytest.raises(Wrong) as wrong:
+        decompressed(Codec.SNAPPY, payload)
+    assert wrong.value.fault.reason == "bad_compression"
+
+
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
 def test_a_broken_payload_does_no_harm_to_the_next(rng: np.random.Generator, codec: Codec) -> None:
     decompressor = Decompressor()

@@ -19,7 +19,7 @@ from tests.builders.groups.modern_log import (
     topics_counted,
     waits,
 )
-from udfs.groups.history.change_details import Change, departed, detail, joined, member_name
+from udfs.groups.history.change_details import Change, departure_change, detail, join_change, member_name
 from udfs.groups.readers.modern_values import GroupEpoch
 
 TWO = (member("a", "t0 t1"), member("b", "t2"))
@@ -48,14 +48,18 @@ def of_modern(log: Log, *names: str, **more: Any) -> list[Any]:
 
 
 def test_of_many_names_the_first_are_told_and_the_rest_counted() -> None:
-    text = detail("member_joined", [joined(f"m-{number}") for number in range(100)])
+    text = detail("member_joined", [join_change(f"m-{number}") for number in range(100)])
     assert text == "members m-0, m-1, m-2 and 97 more joined"
-    assert detail("member_joined", [joined("m-1"), joined("m-1")]) == "member m-1 joined"
+    assert detail("member_joined", [join_change("m-1"), join_change("m-1")]) == "member m-1 joined"
     assert detail("unknown", []) is None
 
 
 def test_what_set_it_off_comes_first() -> None:
-    changes = [joined("m"), departed("n", "session_timeout_likely"), Change("assignor_changed", "", "range → sticky")]
+    changes = [
+        join_change("m"),
+        departure_change("n", "session_timeout_likely"),
+        Change("assignor_changed", "", "range → sticky"),
+    ]
     assert detail("assignor_changed", changes) == "range → sticky; member m joined; member n timed out"
 
 

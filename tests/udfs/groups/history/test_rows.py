@@ -113,3 +113,18 @@ def test_the_order_of_the_columns_of_a_table_does_not_change_the_values_under_th
     )
     assert second.column_names == first.column_names[::-1]
     assert second.to_pylist() == first.to_pylist()
+
+
+def test_equal_rows_of_several_partitions_give_what_each_gives_alone() -> None:
+    topics = TopicCodes()
+    a, b = (topics.of_name(name) << SHIFT for name in "ab")
+    rows = [
+        row(PARTITION_MOVES, tp=a | 1, to_member_id="m1"),
+        row(PARTITION_MOVES, tp=b | 7, to_member_id="m1"),
+        row(PARTITION_MOVES, tp=frozenset({a | 2}), to_member_id="m1"),
+        row(PARTITION_MOVES, tp=a | 3, to_member_id="m1", idle_ms=0),
+        row(PARTITION_MOVES, tp=a | 4, to_member_id="m2", idle_ms=0),
+        row(PARTITION_MOVES, tp=a | 5, to_member_id="m1"),
+    ]
+    alone = [arrow_rows(PARTITION_MOVES, [each], topics, "c", 4).to_pylist() for each in rows]
+    assert arrow_rows(PARTITION_MOVES, rows, topics, "c", 4).to_pylist() == [each for some in alone for each in some]

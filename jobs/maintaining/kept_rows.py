@@ -1,0 +1,35 @@
+"""Which rows of each cluster are kept."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pyarrow as pa
+
+from jobs.maintaining.old_rows import REBALANCES, STATES, Kept, assignments_in_effect, columns_needed, newest_states
+from jobs.maintaining.term import history_kept_since
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import TABLES
+from schemas.tables.state.gated import GATED_INPUTS
+from udfs.arrays.arrow_schema import table_schema
+
+ASSIGNMENT_COLUMNS = (*columns_needed(REBALANCES), "end_time")
+
+
+def kept_rows(warehouse: Warehouse, cluster: str, keep: timedelta, started_ms: int, first_run_id: str) -> Kept | None:
+    """None: all of them."""
+    since = history_kept_since(warehouse, cluster, keep, started_ms)
+    if since is None:
+        return None
+    gated = warehouse.rows(GATED_INPUTS.name, ["run_id"], cluster)
+    return Kept(
+        since,
+        first_run_id,
+        frozenset([] if gated is None else gated.column("run_id").to_pylist()),
+        newest_states(rows_of(warehouse, STATES, cluster, columns_needed(STATES))),
+        assignments_in_effect(rows_of(warehouse, REBALANCES, cluster, ASSIGNMENT_COLUMNS), since),
+    )
+
+
+def rows_of(warehouse: Warehouse, table: str, cluster: str, columns: Sequence[str]) -> pa.Table:
+    rows = warehouse.rows(table, columns, cluster)
+    return table_schema(TABLES[table]).empty_table() if rows is None else rows

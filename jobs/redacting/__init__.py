@@ -1,0 +1,1 @@
+"""Copies of finished warehouses in which names are keyed hashes and raw bytes are NULL."""

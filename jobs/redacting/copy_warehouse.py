@@ -1,0 +1,144 @@
+"""Copies a finished warehouse, all its clusters, with hashes in the place of names.
+
+The copy has every table that users see, at the versions of the newest run, each in its first Delta version. Tables that
+only the next run reads are empty, since no run may change the copy. Its marker is written last: without it, no command
+takes the folder for a warehouse.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.output.failure import Failure
+from jobs.output.progress import counting
+from jobs.redacting.redacted_rows import RedactedRows, names_in, redacted_rows
+from jobs.reporting.rows.redaction import Key
+from jobs.storage.closes import wait_for_closes
+from jobs.storage.stored_path import Place, parquet_source, write_whole
+from jobs.storage.stored_path import names_in as file_names_in
+from jobs.warehouses.delta_commits import create
+from jobs.warehouses.delta_tables import Change, DataFile, file_path, files_of, is_open
+from jobs.warehouses.manifest import RUNS
+from jobs.warehouses.older_tables import with_missing_columns
+from jobs.warehouses.open_warehouse import unusable_when_full
+from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.warehouse import Warehouse
+from jobs.warehouses.warehouse_marker import MARKER, marker_text
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from schemas.words.exit_codes import ExitCode
+from udfs.arrays.arrow_schema import table_schema
+
+# The copy's tables have one version.
+SEQUENCE, VERSION = 1, 0
+
+
+@dataclass(frozen=True)
+class Copied:
+    place: str
+    num_tables: int
+    num_rows: int
+
+    @property
+    def line(self) -> str:
+        return f"{self.place}: a redacted copy, {self.num_tables} tables with {self.num_rows} rows"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    table: Table
+    place: Place
+    is_open: bool | None
+
+
+def copy_warehouse(source: Warehouse, target: Place, key: Key, time_ms: int) -> Copied:
+    with unusable_when_full(target):
+        check_new(target)
+        versions = source.readable_versions()
+        if RUNS not in versions:
+            line = f"{source.address}: no run has finished yet; there is nothing to copy"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
+        files = [file for name, version in versions.items() for file in source_files(source, TABLES[name], version)]
+        redacted = redacted_rows(key.secret, all_names(files))
+        rows = write_tables(source, target, files, versions, redacted, time_ms)
+        wait_for_closes()
+        write_whole(target / MARKER, marker_text(is_redacted=True))
+    return Copied(str(target), len(versions), rows)
+
+
+def check_new(target: Place) -> None:
+    if isinstance(target, Path):
+        if target.exists() and not target.is_dir():
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{target}: is a file; give a new or empty folder for the copy")
+        target.mkdir(parents=True, exist_ok=True)
+    if names := sorted(file_names_in(target)):
+        line = f"{target}: already holds {names[0]}; give a new or empty folder for the copy"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
+
+
+def source_files(source: Warehouse, table: Table, version: int) -> Iterator[SourceFile]:
+    delta, folder = source.open_at(table.name, version), source.path(table.name)
+    for row in [] if delta is None else files_of(delta).to_pylist():
+        yield SourceFile(table, folder / file_path(row["path"]), is_open(table, row))
+
+
+def windows_of(file: SourceFile) -> Iterator[pa.Table]:
+    """The rows, as many at once as their file has together."""
+    schema = table_schema(file.table)
+    with pq.ParquetFile(parquet_source(file.place), pre_buffer=False) as opened:
+        for number in range(opened.num_row_groups):
+            yield with_missing_columns(opened.read_row_group(number, use_threads=False), schema, file.place)
+
+
+def all_names(files: list[SourceFile]) -> set[str]:
+    names: set[str] = set()
+    with counting(len(files), "files") as activity:
+        for file in files:
+            for rows in windows_of(file):
+                names.update(names_in(file.table.name, rows))
+            activity.done += 1
+    # Texts of ours have hosts without Java's slash.
+    return names | {name.removeprefix("/") for name in names}
+
+
+def write_tables(
+    source: Warehouse,
+    target: Place,
+    files: list[SourceFile],
+    versions: dict[str, int],
+    redacted: RedactedRows,
+    time_ms: int,
+) -> int:
+    """`runs` last: whoever looks at the folder before sees no run."""
+    state = [name for name in source.versions() if TABLES[name].is_state]
+    named = [(TABLES[name].folder, VERSION) for name in [*versions, *state] if name != RUNS]
+    num_rows = 0
+    with counting(len(files), "files") as activity:
+        for name in sorted([*versions, *state], key=lambda each: each == RUNS):
+            added: list[DataFile] = []
+            for file in (each for each in files if each.table.name == name):
+                added += write_file(file, target, redacted, named)
+                activity.done += 1
+            num_rows += sum(file.num_rows for file in added)
+            create(target / TABLES[name].folder, TABLES[name], Change(tuple(added)), SEQUENCE, time_ms)
+    return num_rows
+
+
+def write_file(
+    file: SourceFile, target: Place, redacted: RedactedRows, named: list[tuple[str, int]]
+) -> Iterator[DataFile]:
+    written = TableFile(target / file.table.folder, file.table, "redacted")
+    for rows in windows_of(file):
+        hashed = redacted.of(file.table.name, rows)
+        written.write(with_versions(hashed, named) if file.table.name == RUNS else hashed)
+    if (done := written.close()) is not None:
+        yield replace(done, is_open=file.is_open)
+
+
+def with_versions(runs: pa.Table, named: list[tuple[str, int]]) -> pa.Table:
+    place = runs.schema.get_field_index("table_versions")
+    field = runs.schema.field(place)
+    return runs.set_column(place, field, pa.array([named] * runs.num_rows, field.type))

@@ -1,0 +1,149 @@
+"""A disk that is full from a named step of a run on, or that has too little room: the run says so in one line, readers
+see what the last run left, and with room again the next run leaves what an undisturbed one would."""
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from jobs import cli
+from jobs.storage.options import StorageOptions
+from jobs.storage.places import storage_at
+from jobs.warehouses import failpoints
+from jobs.warehouses.failpoints import VARIABLE
+from schemas.words.exit_codes import ExitCode
+from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like
+from tests.jobs.ingested import history, versions
+from tests.jobs.refused import fill, mounted
+from tests.jobs.replayed_logs import told
+
+Capture = pytest.CaptureFixture[str]
+ROOM = 24 << 20
+# After these steps a run needs no more room: its rows are there for readers.
+DONE = {"runs_committed", "manifest_removed"}
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with mounted(tmp_path_factory.mktemp("small") / "disk", str(ROOM)) as folder:
+        yield folder
+
+
+@pytest.fixture
+def chance(seed: int, request: pytest.FixtureRequest) -> random.Random:
+    """Other numbers for each test."""
+    return random.Random(f"{seed} {request.node.name}")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Later runs of a job in a warehouse on a small disk."""
+
+    undisturbed: Undisturbed
+    disk: Path
+    job: str
+
+    def begin(self) -> Path:
+        shutil.rmtree(self.warehouse, ignore_errors=True)
+        before = self.undisturbed.before(self.job, is_later=True)
+        assert before is not None
+        shutil.copytree(before, self.warehouse)
+        return before
+
+    @property
+    def warehouse(self) -> Path:
+        return self.disk / "w"
+
+    @property
+    def filler(self) -> Path:
+        return self.disk / "filler"
+
+    def run(self) -> int:
+        words = [self.job, "--warehouse", str(self.warehouse), *self.undisturbed.words(self.job, is_later=True)]
+        return cli.main(words)
+
+    def fill(self, spare: int = 0) -> None:
+        fill(self.filler, shutil.disk_usage(self.disk).free - spare)
+
+    def check_refused(self, code: int, lines: list[str], before: Path) -> None:
+        assert code == ExitCode.UNUSABLE_WAREHOUSE, lines
+        (line,) = lines
+        assert "No space left on device" in line and str(self.warehouse) in line and line.isprintable()
+        assert versions(self.warehouse) == versions(before)
+        assert history(self.warehouse) == history(before)
+        assert told(self.warehouse, TABLES_OF_JOBS) == told(before, TABLES_OF_JOBS)
+
+    def finish(self, folder: Path) -> None:
+        self.filler.unlink(missing_ok=True)
+        assert self.run() == ExitCode.CLEAN
+        whole = self.undisturbed.after(self.job, is_later=True)
+        check_like(storage_at(str(self.warehouse), StorageOptions()), folder / "copy", whole)
+
+
+@pytest.fixture
+def filled(undisturbed: Undisturbed, disk: Path) -> Iterator[Callable[[str], Filled]]:
+    made: list[Filled] = []
+
+    def of(job: str) -> Filled:
+        made.append(Filled(undisturbed, disk, job))
+        return made[-1]
+
+    yield of
+    for each in made:
+        each.filler.unlink(missing_ok=True)
+
+
+@contextmanager
+def at(point: str, act: Callable[[], None]) -> Iterator[None]:
+    """Acts once, where a failpoint would kill the run."""
+    done: list[str] = []
+
+    def once(_: int, __: int) -> None:
+        if not done:
+            done.append(point)
+            act()
+
+    with pytest.MonkeyPatch.context() as patch:
+        of_process = SimpleNamespace(environ={VARIABLE: point}, getpid=os.getpid, kill=once)
+        patch.setattr(failpoints, "os", of_process)
+        yield
+    assert done, f"the run never came to {point}"
+
+
+def fill_at(run: Filled, point: str, capsys: Capture, folder: Path) -> None:
+    before = run.begin()
+    capsys.readouterr()
+    with at(point, run.fill):
+        code = run.run()
+    lines = capsys.readouterr().err.splitlines()
+    if point in DONE and code == ExitCode.CLEAN:
+        assert not lines
+    else:
+        run.check_refused(code, lines, before)
+    run.finish(folder)
+
+
+def steps(undisturbed: Undisturbed, job: str) -> list[str]:
+    return undisturbed.points(job, is_later=True)
+
+
+def test_a_disk_that_is_full_from_some_step_on(
+    filled: Callable[[str], Filled], undisturbed: Undisturbed, tmp_path: Path, capsys: Capture, chance: random.Random
+) -> None:
+    for job in chance.sample(JOBS, 2):
+        fill_at(filled(job), chance.choice(steps(undisturbed, job)), capsys, tmp_path / job)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("job", JOBS)
+def test_a_disk_that_is_full_from_any_step_on(
+    filled: Callable[[str], Filled], undisturbed: Undisturbed, tmp_path: Path, capsys: Capture, job: str
+) -> None:
+    for point in steps(undisturbed, job):
+        fill_at(filled(job), point, capsys, tmp_path / point)

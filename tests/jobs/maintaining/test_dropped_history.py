@@ -1,0 +1,72 @@
+"""`groupscope maintain` drops closed history beyond the term and nothing else, whichever way runs are cut: rows within
+the term, and all that later runs make, are those of a warehouse that nobody maintained."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import cli
+from schemas.words.exit_codes import ExitCode
+from tests.jobs.ingested import history, rows
+from tests.jobs.maintaining.long_logs import LongLog, Model, as_rows, run, run_all
+from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, OF_THE_RUN, STATES, assert_same, plain, told
+
+KEEP = "3d"
+COMPARED = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED)
+
+
+def maintain(warehouse: Path, *flags: str) -> dict[str, Any]:
+    result = warehouse.with_suffix(".maintain.json")
+    words = ["maintain", "--warehouse", str(warehouse), "--result-file", str(result), "--quiet", *flags]
+    assert cli.main(words) == ExitCode.CLEAN
+    found: dict[str, Any] = json.loads(result.read_text())
+    return found
+
+
+def kept_since(found: dict[str, Any]) -> datetime:
+    (since,) = found["history_kept_since"].values()
+    return datetime.fromisoformat(since).astimezone(UTC)
+
+
+def check_same_within(whole: Path, maintained: Path, since: datetime, about: str) -> int:
+    """How many rows were left out."""
+    every = as_rows(whole, COMPARED)
+    model = Model(every, since)
+    left = {name: [row for row in found if not model.leaves_out(name, row)] for name, found in every.items()}
+    expected = {name: sorted(as_told(name, row) for row in found) for name, found in left.items()}
+    assert_same(expected, told(maintained, COMPARED), about)
+    return sum(len(every[name]) - len(found) for name, found in left.items())
+
+
+def as_told(table: str, row: dict[str, Any]) -> str:
+    kept = {key: plain(table, key, value, row.get("run_id", "")) for key, value in row.items() if key not in OF_THE_RUN}
+    return repr(kept)
+
+
+@pytest.mark.parametrize(("seed", "steps"), [(3, 2), pytest.param(11, 4, marks=pytest.mark.soak)])
+def test_rows_within_the_term_are_those_of_a_warehouse_that_nobody_maintained(
+    tmp_path: Path, seed: int, steps: int
+) -> None:
+    log = LongLog(seed, tmp_path, steps)
+    whole, maintained = tmp_path / "whole", tmp_path / "maintained"
+    dropped = 0
+    for step in range(steps):
+        source = log.write(step)
+        for warehouse in (whole, maintained):
+            run_all(warehouse, source)
+        found = maintain(maintained, "--keep", KEEP)
+        assert check_same_within(whole, maintained, kept_since(found), f"{seed} {step}") >= found["num_rows_dropped"]
+        dropped += found["num_rows_dropped"]
+        assert cli.main(["doctor", "--warehouse", str(maintained)]) == ExitCode.CLEAN
+    assert dropped > 300
+    assert history(maintained) == history(whole)
+    for job in ("replay", "assignments", "lag"):
+        run(job, maintained, "--full")
+        run(job, whole, "--full")
+    # A full run of `lag` keeps verdicts as of other times.
+    compared = [name for name in COMPARED if name != "group_verdicts"]
+    assert_same(told(whole, compared), told(maintained, compared), "rebuilt")
+    assert len(rows(maintained, "runs")) == len(rows(whole, "runs")) + steps

@@ -1,0 +1,175 @@
+"""`groupscope maintain` as a command: what it refuses, whom it waits for, and what others read of its warehouse."""
+
+import json
+import shutil
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from benchmarks.year_of_runs import Year
+from jobs import cli
+from jobs.maintaining.old_rows import DROPPED_FROM
+from jobs.maintaining.preview import COLUMNS
+from jobs.maintaining.upkeep import is_appended_to
+from jobs.warehouses.lock import LOCK_FILE, hold_lock
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
+from tests.builders.generated.log import T0
+from tests.jobs.ingested import ROOT, ingest
+
+DAY_MS = 86_400_000
+DAYS = 5
+# They have rows for each record, snapshot or file: a full replay needs them.
+NEVER_DROPPED = {name for name, table in TABLES.items() if table.job == "ingest" or name == "source_files"}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = Year(tmp_path_factory.mktemp("year"), 3, timedelta(days=2))
+    for day in range(DAYS):
+        found.day(day)
+    return found.warehouse
+
+
+@pytest.fixture
+def warehouse(written: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(written, tmp_path / "w")
+
+
+def maintain(warehouse: Path, *flags: str) -> int:
+    return cli.main(["maintain", "--warehouse", str(warehouse), *flags])
+
+
+def test_every_table_is_of_one_kind() -> None:
+    """A new table must say whether its old rows go."""
+    for name, table in TABLES.items():
+        if is_appended_to(name):
+            assert (name in DROPPED_FROM) != (name in NEVER_DROPPED), table.name
+
+
+@pytest.mark.parametrize("term", ["0d", "400", "d", "-1d", "1w", "1.5d"])
+def test_a_wrong_term_is_refused_with_what_was_expected(
+    warehouse: Path, term: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert maintain(warehouse, f"--keep={term}") == ExitCode.USAGE
+    expected = f"argument --keep: {term!r}; give a number of days or hours, such as 400d or 36h; see"
+    assert expected in capfd.readouterr().err
+
+
+def test_a_warehouse_without_runs_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert maintain(tmp_path / "none", "--keep", "2d") == ExitCode.UNUSABLE_WAREHOUSE
+    assert not (tmp_path / "none").exists()
+    assert "no such folder" in capfd.readouterr().err
+
+
+def test_it_waits_for_another_run_no_longer_than_it_may(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.stat().st_size for path in warehouse.rglob("*.parquet")}
+    with hold_lock(warehouse, 0, "audit", print):
+        assert maintain(warehouse, "--keep", "2d", "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE
+    assert "busy with audit" in capfd.readouterr().err
+    assert {path: path.stat().st_size for path in warehouse.rglob("*.parquet")} == before
+
+
+def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(
+    warehouse: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The second time there is less to do, and more of it in Delta logs."""
+    for keep in ("2d", "1h"):
+        before = content(warehouse)
+        capfd.readouterr()
+        with hold_lock(warehouse, 0, "audit", print):
+            assert (
+                maintain(warehouse, "--keep", keep, "--dry-run", "--lock-wait", "0", "--format", "json")
+                == ExitCode.CLEAN
+            )
+        told = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+        assert content(warehouse) == before
+        assert maintain(warehouse, "--keep", keep, "--format", "json") == ExitCode.CLEAN
+        done = json.loads(capfd.readouterr().out)
+        for name in COLUMNS[1:]:
+            assert sum(row[name] for row in told) == done[name], (keep, name)
+        assert all(done[name] for name in ("num_rows_dropped", "num_files_deleted"))
+
+
+def test_a_dry_run_has_no_result(warehouse: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert maintain(warehouse, "--keep", "2d", "--dry-run", "--result-file", str(tmp_path / "r")) == ExitCode.USAGE
+    assert "--result-file: not allowed with argument --dry-run" in capfd.readouterr().err
+    assert maintain(warehouse, "--keep", "2d", "--dry-run") == ExitCode.CLEAN
+    line = capfd.readouterr().out.splitlines()[-1]
+    assert line.startswith("a run would drop ") and line.endswith("; nothing was changed")
+
+
+def content(warehouse: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file() and path.name != LOCK_FILE}
+
+
+def test_two_of_it_beside_an_audit_take_turns(warehouse: Path, tmp_path: Path) -> None:
+    source = Year(tmp_path / "more", 1, timedelta(days=2), offset=1_000_000).write(
+        DAYS * 86_400, is_new_generation=True
+    )
+    audit = ["audit", "--source", f"segments:{source}", "--report", str(tmp_path / "r"), "--fail-on", "never"]
+    command = [sys.executable, "-m", "jobs.cli"]
+    processes = [
+        subprocess.Popen([*command, *words, "--warehouse", str(warehouse), "--quiet"], cwd=ROOT)
+        for words in (audit, ["maintain", "--keep", "2d"], ["maintain", "--keep", "2d"])
+    ]
+    assert [process.wait(200) for process in processes] == [ExitCode.CLEAN] * 3
+    assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+    jobs = [row["job"] for row in DeltaTable(warehouse / "runs").to_pyarrow_table().to_pylist()]
+    assert (jobs.count("maintain"), jobs.count("gate")) == (2, 1)
+
+
+def test_a_time_before_the_term_is_refused_until_all_is_replayed(
+    warehouse: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    early = ["groups", "--warehouse", str(warehouse), "--format", "json", "--at", str(T0 + DAY_MS)]
+    assert cli.main(early) == ExitCode.CLEAN
+    answer = capfd.readouterr().out
+    assert answer
+    assert maintain(warehouse, "--keep", "2d") == ExitCode.CLEAN
+    capfd.readouterr()
+    assert cli.main(early) == ExitCode.USAGE
+    assert "`groupscope maintain` dropped history before 2026-" in capfd.readouterr().err
+    assert cli.main(["lag", "--warehouse", str(warehouse), "--as-of", early[-1]]) == ExitCode.USAGE
+    assert "`groupscope maintain` dropped history before 2026-" in capfd.readouterr().err
+    assert cli.main(["replay", "--full", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+    capfd.readouterr()
+    assert cli.main(early) == ExitCode.CLEAN
+    assert capfd.readouterr().out == answer
+
+
+def test_each_cluster_has_a_row_in_runs(warehouse: Path, tmp_path: Path) -> None:
+    second = Year(tmp_path / "second", 1, timedelta(days=2))
+    source = second.write(0, is_new_generation=True)
+    ingest(warehouse, "--source", f"segments:{source}", "--cluster", "second")
+    assert maintain(warehouse, "--keep", "2d") == ExitCode.CLEAN
+    rows = DeltaTable(warehouse / "runs").to_pyarrow_table().to_pylist()
+    ours = [row for row in rows if row["job"] == "maintain"]
+    assert {row["cluster"]: row["as_of_time"] is None for row in ours} == {"default": False, "second": True}
+    assert len({row["run_id"] for row in ours}) == 1
+    assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+
+
+@pytest.mark.spark
+def test_both_engines_read_what_it_leaves(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """By checkpoints that are ours: the logs before them are gone."""
+    for _ in range(2):
+        assert maintain(warehouse, "--keep", "1h") == ExitCode.CLEAN
+    logs = DeltaTable(warehouse / "offset_history").version()
+    assert not (warehouse / "offset_history" / "_delta_log" / f"{0:020}.json").exists(), logs
+    answers = {}
+    statement = (
+        "SELECT (SELECT count(*) FROM offset_history) AS history, (SELECT count(*) FROM offset_commits) AS commits, "
+        "(SELECT count(*) FROM runs) AS runs, (SELECT sum(committed_offset) FROM offset_history) AS offsets"
+    )
+    capfd.readouterr()
+    for engine in ("local", "spark"):
+        words = ["sql", statement, "--warehouse", str(warehouse), "--format", "json", "--engine", engine]
+        assert cli.main(words) == ExitCode.CLEAN
+        answers[engine] = json.loads(capfd.readouterr().out)
+    assert answers["local"] == answers["spark"]
+    assert answers["local"]["history"] > 0

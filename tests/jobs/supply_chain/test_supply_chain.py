@@ -1,0 +1,113 @@
+"""The lock, the list of licences, the bill of materials, and the check against advisories."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from jobs.docs_pages import licences
+from jobs.supply_chain import advisories, bill, package_list
+from jobs.supply_chain.parts import LOCK, locked_packages, needed_packages
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("lock", [LOCK, ROOT / "tests" / "fuzz" / "requirements.lock"], ids=["all", "fuzz"])
+def test_every_line_of_a_lock_is_pinned_and_hashed(lock: Path) -> None:
+    text = lock.read_text()
+    joined = re.sub(r" *\\\n *", " ", text)
+    lines = [line for line in joined.splitlines() if line.strip() and not line.strip().startswith("#")]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[a-z0-9._-]+==\S+( --hash=sha256:[0-9a-f]{64})+", line.strip()), line
+    # Nor does it say from where.
+    assert "://" not in text and "index" not in text.lower()
+
+
+def test_the_lock_has_what_the_project_asks_for() -> None:
+    versions = {package.name: package.version for package in locked_packages()}
+    asked = re.findall(r'^    "([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^"; ]+)', (ROOT / "pyproject.toml").read_text(), re.M)
+    assert len(asked) > 30
+    for name, version in asked:
+        assert versions[re.sub(r"[._]", "-", name.lower())] == version
+
+
+def test_a_package_is_needed_if_something_needed_asks_for_it() -> None:
+    needed = needed_packages()
+    # As the comments of the lock say it, which count what an extra of a package needs with the package.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = (*project["dependencies"], *project["optional-dependencies"]["kafka"])
+    wanted = {each.split("==")[0].replace("_", "-") for each in asked}
+    parents = parents_in(LOCK.read_text())
+    while more := {name for name, above in parents.items() if above & wanted} - wanted:
+        wanted |= more
+    assert needed <= wanted
+    assert {"pyspark", "py4j", "numba", "llvmlite", "great-expectations", "jsonschema", "kafka-python"} <= needed
+    assert not needed & {"pytest", "ruff", "moto", "boto3", "playwright", "pip-audit", "fqdn"}
+
+
+def parents_in(lock: str) -> dict[str, set[str]]:
+    found = {}
+    for entry in re.findall(r"^[a-z0-9].*\n(?: .*\n)*", lock, re.MULTILINE):
+        _, _, comment = entry.partition("# via")
+        found[entry.split("==")[0]] = set(re.findall(r"[\w.-]+(?= \(|\s|$)", comment.replace("#", " ")))
+    return found
+
+
+def test_the_list_for_clusters_is_of_lines_of_the_lock() -> None:
+    text = "".join(f"{line}\n" for line in package_list.lines())
+    names = {line.split("==")[0] for line in text.splitlines() if "==" in line}
+    assert names == needed_packages()
+    assert {line.rstrip(" \\") for line in text.splitlines()} <= {
+        line.rstrip(" \\") for line in LOCK.read_text().splitlines()
+    }
+    assert len(re.findall("--hash", text)) > 2 * len(names)
+
+
+def test_the_bill_of_materials_is_valid_and_complete() -> None:
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    text = bill.text()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    components = {each["purl"]: each for each in json.loads(text)["components"]}
+    pinned = re.findall(r"^([a-z0-9._-]+)==(\S+)", LOCK.read_text(), re.M)
+    assert {f"pkg:pypi/{name}@{version}" for name, version in pinned} == {each for each in components if "pypi" in each}
+    by_name = {each["name"]: each for each in components.values()}
+    assert by_name["py4j"]["scope"] == "required" and by_name["pytest"]["scope"] == "excluded"
+    assert "pkg:maven/io.delta/delta-storage@4.4.0" in components
+    assert bill.text() == text
+
+
+def test_the_page_of_licences_names_every_package() -> None:
+    text = licences.page()
+    for package in locked_packages():
+        assert f"| {package.name} | {package.version} | " in text
+    assert "| pyarrow | 26.0.1 | Apache-2.0 |" in text
+
+
+def test_what_was_not_checked_is_not_called_clean() -> None:
+    unknown = {"name": "a", "skip_reason": "Dependency not found"}
+    clean, flawed = {"name": "b", "version": "1", "vulns": []}, {"name": "c", "version": "2", "vulns": [{"id": "X-1"}]}
+    assert advisories.verdict([clean]) == (["1 package checked, none has a known flaw."], 0)
+    lines, code = advisories.verdict([unknown, unknown])
+    assert code == 2 and lines[0].startswith("Nothing was checked")
+    lines, code = advisories.verdict([unknown, clean])
+    assert code == 2 and lines[0].endswith("does not know them: a")
+    lines, code = advisories.verdict([unknown, clean, flawed])
+    assert code == 1 and lines[0] == "c 2: X-1, mended in no release" and lines[-1] == "2 packages checked."
+    assert advisories.verdict([])[1] == 2
+
+
+def test_the_command_says_in_one_way_what_it_checked() -> None:
+    """With or without a service that answers."""
+    program = [sys.executable, "-m", "jobs.supply_chain.advisories"]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode in {0, 1, 2} and not done.stderr
+    assert ("checked" in done.stdout.splitlines()[-1]) and ("Nothing was checked" in done.stdout) <= (
+        done.returncode == 2
+    )

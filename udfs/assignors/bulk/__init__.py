@@ -1,1 +1,0 @@
-"""Assignments of many groups in one call."""

@@ -1,0 +1,1 @@
+"""The leader's `range` for members and replicas that name their racks."""

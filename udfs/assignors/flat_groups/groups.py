@@ -1,0 +1,132 @@
+"""The columns that groups of leaders and of coordinators have in common."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java.iteration_order import dense_ranks, java_sort_keys
+from udfs.assignors.questions.problems import Answer, Assignment, AssignorFailed, Codes, Numbers, Problem, Rows
+from udfs.assignors.questions.server_problems import ServerProblem
+
+Column = TypeVar("Column", bound=np.generic)
+Asked = TypeVar("Asked", Problem, ServerProblem)
+# So many members at a time stay in the processor's cache.
+MEMBERS_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True)
+class FlatGroups(Generic[Asked]):
+    """Members, topics and classes are numbered within their group."""
+
+    problems: Sequence[Asked]
+
+    def sizes(self, *others: Sequence[int]) -> Numbers:
+        """By group, in the columns of udfs/assignors/flat_groups/kernels.py; `others` are those from ROWS on."""
+        columns = [
+            [len(each.members) for each in self.problems],
+            [len(each.topics) for each in self.problems],
+            [len(each.topics_of_class) for each in self.problems],
+            [sum(map(len, each.topics_of_class)) for each in self.problems],
+            *others,
+        ]
+        return np.array(columns, np.int64).T.copy()
+
+    @cached_property
+    def members(self) -> list[str]:
+        return list(chain.from_iterable(problem.members for problem in self.problems))
+
+    @cached_property
+    def topics(self) -> list[str]:
+        return list(chain.from_iterable(problem.topics for problem in self.problems))
+
+    @property
+    def classes(self) -> Codes:
+        return self.column(lambda problem: problem.class_of_member)
+
+    @property
+    def lists(self) -> tuple[Numbers, Codes]:
+        """The lists of topics of the classes: their sizes, and the topics."""
+        lists = list(chain.from_iterable(problem.topics_of_class for problem in self.problems))
+        return np.array(list(map(len, lists)), np.int64), np.concatenate(lists) if lists else np.empty(0, np.int32)
+
+    @property
+    def counts(self) -> Numbers:
+        return self.column(lambda problem: problem.counts)
+
+    def rows(self, of: Callable[[Asked], Rows]) -> tuple[Codes, Codes, Codes]:
+        return (
+            self.column(lambda problem: of(problem).members),
+            self.column(lambda problem: of(problem).topics),
+            self.column(lambda problem: of(problem).partitions),
+        )
+
+    def column(self, of: Callable[[Asked], NDArray[Column]]) -> NDArray[Column]:
+        if len(self.problems) == 1:
+            # Half the time of a concatenation, which counts where a group is small.
+            return of(self.problems[0]).copy()
+        return np.concatenate([of(problem) for problem in self.problems])
+
+    @property
+    def ranks_of_members(self) -> list[int]:
+        """String.compareTo among them."""
+        return dense_ranks(java_sort_keys(self.members))
+
+    @property
+    def ranks_of_topics(self) -> list[int]:
+        return dense_ranks(java_sort_keys(self.topics))
+
+
+def parted(members: Codes, topics: Codes, partitions: Codes, ends: Sequence[int]) -> list[Assignment]:
+    """The rows of one group after another, group by group."""
+    starts = [0, *ends[:-1]]
+    return [
+        Rows(members[start:end], topics[start:end], partitions[start:end])
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def answer_most_together(
+    problems: Sequence[Asked],
+    together: Callable[[Sequence[Asked]], Sequence[Answer]],
+    goes_alone: Callable[[Asked], bool],
+    alone: Callable[[Asked], Assignment],
+) -> list[Answer]:
+    """What an assignor answers to each, in the same order; where it fails, its exception."""
+    of_some = [one(alone, problem) if goes_alone(problem) else None for problem in problems]
+    others = [problem for problem, answer in zip(problems, of_some, strict=True) if answer is None]
+    of_others = iter(answer_together(others, together))
+    return [next(of_others) if answer is None else answer for answer in of_some]
+
+
+def answer_together(problems: Sequence[Asked], together: Callable[[Sequence[Asked]], Sequence[Answer]]) -> list[Answer]:
+    """The same, portion by portion."""
+    found: list[Answer] = []
+    some: list[Asked] = []
+    members = 0
+    for problem in problems:
+        some.append(problem)
+        members += len(problem.members)
+        if members >= MEMBERS_AT_ONCE:
+            found += together(some)
+            some, members = [], 0
+    return [*found, *together(some)] if some else found
+
+
+def one(assign: Callable[[Asked], Assignment], problem: Asked) -> Answer:
+    try:
+        return assign(problem)
+    except AssignorFailed as failure:
+        return failure
+
+
+def answered(answers: Sequence[Answer]) -> Assignment:
+    """The only answer."""
+    (answer,) = answers
+    if isinstance(answer, AssignorFailed):
+        raise answer
+    return answer

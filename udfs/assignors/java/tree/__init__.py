@@ -1,0 +1,1 @@
+"""Buckets of Java's hash tables that became trees."""

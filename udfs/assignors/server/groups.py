@@ -1,0 +1,40 @@
+"""The columns of consumer groups, for loops that answer many at once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.flat_groups.groups import FlatGroups
+from udfs.assignors.java.iteration_order import dense_ranks
+from udfs.assignors.questions.problems import Codes, Numbers
+from udfs.assignors.questions.server_problems import ServerProblem
+
+# From this line of Java on a copied set is made for what it copies.
+FIRST_JDK_OF_NEW_COPIES = 19
+# KAFKA-18688: before, the first members of the walk got the larger shares, whether they had them or not.
+KEEPS_LARGER_SHARES = (4, 0, 1)
+
+
+class ServerGroups(FlatGroups[ServerProblem]):
+    @property
+    def sizes_and_rules(self) -> Numbers:
+        """By group, in the columns of udfs/assignors/server/walks/kernels.py."""
+        return self.sizes(
+            [len(each.targets) for each in self.problems],
+            [each.jdk >= FIRST_JDK_OF_NEW_COPIES for each in self.problems],
+            [each.release >= KEEPS_LARGER_SHARES for each in self.problems],
+            [each.is_homogeneous for each in self.problems],
+        )
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        return self.column(lambda problem: problem.ids)
+
+    @property
+    def targets(self) -> tuple[Codes, Codes, Codes]:
+        return self.rows(lambda problem: problem.targets)
+
+    @property
+    def ranks_of_names_and_ids(self) -> list[int]:
+        """String.compareTo among the names, then Uuid.compareTo among the ids."""
+        ids = [tuple(each) for each in self.ids.tolist()]
+        return [*self.ranks_of_topics, *dense_ranks(ids)]

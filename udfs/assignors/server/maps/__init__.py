@@ -1,0 +1,1 @@
+"""Members' maps of topics to sets of partitions, as Java walks them."""

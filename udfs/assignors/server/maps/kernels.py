@@ -1,0 +1,295 @@
+"""Members' maps of topic ids to sets of partitions, as loops over Java's tables.
+
+Kafka's assignors pass such maps on and walk them, so their order decides who keeps what. An assignor copies a member's
+map as soon as it changes something in it (AssignorHelpers.deepCopyAssignment). What nothing is done to is walked as it
+was made of its record.
+
+What each member has is its rows; a set is rows of one topic that stand together. Topics are numbers.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from udfs.arrays.compiled import compiled
+from udfs.assignors.java.kernels import (
+    COMPUTE,
+    FULL_CHAIN_COMPUTED,
+    REMOVE,
+    TOUCH,
+    Hashes,
+    clear,
+    compute,
+    grown,
+    made,
+    make_room,
+    put,
+    remove,
+    set_key,
+    spread_of,
+    table_capacity,
+    walk,
+)
+from udfs.assignors.java.tree.kernels import NODE, NODES, NOTHING, TIES, UNRANKED, Longs
+from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, is_as_recorded, walk_record
+from udfs.assignors.server.maps.sets.kernels import (
+    ADD,
+    BOARD_ROWS,
+    SET_ENTRIES,
+    SET_OPEN,
+    SET_TAKES,
+    SET_TOPIC,
+    TAKE,
+    copy_sets,
+    enter,
+    group_entries,
+    holds,
+    open_set,
+    size_of,
+    write_sets,
+)
+
+CLOSED: Final = -1
+# The rows of the events of a map: what is done to it, and the set for whose topic it is done.
+EVENT, EVENT_SET = 0, 1
+
+
+@compiled(allocates=False, inlines=False)
+def note(steps: Longs, step: int, kind: int, topic: int, partition: int) -> None:
+    """Writes one step that is done to a member's map, see `walked_maps`."""
+    steps[0, step], steps[1, step], steps[2, step] = kind, topic, partition
+
+
+@compiled(inlines=False)
+def change_maps(
+    cells: Longs,
+    desk: Longs,
+    board: Longs,
+    starts: Longs,
+    topics: Codes,
+    partitions: Codes,
+    step_starts: Longs,
+    steps: Longs,
+    hashes: Hashes,
+    ranks: Longs,
+    made_for: Longs,
+    is_new_copy: bool,
+    may_repeat: bool,
+    are_walked: Flags,
+    walked: Longs,
+    walked_starts: Longs,
+) -> Any:
+    """Does to the members' maps what the steps say. Writes the sets of each changed map as it is walked, and where each
+    member's start; returns how many things were done to sets, and to how many sets."""
+    open_sets, events = np.full(len(made_for), CLOSED), np.empty((2, desk.shape[1]), np.int64)
+    held_topics, held_partitions = np.empty(desk.shape[1], np.int32), np.empty(desk.shape[1], np.int32)
+    sets = entries = at = 0
+    for member in range(len(starts) - 1):
+        walked_starts[member] = at
+        first, rows, first_set = starts[member], starts[member + 1] - starts[member], sets
+        if step_starts[member] == step_starts[member + 1]:
+            continue
+        if rows:
+            own_topics, own_partitions = topics[first : first + rows], partitions[first : first + rows]
+            if not are_walked[member]:
+                walk_record(
+                    cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, held_topics, held_partitions
+                )
+                own_topics, own_partitions = held_topics, held_partitions
+            sets = copy_sets(board, entries, sets, own_topics, own_partitions, rows, is_new_copy)
+            entries += rows
+        num_old = sets - first_set
+        for number in range(first_set, sets):
+            open_sets[board[SET_TOPIC, number]] = number
+        own_steps = range(step_starts[member], step_starts[member + 1])
+        entries, sets, num_events = do_steps(
+            board, steps, own_steps, entries, sets, open_sets, made_for, may_repeat, events
+        )
+        for number in range(first_set, sets):
+            open_sets[board[SET_TOPIC, number]] = CLOSED
+        if sets - first_set <= FULL_CHAIN_COMPUTED:
+            at += walk_few_topics(board, first_set, num_old, sets, hashes, events, num_events, walked, at)
+        else:
+            at += walk_topics(cells, board, first_set, num_old, sets, hashes, ranks, events, num_events, walked[at:])
+    walked_starts[len(starts) - 1] = at
+    return entries, sets
+
+
+@compiled(allocates=False, inlines=False)
+def do_steps(
+    board: Longs,
+    steps: Longs,
+    own_steps: range,
+    entries: int,
+    sets: int,
+    open_sets: Longs,
+    made_for: Longs,
+    may_repeat: bool,
+    events: Longs,
+) -> Any:
+    """Does a member's steps to its sets, and writes what they do to its map. An ADD is computeIfAbsent(topic).add
+    (addPartitionToTargetAssignment); a TAKE is get(topic).remove, and remove(topic) with its last partition
+    (removePartitionFromTargetAssignment). Returns how many things were done to sets, how many sets there are then, and
+    how many events."""
+    num_events = 0
+    for step in own_steps:
+        kind, topic, event = steps[0, step], steps[1, step], NOTHING
+        number = open_sets[topic]
+        if kind == ADD and number == CLOSED:
+            number = open_sets[topic] = sets
+            open_set(board, sets, topic, table_capacity(made_for[topic]))
+            sets += 1
+            event = COMPUTE
+        elif kind == ADD and num_events and events[EVENT, num_events - 1] == COMPUTE:
+            # Another call makes room for what came before.
+            event = TOUCH
+        if kind == TAKE or not (may_repeat and holds(board, entries, number, steps[2, step])):
+            enter(board, entries, number, steps[2, step], kind)
+            entries += 1
+            board[SET_ENTRIES, number] += 1
+            board[SET_TAKES, number] += kind == TAKE
+        if kind == TAKE and not size_of(board, number):
+            board[SET_OPEN, number] = 0
+            open_sets[topic] = CLOSED
+            event = REMOVE
+        if event != NOTHING:
+            events[EVENT, num_events], events[EVENT_SET, num_events] = event, number
+            num_events += 1
+    return entries, sets, num_events
+
+
+@compiled(allocates=False, inlines=False)
+def walk_few_topics(
+    board: Longs,
+    first: int,
+    num_old: int,
+    end: int,
+    hashes: Hashes,
+    events: Longs,
+    num_events: int,
+    walked: Longs,
+    start: int,
+) -> int:
+    """The sets of a map that had so few topics that no bucket can be crowded; returns how many are left.
+
+    The copy is made for as many topics as it takes over (deepCopyAssignment). What was computed stands first in its
+    chain (computeIfAbsent)."""
+    capacity, size = grown(table_capacity(num_old), num_old), num_old
+    for turn in range(num_events):
+        event = events[EVENT, turn]
+        if event == REMOVE:
+            size -= 1
+        else:
+            capacity *= 2 if size > capacity * 3 >> 2 else 1
+            size += event == COMPUTE
+    end_place = start
+    for turn in range(end - first):
+        number = end - 1 - turn if turn < end - first - num_old else first + turn - (end - first - num_old)
+        if not board[SET_OPEN, number]:
+            continue
+        bucket = spread_of(int(hashes[board[SET_TOPIC, number]])) & (capacity - 1)
+        at = end_place
+        while at > start and spread_of(int(hashes[board[SET_TOPIC, walked[at - 1]]])) & (capacity - 1) > bucket:
+            walked[at] = walked[at - 1]
+            at -= 1
+        walked[at] = number
+        end_place += 1
+    return end_place - start
+
+
+@compiled(inlines=False)
+def walk_topics(
+    cells: Longs,
+    board: Longs,
+    first: int,
+    num_old: int,
+    end: int,
+    hashes: Hashes,
+    ranks: Longs,
+    events: Longs,
+    num_events: int,
+    walked: Longs,
+) -> int:
+    """The sets of any map, as HashMap walks their topics after the events; returns how many are left."""
+    for number in range(first, end):
+        topic = board[SET_TOPIC, number]
+        set_key(cells, number - first, int(hashes[topic]), ranks[topic] if len(ranks) else UNRANKED)
+    clear(cells, table_capacity(num_old))
+    put(cells, cells[NODES], cells[NODES] + num_old * NODE)
+    for turn in range(num_events):
+        node = cells[NODES] + (events[EVENT_SET, turn] - first) * NODE
+        if events[EVENT, turn] == REMOVE:
+            remove(cells, node, False)
+        else:
+            make_room(cells)
+            if events[EVENT, turn] == COMPUTE:
+                compute(cells, node)
+    count = walk(cells, walked)
+    for at in range(count):
+        walked[at] += first
+    return count
+
+
+@compiled(inlines=False)
+def walked_maps(
+    starts: Longs,
+    topics: Codes,
+    partitions: Codes,
+    step_starts: Longs,
+    steps: Longs,
+    hashes: Hashes,
+    ranks: Longs,
+    made_for: Longs,
+    is_new_copy: bool,
+    may_repeat: bool,
+    are_walked: Flags,
+    found_members: Codes,
+    found_topics: Codes,
+    found_partitions: Codes,
+    ties: Longs,
+) -> int:
+    """Writes the rows of every member of a group as its map is walked after the member's steps (Map.entrySet); returns
+    how many they are.
+
+    What a member has, in the order of its record, and what is done to it stands from its start to the next one's.
+    `steps`: their kinds, topics and partitions. What is taken must be there; `may_repeat`: what is added may be there.
+    `made_for`: how many partitions the set is made for that comes with a topic. `are_walked`: members whose rows stand
+    as their maps are walked, not as in the record.
+    """
+    members = len(starts) - 1
+    most, room, largest = 1, 0, DEFAULT_CAPACITY
+    for member in range(members):
+        rows, num_steps = starts[member + 1] - starts[member], step_starts[member + 1] - step_starts[member]
+        most = max(most, rows + num_steps)
+        room += rows + num_steps if num_steps else 0
+    for topic in range(len(made_for)):
+        largest = max(largest, table_capacity(made_for[topic]))
+    cells = made(most, grown(largest, most + 1))
+    desk, board = np.empty((6, most + 1), np.int64), np.empty((BOARD_ROWS, room + 1), np.int64)
+    walked, walked_starts = np.empty(room, np.int64), np.empty(members + 1, np.int64)
+    entries, sets = change_maps(
+        cells, desk, board, starts, topics, partitions, step_starts, steps, hashes, ranks, made_for, is_new_copy,
+        may_repeat, are_walked, walked, walked_starts,
+    )  # fmt: skip
+    entry_starts = group_entries(board, entries, sets)
+    at = 0
+    for member in range(members):
+        first, end, before = starts[member], starts[member + 1], at
+        if step_starts[member] != step_starts[member + 1]:
+            own = range(walked_starts[member], walked_starts[member + 1])
+            at = write_sets(cells, desk, board, walked, own, entry_starts, found_topics, found_partitions, at)
+        elif is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
+            for row in range(first, end):
+                found_topics[at], found_partitions[at] = topics[row], partitions[row]
+                at += 1
+        else:
+            own_topics, own_partitions = topics[first:end], partitions[first:end]
+            into_topics, into_partitions = found_topics[at:], found_partitions[at:]
+            walk_record(
+                cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, into_topics, into_partitions
+            )
+            at += end - first
+        for row in range(before, at):
+            found_members[row] = member
+    ties[0] += cells[TIES]
+    return at

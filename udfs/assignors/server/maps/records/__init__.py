@@ -1,0 +1,1 @@
+"""Targets as the coordinator makes them of records, and the order in which Java walks them."""

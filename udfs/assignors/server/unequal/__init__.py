@@ -1,0 +1,1 @@
+"""The coordinator's `uniform` for members that subscribe to different topics."""

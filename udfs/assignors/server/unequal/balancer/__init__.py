@@ -1,0 +1,1 @@
+"""Which members of a topic have most and fewest partitions, in turn."""

@@ -1,0 +1,1 @@
+"""What the coordinator's assignors walk before they assign."""

@@ -1,0 +1,60 @@
+"""What the coordinator's assignors walk before they assign, as loops: names and ids of topics."""
+
+import numpy as np
+
+from udfs.arrays.compiled import compiled
+from udfs.assignors.flat_groups.kernels import NUM_SIZES
+from udfs.assignors.java.kernels import Hashes, table_capacity, walked_keys
+from udfs.assignors.java.tree.kernels import Longs
+from udfs.assignors.server.maps.records.kernels import Codes, copied_capacity
+
+# What follows the sizes of a group.
+IS_NEW_COPY, KEEPS_LARGER, IS_EQUAL = range(NUM_SIZES, NUM_SIZES + 3)
+# For how many ids their table is made: as many as a copied set of the names has room for, or as a map of the names, or
+# of those that the metadata knows.
+LIKE_NAMES, MAP_OF_NAMES, MAP_OF_KNOWN = range(3)
+
+
+@compiled(inlines=False)
+def hashes_of_ids(ids: Longs) -> Hashes:
+    """Uuid.hashCode of pairs of 64 bits."""
+    hashes = np.empty(len(ids), np.uint32)
+    for topic in range(len(ids)):
+        mixed = ids[topic, 0] ^ ids[topic, 1]
+        hashes[topic] = ((mixed >> 32) ^ mixed) & 0xFFFFFFFF
+    return hashes
+
+
+@compiled(inlines=False)
+def walked_subscription(
+    listed: Codes,
+    counts: Longs,
+    hashes: Hashes,
+    id_hashes: Hashes,
+    name_ranks: Longs,
+    id_ranks: Longs,
+    is_new_copy: bool,
+    table: int,
+    ties: Longs,
+) -> Longs:
+    """The topics of a list that the metadata knows, as a walk over a table of their ids meets them; that is filled by a
+    walk over the set of names, a copy of the list."""
+    names = len(listed)
+    ranks = name_ranks[listed] if len(name_ranks) else name_ranks
+    order, names_tied = walked_keys(hashes[listed], ranks, copied_capacity(names, is_new_copy))
+    known, size = np.empty(names, np.int64), 0
+    for place in range(names):
+        topic = listed[order[place]]
+        if counts[topic] > 0:
+            known[size] = topic
+            size += 1
+    known = known[:size]
+    if table == LIKE_NAMES:
+        capacity = copied_capacity(names, is_new_copy)
+    else:
+        capacity = table_capacity((names if table == MAP_OF_NAMES else size) * 4 // 3 + 1)
+    ranks = id_ranks[known] if len(id_ranks) else id_ranks
+    order, ids_tied = walked_keys(id_hashes[known], ranks, capacity)
+    ties[0] += names_tied + ids_tied
+    walked: Longs = known[order]
+    return walked

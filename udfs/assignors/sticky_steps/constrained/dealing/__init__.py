@@ -1,0 +1,1 @@
+"""Who gets what nobody keeps, if all members subscribe to the same topics."""

@@ -1,0 +1,1 @@
+"""Who is believed to own what, where members of sticky groups claim the same."""

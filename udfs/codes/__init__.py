@@ -1,0 +1,1 @@
+"""Codes for names and for rows of numbers, which loops compare instead of texts."""

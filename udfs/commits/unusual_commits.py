@@ -1,0 +1,50 @@
+"""Commits that users may not expect, as rows of replay_anomalies: the broker's clock went back, or older coordinators
+hold another offset."""
+
+import pyarrow as pa
+
+from schemas.words.history import AnomalyKind
+from udfs.arrays.nullable import Numbers
+from udfs.commits.anomalies import CommitAnomalies, certain_rows
+from udfs.commits.effects.fields import O, S
+from udfs.commits.key_states import KeyStates
+
+
+def clock_steps(states: KeyStates, steps: Numbers) -> pa.Table:
+    """One row for each step back, mostly at a failover; not for each record until the clock has caught up: those may
+    be millions."""
+    messages = [f"the record's time is {(old - new) // 1000:,} ms earlier than that of the group's previous commit"
+                for new, old in steps[:, [S.time, S.time_before]].tolist()]  # fmt: skip
+    group, offset = states.group_names.known.take(pa.array(steps[:, S.group])), steps[:, S.offset]
+    found = CommitAnomalies(group, offset, steps[:, S.time], offset, messages)
+    return certain_rows(AnomalyKind.CLOCK_WENT_BACK, found, states.cluster, states.partition)
+
+
+def older_rules(states: KeyStates, overruled: Numbers) -> pa.Table:
+    """Commits of transactions that older coordinators restore, each at its COMMIT marker.
+
+    A deletion while the transaction is open: today's coordinator forgets the pending commit, and so does this replay.
+    The older one keeps pending commits when it loads the log. Of two commits, today's coordinator keeps the later
+    record; the preview of 3.7 keeps the commit whose COMMIT marker is later."""
+    group, topic, partition = states.key_codes.known[:, overruled[:, O.key]]
+    topics = states.topic_names.known.take(pa.array(topic)).to_pylist()
+    rows = zip(topics, partition.tolist(), overruled.tolist(), strict=True)
+    messages = [message(f"{name}-{number}", row) for name, number, row in rows]
+    groups = states.group_names.known.take(pa.array(group))
+    offset, time = overruled[:, O.marker_offset], overruled[:, O.marker_time]
+    found = CommitAnomalies(groups, offset, time, overruled[:, O.offset], messages)
+    return certain_rows(AnomalyKind.OLDER_RULE, found, states.cluster, states.partition)
+
+
+def message(place: str, row: list[int]) -> str:
+    first, newer, theirs = row[O.offset], row[O.newer_offset], row[O.committed]
+    if row[O.is_deleted]:
+        return (
+            f"{place}: record {newer} deleted the offset that record {first} had pending in a transaction, which "
+            "committed later. The old coordinator, up to 3.9, restores that offset when it loads the log"
+        )
+    return (
+        f"{place}: offset {theirs} of record {first} was pending in a transaction until after record {newer} committed "
+        f"{row[O.newer_committed]}. On that COMMIT, the new coordinator of 3.7 (early access) restores {theirs}; all "
+        f"others keep {row[O.newer_committed]}"
+    )

@@ -1,0 +1,1 @@
+"""Reads messages of one layout into columns. Start at `columns.read_columns`."""

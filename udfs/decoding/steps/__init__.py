@@ -1,0 +1,1 @@
+"""Steps of loops: reading and writing numbers and words at any place of some bytes."""

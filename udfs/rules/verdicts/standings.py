@@ -1,0 +1,61 @@
+"""What the rules of our own verdict read about each partition of a group."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from udfs.arrays.nullable import Numbers, numbers
+from udfs.lag.as_of import at
+from udfs.rules.facts.commit_cadence import cadences
+from udfs.rules.verdicts.own_facts import OwnFacts, known_only
+from udfs.rules.verdicts.own_verdict import Standing
+from udfs.rules.verdicts.rewinds import rewinds
+
+
+def standings(facts: OwnFacts) -> Iterator[Standing]:
+    """One for each key, in their order."""
+    has_commit, has_owner = facts.live >= 0, facts.owner >= 0
+    is_late = has_commit & facts.ends.are_known & (facts.lag_available > facts.rules.allowed_lag)
+    back = rewinds(facts)
+    columns = columns_of(facts) | {
+        "cadence": known_only(cadences(facts.commits, facts.group), is_late | (has_owner & ~has_commit)),
+        "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
+    }
+    now, log_until = facts.history.as_of_time, facts.log_until
+    for key, values in enumerate(zip(*columns.values(), strict=True)):
+        about = dict(zip(columns, values, strict=True))
+        yield Standing(now=now, log_until=log_until, rewind=back.get(key), **about)
+
+
+def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
+    ends, has_commit, has_owner = facts.ends, facts.live >= 0, facts.owner >= 0
+    owned_since = at(numbers(facts.keys.owned.column("from_time")), facts.owner, 0)
+    beyond = ends.first_beyond(facts.committed)
+    return {
+        "committed": known_only(facts.committed, has_commit),
+        "held_since": known_only(facts.held_since, has_commit),
+        "last_commit": known_only(facts.last_commit, has_commit),
+        "start_offset": known_only(ends.newest_start, ends.are_known),
+        "end_offset": known_only(ends.newest, ends.are_known),
+        "end_time": known_only(ends.newest_time, ends.are_known),
+        "is_unsubscribed": facts.is_unsubscribed.tolist(),
+        "is_group_idle": facts.is_group_idle.tolist(),
+        "is_recreated": facts.is_recreated.tolist(),
+        "is_in_hole": facts.is_in_hole.tolist(),
+        "is_clock_doubtful": facts.is_clock_doubtful.tolist(),
+        "is_now_doubtful": facts.is_now_doubtful.tolist(),
+        "owned_since": known_only(owned_since, has_owner),
+        "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
+        "time_lag": facts.time_lags(),
+        "came_since_owned": ends.came_since(owned_since, has_owner),
+        "came_since_commit": ends.came_since(facts.last_commit, has_commit),
+        "came_since_held": ends.came_since(facts.held_since, has_commit),
+    }
+
+
+def num_repeats(facts: OwnFacts) -> Numbers:
+    """Of each key, how often the value that holds was committed."""
+    commits = facts.commits
+    is_repeat = commits.is_effective & (commits.record_offset >= facts.from_offset[commits.key])
+    return np.bincount(commits.key[is_repeat], minlength=facts.keys.size)
