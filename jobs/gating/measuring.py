@@ -8,6 +8,7 @@ from jobs.gating.declarations.metric_files import ALL, SLICE, Metrics, misuse
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.output.failure import Failure
 from jobs.queries.results import QueryResult
+from schemas.words.exit_codes import ExitCode
 
 Value = float | None
 
@@ -40,6 +41,9 @@ def answer_of(metrics: Metrics, statement: str, answer: Callable[[str], QueryRes
         names, rows = answer(statement)
         return QueryResult(names, list(rows))
     except Failure as failure:
+        if failure.code == ExitCode.UNUSABLE_WAREHOUSE:
+            # The statement has no part in it.
+            raise
         raise Failure(failure.code, f"{metrics.place}: {failure}") from None
 
 

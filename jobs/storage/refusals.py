@@ -8,6 +8,7 @@ import errno
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeGuard
 
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -61,6 +62,12 @@ def refusal(error: BaseException, place: str, seconds: float) -> OSError:
     if LOST_CONNECTION.search(text):
         return OSError(errno.EIO, "the server closed the connection: check that it runs, then run it again", place)
     return OSError(errno.EIO, harmless(text) or type(error).__name__, place)
+
+
+def is_refusal(error: BaseException) -> TypeGuard[OSError]:
+    """Whether it says all that there is to say: a storage that refuses or does not answer has no damaged files. A file
+    that is not there was lost."""
+    return isinstance(error, OSError) and bool(error.filename) and not isinstance(error, FileNotFoundError)
 
 
 def status_text(text: str) -> str:

@@ -7,7 +7,9 @@ import json
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 cases, archive, answers = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
 # Only of the driver: executors get it when a case says so.
@@ -21,14 +23,30 @@ from jobs.engine.task import PlanRow, Step, TaskSpec  # noqa: E402
 from jobs.output.failure import run_guarded  # noqa: E402
 
 
+# Of waiting for another task.
+MOST_SECONDS = 60
+
+
 @dataclass
 class Done:
     files: list[tuple[str, object]] = field(default_factory=list)
 
 
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + MOST_SECONDS
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    # For the message to the driver.
+    time.sleep(1)
+
+
 def ends_its_executor(partition: int) -> Done:
-    """The second of two tasks; above it are Spark's daemon and Java."""
-    if partition == 1:
+    """The second of two tasks, once the driver knows that the first is done; above it are Spark's daemon and Java."""
+    first_done = Path(f"{answers}.first_done")
+    if partition == 0:
+        first_done.touch()
+    else:
+        wait_for(first_done)
         daemon = os.getppid()
         with open(f"/proc/{daemon}/stat") as stat:
             java = int(stat.read().rpartition(")")[2].split()[1])

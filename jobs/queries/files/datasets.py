@@ -15,10 +15,10 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
-from jobs.queries.files.table_files import partition_of, unreadable
+from jobs.queries.files.table_files import partition_of, unread
 from jobs.storage.arrow_files import arrow_files
 from jobs.storage.stored_path import StoredPath, parquet_source
-from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, files_of, one_line
+from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, files_of
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
 
@@ -63,7 +63,7 @@ class Scan:
                 for rows in self.row_groups(place, fragment.partition_expression):
                     yield from rows.cast(schema).to_batches()
             except UNREADABLE as error:
-                self.table.failures.append(unreadable(str(place), self.table.version, one_line(error)))
+                self.table.failures.append(unread(str(place), self.table.version, error))
                 raise
 
     def row_groups(self, place: StoredPath, contents: ds.Expression) -> Iterator[pa.Table]:

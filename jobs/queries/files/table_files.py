@@ -6,7 +6,8 @@ from urllib.parse import unquote
 
 from deltalake import DeltaTable
 
-from jobs.output.failure import Failure
+from jobs.output.failure import Failure, os_error_line
+from jobs.storage.refusals import is_refusal
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.older_tables import lacking
@@ -42,7 +43,7 @@ def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
     try:
         delta = warehouse.open_at(name, version)
     except UNREADABLE as error:
-        raise unreadable(str(folder), version, one_line(error)) from None
+        raise unread(str(folder), version, error) from None
     if delta is None:
         raise unreadable(str(folder), version, f"no table at {folder}")
     return delta
@@ -50,6 +51,12 @@ def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
 
 def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool | None:
     return (action.get("partition") or {}).get(IS_OPEN)
+
+
+def unread(place: str, version: int, error: BaseException) -> Failure:
+    if is_refusal(error):
+        return Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place))
+    return unreadable(place, version, one_line(error))
 
 
 def unreadable(place: str, version: int, why: str) -> Failure:
