@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests import short_lived_java
+from tests.drawn_cases import VARIABLE, draw_seed, leave_others_to_soak
 from tests.durations import Durations, known_seconds
 from tests.file_order import File, taking_turns
 
@@ -33,8 +34,18 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.update(short_lived_java.of_spark())
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_report_header() -> str:
+    return f"{VARIABLE}={draw_seed()}"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    leave_others_to_soak(config, items)
+    yield
+    place_in_turns(items)
+
+
+def place_in_turns(items: list[pytest.Item]) -> None:
     markers: dict[str, set[str]] = {}
     for item in items:
         markers.setdefault(item.location[0], set()).update(mark.name for mark in item.iter_markers())
@@ -86,6 +97,16 @@ def no_progress_lines() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_process_that_judges() -> Iterator[None]:
+    """Great Expectations, which takes seconds to load, is loaded once for all commands in this process."""
+    from jobs.gating import run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "cores", lambda: 1)
+        yield
+
+
 @pytest.fixture
 def seed() -> int:
     """Another one each time; GROUPSCOPE_SEED repeats a failure."""
@@ -104,20 +125,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     from jobs.spark.session import spark_session
 
     settings = {
+        **short_lived_java.SETTINGS,
         "spark.master": "local[2]",
         "spark.driver.memory": "1g",
         # The machine's name need not resolve, and no test listens beyond the machine.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        # A few rows at a time: to compile each query would take far longer than to answer it.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        # Each table that a join keeps in memory takes a page: 8 MB by default, so that a few dozen fill the heap.
-        "spark.buffer.pageSize": "256k",
         # Plans of a thousand queries otherwise: only a web page, which is off, would show them.
         "spark.sql.ui.retainedExecutions": "1",
-        # Delta makes out the state of a table in fifty tasks otherwise. A test that unsets it takes it from all others.
-        "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
     session = spark_session("tests", shuffle_partitions=2, settings=settings)

@@ -15,6 +15,16 @@ FLAGS: Final = (
     "-XX:-BytecodeVerificationRemote",
 )
 
+# Of Spark, for a few rows at a time: to compile each query would take far longer than to answer it.
+SETTINGS: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Each table that a join keeps in memory takes a page: 8 MB by default, so that a few dozen fill the heap.
+    "spark.buffer.pageSize": "256k",
+    # Delta makes out the state of a table in fifty tasks otherwise. A test that unsets it takes it from all others.
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+
 
 def of_spark() -> dict[str, str]:
     """The environment that has Spark's scripts start such ones: whoever sets one of these names has the last word."""

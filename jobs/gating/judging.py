@@ -98,7 +98,8 @@ def load() -> Any:
         put_off("scipy.stats")
     # Uses pandas frames: without Spark, Great Expectations loads half a second faster. If Spark is already loaded, a
     # part of it would end a process that was started without a file.
-    with kept_out("pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark"):
+    # And without a grammar of addresses, which jsonschema takes seconds to build if it is there: nothing here needs it.
+    with kept_out("pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark"), kept_out("rfc3987_syntax"):
         import great_expectations
 
     logging.getLogger("great_expectations").setLevel(logging.CRITICAL)

@@ -22,7 +22,6 @@ from jobs.engine.spark import SparkEngine  # noqa: E402
 from jobs.engine.task import PlanRow, Step, TaskSpec  # noqa: E402
 from jobs.output.failure import run_guarded  # noqa: E402
 
-
 # Of waiting for another task.
 MOST_SECONDS = 60
 

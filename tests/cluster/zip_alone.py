@@ -18,6 +18,7 @@ from tests.jobs.ingested import ROOT
 
 PROJECT = ("__editable__", "groupscope")
 SETTINGS = {
+    **short_lived_java.SETTINGS,
     "spark.master": "local[2]",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",

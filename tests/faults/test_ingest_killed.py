@@ -97,6 +97,7 @@ def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -
     assert list((warehouse / RUNS_FOLDER).glob("*.begun")) == []
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("point", list(points()))
 def test_a_run_killed_at_a_named_step(
     tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], point: str

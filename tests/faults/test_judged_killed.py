@@ -60,6 +60,7 @@ def check(left: dict[str, Path], warehouse: Path, job: str, point: str) -> None:
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("job", WORDS)
 def test_a_run_that_is_killed_at_some_step_is_finished_by_the_next(
     left: dict[str, Path], tmp_path: Path, job: str, seed: int

@@ -46,7 +46,8 @@ KNOWN_FAULTS: Final = (
 
 
 # The coordinator of transactions gets an answer that it does not understand from the preview of the new coordinator of
-# groups in 3.9: the transaction never ends, and the next one of the client waits in vain.
+# groups in 3.7 and 3.9: the transaction never ends, and the next one of the client waits in vain, or the play does.
+WAITED_IN_VAIN: Final = "java.lang.IllegalStateException: waited in vain until"
 BROKEN_BROKER: Final = Fault(
     "org.apache.kafka.common.errors.TimeoutException",
     "WriteTxnMarkerResponse does not contain expected error map",
@@ -73,7 +74,8 @@ def on_fresh_broker(release: Release, folder: Path, overrides: dict[str, str], p
 def known_fault(said: str, broker_said: str = "") -> Fault | None:
     """The known fault that caused every printed stack trace; None: something else failed too."""
     # Such a timeout has no trace.
-    if said.lstrip().startswith(BROKEN_BROKER.exception) and BROKEN_BROKER.message in broker_said:
+    is_timeout = said.lstrip().startswith((BROKEN_BROKER.exception, WAITED_IN_VAIN))
+    if is_timeout and BROKEN_BROKER.message in broker_said:
         return BROKEN_BROKER
     faults = [fault_of(*cause) for cause in root_causes(said)]
     return faults[0] if faults and None not in faults else None

@@ -44,6 +44,7 @@ CASES: list[tuple[Callable[[Path], None], ExitCode, str, bool]] = [
 ]
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("damage", "code", "told", "is_found"), CASES)
 def test_damage_is_told_with_its_place(
     tmp_path: Path,

@@ -152,6 +152,7 @@ def test_offsets_do_not_expire_sooner_than_by_the_clock_that_the_broker_has(
     }
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", IN_ANY_ORDER)
 def test_snapshots_in_any_order_over_several_runs_give_what_one_run_gives(
     audited: Mapping[str, Path], tmp_path: Path, rng: np.random.Generator, name: str

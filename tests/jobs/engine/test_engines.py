@@ -53,6 +53,7 @@ def check_equal(one: Path, other: Path) -> None:
     assert_same(told(one, RUN_TABLES), told(other, RUN_TABLES), str(other))
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("number", ["2", "5"])
 def test_worker_processes_make_what_one_process_makes(
     many_tasks: None, alone: Path, tmp_path: Path, number: str

@@ -64,6 +64,7 @@ def statements_of(view: str, meant: str) -> tuple[str, str]:
     return f"SELECT {columns} FROM {view}", f"SELECT {columns} FROM (\n{meant}) AS meant"
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", ["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
 def test_views_of_days_say_what_all_points_say(warehouse: Path, name: str) -> None:
     statements = {view: statements_of(view, meant) for view, meant in BY_VIEW.items()}

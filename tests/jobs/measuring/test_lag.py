@@ -172,6 +172,7 @@ def batches_until(time_ms: int | None) -> dict[str, int]:
     return found
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("first", [[], [0, 1, 2, 5, 19], [20]], ids=["none", "some", "last"])
 def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
     whole: Path, tmp_path: Path, first: list[int]

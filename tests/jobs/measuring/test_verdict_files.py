@@ -43,6 +43,7 @@ def by_time(warehouse: Path) -> Mapping[int, int]:
     return {time: found.count(time) for time in found}
 
 
+@pytest.mark.drawn(1)
 def test_small_files_of_verdicts_are_rewritten_as_soon_as_the_settings_say(
     measured: tuple[Path, list[str], int],
 ) -> None:

@@ -109,6 +109,7 @@ def seen_of_other_topics(session: "SparkSession", path: Path, **how: Any) -> tup
     return rows, seen.get[NUM_OTHER_TOPICS]
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("format", ["parquet", "delta", "json"])
 def test_what_spark_writes_of_its_kafka_source_is_an_archive(
     session: "SparkSession", tmp_path: Path, format: str

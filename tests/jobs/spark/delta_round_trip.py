@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.spark.session import spark_session
+from tests import short_lived_java
 
 
 def double(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -17,6 +18,7 @@ def double(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def main(table: str) -> None:
     settings = {
+        **short_lived_java.SETTINGS,
         "spark.master": "local[1]",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

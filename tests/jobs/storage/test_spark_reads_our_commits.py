@@ -35,6 +35,7 @@ NAMES = {
 }
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_version_has_the_same_rows(name: str, hdfs: str, spark: "SparkSession") -> None:
     storage = storage_at(f"{hdfs}/{uuid4().hex}/w", StorageOptions())

@@ -96,6 +96,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     "spoil",
     [

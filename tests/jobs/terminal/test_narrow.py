@@ -42,6 +42,7 @@ def test_lines_go_on_where_the_text_of_the_first_one_begins(line: str, lines: li
     assert list(paragraph(line, None)) == [line]
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_no_answer_is_wider_than_the_terminal(folder: Path, columns: int) -> None:
     for words in READERS:

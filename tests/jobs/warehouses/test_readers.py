@@ -64,6 +64,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "w"
 
 
+@pytest.mark.drawn(18)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_types_nullability_and_comments_are_as_declared(warehouse: Path, spark: "SparkSession", name: str) -> None:
     declared = [
@@ -109,6 +110,7 @@ def spark_sql(kind: DataType) -> str:
     return kind.simpleString().upper()
 
 
+@pytest.mark.drawn(18)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_delta_rs_duckdb_and_spark_read_the_same_rows(warehouse: Path, spark: "SparkSession", name: str) -> None:
     delta = DeltaTable(warehouse / TABLES[name].folder)
@@ -236,6 +238,7 @@ def changed(warehouse: Path, spark: "SparkSession", tmp_path_factory: pytest.Tem
     return root
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("mode", ["never", "full"])
 def test_an_ingest_goes_on_where_spark_has_changed_tables(
     changed: Path, tmp_path: Path, spark: "SparkSession", mode: str

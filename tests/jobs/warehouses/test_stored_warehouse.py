@@ -57,6 +57,7 @@ def run(place: str, source: str, *flags: str) -> int:
     return cli.main(["ingest", "--warehouse", place, "--source", source, *flags])
 
 
+@pytest.mark.drawn(1)
 def test_ingests_make_the_tables_of_local_ones(
     tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,6 +79,7 @@ def test_ingests_make_the_tables_of_local_ones(
     assert SECRET not in "".join(capsys.readouterr())
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("point", ["files_written", "manifest_written", "table_committed", "runs_committed"])
 def test_a_run_that_was_killed_is_finished_by_the_next(
     tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, point: str, monkeypatch: pytest.MonkeyPatch

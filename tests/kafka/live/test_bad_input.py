@@ -249,6 +249,7 @@ def kill(broker: Broker) -> None:
     process.wait()
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("is_read", [False, True])
 def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:
     """Between two connections it is away for longer than a run waits for an address at which nobody has answered."""

@@ -97,6 +97,7 @@ def partitions_of(snapshot: Snapshot, name: str) -> dict[tuple[str, int], Any]:
     }
 
 
+@pytest.mark.drawn(2)
 def test_a_snapshot_says_what_kafkas_own_tools_say(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

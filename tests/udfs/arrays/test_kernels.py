@@ -4,6 +4,7 @@ Arguments come from `inputs` of the kernel's own tests: `tests/udfs/a/test_kerne
 
 import copy
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ from udfs.arrays.compiled import Loop
 
 ROOT = Path(__file__).parents[3]
 KERNELS = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in (ROOT / "udfs").rglob("kernels.py")]
+
+# With checks everything is compiled anew, which takes seconds for each.
+SOME_KERNELS = 5
 
 
 def loops_of(module: ModuleType) -> Iterator[Loop]:
@@ -63,15 +67,18 @@ def test_compiled_and_plain_loops_give_the_same(name: str, rng: np.random.Genera
             assert equal(arguments, other), called
 
 
-def test_no_loop_reads_or_writes_beyond_an_array(seed: int) -> None:
+@pytest.mark.parametrize("number", [SOME_KERNELS, pytest.param(len(KERNELS), marks=pytest.mark.soak)])
+def test_no_loop_reads_or_writes_beyond_an_array(number: int, seed: int) -> None:
     """With bounds checks in machine code, where such a step would otherwise go unnoticed."""
     with pytest.raises(IndexError):
         sample_loops.write_at.py_func(np.zeros(2, np.int64), 2)
-    chosen = [f"{__file__}::{each.__name__}" for each in (checked, checked_loops)]
+    tried = [f"{checked_loops.__name__}[{name}]" for name in random.Random(seed).sample(sorted(KERNELS), number)]
+    chosen = [f"{__file__}::{each}" for each in (checked.__name__, *tried)]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "python_functions=checked*"]
     environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "GROUPSCOPE_SEED": str(seed)}
     done = subprocess.run([*command, *chosen], env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+    assert f"{1 + number} passed" in done.stdout
 
 
 def checked() -> None:

@@ -40,6 +40,7 @@ def drawn(request: pytest.FixtureRequest, values: int) -> Drawn:
     return Drawn(request.param, seed, values, list(record_cases(request.param, values, seed)))
 
 
+@pytest.mark.drawn(2)
 def test_as_many_of_every_type_and_version_are_drawn(drawn: Drawn) -> None:
     counts = Counter((case.record_type, case.value_version) for case in drawn.cases)
     assert counts == {

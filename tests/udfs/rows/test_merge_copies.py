@@ -166,6 +166,7 @@ def changes(rng: np.random.Generator, kind: ColumnType, value: Any) -> Iterator[
     yield None
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("name", DECODED)
 def test_a_difference_in_any_column_is_a_contradiction(rng: np.random.Generator, name: str) -> None:
     table = TABLES[name]

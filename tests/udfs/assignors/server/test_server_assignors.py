@@ -20,6 +20,7 @@ def cases(rng: np.random.Generator, assignor: str, count: int, **fields: Any) ->
     return [random_spec(rng, assignor, is_equal=bool(i % 2)) | fields for i in range(count)]
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.broker
 @pytest.mark.parametrize("count", [CASES, pytest.param(50 * CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", RELEASES)

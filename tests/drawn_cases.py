@@ -1,0 +1,44 @@
+"""Tests with more cases than a run has time for: of `@pytest.mark.drawn(2)` the seed draws two, others are for
+`make soak`, which runs all. A run that names its tests draws nothing."""
+
+import os
+import random
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+
+import pytest
+
+# Processes that run tests side by side must draw the same, so the first one hands its choice to the others.
+VARIABLE = "GROUPSCOPE_DRAW"
+
+
+def draw_seed() -> str:
+    return os.environ.setdefault(VARIABLE, os.environ.get("GROUPSCOPE_SEED") or str(secrets.randbelow(2**32)))
+
+
+def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    if any("::" in argument for argument in config.args):
+        return
+    runs_all = "soak" in config.option.markexpr.replace("not soak", "")
+    for name, cases in drawn_tests(items).items():
+        kept = [] if runs_all else drawn(cases, f"{draw_seed()} {name}")
+        for case in cases:
+            if case not in kept:
+                case.add_marker(pytest.mark.soak)
+
+
+def drawn_tests(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
+    """Their cases that are no soak tests anyway."""
+    found: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("drawn") and not item.get_closest_marker("soak"):
+            found[item.nodeid.partition("[")[0]].append(item)
+    return found
+
+
+def drawn(cases: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
+    marker = cases[0].get_closest_marker("drawn")
+    assert marker is not None
+    (number,) = marker.args
+    return random.Random(seed).sample(list(cases), min(number, len(cases)))
