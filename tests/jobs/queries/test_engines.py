@@ -110,7 +110,7 @@ def assert_same(both: Both, statement: str) -> int:
     return len(ours.rows)
 
 
-@pytest.mark.drawn(30)
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize("table", USER_TABLES)
 def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> None:
     number = assert_same(both, f"SELECT * FROM {table}")
@@ -118,7 +118,7 @@ def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> 
         assert (number == 0) == (table in ABSENT | EMPTY)
 
 
-@pytest.mark.drawn(20)
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Place, view: str) -> None:
     ours, theirs = answers(both, f"SELECT * FROM {view}")
@@ -127,7 +127,7 @@ def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Plac
         assert list(row_lines(*ours, format)) == list(row_lines(*theirs, format))
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Place, function: str) -> None:
     calls = [
@@ -143,7 +143,7 @@ def test_a_function_takes_what_each_row_gives(both: Both, place: Place) -> None:
         assert assert_same(both, statement) > 0 or place.name == "odd"
 
 
-@pytest.mark.drawn(40)
+@pytest.mark.drawn(20)
 @pytest.mark.parametrize("statement", SHOWN)
 def test_what_the_pages_show_gives_the_same_rows(both: Both, statement: str) -> None:
     assert_same(both, statement)
