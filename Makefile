@@ -12,20 +12,22 @@ $(BIN)/pip:
 	done; echo 'no Python 3.11 or later on the PATH: name one by `make PYTHON=…`' >&2; exit 1
 
 # What is installed is remembered as a copy of the file that asked for it, made only when the installation succeeded.
+# Python compiles the modules that are used: all modules of all packages would take a minute. Downloads wait for the
+# network while loops are compiled.
 # The project comes after the lock, since pip refuses an editable project among hashes.
 setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jars; does nothing when all is there
 	@cmp -s requirements.lock .venv/requirements.lock || { \
-	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock && \
+	  $(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.lock && \
 	  cp requirements.lock .venv/requirements.lock; }
 	@cmp -s pyproject.toml .venv/pyproject.toml || { \
 	  $(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e . && \
 	  cp pyproject.toml .venv/pyproject.toml; }
 	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m jobs.spark.submit_script
-	@$(BIN)/python -m jobs.spark.compiled_loops
-	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
-	@$(BIN)/python -m tests.kafka.shared_classes > /dev/null
-	@$(BIN)/python -m tests.distribution > /dev/null
+	@$(BIN)/python -m jobs.spark.compiled_loops & loops=$$!; \
+	  { $(BIN)/python -m tests.kafka.jar_sets && $(BIN)/python -m tests.kafka.shared_classes && \
+	    $(BIN)/python -m tests.distribution; } > /dev/null || { wait $$loops; exit 1; }; \
+	  wait $$loops
 
 audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
 	@SPARK_LOCAL_IP=127.0.0.1 $(BIN)/spark-submit --master 'local[*]' --properties-file conf/spark-defaults.conf \

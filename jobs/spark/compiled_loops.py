@@ -19,6 +19,7 @@ from typing import Any
 
 from jobs.output.failure import say
 from jobs.processes.no_pandas import kept_out
+from jobs.processes.processors import cores
 from jobs.spark.cache_folder import build_once, cache_folder
 from udfs.arrays.compiled import OF_STEPS, Code, Loop
 
@@ -223,13 +224,26 @@ def import_all() -> None:
             import_module(module.name)
 
 
+def size_of(loop: Loop) -> int:
+    """Of the code of a loop and its steps: the larger, the longer it takes to compile."""
+    return sum(len(each) for each in described(loop, set()) if isinstance(each, bytes))
+
+
+def compile_number(number: int) -> None:
+    _ = Loop.ALL[number].code
+
+
 def main() -> int:
     import_all()
     keep_compiled_loops()
-    for loop in Loop.ALL:
-        # Set-up that finds everything there does not load numba.
-        if not folder_of(loop).is_dir():
-            _ = loop.code
+    # Set-up that finds everything there does not load numba.
+    missing = [number for number, loop in enumerate(Loop.ALL) if not folder_of(loop).is_dir()]
+    if missing:
+        from multiprocessing import get_context
+
+        missing.sort(key=lambda number: size_of(Loop.ALL[number]), reverse=True)
+        with get_context("fork").Pool(min(cores(), len(missing))) as pool:
+            pool.map(compile_number, missing, chunksize=1)
     return 0
 
 

@@ -11,6 +11,8 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.java import java_executable, trust_options
 
 REQUEST = "ivy.xml"
+# Each set has a process of its own, which ends too soon to gain from the second compiler.
+SHORT_LIVED: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 # The release of Spark that everything here is made for.
 SPARK: Final = "4.2"
 
@@ -77,7 +79,8 @@ def ivy_request(jar_set: JarSet) -> str:
 def run_ivy(jar_set: JarSet, folder: Path) -> None:
     """Resolves the request in `folder` and puts the jars beside it."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        ivy = [str(java_executable()), *trust_options(Path(scratch)), "-jar", str(ivy_jar())]
+        options = [*SHORT_LIVED, *trust_options(Path(scratch))]
+        ivy = [str(java_executable()), *options, "-jar", str(ivy_jar())]
         request = ["-ivy", f"{folder / REQUEST}", "-confs", "default"]
         # Without `bundle` five jars stay away, snappy-java and jackson-datatype-jdk8 among them: no broker starts.
         types = ["-types", "jar", "bundle"]
