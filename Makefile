@@ -3,6 +3,9 @@
 .PHONY: audit setup test unit check docs dist bench soak fuzz lock advisories help
 
 BIN := .venv/bin
+# Containers often set it. Then each of thousands of processes would compile our modules again, and each process of the
+# tests would rewrite the assertions of all test files.
+export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := python3 python3.13 python3.12 python3.11
 AT_LEAST_3_11 := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -12,12 +15,11 @@ $(BIN)/pip:
 	done; echo 'no Python 3.11 or later on the PATH: name one by `make PYTHON=…`' >&2; exit 1
 
 # What is installed is remembered as a copy of the file that asked for it, made only when the installation succeeded.
-# Python compiles the modules that are used: all modules of all packages would take a minute. Downloads wait for the
-# network while loops are compiled.
+# Downloads wait for the network while loops are compiled.
 # The project comes after the lock, since pip refuses an editable project among hashes.
 setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jars; does nothing when all is there
 	@cmp -s requirements.lock .venv/requirements.lock || { \
-	  $(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.lock && \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock && \
 	  cp requirements.lock .venv/requirements.lock; }
 	@cmp -s pyproject.toml .venv/pyproject.toml || { \
 	  $(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e . && \

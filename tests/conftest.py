@@ -1,5 +1,6 @@
 """What tests share: one seed a test, printed, and one Spark session a run, started by the first test that asks."""
 
+import gc
 import os
 import secrets
 import signal
@@ -36,6 +37,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     return f"{VARIABLE}={draw_seed()}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is collected stays until the end, so Python's garbage collector need not look at it again and again."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
