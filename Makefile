@@ -27,7 +27,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m jobs.spark.submit_script
 	@$(BIN)/python -m jobs.spark.compiled_loops & loops=$$!; \
-	  { $(BIN)/python -m tests.kafka.jar_sets && $(BIN)/python -m tests.kafka.shared_classes && \
+	  { $(BIN)/python -m tests.kafka.jar_sets && $(BIN)/python -m tests.shared_classes && \
 	    $(BIN)/python -m tests.distribution; } > /dev/null || { wait $$loops; exit 1; }; \
 	  wait $$loops
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Final
 import pyspark
 
 from jobs.spark.jars import JarSet, jars
-from jobs.spark.java import java_executable
+from tests.kafka.java_programs import expanded, java_command
 from tests.short_lived_java import FLAGS
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
@@ -34,11 +34,17 @@ PATIENCE_SECONDS = 180
 MOST_HANGING_SECONDS = 60
 
 
+def classpath() -> list[Path]:
+    return expanded([*jars(HADOOP), SPARK_JARS])
+
+
 @dataclass
 class MiniHdfs:
     """Everything that it writes lies in the folder, and is there again when it is started again."""
 
     folder: Path
+    # Of its virtual machine.
+    options: Sequence[str] = ()
     port: int = 0
     process: "subprocess.Popen[bytes] | None" = None
 
@@ -50,12 +56,12 @@ class MiniHdfs:
         """The first time it makes a new file system."""
         details, log = self.folder / "details.json", self.folder / "log.txt"
         details.unlink(missing_ok=True)
-        path = ":".join([*map(str, jars(HADOOP)), f"{SPARK_JARS}/*"])
-        java = [str(java_executable()), *FLAGS, f"-Djava.io.tmpdir={self.folder}", "-cp", path]
-        program = ["org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport", str(self.port)]
-        program += ["-writeDetails", str(details), *([] if self.port else ["-format"])]
+        arguments = ["-datanodes", "1", "-nnport", str(self.port), "-writeDetails", str(details)]
+        arguments += [] if self.port else ["-format"]
+        options = [*FLAGS, f"-Djava.io.tmpdir={self.folder}", *self.options]
+        command = java_command("org.apache.hadoop.test.MiniDFSClusterManager", classpath(), arguments, options)
         with log.open("a") as output:
-            self.process = subprocess.Popen([*java, *program], cwd=self.folder, stdout=output, stderr=output)
+            self.process = subprocess.Popen(command, cwd=self.folder, stdout=output, stderr=output)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (details.is_file() and details.read_text().endswith("}")):
             assert self.process.poll() is None, log.read_text()
@@ -90,9 +96,9 @@ class MiniHdfs:
 
 
 @contextmanager
-def mini_hdfs(folder: Path) -> Iterator[MiniHdfs]:
+def mini_hdfs(folder: Path, options: Sequence[str] = ()) -> Iterator[MiniHdfs]:
     folder.mkdir()
-    started = MiniHdfs(folder)
+    started = MiniHdfs(folder, options)
     try:
         started.start()
         yield started

@@ -1,7 +1,8 @@
-"""Makes an archive of the classes that a broker of each release loads. Java maps it into memory, in place of parsing
-and checking thousands of classes in each of the brokers and tools that tests start (see `java_programs`).
+"""Makes archives of the classes that a broker of each release and the tests' HDFS load. Java maps one into memory, in
+place of parsing and checking thousands of classes in each of the brokers, tools and name nodes that tests start (see
+`tests.kafka.java_programs`).
 
-`python -m tests.kafka.shared_classes` makes those that are absent. Without them all works, but starts slowly.
+`python -m tests.shared_classes` makes those that are absent. Without them all works, but starts slowly.
 """
 
 import socket
@@ -9,16 +10,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from jobs.spark.cache_folder import build_once
 from jobs.spark.jars import jar_folder
+from tests.builders.storages import mini_hdfs
 from tests.kafka.broker import SMALL_MACHINE, START_SECONDS, STOP_SECONDS, Broker, free_ports
 from tests.kafka.java_programs import archive_of, expanded, java_command
 from tests.kafka.releases import RELEASES, Release
 
 
-def archived(release: Release) -> Path:
+def of_broker(release: Release) -> Path:
     """Its archive is absent if this Java has none of its own to add to."""
     classpath = [jar_folder(jar_set) for jar_set in release.jar_sets]
     archive = archive_of(expanded(classpath))
@@ -27,7 +30,7 @@ def archived(release: Release) -> Path:
         with tempfile.TemporaryDirectory() as scratch:
             broker = Broker(release, Path(scratch), *free_ports(2))
             broker.format()
-            options = [*SMALL_MACHINE, *broker.scratch_options, f"-XX:ArchiveClassesAtExit={folder / archive.name}"]
+            options = [*SMALL_MACHINE, *broker.scratch_options, made_at_exit(folder, archive)]
             command = java_command("kafka.Kafka", classpath, [str(broker.write_properties({}))], options)
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
                 wait_until_serving(process, broker)
@@ -36,6 +39,25 @@ def archived(release: Release) -> Path:
 
     build_once(archive.parent, build)
     return archive
+
+
+def of_hdfs() -> Path:
+    archive = archive_of(mini_hdfs.classpath())
+
+    def build(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            started = mini_hdfs.MiniHdfs(Path(scratch), options=(made_at_exit(folder, archive),))
+            started.start()
+            assert started.process is not None
+            started.process.terminate()
+            started.process.wait(STOP_SECONDS)
+
+    build_once(archive.parent, build)
+    return archive
+
+
+def made_at_exit(folder: Path, archive: Path) -> str:
+    return f"-XX:ArchiveClassesAtExit={folder / archive.name}"
 
 
 def wait_until_serving(process: "subprocess.Popen[bytes]", broker: Broker) -> None:
@@ -49,9 +71,14 @@ def wait_until_serving(process: "subprocess.Popen[bytes]", broker: Broker) -> No
             return
 
 
+def all_archives() -> Iterable[Path]:
+    yield from map(of_broker, RELEASES.values())
+    yield of_hdfs()
+
+
 def main() -> None:
-    for release in RELEASES.values():
-        sys.stdout.write(f"{archived(release)}\n")
+    for archive in all_archives():
+        sys.stdout.write(f"{archive}\n")
 
 
 if __name__ == "__main__":
