@@ -51,7 +51,7 @@ def java_command(
 
 
 def archive_of(entries: Sequence[Path]) -> Path:
-    """Where `tests.kafka.shared_classes` puts the archive of these jars, of which another Java can make no use."""
+    """Where `tests.shared_classes` puts the archive of these jars, of which another Java can make no use."""
     java = java_executable()
     key = repr([str(java), java.stat().st_mtime_ns, *((str(entry), entry.stat().st_mtime_ns) for entry in entries)])
     return cache_folder() / "java" / f"shared-{hashlib.sha256(key.encode()).hexdigest()[:16]}" / "classes.jsa"
