@@ -1,5 +1,6 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** One group of the story: its protocol, its topics, and the fate of each member. */
@@ -41,6 +42,18 @@ record Part(String group, String protocol, boolean isStatic, List<String> topics
         dynamic("fading-consumer", CONSUMER, ALL_STAY, "fading", "orders"),
         dynamic("changing-consumer", CONSUMER, ALL_STAY, "fading", "growing"),
         dynamic("killed-share", SHARE, ONE_KILLED, "orders"));
+
+    /**
+     * What the broker is told of the group. By its settings for all groups, sessions of consumer groups are short:
+     * whoever is not meant to time out does not, on a busy machine either.
+     */
+    Map<String, String> groupSettings() {
+        if (protocol.equals(SHARE)) {
+            return Map.of("share.auto.offset.reset", "earliest");
+        }
+        boolean isCalm = protocol.equals(CONSUMER) && fates.equals(ALL_STAY);
+        return isCalm ? Map.of("consumer.session.timeout.ms", Integer.toString(Reader.CALM_SESSION_MS)) : Map.of();
+    }
 
     private static Part dynamic(String group, String protocol, List<Fate> fates, String... topics) {
         return new Part(group, protocol, false, List.of(topics), fates);

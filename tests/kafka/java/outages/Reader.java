@@ -17,7 +17,7 @@ final class Reader {
     /** Of classic members: a third of the session timeout, as Kafka advises. */
     static final int HEARTBEAT_MS = SESSION_MS / 3;
     /** Whoever is not meant to time out does not, on a busy machine either. */
-    private static final int CALM_SESSION_MS = 45_000;
+    static final int CALM_SESSION_MS = 45_000;
     private static final int CALM_HEARTBEAT_MS = 500;
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long POLLED_EVERY_MS = 100;
