@@ -7,18 +7,12 @@ in which one name and one id are left. Names proved by one group help with other
 found.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from schemas.words.history import Confidence, TopicSource
-from udfs.assignors.questions.specs import Topic
-from udfs.topics.metadata_hash import group_hash
-
-# Pairings of names and ids that are tried for one hash, each with the numbers of partitions that the targets show.
-MOST_PAIRINGS = 40_320
-# Limits: more partitions than any member was assigned are tried up to this number, with this many hashes in total.
-MOST_BEYOND = 8
+from udfs.audit.hashed_names import Choice, Choices, HashSearch
 
 
 @dataclass(frozen=True)
@@ -47,10 +41,11 @@ def names_by_id(computed: Sequence[TargetNames], known: Mapping[str, str]) -> di
     """Names by id, for ids that are not `known`. The order of targets does not change the result."""
     inferred: dict[str, InferredName] = {}
     refuted: set[str] = set()
+    search = HashSearch()
     ordered = sorted(set(computed), key=lambda each: (each.time or 0, repr(each)))
     while True:
         names = {**known, **{topic_id: each.name for topic_id, each in inferred.items()}}
-        new = agreeing(by_hash(ordered, names), refuted) or agreeing(by_elimination(ordered, names), refuted)
+        new = agreeing(by_hash(ordered, names, search), refuted) or agreeing(by_elimination(ordered, names), refuted)
         if not new:
             return inferred
         inferred |= new
@@ -71,11 +66,18 @@ def agreeing(candidates: Iterable[tuple[str, InferredName]], refuted: set[str]) 
 # By the hash
 
 
-def by_hash(computed: Iterable[TargetNames], known: Mapping[str, str]) -> Iterator[tuple[str, InferredName]]:
+def by_hash(
+    computed: Sequence[TargetNames], known: Mapping[str, str], search: HashSearch
+) -> Iterator[tuple[str, InferredName]]:
+    choices: list[tuple[Choices, int]] = []
+    wanted: defaultdict[Choices, set[int]] = defaultdict(set)
     for each in computed:
-        if each.metadata_hash is None or all(topic_id in known for topic_id, _ in each.counts):
-            continue
-        for topic in matching(each, known) or ():
+        if each.metadata_hash is not None and (its_choices := choices_of(each, known)):
+            choices.append((its_choices, each.metadata_hash))
+            wanted[its_choices].add(each.metadata_hash)
+    topics = search.topics_of(wanted)
+    for its_choices, its_hash in choices:
+        for topic in topics[its_choices].get(its_hash, ()):
             if topic.topic_id is not None and topic.topic_id not in known:
                 yield (
                     topic.topic_id,
@@ -83,45 +85,17 @@ def by_hash(computed: Iterable[TargetNames], known: Mapping[str, str]) -> Iterat
                 )
 
 
-def matching(of: TargetNames, known: Mapping[str, str]) -> list[Topic] | None:
-    """The only pairing whose hash is the group's."""
-    tried = 0
-    for pairing in islice(pairings(of, known), MOST_PAIRINGS):
-        topics = [Topic(pairing[topic_id], count, topic_id) for topic_id, count in of.counts]
-        if group_hash(topics) == of.metadata_hash:
-            return topics
-        tried += 1
-    if tried * MOST_BEYOND * len(of.counts) > MOST_PAIRINGS:
-        return None
-    for pairing in pairings(of, known):
-        topics = [Topic(pairing[topic_id], count, topic_id) for topic_id, count in of.counts]
-        for at, topic in enumerate(topics):
-            for more in range(1, MOST_BEYOND + 1):
-                wider = [*topics[:at], Topic(topic.name, topic.partitions + more, topic.topic_id), *topics[at + 1 :]]
-                if group_hash(wider) == of.metadata_hash:
-                    return wider
-    return None
-
-
-def pairings(of: TargetNames, known: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Each id with a different name; ids with few possible names first."""
-    settled = {topic_id: known[topic_id] for topic_id, _ in of.counts if topic_id in known}
-    if len(set(settled.values())) < len(settled):
-        return
+def choices_of(of: TargetNames, known: Mapping[str, str]) -> Choices:
+    """Ids with few possible names first; none where all names are known, or two ids have the same name."""
+    named = [known[topic_id] for topic_id, _ in of.counts if topic_id in known]
+    if len(named) == len(of.counts) or len(set(named)) < len(named):
+        return ()
     left = possible_names(of, known)
-    yield from extend_pairing(settled, sorted(left, key=lambda topic_id: (len(left[topic_id]), topic_id)), left)
-
-
-def extend_pairing(
-    settled: dict[str, str], ids: Sequence[str], left: Mapping[str, Sequence[str]]
-) -> Iterator[dict[str, str]]:
-    if not ids:
-        yield settled
-        return
-    taken = set(settled.values())
-    for name in left[ids[0]]:
-        if name not in taken:
-            yield from extend_pairing({**settled, ids[0]: name}, ids[1:], left)
+    choices = [
+        Choice(topic_id, count, (known[topic_id],) if topic_id in known else tuple(left[topic_id]))
+        for topic_id, count in of.counts
+    ]
+    return tuple(sorted(choices, key=lambda each: (len(each.names), each.topic_id)))
 
 
 def possible_names(of: TargetNames, known: Mapping[str, str]) -> dict[str, list[str]]:

@@ -7,7 +7,8 @@ from random import Random
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, epoch, target, topic_id
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.infer_topic_names import MOST_BEYOND, InferredName, TargetNames, names_by_id
+from udfs.audit.hashed_names import MOST_BEYOND, HashSearch
+from udfs.audit.infer_topic_names import InferredName, TargetNames, by_hash, names_by_id
 from udfs.audit.target_evidence import TargetEvidence
 from udfs.topics.metadata_hash import group_hash
 
@@ -131,3 +132,21 @@ def test_targets_of_a_log_are_the_evidence() -> None:
     assert dict(found.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
     assert told(names_by_id([found], {})) == {topic_id(name): name for name in ("orders", "clicks")}
     assert TargetEvidence({topic_id(name): name for name in ("orders", "clicks")}).take(log.tables) == []
+
+
+def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_found() -> None:
+    """A racked cluster: none of the hashes of its large groups can be found, however often they change."""
+    large = "abcdefgh"
+    racked = [
+        TargetNames(each.names, each.counts, each.possible, hashed, True, 7)
+        for each in (computed(large[turn:] + large[:turn], dict.fromkeys(large, 1 + turn)) for turn in range(40))
+        for hashed in range(100)
+    ]
+    small = computed("xyz", {"x": 2, "y": 2, "z": 3})
+    search = HashSearch(pairings_left=100_000)
+    assert dict(by_hash([*racked, small], {}, search)).keys() == {topic_id(name) for name in "xyz"}
+    assert search.pairings_left == 0
+    left = len(search.found)
+    dict(by_hash([*racked, small], {}, search))
+    assert len(search.found) == left == 41
+    assert told(names_by_id([*racked[:200], small], {})) == {topic_id(name): name for name in "xyz"}
