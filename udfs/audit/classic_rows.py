@@ -29,7 +29,7 @@ from udfs.audit.checks.recorded_assignments import (
 from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.steps import count_moves
 from udfs.audit.classic.variants import COOPERATIVE, algorithm, problem_of
-from udfs.audit.defects.find_defects import known_defect, needs_proof
+from udfs.audit.defects.find_defects import defect_of_generation, needs_proof
 
 # Custom assignors may give a partition to any number of members.
 ANY_NUMBER: Final = np.iinfo(np.int64).max
@@ -149,7 +149,7 @@ def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
         moves_needed=needed,
         partition_counts_source=counts_source(judged),
         variant=None if closest is None or judged.verdict == Verdict.DRIFT else closest.variant.text,
-        known_defect=known_defect(judged, is_sound=is_sound),
+        known_defect=defect_of_generation(judged, is_sound=is_sound),
         checks=tuple(checks_of(judged, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,

@@ -9,7 +9,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import MOST_PARTITIONS
 from udfs.audit.checks.confirm_inputs import UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
-from udfs.audit.defects.target_defects import known_defect
+from udfs.audit.defects.find_defects import defect_of_target
 from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern.group import ModernGroup, Newest
 from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
@@ -64,7 +64,7 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
             answer=answer,
             missing=group.missing_now,
             is_copied=is_copied,
-            known_defect=known_defect(group, answer),
+            known_defect=defect_of_target(group, answer),
             faults=tuple(group.watch.faults),
         )
         remember(group, record, evidence, answer)

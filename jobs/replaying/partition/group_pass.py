@@ -15,8 +15,8 @@ from udfs.groups.fold import Fold
 from udfs.groups.history.departures import departures_table
 from udfs.groups.history.rows import Rows, arrow_rows
 from udfs.groups.history.unclear_details import unclear_details_table
-from udfs.groups.modern.records import modern_records
 from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
 from udfs.groups.states.group import Context

@@ -17,8 +17,6 @@ from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.steps import successors
 from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, TriedVariant, Variant, problem_of, try_variant
 
-# From the end of the join phase to the record: mostly the work of the leader.
-SLOW_MS: Final = 30_000
 NEWEST: Final = Line("newest", NEWEST_RELEASE)
 Partition = tuple[int, int]
 

@@ -15,8 +15,9 @@ from tests.jobs.ingested import ingest
 from tests.sample.story import ROOT, checked_in, epoch_ms
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import Rows, arrow_rows
-from udfs.groups.modern.records import KINDS, modern_records
 from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.readers.modern_records import modern_records
+from udfs.groups.readers.record_kinds import READERS_OF_TABLES
 from udfs.groups.states.group import Context
 from udfs.topics.partition_codes import TopicCodes
 
@@ -30,7 +31,7 @@ ANSWER_MS = 50
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
     warehouse: Path = tmp_path_factory.mktemp("sample") / "warehouse"
     ingest(warehouse, "--source", f"segments:{ROOT / 'data' / 'sample'}")
-    names = (*KINDS, "classic_group_metadata")
+    names = (*READERS_OF_TABLES, "classic_group_metadata")
     return {name: DeltaTable(warehouse / name).to_pyarrow_table() for name in names}
 
 
