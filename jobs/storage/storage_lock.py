@@ -64,7 +64,7 @@ class StorageLock:
 
     def wait(self, wait_seconds: float, tell: Callable[[str], None]) -> None:
         deadline = time.monotonic() + wait_seconds
-        seen, since, is_told = None, time.monotonic(), False
+        seen, since, is_reported = None, time.monotonic(), False
         while True:
             found = self.newest()
             if found != seen:
@@ -83,9 +83,9 @@ class StorageLock:
             if time.monotonic() >= deadline:
                 line = f"busy with {holder_of(text)}, not free within {wait_seconds:g} s (--lock-wait)"
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.storage.place}: {line}")
-            if not is_told:
+            if not is_reported:
                 tell(f"{self.storage.place}: waiting for {holder_of(text)}")
-                is_told = True
+                is_reported = True
             time.sleep(min(PAUSE_SECONDS, self.beat_seconds, max(deadline - time.monotonic(), 0.01)))
 
     def live_holder(self, tell: Callable[[str], None]) -> str | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.kept_files import open_kept
 from jobs.storage.local_storage import LocalStorage
-from jobs.storage.refusals import told_by_delta
+from jobs.storage.refusals import reword_delta_failures
 from jobs.storage.stored_files import Data, NewFile, Storage, nothing, read_whole, uri_of, write_once
 
 T = TypeVar("T")
@@ -205,5 +205,5 @@ def by_delta(folder: Place, call: Callable[[str | Path, dict[str, str] | None], 
     if isinstance(folder, Path):
         return call(folder, None)
     storage = cast(Any, folder.storage)
-    with told_by_delta(str(folder), storage.options.retry_seconds):
+    with reword_delta_failures(str(folder), storage.options.retry_seconds):
         return folder.storage.in_time(lambda: call(storage.delta_uri(folder.file), storage.delta_options))

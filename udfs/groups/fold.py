@@ -8,7 +8,7 @@ from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, Severity
 from udfs.groups import conversions
 from udfs.groups.classic import classic_groups
 from udfs.groups.history.ledger import Ledger
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.modern import modern_groups, record_handlers
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.pause_collector import uncollected
@@ -72,7 +72,7 @@ class Fold:
             self.note(group_id, at)
 
     @uncollected()
-    def finish(self, open_rows: Rows) -> dict[str, str]:
+    def finish(self, open_rows: RowsByTable) -> dict[str, str]:
         """Returns the states of all groups that had records, and adds open intervals to `open_rows`."""
         self.settle_held()
         for group in self.groups.values():

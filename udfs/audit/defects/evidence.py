@@ -40,7 +40,7 @@ class Evidence:
     @property
     def is_sticky(self) -> bool:
         """Whether it is one of the two sticky assignors, and its record can be read."""
-        return self.of.protocol in STICKY and self.judged.is_told and self.judged.counts is not None
+        return self.of.protocol in STICKY and self.judged.is_readable and self.judged.counts is not None
 
     @property
     def is_cooperative(self) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from schemas.words.history import RebalanceOutcome, RebalanceTrigger
 from udfs.groups.history.change_details import PLAIN, Change, other_assignor
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.modern.causes import causes_after, causes_until, trigger
 from udfs.groups.modern.details import target_changes
-from udfs.groups.modern.moves import COUNTED_ROLES, claim_stops, open_stops, tell_stops
+from udfs.groups.modern.moves import COUNTED_ROLES, claim_stops, report_open_stops, report_stops
 from udfs.groups.modern.owners import expand_roles
 from udfs.groups.modern.rebalance_rows import member_rows, rebalance_row
 from udfs.groups.readers.recorded_lists import ByRole
@@ -100,7 +100,7 @@ def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[i
 
 def close(group: Group, now: Modern, outcome: RebalanceOutcome, at: Moment) -> None:
     assert now.rebalance is not None
-    tell_stops(group, now, now.rebalance, outcome)
+    report_stops(group, now, now.rebalance, outcome)
     end = Moment(at.offset, None) if outcome == RebalanceOutcome.OPEN else at
     group.context.rows.add(rebalance_row(group, now, now.rebalance, outcome, end, is_open=False))
     now.rebalance = None
@@ -113,8 +113,8 @@ def close_if_reached(group: Group, now: Modern, at: Moment) -> None:
         close(group, now, RebalanceOutcome.COMPLETED, at)
 
 
-def open_rebalance(group: Group, now: Modern, rows: Rows) -> None:
+def open_rebalance(group: Group, now: Modern, rows: RowsByTable) -> None:
     if now.rebalance is not None:
-        standing = open_stops(group, now, now.rebalance, rows)
+        standing = report_open_stops(group, now, now.rebalance, rows)
         at = Moment(now.rebalance.assignment_offset, None)
         rows.add(rebalance_row(group, now, now.rebalance, RebalanceOutcome.OPEN, at, is_open=True, more=standing))
