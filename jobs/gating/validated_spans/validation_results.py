@@ -112,8 +112,7 @@ def suite_of(result: Mapping[str, Any]) -> str | None:
 def failures_of(result: Mapping[str, Any]) -> Iterator[str]:
     """Critical expectations that failed, and all that could not be evaluated: those never pass."""
     unheld = [each for each in result["results"] if each["success"] is not True]
-    told = [(each, failure_of(each)) for each in unheld]
-    failures = [failure for _, failure in told if failure is not None]
+    failures = [failure for each in unheld if (failure := failure_of(each)) is not None]
     yield from failures
     # Failures below critical explain a result without success. What is not in the list does not.
     if not result["success"] and not failures and not is_explained(result, len(unheld)):
