@@ -47,7 +47,7 @@ class NewMessages:
 def run(arguments: argparse.Namespace) -> int:
     servers, properties = servers_of(arguments.source), client_properties(arguments.command_config)
     check_usage(arguments)
-    target, told = target_of(arguments), NewMessages()
+    target, messages = target_of(arguments), NewMessages()
     topics, code = target.topics | frozenset(arguments.topics), int(ExitCode.CLEAN)
     with doing("capture", is_logged=False) as activity:
         activity.total, activity.unit = num_ticks(arguments.every, arguments.lasting), "snapshots"
@@ -55,15 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
             try:
                 if not number:
                     check_there(servers, properties, arguments.topics)
-                target.write(snapshot_of(servers, properties, topics, told))
+                target.write(snapshot_of(servers, properties, topics, messages))
             except Failure as failure:
                 # The first attempt fails at once, since the settings may be wrong. Later a broker may only be
                 # restarting.
                 if not number:
                     raise
-                told(f"no snapshot: {failure}")
+                messages(f"no snapshot: {failure}")
                 code = failure.code
-            told.next()
+            messages.next()
             activity.done = number + 1
     return code
 

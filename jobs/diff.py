@@ -11,7 +11,7 @@ import sys
 from jobs.answers.history import (
     UNTOLD,
     check_seen,
-    is_untold,
+    has_unknown_members,
     open_history,
     print_answer,
 )
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(ExitCode.USAGE, line)
     for at in (first, last):
         check_seen(history, arguments.group, at)
-        if is_untold(history, arguments.group, at):
+        if has_unknown_members(history, arguments.group, at):
             line = f"state, members and owners at {time_text(at)} are unknown: {UNTOLD}; only offsets are compared"
             say(visible(f"group {arguments.group}: {line}"))
         say_unseen_offsets(history, arguments.group, at)

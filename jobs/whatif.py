@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.print_spec:
         write_lines(spec_texts(question, wanted))
         return ExitCode.CLEAN
-    answers = [told_of(row, latest, question, change) for row in rows]
+    answers = [answer_block(row, latest, question, change) for row in rows]
     is_named = arguments.assignor is not None or bool(change) or arguments.verbose
     show(answers, latest, arguments, is_named)
     return ExitCode.CLEAN
@@ -122,7 +122,7 @@ def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
             yield json.dumps(line)
 
 
-def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -> WhatIfBlock:
+def answer_block(row: Row, latest: Latest, question: Question, change: GroupChange) -> WhatIfBlock:
     protocol, assignor = GroupProtocol(row["group_protocol"]), row["assignor"]
     answer = answer_of(question, protocol, assignor)
     if isinstance(answer, str):

@@ -136,7 +136,7 @@ def check_seen(history: History, group: str, at: datetime) -> None:
         state_at(history, group, at)
 
 
-def is_untold(history: History, group: str, at: datetime) -> bool:
+def has_unknown_members(history: History, group: str, at: datetime) -> bool:
     """Whether some members of the group are unknown at that time."""
     states = history.rows_at("group_state_intervals", at, equal("group_id", group))
     return bool(states) and states[-1]["num_members"] is None

@@ -17,7 +17,7 @@ TAIL_BYTES = 1 << 16
 
 
 def append_line(path: Path, line: str) -> None:
-    with told_where(path), open_to_append(path) as file:
+    with reword_failures(path), open_to_append(path) as file:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             write_all(file, line.encode())
             return
@@ -36,7 +36,7 @@ def append_line(path: Path, line: str) -> None:
 
 def check_appendable(path: Path) -> None:
     """Checks before any request what would otherwise fail only when the first line is ready."""
-    with told_where(path), open_to_append(path) as file:
+    with reword_failures(path), open_to_append(path) as file:
         if stat.S_ISREG(os.fstat(file).st_mode):
             first = os.pread(file, 1, 0)
             if first not in (b"", b"{"):
@@ -88,7 +88,7 @@ def write_all(file: int, content: bytes) -> None:
 
 
 @contextmanager
-def told_where(path: Path) -> Iterator[None]:
+def reword_failures(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from jobs.engine.worker import PRELOADED
 from jobs.output.failure import Failure
-from jobs.spark.failures import failures_told, missing_package
+from jobs.spark.failures import missing_package, reword_spark_failures
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.warehouse_marker import MARKER
 from schemas.contract.tables import folder_of
@@ -45,7 +45,7 @@ def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
     if IN_DRIVER.match(str(context.master)):
         return
     number = context.defaultParallelism
-    with probe_file(warehouse) as probe, failures_told():
+    with probe_file(warehouse) as probe, reword_spark_failures():
         look = look_for(MODULES, None if probe is None else str(probe))
         looks = [Look(*each) for each in context.parallelize(range(number), number).mapPartitions(look).collect()]
     for each in looks:

@@ -22,7 +22,7 @@ from jobs.engine.facts import restore, text_of
 from jobs.engine.task import Result, Step, TaskSpec, Work, result_of
 from jobs.output.failure import Failure
 from jobs.spark.compiled_loops import keep_compiled_loops
-from jobs.spark.failures import failures_told, note_task, task_in
+from jobs.spark.failures import note_task, reword_spark_failures, task_in
 from jobs.storage.closes import wait_for_closes
 from jobs.warehouses.delta_tables import DataFile
 from schemas.words.exit_codes import ExitCode
@@ -96,7 +96,7 @@ def results_of(frame: DataFrame, run: Callable[[Iterator[pa.RecordBatch]], Resul
         columns = zip(*result_rows(TaskContext().partitionId(), result), strict=True)
         yield pa.record_batch(list(map(pa.array, columns, RESULT_TYPES)), COLUMNS)
 
-    with failures_told():
+    with reword_spark_failures():
         rows = frame.mapInArrow(work, RESULT).collect()
     numbers = sorted({row.task for row in rows})
     by_number = results(rows, kind)
@@ -132,7 +132,7 @@ def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
 def named_failures(specs: Sequence[TaskSpec[Any]], counts: "Counts") -> Iterator[None]:
     """Adds to a failure the offsets partitions of the lost task, or of all tasks that it could be."""
     try:
-        with failures_told():
+        with reword_spark_failures():
             yield
     except Failure as failure:
         if failure.code != ExitCode.FAILED:

@@ -71,7 +71,7 @@ class Choice:
 
 
 @dataclass
-class FoundFindings:
+class Findings:
     findings: list[Finding] = field(default_factory=list)
     # Number left out because they are about groups of tools.
     num_of_tools: int = 0
@@ -81,8 +81,8 @@ def finding_statements(parameters: Parameters, events: Events) -> list[str]:
     return [file.grouped_sql(parameters, events) for file in finding_files()]
 
 
-def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> FoundFindings:
-    result = FoundFindings()
+def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> Findings:
+    result = Findings()
     # Among very many findings, a few groups appear again and again.
     is_of_tool = cache(choice.is_of_tool)
     for file in finding_files():

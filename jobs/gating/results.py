@@ -149,12 +149,12 @@ def suite_findings(
         findings += [
             failed_finding(row, about)
             for row in failed
-            if not is_told(same[row["expectation"], row["column_name"]], row["severity"], others)
+            if not is_covered(same[row["expectation"], row["column_name"]], row["severity"], others)
         ]
     return findings
 
 
-def is_told(kinds: Sequence[FindingKind], severity: str, others: Sequence[Finding]) -> bool:
+def is_covered(kinds: Sequence[FindingKind], severity: str, others: Sequence[Finding]) -> bool:
     """A finding that is less bad would hide that a suite calls it worse."""
     order = [each.value for each in Severity]
     return any(each.kind in kinds and order.index(each.severity) <= order.index(severity) for each in others)
@@ -162,13 +162,13 @@ def is_told(kinds: Sequence[FindingKind], severity: str, others: Sequence[Findin
 
 def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:
     where = "" if row["first_evidence"] in (None, "all") else f", first in {row['first_evidence']}"
-    line = f"suite {row['suite']}: {told_values(row)}{where}"
+    line = f"suite {row['suite']}: {observed_text(row)}{where}"
     query = row["query"] or results_query(about, row["suite"])
     number = row["num_unexpected"] or 1
     return Finding(FindingKind.EXPECTATION_FAILED.value, row["severity"], line, query, harm=float(number))
 
 
-def told_values(row: Row) -> str:
+def observed_text(row: Row) -> str:
     """For the usual expectation, the bounds of one metric, in words; for others, what Great Expectations reports."""
     observed, threshold = json.loads(row["observed"]), json.loads(row["threshold"])
     value = observed.get(row["column_name"])

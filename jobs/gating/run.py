@@ -17,7 +17,7 @@ from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
 from jobs.gating.earlier_runs import known_groups, known_of, newest_time
-from jobs.gating.findings import Choice, FoundFindings, find, finding_rows, finding_statements, num_at_or_above
+from jobs.gating.findings import Choice, Findings, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
@@ -175,7 +175,7 @@ class Gate:
         }  # fmt: skip
         return self.outcome(changes, measured.num_of_tools, rows)
 
-    def measure(self) -> tuple[dict[str, Frame], FoundFindings]:
+    def measure(self) -> tuple[dict[str, Frame], Findings]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
         a second, where Spark takes seconds to plan each of them."""
         from jobs.queries.engines.duckdb_engine import scope_of

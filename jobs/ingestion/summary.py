@@ -68,14 +68,14 @@ def closing_line(result: Mapping[str, Any]) -> str:
         reason, number = next(iter(result["reject_reasons"].items()))
         rejected += f" (most: {reason}, {number:,})"
     if result["num_damaged_ranges"]:
-        rejected += f", {damage_told(result)}"
+        rejected += f", {damage_text(result)}"
     known = f"{result['already_known']:,} already known"
     counts = f"{counted(result['read'], 'record')} read: {result['decoded']:,} decoded, {rejected}, {known}"
     speed = f"{result['seconds']:.1f} s, {result['records_per_second'] or 0:,} records/s"
     return f"run {result['run_id']}: {things_read(result)}; {counts}; {speed}"
 
 
-def damage_told(result: Mapping[str, Any]) -> str:
+def damage_text(result: Mapping[str, Any]) -> str:
     about = "about " if result["is_damage_estimated"] else ""
     ranges = counted(result["num_damaged_ranges"], "damaged range")
     return f"including {ranges} of {about}{counted(result['damaged_records'], 'record')}"

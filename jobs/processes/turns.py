@@ -71,15 +71,15 @@ def take_turns(workers: int, work: Work, is_debug: bool, waiting: Waiting = null
         children.append(child)
     close_all([end for pipe in ring for end in pipe] + [results[1]])
     with waiting():
-        told = read_results(results[0])
+        counts = read_results(results[0])
         codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     if killed := [-code for code in codes if code < 0]:
         raise Failure(ExitCode.FAILED, f"a process was ended by signal {killed[0]}, the output is incomplete")
     if any(codes):
         raise Failure(max(codes), "")  # already printed by the process that failed
-    if len(told) < workers:
+    if len(counts) < workers:
         raise BrokenPipeError  # one of them stopped early, since nobody reads the output any more
-    return sum(first for first, _ in told), sum(second for _, second in told)
+    return sum(first for first, _ in counts), sum(second for _, second in counts)
 
 
 def run_child(number: int, ring: list[tuple[int, int]], results: tuple[int, int], work: Work, is_debug: bool) -> int:

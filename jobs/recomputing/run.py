@@ -45,9 +45,9 @@ class Recomputation(LogRun):
 
     @property
     def task_function(self) -> Work:
-        from jobs.recomputing.task import recompute_share
+        from jobs.recomputing.task import recompute_slice
 
-        return recompute_share
+        return recompute_slice
 
     def is_up_to_date(self) -> bool:
         """Rules in the settings may have changed too."""
@@ -73,7 +73,7 @@ class Recomputation(LogRun):
         standing = {place: each for place, each in known.items() if has_same_inputs(each, facts, begins[place])}
         sizes = tables.sizes(partitions, after_run(standing))
         chosen = [place for place in partitions if place not in standing or sizes.of_groups[place]]
-        brief = RecomputingInput(
+        run_input = RecomputingInput(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
@@ -82,8 +82,8 @@ class Recomputation(LogRun):
             begins=begins,
         )
         of_groups = Sizes(sizes.of_groups, sizes.of_groups).only(chosen)
-        answers = self.without_failures(tables.answers(brief, of_groups) if chosen else [])
-        self.reached = progress_after(brief, answers)
+        answers = self.without_failures(tables.answers(run_input, of_groups) if chosen else [])
+        self.reached = progress_after(run_input, answers)
         tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())})
         return answers
 
@@ -121,10 +121,10 @@ def has_same_inputs(progress: Progress, facts: Facts, begins: Mapping[int, int])
     return all(first > through or progress.begins.get(epoch) == first for epoch, first in begins.items())
 
 
-def progress_after(brief: RecomputingInput, answers: Sequence[LogTaskResult[Any]]) -> dict[int, Progress]:
+def progress_after(run_input: RecomputingInput, answers: Sequence[LogTaskResult[Any]]) -> dict[int, Progress]:
     """Also for offsets partitions without new records of groups: their progress is as far as the run has read."""
-    by_partition = {place: replace(each, through_run_id=brief.through_run_id, begins=dict(brief.begins[place]))
-             for place, each in brief.earlier.items()}  # fmt: skip
+    by_partition = {place: replace(each, through_run_id=run_input.through_run_id, begins=dict(run_input.begins[place]))
+             for place, each in run_input.earlier.items()}  # fmt: skip
     whole = {partition for each in answers for partition in each.whole}
     done: dict[int, Progress] = {}
     for progress in (progress for each in answers for progress in each.progress):
@@ -133,7 +133,7 @@ def progress_after(brief: RecomputingInput, answers: Sequence[LogTaskResult[Any]
         else:
             done[progress.partition] = replace(progress)
     for place, progress in done.items():
-        progress.basis = basis_of(brief.facts, progress)
+        progress.basis = basis_of(run_input.facts, progress)
         if place not in whole:
             progress.num_of_verdicts = progress.num_of_verdicts + by_partition[place].num_of_verdicts
     return by_partition | done

@@ -39,27 +39,31 @@ from udfs.log.leader_epochs import LeaderEpochs
 WINDOW_ROWS = 1 << 13
 
 
-def recompute_share(
-    brief: RecomputingInput, share: PartitionSlice, files: HistoryFiles, opened: Opened, into: LogTaskResult[Progress]
+def recompute_slice(
+    run_input: RecomputingInput,
+    partition_slice: PartitionSlice,
+    files: HistoryFiles,
+    opened: Opened,
+    into: LogTaskResult[Progress],
 ) -> None:
-    earlier = brief.earlier.get(share.partition)
-    log = log_of(brief, share.partition, opened, None if earlier is None else earlier.through_run_id)
+    earlier = run_input.earlier.get(partition_slice.partition)
+    log = log_of(run_input, partition_slice.partition, opened, None if earlier is None else earlier.through_run_id)
     if earlier is not None and begins_anew(log, earlier):
-        earlier, log = None, log_of(brief, share.partition, opened, None)
+        earlier, log = None, log_of(run_input, partition_slice.partition, opened, None)
     if earlier is None:
-        into.whole.append(share.partition)
-    work = SliceRecomputing(brief, share, log, earlier, files)
+        into.whole.append(partition_slice.partition)
+    work = SliceRecomputing(run_input, partition_slice, log, earlier, files)
     work.run()
     into.num_records += work.num_records
     into.num_groups += work.num_groups
     into.progress.append(work.progress)
 
 
-def log_of(brief: RecomputingInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+def log_of(run_input: RecomputingInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
     epochs = LeaderEpochs()
-    for epoch, first in brief.begins.get(partition, {}).items():
+    for epoch, first in run_input.begins.get(partition, {}).items():
         epochs.begin(epoch, first)
-    log = PartitionLog(Wanted(brief.cluster, partition, after_run), brief.files, opened, epochs)
+    log = PartitionLog(Wanted(run_input.cluster, partition, after_run), run_input.files, opened, epochs)
     log.begin_epochs()
     return log
 

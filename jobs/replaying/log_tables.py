@@ -17,7 +17,7 @@ from jobs.replaying.log.leader_epochs import epoch_begins
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
 from jobs.replaying.log.topic_names import COLUMNS, named_in
 from jobs.replaying.task.messages import LogTaskResult, RunInput
-from jobs.replaying.task.plan import TASKS_PER_WORKER, buckets, rows_by_partition, shares, task_spec
+from jobs.replaying.task.plan import TASKS_PER_WORKER, rows_by_partition, slices_of, slices_of_tasks, task_spec
 from jobs.replaying.task.replay_messages import SplitGroups
 from jobs.replaying.task.run_facts import About, Begins, Sizes
 from jobs.replaying.task.split_groups import split_groups
@@ -94,10 +94,10 @@ class LogTables:
         files = {name: self.files_to_read(name) for name in written.read}
         whole = replace(run_input, root=self.warehouse.root, files=files, held=held)
         most = max(1, sum(sizes.all.values()) // self.about.least_records)
-        planned = shares(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
-        together = buckets(planned, sizes.all, min(most, self.engine.num_workers * TASKS_PER_WORKER))
+        slices = slices_of(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
+        of_tasks = slices_of_tasks(slices, sizes.all, min(most, self.engine.num_workers * TASKS_PER_WORKER))
         step = Step(partial(answer_to, work), LogTaskResult[self.about.progress_type])  # type: ignore[name-defined]
-        return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in together])
+        return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in of_tasks])
 
     def files_to_read(self, name: str) -> Sequence[LogFile]:
         """Files of a decoded table, or of one of the replay's tables."""

@@ -35,9 +35,9 @@ class Replay(LogRun):
 
     @property
     def task_function(self) -> Work:
-        from jobs.replaying.partition.replay_task import replay_share
+        from jobs.replaying.partition.replay_task import replay_slice
 
-        return replay_share
+        return replay_slice
 
     def is_up_to_date(self) -> bool:
         return has_seen(last_run(self.runs, JOB, self.cluster), INPUTS, self.warehouse.versions())
@@ -47,15 +47,15 @@ class Replay(LogRun):
 
         earlier = {} if self.is_full else progress_by_partition(self.warehouse, self.cluster)
         snapshots = snapshots_of(self.warehouse, self.cluster)
-        assignment = self.run_input(tables, earlier, snapshots)
+        run_input = self.run_input(tables, earlier, snapshots)
         after = {partition: each.through_run_id for partition, each in earlier.items()}
-        sizes = tables.sizes({*assignment.covered, *earlier}, after)
-        chosen = partitions_to_replay(assignment, sizes.all)
-        answers = self.without_failures(tables.answers(assignment, sizes.only(chosen)) if chosen else [])
+        sizes = tables.sizes({*run_input.covered, *earlier}, after)
+        chosen = partitions_to_replay(run_input, sizes.all)
+        answers = self.without_failures(tables.answers(run_input, sizes.only(chosen)) if chosen else [])
         made = progress_of_all(answers)
         whole = {partition for each in answers for partition in each.whole}
         for partition, each in made.items():
-            each.rules = rules_text(assignment, each)
+            each.rules = rules_text(run_input, each)
             each.whole_run_id = self.run_id if partition in whole else earlier[partition].whole_run_id
         progress = earlier | made
         tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))

@@ -62,7 +62,7 @@ def result_text(result: Mapping[str, Any]) -> str:
 @contextmanager
 def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
     """Writes a failure to the place of the result, so that programs never read the result of an earlier run."""
-    with written_where_told(result_file):
+    with reword_failures(result_file):
         if result_file is not None and result_file.is_file():
             result_file.unlink()
     try:
@@ -79,7 +79,7 @@ def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
 def write_result_file(result_file: Path | None, text: str) -> None:
     if result_file is None:
         return
-    with written_where_told(result_file):
+    with reword_failures(result_file):
         if result_file.exists() and not result_file.is_file():
             # A device such as /dev/stdout: no file can take its place.
             result_file.write_text(text)
@@ -88,7 +88,7 @@ def write_result_file(result_file: Path | None, text: str) -> None:
 
 
 @contextmanager
-def written_where_told(result_file: Path | None) -> Iterator[None]:
+def reword_failures(result_file: Path | None) -> Iterator[None]:
     try:
         if result_file is not None:
             result_file.parent.mkdir(parents=True, exist_ok=True)

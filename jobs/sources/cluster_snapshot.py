@@ -73,8 +73,8 @@ def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int
     before the call: then no end offset is older than the snapshot's time.
     """
     groups = group_topics(cluster, tell)
-    by_name = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
-    offsets = found_offsets(cluster, by_name.values(), tell)
+    by_name = describe_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
+    offsets = describe_offsets(cluster, by_name.values(), tell)
     nodes = cluster.nodes()
     racks = {node.id: node.rack for node in nodes}
     return {
@@ -82,12 +82,12 @@ def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int
         "topics": [topic_part(topic, offsets, racks) for topic in by_name.values()],
         "brokers": [{"id": each.id, "host": each.host, "port": each.port, "rack": each.rack} for each in nodes],
         "offsets_partitions": leaders(by_name.get(OFFSETS_TOPIC)),
-        "settings": found_settings(cluster, tell),
-        "groups": found_group_settings(cluster, groups.with_settings, tell),
+        "settings": describe_settings(cluster, tell),
+        "groups": describe_group_settings(cluster, groups.with_settings, tell),
     }
 
 
-def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dict[str, Topic]:
+def describe_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dict[str, Topic]:
     # A group may have commits for a topic that was deleted, and an old log may have names that no cluster accepts any
     # more.
     possible = sorted(name for name in names if TOPIC.fullmatch(name) and name not in {".", ".."})
@@ -98,7 +98,7 @@ def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dic
     return {name: topic for name in possible if (topic := topics.get(name)) is not None}
 
 
-def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) -> dict[tuple[str, int], Offsets]:
+def describe_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) -> dict[tuple[str, int], Offsets]:
     partitions = [(topic.name, each.partition) for topic in topics for each in topic.partitions]
     unknown: dict[tuple[str, int], str] = {}
     offsets = partition_offsets(cluster, partitions, unknown)
@@ -107,7 +107,7 @@ def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) ->
     return offsets
 
 
-def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
+def describe_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
     try:
         return dict(sorted(cluster.settings(SETTINGS).items()))
     except Forbidden as error:
@@ -115,7 +115,7 @@ def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
         return None
 
 
-def found_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
+def describe_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
     """Also for groups without settings of their own: they may have had some before."""
     left_out: dict[str, list[str]] = {}
     settings = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)

@@ -183,10 +183,10 @@ def described(value: object, seen: set[FunctionType]) -> Iterator[object]:
         for each in value:
             yield from described(each, seen)
     else:
-        yield told(value)
+        yield plain_value(value)
 
 
-def told(value: object) -> object:
+def plain_value(value: object) -> object:
     import numpy as np
 
     if isinstance(value, (np.ndarray, np.generic)):

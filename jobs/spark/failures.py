@@ -32,7 +32,7 @@ SHIP_PROJECT = "Ship it: make dist, then spark-submit --py-files dist/groupscope
 
 
 @contextmanager
-def failures_told() -> Iterator[None]:
+def reword_spark_failures() -> Iterator[None]:
     """What Spark says of a failed task is pages long."""
     try:
         yield

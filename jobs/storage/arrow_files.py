@@ -58,16 +58,16 @@ class StorageHandler(fs.FileSystemHandler):  # type: ignore[misc]
         return [self.info(path) for path in paths]
 
     def info(self, path: str) -> fs.FileInfo:
-        if found := self.storage.find(path):
-            return file_info(found)
+        if file := self.storage.find(path):
+            return file_info(file)
         is_folder = next(iter(self.storage.list(path)), None) is not None
         return fs.FileInfo(path, fs.FileType.Directory if is_folder else fs.FileType.NotFound)
 
     def get_file_info_selector(self, selector: fs.FileSelector) -> list[fs.FileInfo]:
-        found = list(self.storage.list(selector.base_dir))
-        if not found and not selector.allow_not_found:
+        files = list(self.storage.list(selector.base_dir))
+        if not files and not selector.allow_not_found:
             raise FileNotFoundError(selector.base_dir)
-        return [file_info(each) for each in found]
+        return [file_info(each) for each in files]
 
     def open_input_file(self, path: str) -> pa.NativeFile:
         return pa.PythonFile(self.storage.open(path), mode="r")
@@ -82,6 +82,6 @@ class StorageHandler(fs.FileSystemHandler):  # type: ignore[misc]
     move = copy_file = open_output_stream = open_append_stream = refuse
 
 
-def file_info(found: StoredFile) -> fs.FileInfo:
-    modified = datetime.fromtimestamp(found.modified_ms / 1000, UTC)
-    return fs.FileInfo(found.name, fs.FileType.File, size=found.size, mtime=modified)
+def file_info(file: StoredFile) -> fs.FileInfo:
+    modified = datetime.fromtimestamp(file.modified_ms / 1000, UTC)
+    return fs.FileInfo(file.name, fs.FileType.File, size=file.size, mtime=modified)

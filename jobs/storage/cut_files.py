@@ -43,10 +43,10 @@ def restore(client: Client | HdfsClient, folder: str) -> list[str]:
 def cut_files(client: Client | HdfsClient, folder: str) -> Iterator[str]:
     """Only whole blocks of them are counted."""
     with suppress(FileNotFoundError):
-        for found in client.list_status(folder, True):
-            is_ours = not found.isdir and found.path.endswith(ENDINGS)
-            if is_ours and (not found.length or (found.blocksize and not found.length % found.blocksize)):
-                yield found.path
+        for status in client.list_status(folder, True):
+            is_ours = not status.isdir and status.path.endswith(ENDINGS)
+            if is_ours and (not status.length or (status.blocksize and not status.length % status.blocksize)):
+                yield status.path
 
 
 def is_closed(client: Client | HdfsClient, path: str) -> bool:

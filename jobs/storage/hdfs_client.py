@@ -26,8 +26,8 @@ class HdfsClient:
     server: Server
 
     def list_status(self, path: str, recursive: bool) -> Iterator[FileStatus]:
-        found = self.server.answer(lambda: self.client.list_status(path, recursive))
-        while some := self.server.answer(lambda: list(islice(found, LISTED_AT_ONCE))):
+        statuses = self.server.answer(lambda: self.client.list_status(path, recursive))
+        while some := self.server.answer(lambda: list(islice(statuses, LISTED_AT_ONCE))):
             yield from some
 
     def get_file_info(self, path: str) -> FileStatus:
@@ -62,8 +62,8 @@ class HdfsReader:
 
     def read_range(self, start: int, length: int) -> Data:
         """However much it is: a slow server sends it piece by piece."""
-        found = self.server.pieces(lambda: self.file.read_range_stream(start, length))
-        return found[0] if len(found) == 1 else b"".join(found)
+        pieces = self.server.pieces(lambda: self.file.read_range_stream(start, length))
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 @dataclass(frozen=True)

@@ -50,24 +50,24 @@ class HdfsStorage:
     def list(self, folder: str = "") -> Iterator[StoredFile]:
         above = self.path("").rstrip("/") + "/"
         with self.errors_of(folder), suppress(FileNotFoundError):
-            for found in self.client.list_status(self.path(folder), True):
-                if not found.isdir:
-                    yield StoredFile(found.path.removeprefix(above), found.length, found.modification_time)
+            for status in self.client.list_status(self.path(folder), True):
+                if not status.isdir:
+                    yield StoredFile(status.path.removeprefix(above), status.length, status.modification_time)
 
     def find(self, name: str) -> StoredFile | None:
         try:
             with self.errors_of(name):
-                found = self.client.get_file_info(self.path(name))
+                status = self.client.get_file_info(self.path(name))
         except FileNotFoundError:
             return None
-        return None if found.isdir else StoredFile(name, found.length, found.modification_time)
+        return None if status.isdir else StoredFile(name, status.length, status.modification_time)
 
     def open(self, name: str) -> IO[bytes]:
         return buffered_reader(self.open_ranges(name))
 
     def ranges(self, name: str, last: int) -> tuple["HdfsRanges", Data]:
-        found = self.open_ranges(name)
-        return found, last_bytes(found, last)
+        ranges = self.open_ranges(name)
+        return ranges, last_bytes(ranges, last)
 
     def open_ranges(self, name: str) -> "HdfsRanges":
         with self.errors_of(name):

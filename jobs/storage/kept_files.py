@@ -58,10 +58,10 @@ class KeptFiles:
     def block(self, key: Key, file: KeptFile, number: int, wanted: int) -> memoryview:
         """`wanted`: how many blocks from this one on are asked for."""
         with self.lock:
-            found = self.blocks.get((key, number))
-            if found is not None:
+            block = self.blocks.get((key, number))
+            if block is not None:
                 self.blocks.move_to_end((key, number))
-                return found
+                return block
             missing = list(self.missing_blocks(key, file, number, max(wanted, BLOCKS_AT_ONCE)))
         start = number * BLOCK_BYTES
         end = min(start + len(missing) * BLOCK_BYTES, file.ranges.size)

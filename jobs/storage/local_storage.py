@@ -40,8 +40,8 @@ class LocalStorage:
         return (self.root / name).open("rb")
 
     def ranges(self, name: str, last: int) -> tuple["LocalRanges", Data]:
-        found = LocalRanges(self.root / name)
-        return found, last_bytes(found, last)
+        ranges = LocalRanges(self.root / name)
+        return ranges, last_bytes(ranges, last)
 
     def create(self, name: str) -> "LocalFile":
         return LocalFile(self.root / name)
@@ -75,8 +75,8 @@ class LocalStorage:
 
 
 def stored_file(path: Path, name: str) -> StoredFile:
-    found = path.stat()
-    return StoredFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
+    status = path.stat()
+    return StoredFile(name, status.st_size, status.st_mtime_ns // 1_000_000)
 
 
 @dataclass(frozen=True)

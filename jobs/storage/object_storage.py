@@ -46,8 +46,8 @@ class ObjectStorage:
 
     def list(self, folder: str = "") -> Iterator[StoredFile]:
         with self.errors_of(folder):
-            for found in obstore.list(self.store, folder or None):
-                yield from map(stored_file, found)
+            for page in obstore.list(self.store, folder or None):
+                yield from map(stored_file, page)
 
     def find(self, name: str) -> StoredFile | None:
         try:
@@ -64,8 +64,8 @@ class ObjectStorage:
         """By one request, but on Azure, which gives no last bytes of what one does not know the size of."""
         if self.prefix != "azure":
             try:
-                found = obstore.get(self.store, name, options={"range": {"suffix": last}})
-                return ObjectRanges(self, name, int(found.meta["size"])), found.bytes()
+                answer = obstore.get(self.store, name, options={"range": {"suffix": last}})
+                return ObjectRanges(self, name, int(answer.meta["size"])), answer.bytes()
             except Exception as error:
                 # An empty object has none either.
                 if not NO_LAST_BYTES.search(str(error)):
@@ -137,8 +137,8 @@ def connect(place: str, options: StorageOptions) -> Any:
     )
 
 
-def stored_file(found: Any) -> StoredFile:
-    return StoredFile(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
+def stored_file(about: Any) -> StoredFile:
+    return StoredFile(about["path"], about["size"], int(about["last_modified"].timestamp() * 1000))
 
 
 @dataclass(frozen=True)

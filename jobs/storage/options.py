@@ -88,20 +88,20 @@ TENANT = re.compile(r"https://login\.microsoftonline\.com/([^/]+)/")
 
 def options_of_hadoop(conf: Mapping[str, str]) -> dict[str, str]:
     """Of a Spark application's `spark.hadoop.*`, by their meaning; HDFS's own as they are."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     plain = {name.removeprefix("spark.hadoop."): value for name, value in conf.items()}
     for name, value in plain.items():
         if name in HADOOP_NAMES:
-            found[HADOOP_NAMES[name]] = value
+            options[HADOOP_NAMES[name]] = value
         elif name.startswith(("dfs.", "fs.viewfs.", "hadoop.")):
-            found[name] = value
+            options[name] = value
         for beginning, meaning in OF_ACCOUNT.items():
             if name.startswith(beginning):
-                found[meaning] = value
-                found |= account(name.removeprefix(beginning))
+                options[meaning] = value
+                options |= account(name.removeprefix(beginning))
         if name.startswith("fs.azure.account.oauth2.client.endpoint") and (tenant := TENANT.match(value)):
-            found["azure_tenant_id"] = tenant[1]
-    return found | endpoint(plain)
+            options["azure_tenant_id"] = tenant[1]
+    return options | endpoint(plain)
 
 
 def account(host: str) -> dict[str, str]:
@@ -110,13 +110,13 @@ def account(host: str) -> dict[str, str]:
 
 def endpoint(conf: Mapping[str, str]) -> dict[str, str]:
     """Hadoop's endpoint need not say how it speaks."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     is_secure = conf.get("fs.s3a.connection.ssl.enabled", "true").lower() != "false"
     if host := conf.get("fs.s3a.endpoint"):
         url = host if "://" in host else f"{'https' if is_secure else 'http'}://{host}"
-        found["aws_endpoint_url"] = url
+        options["aws_endpoint_url"] = url
         if url.startswith("http:"):
-            found["aws_allow_http"] = "true"
+            options["aws_allow_http"] = "true"
     if style := conf.get("fs.s3a.path.style.access"):
-        found["aws_virtual_hosted_style_request"] = "false" if style.lower() == "true" else "true"
-    return found
+        options["aws_virtual_hosted_style_request"] = "false" if style.lower() == "true" else "true"
+    return options

@@ -95,7 +95,7 @@ def refusals_as_failures(place: str, seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def told_by_delta(place: str, seconds: float) -> Iterator[None]:
+def reword_delta_failures(place: str, seconds: float) -> Iterator[None]:
     """Around what delta-rs does: its messages take several lines and repeat requests."""
     try:
         yield

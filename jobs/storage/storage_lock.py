@@ -64,12 +64,12 @@ class StorageLock:
 
     def wait(self, wait_seconds: float, tell: Callable[[str], None]) -> None:
         deadline = time.monotonic() + wait_seconds
-        seen, since, is_told = None, time.monotonic(), False
+        seen, since, is_reported = None, time.monotonic(), False
         while True:
-            found = self.newest()
-            if found != seen:
-                seen, since = found, time.monotonic()
-            number, text = found
+            newest = self.newest()
+            if newest != seen:
+                seen, since = newest, time.monotonic()
+            number, text = newest
             is_stale = time.monotonic() - since >= MISSED_BEATS * self.beat_seconds
             if text == FREE or is_stale:
                 if text != FREE:
@@ -83,29 +83,29 @@ class StorageLock:
             if time.monotonic() >= deadline:
                 line = f"busy with {holder_of(text)}, not free within {wait_seconds:g} s (--lock-wait)"
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.storage.place}: {line}")
-            if not is_told:
+            if not is_reported:
                 tell(f"{self.storage.place}: waiting for {holder_of(text)}")
-                is_told = True
+                is_reported = True
             time.sleep(min(PAUSE_SECONDS, self.beat_seconds, max(deadline - time.monotonic(), 0.01)))
 
     def live_holder(self, tell: Callable[[str], None]) -> str | None:
         """Who holds it; None where nobody does, or where the holder's file does not change for so long that the next
         run would take the lock over."""
-        found = self.newest()
-        if found[1] == FREE:
+        before = self.newest()
+        if before[1] == FREE:
             return None
-        holder, seconds = holder_of(found[1]), MISSED_BEATS * self.beat_seconds
+        holder, seconds = holder_of(before[1]), MISSED_BEATS * self.beat_seconds
         tell(f"{self.storage.place}: {holder} holds the lock; waiting up to {seconds:g} s for a sign that it is alive")
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             time.sleep(min(PAUSE_SECONDS, self.beat_seconds))
-            if (newest := self.newest()) != found:
+            if (newest := self.newest()) != before:
                 return None if newest[1] == FREE else holder_of(newest[1])
         return None
 
     def numbers(self) -> list[int]:
-        found = (NAME.fullmatch(file.name) for file in self.storage.list(FOLDER))
-        return sorted(int(match[1]) for match in found if match)
+        matches = (NAME.fullmatch(file.name) for file in self.storage.list(FOLDER))
+        return sorted(int(match[1]) for match in matches if match)
 
     def newest(self) -> tuple[int, bytes]:
         """Its number, and what it says."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.kept_files import open_kept
 from jobs.storage.local_storage import LocalStorage
-from jobs.storage.refusals import told_by_delta
+from jobs.storage.refusals import reword_delta_failures
 from jobs.storage.stored_files import Data, NewFile, Storage, nothing, read_whole, uri_of, write_once
 
 T = TypeVar("T")
@@ -58,10 +58,10 @@ def parquet_source(place: Place) -> Any:
 def size_of(place: Place) -> int:
     if isinstance(place, Path):
         return place.stat().st_size
-    found = place.storage.find(place.file)
-    if found is None:
+    file = place.storage.find(place.file)
+    if file is None:
         raise FileNotFoundError(2, "no such file", str(place))
-    return found.size
+    return file.size
 
 
 def is_file(place: Place) -> bool:
@@ -73,8 +73,8 @@ def files_in(folder: Place, ending: str) -> list[Place]:
     if isinstance(folder, Path):
         return sorted(folder.glob(f"*{ending}"))
     depth = folder.file.count("/") + 2 if folder.file else 1
-    found = (file.name for file in folder.storage.list(folder.file))
-    near = sorted(name for name in found if name.endswith(ending) and name.count("/") + 1 == depth)
+    names = (file.name for file in folder.storage.list(folder.file))
+    near = sorted(name for name in names if name.endswith(ending) and name.count("/") + 1 == depth)
     return [StoredPath(folder.storage, name) for name in near]
 
 
@@ -83,13 +83,13 @@ def files_by_folder(root: Place, folders: Iterable[str]) -> dict[str, list[Place
     listing costs a request, and gives what is in the folders below too."""
     if isinstance(root, Path):
         return {folder: files_in(root / folder, "") for folder in folders}
-    found: dict[str, list[Place]] = {folder: [] for folder in folders}
+    by_folder: dict[str, list[Place]] = {folder: [] for folder in folders}
     above = f"{root.file}/".lstrip("/")
     for file in root.storage.list(root.file):
         folder = file.name.removeprefix(above).rpartition("/")[0]
-        if folder in found:
-            found[folder].append(StoredPath(root.storage, file.name))
-    return found
+        if folder in by_folder:
+            by_folder[folder].append(StoredPath(root.storage, file.name))
+    return by_folder
 
 
 def names_in(folder: Place) -> set[str]:
@@ -205,5 +205,5 @@ def by_delta(folder: Place, call: Callable[[str | Path, dict[str, str] | None], 
     if isinstance(folder, Path):
         return call(folder, None)
     storage = cast(Any, folder.storage)
-    with told_by_delta(str(folder), storage.options.retry_seconds):
+    with reword_delta_failures(str(folder), storage.options.retry_seconds):
         return folder.storage.in_time(lambda: call(storage.delta_uri(folder.file), storage.delta_options))

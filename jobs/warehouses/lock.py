@@ -35,7 +35,7 @@ def hold_lock(folder: Path, wait_seconds: float, job: str, tell: Callable[[str],
 
 def wait_for(descriptor: int, path: Path, wait_seconds: float, tell: Callable[[str], None]) -> None:
     deadline = time.monotonic() + wait_seconds
-    is_told = False
+    is_reported = False
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,9 +46,9 @@ def wait_for(descriptor: int, path: Path, wait_seconds: float, tell: Callable[[s
             about = f"{path.parent}: busy with {holder_of(descriptor)}"
             expected = f"not free within {wait_seconds:g} s (--lock-wait)"
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{about}, {expected}")
-        if not is_told:
+        if not is_reported:
             tell(f"{path.parent}: waiting for {holder_of(descriptor)}")
-            is_told = True
+            is_reported = True
         time.sleep(min(PAUSE_SECONDS, max(deadline - time.monotonic(), 0.01)))
 
 

@@ -29,7 +29,7 @@ from udfs.audit.checks.recorded_assignments import (
 from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.steps import count_moves
 from udfs.audit.classic.variants import COOPERATIVE, algorithm, problem_of
-from udfs.audit.defects.find_defects import known_defect, needs_proof
+from udfs.audit.defects.find_defects import defect_of_generation, needs_proof
 
 # Custom assignors may give a partition to any number of members.
 ANY_NUMBER: Final = np.iinfo(np.int64).max
@@ -122,9 +122,9 @@ def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
     of, closest, before = judged.generation, judged.closest, judged.before
     compared = None if closest is None else closest.compared
     made, needed = (None, None)
-    if judged.is_told and judged.counts is not None:
+    if judged.is_readable and judged.counts is not None:
         made, needed = count_moves(None if before is None else before.generation, of, judged.counts.numbers)
-    is_told, is_sound = judged.is_told, seen.is_valid[at] and seen.is_safe[at]
+    is_readable, is_sound = judged.is_readable, seen.is_valid[at] and seen.is_safe[at]
     counted_of = seen.counted
     return AuditRow(
         group_id=of.group_id,
@@ -137,19 +137,19 @@ def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
         algorithm=None if closest is None else algorithm(problem_of(of, closest.variant), str(of.protocol)),
         verdict=judged.verdict,
         reason=judged.reason,
-        num_partitions=none_if_unknown(counted_of.num_partitions[at], is_told),
+        num_partitions=none_if_unknown(counted_of.num_partitions[at], is_readable),
         num_different=None if compared is None else compared.num_different,
         differences=None if compared is None else compared.differences,
-        num_unowned=none_if_unknown(seen.unowned[at], is_told),
-        num_owned_twice=none_if_unknown(counted_of.num_owned_twice[at], is_told),
-        num_nonexistent=none_if_unknown(counted_of.num_nonexistent[at], is_told),
-        num_idle_members=none_if_unknown(counted_of.num_idle_members[at], is_told),
-        imbalance=none_if_unknown(counted_of.imbalance[at], is_told),
+        num_unowned=none_if_unknown(seen.unowned[at], is_readable),
+        num_owned_twice=none_if_unknown(counted_of.num_owned_twice[at], is_readable),
+        num_nonexistent=none_if_unknown(counted_of.num_nonexistent[at], is_readable),
+        num_idle_members=none_if_unknown(counted_of.num_idle_members[at], is_readable),
+        imbalance=none_if_unknown(counted_of.imbalance[at], is_readable),
         moves_made=made,
         moves_needed=needed,
         partition_counts_source=counts_source(judged),
         variant=None if closest is None or judged.verdict == Verdict.DRIFT else closest.variant.text,
-        known_defect=known_defect(judged, is_sound=is_sound),
+        known_defect=defect_of_generation(judged, is_sound=is_sound),
         checks=tuple(checks_of(judged, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,
@@ -167,17 +167,17 @@ def confidence(judged: GenerationResult) -> Confidence:
 
 def counts_source(judged: GenerationResult) -> PartitionCountsSource | None:
     """Also None if the numbers are not confirmed and the record does not match them."""
-    is_known = judged.counts is not None and judged.is_told and (judged.numbers != UNKNOWN).all()
+    is_known = judged.counts is not None and judged.is_readable and (judged.numbers != UNKNOWN).all()
     return judged.counts.source if judged.counts is not None and is_known else None
 
 
-def none_if_unknown(value: np.int64, is_told: bool) -> int | None:
-    return int(value) if is_told and value >= 0 else None
+def none_if_unknown(value: np.int64, is_readable: bool) -> int | None:
+    return int(value) if is_readable and value >= 0 else None
 
 
 def checks_of(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> Iterator[Check]:
     of, recorded = judged.generation, seen.recorded[at]
-    if judged.is_told:
+    if judged.is_readable:
         yield FINE[CheckName.VALID] if seen.is_valid[at] else check_texts.valid(recorded, int(seen.most_owners[at]))
         yield from completeness(judged, seen, at)
         if of.protocol == "range":
@@ -189,7 +189,7 @@ def checks_of(judged: GenerationResult, seen: GenerationCounts, at: int, rules: 
             safe = CheckName.COOPERATIVE_SAFE
             yield FINE[safe] if seen.is_safe[at] else check_texts.cooperative_safe(recorded, of.owned)
     yield check_texts.static_once(of.instances) if any(of.instances) else FINE[CheckName.STATIC_ONCE]
-    for rule in rules if judged.is_told else ():
+    for rule in rules if judged.is_readable else ():
         yield from check_texts.asked_for(rule, recorded, of.racks, racks_by_topic(judged))
 
 

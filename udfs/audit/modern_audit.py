@@ -17,9 +17,9 @@ from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.notes import COMPLETIONS, follow
 from udfs.audit.modern.rows import Draft, audit_rows
 from udfs.audit.modern_targets import draft_row
-from udfs.groups.modern.records import modern_records
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes

@@ -9,7 +9,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import MOST_PARTITIONS
 from udfs.audit.checks.confirm_inputs import UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
-from udfs.audit.defects.target_defects import known_defect
+from udfs.audit.defects.find_defects import defect_of_target
 from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern.group import ModernGroup, Newest
 from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
@@ -64,7 +64,7 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
             answer=answer,
             missing=group.missing_now,
             is_copied=is_copied,
-            known_defect=known_defect(group, answer),
+            known_defect=defect_of_target(group, answer),
             faults=tuple(group.watch.faults),
         )
         remember(group, record, evidence, answer)
@@ -119,7 +119,7 @@ def no_answer(inputs: MemberInputs | None, group: ModernGroup, codes: TopicCodes
 def carried_over(
     group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Answer:
-    subscribed = next(found_topics(group, inputs, record, metadata_hash, codes, facts))
+    subscribed = next(topics_to_try(group, inputs, record, metadata_hash, codes, facts))
     question = asking(group, inputs, subscribed, codes)
     unconfirmed = why_not_confirmed(subscribed, question, record, facts)
     why = "the group changed to this protocol here, and its classic assignment was copied; no assignor ran"
@@ -143,7 +143,7 @@ def outcome_of(
     source = AssignorSource.VOTES if vote else AssignorSource.DEFAULT if len(names) == 1 else AssignorSource.INFERRED
     best: tuple[Question, Outcome] | None = None
     unconfirmed: str | None = None
-    for subscribed in found_topics(group, inputs, record, metadata_hash, codes, facts):
+    for subscribed in topics_to_try(group, inputs, record, metadata_hash, codes, facts):
         question = asking(group, inputs, subscribed, codes)
         why = why_not_confirmed(subscribed, question, record, facts)
         if (reason := why_unknown(group, names[0])) is not None:
@@ -206,7 +206,7 @@ def tries(group: ModernGroup, question: Question, names: list[str], metadata_has
         yield from variants(question, name, releases, last)
 
 
-def found_topics(
+def topics_to_try(
     group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Iterator[SubscribedTopics]:
     partitions = join_lists((*inputs.after, *inputs.before)).partitions

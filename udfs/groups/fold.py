@@ -8,9 +8,8 @@ from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, Severity
 from udfs.groups import conversions
 from udfs.groups.classic import classic_groups
 from udfs.groups.history.ledger import Ledger
-from udfs.groups.history.rows import Rows
-from udfs.groups.modern import modern_groups
-from udfs.groups.modern import records as modern_records
+from udfs.groups.history.rows import RowsByTable
+from udfs.groups.modern import modern_groups, record_handlers
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
@@ -21,7 +20,7 @@ from udfs.groups.states.modern import Modern
 # By record type, for values and tombstones. It changes only the group's current state.
 HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
     TYPE: classic_groups.take,
-    **dict.fromkeys(modern_records.HANDLERS, modern_groups.take),
+    **dict.fromkeys(record_handlers.HANDLERS, modern_groups.take),
 }
 
 
@@ -73,7 +72,7 @@ class Fold:
             self.note(group_id, at)
 
     @uncollected()
-    def finish(self, open_rows: Rows) -> dict[str, str]:
+    def finish(self, open_rows: RowsByTable) -> dict[str, str]:
         """Returns the states of all groups that had records, and adds open intervals to `open_rows`."""
         self.settle_held()
         for group in self.groups.values():

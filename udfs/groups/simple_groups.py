@@ -9,7 +9,7 @@ from typing import NamedTuple
 from schemas.tables.history import GROUP_STATE_INTERVALS
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import KnownPeriod
-from udfs.groups.history.rows import Row, Rows, row_fields
+from udfs.groups.history.rows import Row, RowsByTable, row_fields
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
 
@@ -48,9 +48,12 @@ class Stay(NamedTuple):
 
 
 def add_simple_groups(
-    rows: Rows, open_rows: Rows, live: Mapping[str, Sequence[Live]], known: Mapping[str, Sequence[KnownPeriod]],
+    rows: RowsByTable,
+    open_rows: RowsByTable,
+    live: Mapping[str, Sequence[Live]],
+    known: Mapping[str, Sequence[KnownPeriod]],
     replayed: Replayed,
-) -> None:  # fmt: skip
+) -> None:
     for group_id, spans in live.items():
         for stay in simple_stays(spans, known.get(group_id, ())):
             if stay.end is None:
@@ -84,7 +87,7 @@ def simple_stays(live: Sequence[Live], known: Sequence[KnownPeriod]) -> Iterator
             yield Stay(since, start, end, StateEnd.COVERAGE_HOLE if span.is_cut else StateEnd.DELETED)
 
 
-def is_told(stay: Stay, replayed: Replayed) -> bool:
+def is_whole(stay: Stay, replayed: Replayed) -> bool:
     """Whether no record of a group can be missing before. Compaction removes a record only when a later one has its
     key: if the log has none, compaction removed none."""
     if any(stay.since <= hole < stay.start.offset for hole in replayed.holes):
@@ -107,7 +110,7 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     start, end, gaps = stay.start, stay.end, replayed.gaps
     state_columns = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
     group_type, state, num_members, confidence = (
-        state_columns if is_told(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
+        state_columns if is_whole(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
     )
     to_time, to_offset = (None, None) if end is None else (end.time, end.offset)
     is_to_exact = end is None or (

@@ -145,8 +145,8 @@ def first_difference(name: str, rows: pa.Table, others: pa.Table) -> tuple[int, 
     for column in columns:
         if column not in OF_PRODUCERS and (row := differing_row(rows, others, column)) is not None:
             return row, column
-    is_told = pc.and_(*(side.column("is_transactional").is_valid() for side in (rows, others)))
-    places = np.flatnonzero(is_told.to_numpy())
+    is_known = pc.and_(*(side.column("is_transactional").is_valid() for side in (rows, others)))
+    places = np.flatnonzero(is_known.to_numpy())
     rows, others = (side.select(OF_PRODUCERS).take(pa.array(places)) for side in (rows, others))
     for column in OF_PRODUCERS:
         if (row := differing_row(rows, others, column)) is not None:

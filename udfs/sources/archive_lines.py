@@ -99,7 +99,7 @@ def json_object(line: bytes) -> dict[str, Any]:
 
 
 def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
-    """All columns that can be read; of those that cannot the first is told."""
+    """All columns that can be read; of those that cannot, the first is named."""
     for column in COLUMNS:
         try:
             value = read_column(column, fields.get(column.name))

@@ -137,5 +137,5 @@ def assignment_strategy(history: History, state: Row, at: datetime) -> str | Non
     if state["group_type"] == GroupType.CONSUMER and state["assignor"] is None:
         return default_assignor(history, at)
     # A coordinator reports a classic group's assignor only while it is in use.
-    is_told = state["group_type"] != GroupType.CLASSIC or state["state"] == GroupState.STABLE
-    return state["assignor"] if is_told else None
+    is_current = state["group_type"] != GroupType.CLASSIC or state["state"] == GroupState.STABLE
+    return state["assignor"] if is_current else None

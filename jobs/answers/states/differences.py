@@ -24,8 +24,8 @@ class Difference(NamedTuple):
 def differences(history: History, group: str, first: datetime, last: datetime) -> Iterator[Difference]:
     before, after = (known_at(history, group, at) for at in (first, last))
     # Records of the group are missing. If not all members are known, no member counts as joined or left.
-    is_untold = any(of["num_members"].get(GROUP_ITSELF, 0) is None for of in (before, after))
-    for what in ("offset",) if is_untold else before:
+    has_unknown_members = any(of["num_members"].get(GROUP_ITSELF, 0) is None for of in (before, after))
+    for what in ("offset",) if has_unknown_members else before:
         for key, old, new in changes(before[what], after[what]):
             is_number = isinstance(old, int) and isinstance(new, int) and what == "offset"
             yield Difference(what, *key, old, new, new - old if is_number else None)

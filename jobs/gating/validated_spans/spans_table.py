@@ -51,12 +51,12 @@ PAUSE_SECONDS = 0.2
 
 def add_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
     """Adds all rows that are not there yet, in one commit; returns these."""
-    with told_when_damaged(folder):
+    with reword_failures(folder):
         return append_rows(folder, rows)
 
 
 @contextmanager
-def told_when_damaged(folder: Place) -> Iterator[None]:
+def reword_failures(folder: Place) -> Iterator[None]:
     try:
         yield
     except OSError:

@@ -112,8 +112,7 @@ def suite_of(result: Mapping[str, Any]) -> str | None:
 def failures_of(result: Mapping[str, Any]) -> Iterator[str]:
     """Critical expectations that failed, and all that could not be evaluated: those never pass."""
     unheld = [each for each in result["results"] if each["success"] is not True]
-    told = [(each, told_of(each)) for each in unheld]
-    failures = [failure for _, failure in told if failure is not None]
+    failures = [failure for each in unheld if (failure := failure_of(each)) is not None]
     yield from failures
     # Failures below critical explain a result without success. What is not in the list does not.
     if not result["success"] and not failures and not is_explained(result, len(unheld)):
@@ -126,7 +125,7 @@ def is_explained(result: Mapping[str, Any], num_unheld: int) -> bool:
     return num_unheld > 0 and (not isinstance(count, int) or count <= num_unheld)
 
 
-def told_of(outcome: Mapping[str, Any]) -> str | None:
+def failure_of(outcome: Mapping[str, Any]) -> str | None:
     """None: it does not count, being below critical."""
     config = outcome["expectation_config"]
     # Releases before 1.0 wrote expectation_type.

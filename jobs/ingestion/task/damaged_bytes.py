@@ -26,8 +26,8 @@ def sort_out(
         place = (each.source_file, each.byte_position)
         start, end = read.get(each.source_file, (0, 0))
         is_gone = start <= each.byte_position < end and place not in again
-        is_told_now = each.to_offset is None and place in again and again[place].to_offset is not None
-        if is_gone or is_told_now or is_made_good(each.from_offset, each.to_offset, seen):
+        is_bounded_now = each.to_offset is None and place in again and again[place].to_offset is not None
+        if is_gone or is_bounded_now or is_made_good(each.from_offset, each.to_offset, seen):
             gone.append(place)
         else:
             kept.add(place)

@@ -8,7 +8,7 @@ from jobs.replaying.task.replay_messages import Rules
 from schemas.words.history import AnomalyKind, Confidence, Severity
 from udfs.groups.group_partition import partition_for
 from udfs.groups.history.anomaly_rows import anomaly_row
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.sentences.counts import counted
 
@@ -29,7 +29,7 @@ def group_of(key: bytes | None) -> str | None:
         return None
 
 
-def add_unreadable(rows: Rows, rejected: pa.Table) -> None:
+def add_unreadable(rows: RowsByTable, rejected: pa.Table) -> None:
     columns = ("record_offset", "record_time", "record_type", "reason", "part", "field", "key_bytes")
     values = rejected.set_column(
         rejected.column_names.index("record_time"), "record_time", rejected.column("record_time").cast(pa.int64())
@@ -38,20 +38,20 @@ def add_unreadable(rows: Rows, rejected: pa.Table) -> None:
         *(values.column(name).to_pylist() for name in columns), strict=True
     ):
         where = part if field is None else f"{part}, field {field}"
-        told = f"record of type {kind} cannot be read: {reason} ({where}); the rest was replayed"
+        message = f"record of type {kind} cannot be read: {reason} ({where}); the rest was replayed"
         at = Moment(offset, time)
-        rows.add(anomaly_row(group_of(key), AnomalyKind.UNREADABLE_RECORD, Severity.WARNING, at, told))
+        rows.add(anomaly_row(group_of(key), AnomalyKind.UNREADABLE_RECORD, Severity.WARNING, at, message))
 
 
 def add_misplaced(
-    rows: Rows, first_records: Iterable[tuple[str, int, int | None]], partition: int, rules: Rules
+    rows: RowsByTable, first_records: Iterable[tuple[str, int, int | None]], partition: int, rules: Rules
 ) -> None:
     """`first_records`: of new groups, with offset and time of their first record."""
     split = dict(rules.split_groups)
     for group_id, offset, time in first_records:
-        told = misplaced(group_id, partition, rules.num_offsets_partitions, split)
-        if told is not None:
-            message, confidence = told
+        answer = misplaced(group_id, partition, rules.num_offsets_partitions, split)
+        if answer is not None:
+            message, confidence = answer
             kind, at = AnomalyKind.GROUP_IN_WRONG_PARTITION, Moment(offset, time)
             rows.add(anomaly_row(group_id, kind, Severity.WARNING, at, message, confidence=confidence))
 
@@ -63,11 +63,11 @@ def misplaced(
         if group_id not in split:
             return None
         places = ", ".join(map(str, split[group_id]))
-        told = f"records of the group are in offsets partitions {places}; its coordinator reads only one of them"
-        return told, Confidence.POSSIBLE
+        message = f"records of the group are in offsets partitions {places}; its coordinator reads only one of them"
+        return message, Confidence.POSSIBLE
     expected = partition_for(group_id, number)
     if expected == partition:
         return None
     of = counted(number, "partition")
-    told = f"records of the group are in offsets partition {partition}; its hash gives {expected} (of {of})"
-    return told, Confidence.CERTAIN
+    message = f"records of the group are in offsets partition {partition}; its hash gives {expected} (of {of})"
+    return message, Confidence.CERTAIN

@@ -35,9 +35,9 @@ class Departures:
     def timed_out(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Flags:
         """Whether each member timed out. The answers are about `stays`, each at its end."""
         last, until = self.last_heard(last_commits, newest_offsets, gaps), numbers(self.gone.column("to_time"))
-        is_told = (last != NONE) & (until != NONE)
-        are_silent = are_session_timeouts(np.where(is_told, until - last, 0) // 1000, self.gone)
-        return np.asarray(is_told & are_silent)
+        are_known = (last != NONE) & (until != NONE)
+        are_silent = are_session_timeouts(np.where(are_known, until - last, 0) // 1000, self.gone)
+        return np.asarray(are_known & are_silent)
 
     def are_of(self, moves: pa.Table, silent_offsets: pa.ChunkedArray, timed_out: Flags) -> Flags:
         """Whether the previous owners in these moves are among those that timed out."""
@@ -50,7 +50,7 @@ class Departures:
             are_among[rows] = (places >= 0) & timed_out[places]
         return are_among
 
-    def told(self, members: pa.Table, are_silent: Flags) -> pa.Table:
+    def with_leave_kinds(self, members: pa.Table, are_silent: Flags) -> pa.Table:
         """Closed rows of membership_intervals."""
         unclear = pc.equal(members.column("leave_kind"), LeaveKind.LEFT_OR_TIMED_OUT).fill_null(False)
         rows = np.flatnonzero(unclear.to_numpy())

@@ -13,10 +13,10 @@ from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import GroupState
 from udfs.groups.fold import Fold
 from udfs.groups.history.departures import departures_table
-from udfs.groups.history.rows import Rows, arrow_rows
+from udfs.groups.history.rows import RowsByTable, arrow_rows
 from udfs.groups.history.unclear_details import unclear_details_table
-from udfs.groups.modern.records import modern_records
 from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
 from udfs.groups.states.group import Context
@@ -51,7 +51,7 @@ class HistoryRows:
     topics: TopicCodes
     of: dict[str, list[pa.Table]] = field(default_factory=dict)
 
-    def take(self, rows: Rows) -> None:
+    def take(self, rows: RowsByTable) -> None:
         for name, of_table in rows.of.items():
             if of_table:
                 table = arrow_rows(TABLES[name], of_table, self.topics, self.cluster, self.partition)
@@ -102,7 +102,7 @@ class GroupPass:
             self.take_closed()
             if self.write is not None:
                 self.closed.hand_on(self.write, MOST_HELD_ROWS)
-        open_rows = Rows()
+        open_rows = RowsByTable()
         self.states = self.fold.finish(open_rows)
         self.take_closed()
         self.open.take(open_rows)

@@ -78,7 +78,7 @@ class Handovers:
         # Moves for which the committed offsets matter.
         self.compared = self.quiet.asked(longest)
 
-    def can_be_told(self) -> bool:
+    def has_all_answers(self) -> bool:
         """Whether the rows of earlier runs contain the answers that need the log of those runs. They mostly do, but a
         partition that was stopped at the end of those runs may have no row yet."""
         if self.through < 0:

@@ -31,7 +31,7 @@ from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
 from udfs.commits.shown_states import whole_state
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.history.unclear_details import Silent, settled_details
 from udfs.groups.modern.state_json import with_answers
 from udfs.groups.simple_groups import Live, Replayed, add_simple_groups
@@ -53,8 +53,8 @@ class PartitionReplay:
     """`progress`: of the whole partition, from the survey of its log. `through`: the last offset that earlier runs
     replayed; -1 if none did, or if the partition is replayed from the beginning."""
 
-    assignment: ReplayInput
-    share: PartitionSlice
+    run_input: ReplayInput
+    partition_slice: PartitionSlice
     log: PartitionLog
     survey: Survey
     progress: Progress
@@ -62,19 +62,19 @@ class PartitionReplay:
     files: HistoryFiles
 
     def __post_init__(self) -> None:
-        self.slice = Slice(self.share.number, self.share.num_slices)
+        self.slice = Slice(self.partition_slice.number, self.partition_slice.num_slices)
         self.gaps: Gaps = self.progress.coverage.gaps()
         all_holes = dict(self.progress.coverage.holes())
         self.holes = {last: time for last, time in all_holes.items() if last >= self.through}
         self.last_hole = max(all_holes, default=-1)
         is_late = any(each.first_offset > 0 for each in self.progress.coverage.stretches[:1])
         # Compaction removes a record only if a later one has its key; damage can remove any record.
-        damage = self.assignment.damage.get(self.share.partition, ())
+        damage = self.run_input.damage.get(self.partition_slice.partition, ())
         before_damage = {each.first_offset - 1 for each in damage}
         self.unseen = [*([-1] if is_late else []), *sorted(before_damage | set(all_holes))]
-        held = self.assignment.held if self.through >= 0 else None
-        self.earlier = EarlierRows(self.assignment.cluster, self.share.partition, self.slice, held)
-        self.topics = TopicCodes(self.assignment.names)
+        held = self.run_input.held if self.through >= 0 else None
+        self.earlier = EarlierRows(self.run_input.cluster, self.partition_slice.partition, self.slice, held)
+        self.topics = TopicCodes(self.run_input.names)
         self.transactions: list[pa.Table] = []
         self.awaited: Collection[Awaited] = ()
 
@@ -86,8 +86,8 @@ class PartitionReplay:
         rows = self.history_rows()
         self.note_anomalies(rows, held_states, held_offsets)
         states = of_groups(held_states, touched)
-        rules = self.assignment.rules
-        timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.share.partition)
+        rules = self.run_input.rules
+        timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.partition_slice.partition)
         fold = Fold(
             Context(self.topics, self.gaps, self.unseen, timeouts=timeouts, own_timeouts=own),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
@@ -104,7 +104,7 @@ class PartitionReplay:
         )
         groups.run(self.holes)
         handovers = self.handovers(groups)
-        if not handovers.can_be_told():
+        if not handovers.has_all_answers():
             return None
         self.note_topics(groups)
         finished, num_commits = self.linked(groups, handovers.questions(), self.state_of(held_offsets, touched))
@@ -121,15 +121,17 @@ class PartitionReplay:
     def linked(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
         """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
         here: writing rows comes next, and needs memory too."""
-        replay = OffsetReplay(self.assignment.cluster, self.share.partition, state, questions, self.facts(groups))
-        commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
+        replay = OffsetReplay(
+            self.run_input.cluster, self.partition_slice.partition, state, questions, self.facts(groups)
+        )
+        commits = CommitPass(self.log, self.slice, replay, self.files, self.partition_slice.partition)
         finished = commits.run(self.holes)
         self.transactions = commits.transactions
         self.note_topics(commits)
         return finished, commits.num_records
 
     def history_rows(self) -> HistoryRows:
-        return HistoryRows(self.assignment.cluster, self.share.partition, self.topics)
+        return HistoryRows(self.run_input.cluster, self.partition_slice.partition, self.topics)
 
     def touched(self, held_states: pa.Table, held_offsets: pa.Table) -> Collection[str]:
         """Groups that may change: those with records, and those for which a marker may matter."""
@@ -140,22 +142,22 @@ class PartitionReplay:
         return {*pending.to_pylist(), *self.survey.first_records}
 
     def note_anomalies(self, into: HistoryRows, held_states: pa.Table, held_offsets: pa.Table) -> None:
-        rows = Rows()
+        rows = RowsByTable()
         known = {
             *held_states.column("group_id").unique().to_pylist(),
             *held_offsets.column("group_id").unique().to_pylist(),
         }
         new = ((group_id, *at) for group_id, at in sorted(self.survey.first_records.items()) if group_id not in known)
-        add_misplaced(rows, new, self.share.partition, self.assignment.rules)
-        if self.share.number == 0 and (rejected := self.log.rejected()) is not None:
+        add_misplaced(rows, new, self.partition_slice.partition, self.run_input.rules)
+        if self.partition_slice.number == 0 and (rejected := self.log.rejected()) is not None:
             add_unreadable(rows, rejected)
         into.take(rows)
 
     def facts(self, groups: GroupPass) -> OffsetFacts:
         held = self.earlier.rows_without(STATE_ROWS, groups.states)
         empty = empty_stretches([groups.closed.table(STATE_ROWS), groups.open.table(STATE_ROWS), held])
-        seen = self.assignment.rules.topic_deletions
-        told = topic_deletions(self.survey.all_tombstones())
+        seen = self.run_input.rules.topic_deletions
+        of_log = topic_deletions(self.survey.all_tombstones())
         times = pa.timestamp("us", "UTC")
         of_snapshots = pa.table(
             {
@@ -164,8 +166,8 @@ class PartitionReplay:
                 "to_time": pa.array([last for _, _, last in seen], pa.int64()).cast(times),
             }
         )
-        deletions = pa.concat_tables([of_snapshots, told.cast(of_snapshots.schema)])
-        rules = self.assignment.rules
+        deletions = pa.concat_tables([of_snapshots, of_log.cast(of_snapshots.schema)])
+        rules = self.run_input.rules
         return OffsetFacts(self.gaps, rules.retention_ms, groups.group_tombstones(), empty, deletions)
 
     def handovers(self, groups: GroupPass) -> Handovers:
@@ -177,7 +179,7 @@ class PartitionReplay:
         departures = Departures.of(pa.concat_tables(groups.departures), owners)
         ends = pa.concat_tables([groups.closed.table(ENDS), groups.open.table(ENDS)])
         moves, ends = moves_to_ask(made, ends, waiting, is_touched)
-        snapshots = self.assignment.end_offsets
+        snapshots = self.run_input.end_offsets
         return Handovers(
             owners=owners,
             moves=moves,
@@ -198,7 +200,7 @@ class PartitionReplay:
         groups_of, firsts, lasts, cuts = (liveness.column(name).to_pylist() for name in names)
         for group_id, *span in zip(groups_of, firsts, times[0], lasts, times[1], cuts, strict=True):
             live.setdefault(group_id, []).append(Live(*span))
-        closed, opened = Rows(), Rows()
+        closed, opened = RowsByTable(), RowsByTable()
         replayed = Replayed(self.gaps, self.through, self.unseen)
         add_simple_groups(closed, opened, live, fold.existence, replayed)
         groups.closed.take(closed)
@@ -212,7 +214,9 @@ class PartitionReplay:
         owners = handovers.answered_owners(answers)
         for name, rows in ((OWNERSHIP, owners), (MOVES, answered.moves), (WAITING, answered.waiting)):
             self.write(name, rows)
-        groups.closed.of[MEMBERSHIP] = [handovers.departures.told(groups.closed.table(MEMBERSHIP), timed_out)]
+        groups.closed.of[MEMBERSHIP] = [
+            handovers.departures.with_leave_kinds(groups.closed.table(MEMBERSHIP), timed_out)
+        ]
         silent = handovers.departures.by_group(timed_out)
         details = settled_details(pa.concat_tables(groups.unclear), silent)
         for of in (groups.closed, groups.open):
@@ -233,28 +237,25 @@ class PartitionReplay:
 
     def settle_states(self, groups: GroupPass, silent: Mapping[str, Silent], details: Details, costs: Costs) -> None:
         """Adds the answers of commits to the states of groups, for later runs."""
-        told: dict[str, dict[int, str | None]] = {}
+        changed_details: dict[str, dict[int, str | None]] = {}
         for (group_id, offset), text in details.items():
-            told.setdefault(group_id, {})[offset] = text
+            changed_details.setdefault(group_id, {})[offset] = text
         unfinished = groups.open.table(REBALANCES)
         counted = costs.by_assignment() if unfinished.num_rows else {}
         named = (unfinished.column(name).to_pylist() for name in ("group_id", "assignment_offset"))
         changed = {each[0] for each in zip(*named, strict=True) if each[1] in counted or each in details}
         for group_id in {*silent, *changed} & groups.states.keys():
-            answers = silent.get(group_id, {}), counted, told.get(group_id, {})
+            answers = silent.get(group_id, {}), counted, changed_details.get(group_id, {})
             groups.states[group_id] = with_answers(groups.states[group_id], *answers)
 
     def write_states(
         self, groups: GroupPass, finished: Finished, states: pa.Table, offsets: pa.Table, touched: Collection[str]
     ) -> None:
-        made = [
-            {"cluster": self.assignment.cluster, "offsets_partition": self.share.partition, "group_id": group_id,
-             "state": state}
-            for group_id, state in groups.states.items()
-        ]  # fmt: skip
+        place = {"cluster": self.run_input.cluster, "offsets_partition": self.partition_slice.partition}
+        made = [{**place, "group_id": group_id, "state": state} for group_id, state in groups.states.items()]
         self.write(STATES, pa.Table.from_pylist(made, table_schema(TABLES[STATES])))
         self.write(STATES, without_groups(states, groups.states))
-        self.files.write(OFFSETS, finished.state, self.share.partition, is_ordered=True)
+        self.files.write(OFFSETS, finished.state, self.partition_slice.partition, is_ordered=True)
         self.write(OFFSETS, without_groups(offsets, touched))
 
     def note_topics(self, of: GroupPass | CommitPass) -> None:
@@ -264,8 +265,8 @@ class PartitionReplay:
         self.progress.named = merged(self.progress.named, of.named)
 
     def note_progress(self) -> None:
-        sure = self.assignment.sure_names
-        ends, progress = self.assignment.end_offsets, self.progress
+        sure = self.run_input.sure_names
+        ends, progress = self.run_input.end_offsets, self.progress
         progress.awaited = sorted({*still_awaited(ends, progress.awaited), *self.awaited})
         progress.snapshots_through = ends.through_time
         unnamed = {topic_id for _, topic_id in self.topics.topics if topic_id is not None and topic_id not in sure}
@@ -273,4 +274,4 @@ class PartitionReplay:
 
     def write(self, name: str, rows: pa.Table) -> None:
         if rows.num_rows:
-            self.files.write(name, rows, self.share.partition)
+            self.files.write(name, rows, self.partition_slice.partition)

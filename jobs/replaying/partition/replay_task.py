@@ -21,68 +21,82 @@ from udfs.log.offset_ranges import Range
 from udfs.topics.end_offsets import fingerprint
 
 
-def partitions_to_replay(assignment: ReplayInput, new_rows: Mapping[int, int]) -> list[int]:
+def partitions_to_replay(run_input: ReplayInput, new_rows: Mapping[int, int]) -> list[int]:
     """Partitions with new records, and those that depend on something outside the log that has changed."""
-    chosen = set(assignment.covered) - set(assignment.earlier)
-    for partition, earlier in assignment.earlier.items():
-        covered = assignment.covered.get(partition, ())
+    chosen = set(run_input.covered) - set(run_input.earlier)
+    for partition, earlier in run_input.earlier.items():
+        covered = run_input.covered.get(partition, ())
         before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
-        is_same = rests_on_the_same(assignment, earlier, covered) and list(covered) == before
+        is_same = rests_on_the_same(run_input, earlier, covered) and list(covered) == before
         if new_rows.get(partition) or not is_same:
             chosen.add(partition)
     return sorted(chosen)
 
 
-def replay_share(
-    assignment: ReplayInput, share: PartitionSlice, files: HistoryFiles, opened: Opened, into: LogTaskResult[Progress]
+def replay_slice(
+    run_input: ReplayInput,
+    partition_slice: PartitionSlice,
+    files: HistoryFiles,
+    opened: Opened,
+    into: LogTaskResult[Progress],
 ) -> None:
-    earlier = assignment.earlier.get(share.partition)
+    earlier = run_input.earlier.get(partition_slice.partition)
     if earlier is not None:
-        new = log_of(assignment, share.partition, opened, earlier.through_run_id)
-        covered = assignment.covered.get(share.partition, ())
-        whole = partial(log_of, assignment, share.partition, opened, None)
-        if not begins_anew(assignment, earlier, new, whole, covered):
-            if replay_from(assignment, share, new, earlier, files, into):
+        new = log_of(run_input, partition_slice.partition, opened, earlier.through_run_id)
+        covered = run_input.covered.get(partition_slice.partition, ())
+        whole = partial(log_of, run_input, partition_slice.partition, opened, None)
+        if not begins_anew(run_input, earlier, new, whole, covered):
+            if replay_from(run_input, partition_slice, new, earlier, files, into):
                 return
-            if share.num_slices > 1:
+            if partition_slice.num_slices > 1:
                 # All slices must begin at the same offset.
-                into.insufficient.append(share.partition)
+                into.insufficient.append(partition_slice.partition)
                 return
-    into.whole.append(share.partition)
-    replay_from(assignment, share, log_of(assignment, share.partition, opened, None), None, files, into)
+    into.whole.append(partition_slice.partition)
+    replay_from(
+        run_input, partition_slice, log_of(run_input, partition_slice.partition, opened, None), None, files, into
+    )
 
 
 def replay_from(
-    assignment: ReplayInput,
-    share: PartitionSlice,
+    run_input: ReplayInput,
+    partition_slice: PartitionSlice,
     log: PartitionLog,
     earlier: Progress | None,
     files: HistoryFiles,
     into: LogTaskResult[Progress],
 ) -> bool:
-    progress = progress_from(assignment, share.partition, earlier, assignment.covered.get(share.partition, ()))
+    progress = progress_from(
+        run_input, partition_slice.partition, earlier, run_input.covered.get(partition_slice.partition, ())
+    )
     through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
     log.epochs = progress.epochs
     log.begin_epochs()
-    survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
-    note_damage(assignment, share.partition, progress.coverage, log.opened)
+    survey = log.survey(progress.coverage, Slice(partition_slice.number, partition_slice.num_slices))
+    note_damage(run_input, partition_slice.partition, progress.coverage, log.opened)
     replay = PartitionReplay(
-        assignment=assignment, share=share, log=log, survey=survey, progress=progress, through=through, files=files
+        run_input=run_input,
+        partition_slice=partition_slice,
+        log=log,
+        survey=survey,
+        progress=progress,
+        through=through,
+        files=files,
     )
     num_records = replay.run()
     if num_records is None:
         return False
     into.num_records += num_records
     into.num_groups += len(survey.first_records)
-    into.transactions += [(share.partition, serialize(rows)) for rows in replay.transactions]
+    into.transactions += [(partition_slice.partition, serialize(rows)) for rows in replay.transactions]
     into.progress.append(progress)
     return True
 
 
-def note_damage(assignment: ReplayInput, partition: int, coverage: Coverage, opened: Opened) -> None:
+def note_damage(run_input: ReplayInput, partition: int, coverage: Coverage, opened: Opened) -> None:
     """Each damaged range is inside one covered range."""
-    damage = assignment.damage.get(partition, ())
-    log = log_of(assignment, partition, opened, None) if damage else None
+    damage = run_input.damage.get(partition, ())
+    log = log_of(run_input, partition, opened, None) if damage else None
     for stretch in coverage.stretches:
         stretch.damaged_records = sum(
             each.num_left(log.offsets_between(each.first_offset, each.last_offset))
@@ -91,29 +105,29 @@ def note_damage(assignment: ReplayInput, partition: int, coverage: Coverage, ope
         )
 
 
-def rules_text(assignment: ReplayInput, progress: Progress) -> str:
+def rules_text(run_input: ReplayInput, progress: Progress) -> str:
     topics = {each.topic for each in progress.sightings}
-    rules = assignment.rules.of_partition(progress.partition, topics, progress.unnamed_topic_ids)
+    rules = run_input.rules.of_partition(progress.partition, topics, progress.unnamed_topic_ids)
     reached = max((each.last_offset for each in progress.coverage.stretches), default=-1)
-    damage = damage_up_to(assignment.damage.get(progress.partition, ()), reached)
-    ends = assignment.end_offsets.of_topics(topics)
+    damage = damage_up_to(run_input.damage.get(progress.partition, ()), reached)
+    ends = run_input.end_offsets.of_topics(topics)
     seen = fingerprint(ends, progress.snapshots_through, progress.coverage.last_time, progress.awaited)
     return replace(rules, damage=damage).text() + seen
 
 
-def log_of(assignment: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
-    return PartitionLog(Wanted(assignment.cluster, partition, after_run), assignment.files, opened)
+def log_of(run_input: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+    return PartitionLog(Wanted(run_input.cluster, partition, after_run), run_input.files, opened)
 
 
 def progress_from(
-    assignment: ReplayInput, partition: int, earlier: Progress | None, covered: Sequence[Range]
+    run_input: ReplayInput, partition: int, earlier: Progress | None, covered: Sequence[Range]
 ) -> Progress:
     stretches = [KnownSpan(first, last) for first, last in covered]
     coverage, epochs = Coverage(stretches), LeaderEpochs()
     if earlier is None:
         return Progress(
             partition=partition,
-            through_run_id=assignment.through_run_id,
+            through_run_id=run_input.through_run_id,
             rules="",
             coverage=coverage,
             epochs=epochs,
@@ -130,7 +144,7 @@ def progress_from(
     unnamed = list(earlier.unnamed_topic_ids)
     progress = Progress(
         partition=partition,
-        through_run_id=assignment.through_run_id,
+        through_run_id=run_input.through_run_id,
         rules="",
         coverage=coverage,
         epochs=epochs,
@@ -142,14 +156,14 @@ def progress_from(
 
 
 def begins_anew(
-    assignment: ReplayInput,
+    run_input: ReplayInput,
     earlier: Progress,
     new: PartitionLog,
     whole: Callable[[], PartitionLog],
     covered: Sequence[Range],
 ) -> bool:
     """Whether new records change what earlier runs made of the log before them."""
-    if not rests_on_the_same(assignment, earlier, covered):
+    if not rests_on_the_same(run_input, earlier, covered):
         return True
     through, time = earlier.through_offset, earlier.coverage.last_time
     first = new.first_offset()
@@ -168,10 +182,10 @@ def goes_on_deleting(new: PartitionLog, whole: Callable[[], PartitionLog], throu
     return bool(pc.any(pc.is_in(times, value_set=whole().deletion_times(through))).as_py())
 
 
-def rests_on_the_same(assignment: ReplayInput, earlier: Progress, covered: Sequence[Range]) -> bool:
-    if any(topic_id in assignment.sure_names for topic_id in earlier.unnamed_topic_ids):
+def rests_on_the_same(run_input: ReplayInput, earlier: Progress, covered: Sequence[Range]) -> bool:
+    if any(topic_id in run_input.sure_names for topic_id in earlier.unnamed_topic_ids):
         return False
-    if rules_text(assignment, earlier) != earlier.rules:
+    if rules_text(run_input, earlier) != earlier.rules:
         return False
     before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
     now = list(covered[: len(before)])

@@ -32,8 +32,8 @@ def reading_times(moves: pa.Table, ends: pa.Table, fell_silent: Flags, last_comm
     commit = np.minimum(last_commits, stopped)
 
     def bound(name: str) -> Numbers:
-        told = np.where(fell_silent, numbers(ends.column(f"silent_{name}")), numbers(ends.column(name)))
-        return np.asarray(np.where(stopped == NONE, NONE, np.clip(told, commit, stopped)), np.int64)
+        bounds = np.where(fell_silent, numbers(ends.column(f"silent_{name}")), numbers(ends.column(name)))
+        return np.asarray(np.where(stopped == NONE, NONE, np.clip(bounds, commit, stopped)), np.int64)
 
     move_time = numbers(moves.column("move_time"))
     until = np.where(moves.column("to_member_id").is_valid().to_numpy(), np.maximum(move_time, stopped), stopped)

@@ -91,5 +91,5 @@ def deserialize(content: bytes) -> pa.Table:
         return reader.read_all()
 
 
-# What a task does with each of its shares: it writes files, and adds the outcome to the answer.
+# What a task does with each of its slices: it writes files, and adds the outcome to the answer.
 Work = Callable[[Any, PartitionSlice, HistoryFiles, Opened, LogTaskResult[Any]], None]

@@ -31,7 +31,7 @@ def rows_by_partition(
     return numbers
 
 
-def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[PartitionSlice]:
+def slices_of(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[PartitionSlice]:
     """Offsets partitions. A partition is cut into slices if it has too many groups or would keep the other workers
     waiting."""
     slices = []
@@ -43,24 +43,26 @@ def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_worke
     return slices
 
 
-def buckets(slices: Sequence[PartitionSlice], sizes: Mapping[int, int], num_tasks: int) -> list[list[PartitionSlice]]:
+def slices_of_tasks(
+    slices: Sequence[PartitionSlice], sizes: Mapping[int, int], num_tasks: int
+) -> list[list[PartitionSlice]]:
     """Groups neighboring partitions into tasks, so that a file has few partitions. Each slice is read separately."""
     limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
     together: list[list[PartitionSlice]] = []
     held = limit
-    for share in slices:
-        size = sizes[share.partition] // share.num_slices
+    for each in slices:
+        size = sizes[each.partition] // each.num_slices
         if not together or held + size > limit:
             together.append([])
             held = 0
-        together[-1].append(share)
+        together[-1].append(each)
         held += size
     return together
 
 
-def input_of_task(run_input: RunInput[Any], shares: Sequence[PartitionSlice]) -> RunInput[Any]:
-    """What the task for these shares needs to know."""
-    partitions = {share.partition for share in shares}
+def input_of_task(run_input: RunInput[Any], slices: Sequence[PartitionSlice]) -> RunInput[Any]:
+    """What the task for these slices needs to know."""
+    partitions = {each.partition for each in slices}
 
     def overlapping(files: Mapping[str, Sequence[LogFile]]) -> dict[str, list[LogFile]]:
         by_table = defaultdict(list)
@@ -80,11 +82,11 @@ def input_of_task(run_input: RunInput[Any], shares: Sequence[PartitionSlice]) ->
     )
 
 
-def task_spec(run_input: RunInput[Any], shares: Sequence[PartitionSlice], sizes: Mapping[int, int]) -> TaskSpec[Given]:
+def task_spec(run_input: RunInput[Any], slices: Sequence[PartitionSlice], sizes: Mapping[int, int]) -> TaskSpec[Given]:
     return TaskSpec(
-        (input_of_task(run_input, shares), shares), tuple(plan_row(each, sizes[each.partition]) for each in shares)
+        (input_of_task(run_input, slices), slices), tuple(plan_row(each, sizes[each.partition]) for each in slices)
     )
 
 
-def plan_row(share: PartitionSlice, num_records: int) -> PlanRow:
-    return PlanRow(share.partition, share.number, num_records=num_records // share.num_slices)
+def plan_row(of: PartitionSlice, num_records: int) -> PlanRow:
+    return PlanRow(of.partition, of.number, num_records=num_records // of.num_slices)

@@ -1,4 +1,4 @@
-"""A task of a job that reads the log: does its shares one after the other and writes files of all tables.
+"""A task of a job that reads the log: does its slices one after the other and writes files of all tables.
 
 It runs in a process of the run's engine, or in the driver if there is little to do.
 """
@@ -20,7 +20,7 @@ from schemas.words.exit_codes import ExitCode
 
 
 def run_task(
-    work: Work, run_input: RunInput[Any], shares: Sequence[PartitionSlice]
+    work: Work, run_input: RunInput[Any], slices: Sequence[PartitionSlice]
 ) -> LogTaskResult[Any] | Closing[LogTaskResult[Any]]:
     """A failure that a user can act on is a result too: an engine would report an exception as a crash."""
     pa.set_cpu_count(1)
@@ -29,8 +29,8 @@ def run_task(
     result: LogTaskResult[Any] = LogTaskResult()
     opened = Opened()
     try:
-        for share in shares:
-            work(run_input, share, files, opened, result)
+        for partition_slice in slices:
+            work(run_input, partition_slice, files, opened, result)
         result.files, wait = files.closing()
     except BaseException as error:
         return failure_result(run_input, files, error)

@@ -28,13 +28,13 @@ class NoAnswer(TimeoutError):
 @dataclass
 class Call:
     work: Callable[[], Iterable[Any]]
-    found: list[Any] = field(default_factory=list)
+    pieces: list[Any] = field(default_factory=list)
     error: BaseException | None = None
     ended: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         try:
-            self.found.extend(self.work())
+            self.pieces.extend(self.work())
         # Panics of Rust are no Exceptions, and who waits for them must hear of them.
         except BaseException as error:
             self.error = error
@@ -83,11 +83,11 @@ class Server:
         begin(call)
         num_before = 0
         while not call.ended.wait(min(self.seconds, SILENT_SECONDS) if self.is_silent else self.seconds):
-            if len(call.found) == num_before:
+            if len(call.pieces) == num_before:
                 self.is_silent = True
                 raise NoAnswer(self.seconds)
-            num_before = len(call.found)
+            num_before = len(call.pieces)
         self.is_silent = False
         if call.error is not None:
             raise call.error
-        return call.found
+        return call.pieces

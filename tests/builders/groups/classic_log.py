@@ -12,7 +12,7 @@ from schemas.tables.decoded_records import CLASSIC_GROUP_METADATA
 from schemas.tables.history import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows, arrow_rows
+from udfs.groups.history.rows import RowsByTable, arrow_rows
 from udfs.groups.readers.classic_records import classic_records
 from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
@@ -123,7 +123,7 @@ def replayed(
             fold.take(classic_records(part.slice(start, chunk), topics))
         if hole is not None and last == len(log):
             fold.hole(hole["offset"], micros(at(hole["time"])))
-        still = Rows()
+        still = RowsByTable()
         states |= fold.finish(still)
         for table in TABLES:
             closed[table.name] += told(arrow_rows(table, context.rows.of[table.name], topics, "c", 0))
@@ -136,7 +136,7 @@ def replayed(
 
 
 def restored_rows(groups: Iterable[str], states: Mapping[str, str]) -> dict[str, list[Row]]:
-    topics, still = TopicCodes(), Rows()
+    topics, still = TopicCodes(), RowsByTable()
     fold = Fold(Context(topics), states)
     for group_id in groups:
         fold.group(group_id)

@@ -14,7 +14,7 @@ from schemas.tables.history import TABLES
 from tests.builders.groups.named_rows import named_rows
 from udfs.assignors.questions.specs import Topic
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.history.rows import RowsByTable, fields_of
 from udfs.groups.readers.modern_values import (
     About,
     Current,
@@ -145,7 +145,7 @@ def listed(partitions: Iterable[int], topic: int = ORDERS) -> Partitions:
 
 
 class History:
-    def __init__(self, closed: Rows, open_rows: Rows, states: Mapping[str, str]) -> None:
+    def __init__(self, closed: RowsByTable, open_rows: RowsByTable, states: Mapping[str, str]) -> None:
         self.closed, self.open, self.states = closed, open_rows, states
 
     def rows(self, name: str, **only: Any) -> list[dict[str, Any]]:
@@ -195,12 +195,12 @@ def history(
 ) -> History:  # fmt: skip
     """With a cut: in two runs, of so many records in the first. With a hole: the log behind so many was not seen."""
     records = log.records if isinstance(log, Log) else log
-    closed = Rows()
+    closed = RowsByTable()
     holes = () if hole is None else (records[hole - 1].offset,)
     context = Context(CODES, gaps or Gaps(), holes, closed, first_epoch)
     pieces = [records] if cut is None else [records[:cut], records[cut:]]
     states: Mapping[str, str] = {}
-    open_rows = Rows()
+    open_rows = RowsByTable()
     for piece in pieces:
         fold = Fold(context, states)
         fold.take((GROUP, record) for record in piece[:hole])
@@ -208,7 +208,7 @@ def history(
             fold.hole(piece[hole - 1].offset, None)
             fold.take((GROUP, record) for record in piece[hole:])
         # What was open is replaced by the newer run, if it met the group at all.
-        found = Rows()
+        found = RowsByTable()
         states = {**states, **fold.finish(found)}
         open_rows = found if piece else open_rows
     return History(closed, open_rows, states)

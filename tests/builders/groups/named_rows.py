@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from udfs.groups.history.rows import Row, Rows
+from udfs.groups.history.rows import Row, RowsByTable
 
 
 def named(row: Row) -> dict[str, Any]:
@@ -10,5 +10,5 @@ def named(row: Row) -> dict[str, Any]:
     return dict(zip(fields.names, values, strict=True))
 
 
-def named_rows(rows: Rows, table: str) -> list[dict[str, Any]]:
+def named_rows(rows: RowsByTable, table: str) -> list[dict[str, Any]]:
     return [named(row) for row in rows.of[table]]

@@ -11,7 +11,7 @@ from jobs.configuration.settings import Gate, Settings
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.sql_text import parameters
 from jobs.gating.declarations.waivers import waivers
-from jobs.gating.findings import Choice, FoundFindings, find, finding_rows, finding_statements, num_at_or_above
+from jobs.gating.findings import Choice, Findings, find, finding_rows, finding_statements, num_at_or_above
 from jobs.output.failure import Failure
 from jobs.pages.finding_lines import finding_lines
 from jobs.queries.engines.duckdb_engine import scope_of
@@ -174,12 +174,12 @@ CASES: dict[str, tuple[Tables, Tables]] = {
 OF_SUITES = {"suite_error", "expectation_failed"}
 
 
-def found_in(warehouse: Warehouse, events: Events = ALL, choice: Choice | None = None) -> FoundFindings:
+def found_in(warehouse: Warehouse, events: Events = ALL, choice: Choice | None = None) -> Findings:
     with scope_of(warehouse, finding_statements(PARAMETERS, events)) as answer:
         return find(PARAMETERS, events, Choice() if choice is None else choice, answer)
 
 
-def kinds(found: FoundFindings) -> set[str]:
+def kinds(found: Findings) -> set[str]:
     return {each.kind for each in found.findings}
 
 

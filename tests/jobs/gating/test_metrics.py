@@ -1,5 +1,6 @@
 """Metrics of every table: their files, what they count, and that each rule lists the rows that it counts."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
+from schemas.records.registry import REGISTRY
 from schemas.tables.lag import LAG_POINTS
 from tests.builders.warehouses.by_hand import NOW, make, prepare, write_run
 from tests.jobs.ingested import ROOT
@@ -43,6 +45,12 @@ def frames_of(warehouse: Warehouse, *tables: str) -> dict[str, Frame]:
 def test_every_table_that_users_see_is_measured_and_nothing_unknown() -> None:
     assert USER_TABLES.keys() - UNMEASURED <= METRICS.keys()
     assert METRICS.keys() <= USER_TABLES.keys() | VIEWS.keys()
+
+
+def test_the_rows_that_runs_should_have_written_are_those_of_every_decoded_table() -> None:
+    text = (ROOT / "schemas" / "metrics" / "runs.sql").read_text()
+    counted = re.findall(r"SELECT count\(\*\)(?: AS number)? FROM (\w+) WHERE", text)
+    assert sorted(counted) == sorted({record.table for record in REGISTRY.values()} | {"transaction_markers"})
 
 
 def test_the_page_of_metrics_is_current() -> None:

@@ -9,7 +9,7 @@ from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from jobs.storage.places import storage_at
-from jobs.storage.refusals import told_by_delta
+from jobs.storage.refusals import reword_delta_failures
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from tests.builders.storages.s3_server import SECRET, Misbehaviour, free_port, options_for, proxy
 
@@ -114,7 +114,7 @@ def committed(storage: Storage) -> None:
 def test_delta_tells_as_little(behind: Behind, fault: str) -> None:
     storage, behaviour = behind
     behaviour.always = fault
-    with pytest.raises(OSError) as refused, told_by_delta(f"{storage.place}/t", 2):
+    with pytest.raises(OSError) as refused, reword_delta_failures(f"{storage.place}/t", 2):
         committed(storage)
     check_line(refused.value, ENDLESS[fault].split(" (")[0])
 

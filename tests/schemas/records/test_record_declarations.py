@@ -9,7 +9,8 @@ from udfs.audit.modern import notes as audit_notes
 from udfs.decoding.decode import CONTROL
 from udfs.groups import fold
 from udfs.groups.modern import notes as replay_notes
-from udfs.groups.modern import records
+from udfs.groups.modern import record_handlers
+from udfs.groups.readers.record_kinds import READERS_OF_TABLES
 from udfs.rows.column_sources import BY_RECORD_TYPE
 
 # As docs of Kafka's records and their generated classes name them; see also the tests against Kafka's jars.
@@ -43,10 +44,12 @@ def test_a_row_of_a_table_of_groups_tells_its_type() -> None:
 def test_each_type_of_groups_has_one_reader_and_one_handler_and_both_folds_note_it() -> None:
     modern = {*GROUP_TYPES} - {2}
     assert {*fold.HANDLERS} == {*GROUP_TYPES}
-    assert {*records.KINDS} == {REGISTRY[number].table for number in modern}
-    assert {*records.HANDLERS} == modern
-    assert len({kind.values for kind in records.KINDS.values()}) == len(records.KINDS)
-    assert len({*records.HANDLERS.values()}) == len(records.KINDS)
+    tables = {REGISTRY[number].table for number in modern}
+    assert {*READERS_OF_TABLES} == tables
+    assert {*record_handlers.HANDLERS_OF_TABLES} == tables
+    assert {*record_handlers.HANDLERS} == modern
+    assert len({*READERS_OF_TABLES.values()}) == len(tables)
+    assert len({*record_handlers.HANDLERS.values()}) == len(tables)
     assert {*replay_notes.NOTES} == modern
     # When a target is complete, the audit recomputes it. It needs no topology.
     followed = {*audit_notes.NOTES, *audit_notes.COMPLETIONS}

@@ -9,7 +9,7 @@ import pytest
 from tests.builders.groups.modern_log import CODES, GROUP, Log, about, completed, epoch, leaves, owns, target
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.modern.state_json import with_answers
 from udfs.groups.states.group import Context
 
@@ -29,14 +29,14 @@ def log() -> Log:
     return log
 
 
-def run(log: Log, first: int, last: int | None, states: dict[str, str]) -> tuple[Rows, dict[str, str]]:
+def run(log: Log, first: int, last: int | None, states: dict[str, str]) -> tuple[RowsByTable, dict[str, str]]:
     context = Context(CODES)
     fold = Fold(context, states)
     fold.take((GROUP, record) for record in log.records[first:last])
-    return context.rows, dict(fold.finish(Rows()))
+    return context.rows, dict(fold.finish(RowsByTable()))
 
 
-def ends(rows: Rows) -> dict[str, Any]:
+def ends(rows: RowsByTable) -> dict[str, Any]:
     """When the only partition that moved was read last, in milliseconds."""
     (row,) = (row for row in named_rows(rows, "reading_ends") if row["stopped_time"] is not None)
     return {name: value // 1000 if name.endswith("_time") and value else value for name, value in row.items()}

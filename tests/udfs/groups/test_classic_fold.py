@@ -8,7 +8,7 @@ from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
 from udfs.groups.fold import Fold
 from udfs.groups.history.ledger import Ledger
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
@@ -33,36 +33,36 @@ def test_an_operation_that_a_chunk_cuts_is_one() -> None:
     fold = new_fold()
     fold.take([("g", first)])
     fold.take([("g", last)])
-    fold.finish(Rows())
+    fold.finish(RowsByTable())
     assert [row["assignment_offset"] for row in named_rows(fold.context.rows, "rebalances")] == [2]
 
 
 def test_a_group_is_known_from_its_value_to_its_tombstone_and_again() -> None:
     fold = new_fold()
     fold.take([("g", record(1)), ("g", record(3, None)), ("g", record(7))])
-    fold.finish(Rows())
+    fold.finish(RowsByTable())
     assert fold.existence == {"g": [(Moment(1, 1000), Moment(3, 3000)), (Moment(7, 7000), None)]}
 
 
 def test_what_is_known_of_a_group_goes_on_over_runs_and_does_not_touch_it() -> None:
     fold = new_fold()
     fold.take([("g", record(1)), ("gone", record(2)), ("gone", record(3, None))])
-    states = fold.finish(Rows())
+    states = fold.finish(RowsByTable())
     after = new_fold(states)
     assert after.existence == {"g": [(Moment(1, 1000), None)], "gone": [(Moment(2, 2000), Moment(3, 3000))]}
-    assert after.finish(Rows()) == {}
+    assert after.finish(RowsByTable()) == {}
     after = new_fold(states)
     after.take([("g", record(9, None))])
-    assert set(after.finish(Rows())) == {"g"}
+    assert set(after.finish(RowsByTable())) == {"g"}
     assert after.existence["g"] == [(Moment(1, 1000), Moment(9, 9000))]
 
 
 def test_a_hole_ends_every_group_that_has_a_state() -> None:
     fold = new_fold()
     fold.take([("g", record(1))])
-    after = new_fold(fold.finish(Rows()))
+    after = new_fold(fold.finish(RowsByTable()))
     after.hole(20, 30_000)
-    still = Rows()
+    still = RowsByTable()
     states = after.finish(still)
     assert json.loads(states["g"])["kind"] is None
     assert after.existence["g"] == [(Moment(1, 1000), Moment(20, 30_000))]
@@ -73,9 +73,9 @@ def test_a_hole_ends_every_group_that_has_a_state() -> None:
 def test_history_time_outlives_a_group() -> None:
     fold = new_fold()
     fold.take([("g", record(9)), ("g", record(10, None))])
-    after = new_fold(fold.finish(Rows()))
+    after = new_fold(fold.finish(RowsByTable()))
     after.take([("g", record(11)._replace(time=100))])
-    still = Rows()
+    still = RowsByTable()
     after.finish(still)
     assert named_rows(still, "group_state_intervals")[0]["from_time"] == 10_000
 
@@ -107,7 +107,7 @@ def test_partitions_of_a_group_with_many_members_find_who_gets_them() -> None:
             for n, place in enumerate(places)
         )
         fold.take([("g", record(generation, ClassicValue("consumer", generation, "range", "m0", None, members)))])
-    fold.finish(Rows())
+    fold.finish(RowsByTable())
     rows = [row for row in named_rows(fold.context.rows, "partition_moves") if row["assignment_offset"] == 2]
     moves = {(row["from_member_id"], row["to_member_id"]) for row in rows}
     assert moves == {(f"m{n}", f"m{299 - n}") for n in range(300)}

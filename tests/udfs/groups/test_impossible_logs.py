@@ -9,7 +9,7 @@ from tests.builders.groups.modern_log import CODES, GROUP, Log, about, completed
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows, arrow_rows
+from udfs.groups.history.rows import RowsByTable, arrow_rows
 from udfs.groups.readers.classic_records import TYPE, ClassicValue
 from udfs.groups.readers.records import ImpossibleLog as Impossible
 from udfs.groups.readers.records import Record
@@ -20,16 +20,16 @@ SOAK_LOGS = 20_000
 NOBODY = ClassicValue("consumer", 1, None, None, None, ())
 
 
-def replay(seed: int) -> Rows:
+def replay(seed: int) -> RowsByTable:
     """In two runs, with missing records before the end of some logs. All rows must fit into their tables."""
     log = ImpossibleLog(seed)
     records = log.records(log.any_of((3, 8, 20, 60)))
     cut, hole = (log.any_of(range(len(records) * 2)) for _ in range(2))
-    context, opened = Context(CODES, holes=log.any_of(((), (-1,)))), Rows()
+    context, opened = Context(CODES, holes=log.any_of(((), (-1,)))), RowsByTable()
     fold = Fold(context, {})
     for number, record in enumerate(records):
         if number == cut:
-            fold = Fold(context, fold.finish(Rows()))
+            fold = Fold(context, fold.finish(RowsByTable()))
         fold.take([(GROUP, record)])
         if number == hole:
             fold.hole(record.offset, record.time)
@@ -134,7 +134,7 @@ def test_a_contradiction_in_one_group_ends_neither_the_run_nor_other_groups(monk
         folding.classic_groups.take(group, record)
 
     monkeypatch.setitem(folding.HANDLERS, TYPE, fail)
-    fold, still = Fold(Context(CODES), {}), Rows()
+    fold, still = Fold(Context(CODES), {}), RowsByTable()
     fold.take([(group, Record(at, at, at, 0, TYPE, None, NOBODY)) for at, group in ((4, "bad"), (5, "good"))])
     fold.finish(still)
     (finding,) = named_rows(fold.context.rows, "replay_anomalies")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups.fold import KnownPeriod
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.groups.simple_groups import Live, Replayed, add_simple_groups
 from udfs.log.gaps import Gaps
@@ -16,7 +16,7 @@ def stays(
     live: list[Live], known: list[KnownPeriod], replayed: Replayed | None = None
 ) -> list[tuple[int, int | None, str | None, bool]]:
     """From, to, what ended it, and whether it is open, of closed rows first."""
-    rows, open_rows = Rows(), Rows()
+    rows, open_rows = RowsByTable(), RowsByTable()
     add_simple_groups(rows, open_rows, {"g": live}, {"g": known}, replayed or Replayed(Gaps()))
     return [
         (each["from_offset"], each["to_offset"], each["ended_by"], each["is_open"])
@@ -34,7 +34,7 @@ def live(first: int, last: int | None = None, is_cut: bool = False) -> Live:
 
 
 def test_a_group_of_offsets_alone_is_an_empty_classic_group_without_type_and_generation() -> None:
-    rows, open_rows = Rows(), Rows()
+    rows, open_rows = RowsByTable(), RowsByTable()
     add_simple_groups(rows, open_rows, {"g": [live(5)]}, {}, Replayed(Gaps()))
     (told,) = named_rows(open_rows, "group_state_intervals")
     assert (told["group_type"], told["state"], told["num_members"], told["from_time"]) == ("classic", "Empty", 0, 50)
@@ -77,7 +77,7 @@ def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is
     holes: list[int],
     expected: list[tuple[str | int | None, ...]],
 ) -> None:
-    rows, open_rows = Rows(), Rows()
+    rows, open_rows = RowsByTable(), RowsByTable()
     known: list[KnownPeriod] = [(moment(first), moment(last)) for first, last in known_of]
     add_simple_groups(rows, open_rows, {"g": [live(*live_of)]}, {"g": known}, Replayed(Gaps(*gaps), holes=holes))
     found = [row for of in (rows, open_rows) for row in named_rows(of, "group_state_intervals")]
@@ -121,7 +121,7 @@ def test_a_hole_ends_it_as_a_hole() -> None:
 
 
 def test_missing_records_make_its_ends_inexact() -> None:
-    rows, open_rows = Rows(), Rows()
+    rows, open_rows = RowsByTable(), RowsByTable()
     add_simple_groups(rows, open_rows, {"g": [live(5, 9)]}, {}, Replayed(Gaps([2, 7], [3, 7])))
     (told,) = named_rows(rows, "group_state_intervals")
     assert (told["is_from_exact"], told["is_to_exact"]) == (False, False)

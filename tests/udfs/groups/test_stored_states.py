@@ -13,7 +13,7 @@ from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.readers.classic_records import ClassicValue
 from udfs.groups.readers.modern_values import About, Topology
 from udfs.groups.readers.records import Moment
-from udfs.groups.states.modern import Base, Cause, Standing, Start, Stop
+from udfs.groups.states.modern import Base, Cause, Rebalance, Standing, Start, Stop
 
 OF_INTERVALS = "from_time from_offset is_from_exact last_offset group_type"
 # As the oldest states have them. Never change a line.
@@ -37,6 +37,12 @@ STORED: dict[type[Any], str] = {
     Moment: "offset time",
     KnownPeriod: "since until",
 }
+# Of the open rebalance of a consumer, share or streams group, which is stored with names of fields.
+STORED_BY_NAME = (
+    "assignment_offset from_generation to_generation start trigger members_joined members_departed num_members_before"
+    " num_members_after num_partitions assignor_before assignor_after detail num_moved num_returned num_unowned"
+    " stopped_ms unread_low_ms unread_high_ms longest_unread_ms"
+)
 
 
 @pytest.mark.parametrize("stored", STORED, ids=lambda stored: stored.__name__)
@@ -45,6 +51,12 @@ def test_new_fields_come_after_those_of_older_states_and_have_a_default(stored: 
     names = [each.name for each in fields(stored)] if is_dataclass(stored) else list(stored._fields)
     assert names[: len(older)] == older
     assert set(names[len(older) :]) <= with_default(stored)
+
+
+def test_a_rebalance_that_an_older_release_left_open_has_all_fields_without_a_default() -> None:
+    older, names = {*STORED_BY_NAME.split()}, {each.name for each in fields(Rebalance)}
+    assert older <= names
+    assert names - older <= with_default(Rebalance)
 
 
 def with_default(stored: type[Any]) -> set[str]:

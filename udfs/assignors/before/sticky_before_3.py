@@ -44,7 +44,7 @@ class Claim:
 
 def sticky_claim(problem: Problem, member: int) -> Claim:
     lists, generation = previous_assignment(problem.user_data[member])
-    partitions = [(topic, partition) for topic, found in lists for partition in found]
+    partitions = [(topic, partition) for topic, numbers in lists for partition in numbers]
     return Claim(partitions, generation)
 
 
@@ -106,8 +106,8 @@ def first_difference(problem: Problem) -> int | None:
 
 def general(problem: Problem, claims: Sequence[Claim]) -> Rows:
     holders = holders_by_generation(claims)
-    found = [*holders]
-    walked = [found[at] for at in put_order(hashes_of(found))]
+    held = [*holders]
+    walked = [held[at] for at in put_order(hashes_of(held))]
     rows, before_rows = holding_rows(problem, walked, holders)
     times = listed_times(problem)
     order = np.lexsort((problem.topic_ranks, times))
@@ -166,14 +166,14 @@ def holding_rows(
     return rows_from(now), rows_from(before)
 
 
-def rows_from(found: Sequence[tuple[int, int, int]]) -> Rows:
-    members, topics, partitions = np.array(found, np.int32).reshape(-1, 3).T
+def rows_from(triples: Sequence[tuple[int, int, int]]) -> Rows:
+    members, topics, partitions = np.array(triples, np.int32).reshape(-1, 3).T
     return Rows(members, topics, partitions)
 
 
 def numbers_of(topics: NumberedTopics, rows: Rows) -> list[int]:
-    found: list[int] = (topics.starts[topics.places[rows.topics]] + rows.partitions).tolist()
-    return found
+    numbers: list[int] = (topics.starts[topics.places[rows.topics]] + rows.partitions).tolist()
+    return numbers
 
 
 def from_largest(problem: Problem, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:

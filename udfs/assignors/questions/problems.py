@@ -108,10 +108,10 @@ class Problem:
     @cached_property
     def takes(self) -> NDArray[np.bool_]:
         """Class by topic: who subscribes to what the leader knows."""
-        found = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
-        for row, topics in zip(found, self.topics_of_class, strict=True):
+        is_subscribed = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
+        for row, topics in zip(is_subscribed, self.topics_of_class, strict=True):
             row[topics] = True
-        return found & (self.counts > 0)
+        return is_subscribed & (self.counts > 0)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:

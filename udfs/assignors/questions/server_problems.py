@@ -76,20 +76,20 @@ class ServerProblem:
     def subscribed(self) -> Sequence[Positions]:
         """For each class the ids of what the metadata knows, as a walk over Kafka's set of names meets them."""
         hashes = string_hashes(self.topics)
-        found = []
+        walks = []
         for listed in self.topics_of_class:
             capacity = copied_set_capacity(len(listed), self.jdk)
             walked = listed[put_order(hashes[listed], capacity, by_text(self.topics, listed))]
-            found.append(walked[self.counts[walked] > 0].astype(np.intp))
-        return found
+            walks.append(walked[self.counts[walked] > 0].astype(np.intp))
+        return walks
 
     @cached_property
     def takes(self) -> NDArray[np.bool_]:
         """Class by topic: who subscribes to what the metadata knows."""
-        found = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
-        for row, listed in zip(found, self.topics_of_class, strict=True):
+        is_known = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
+        for row, listed in zip(is_known, self.topics_of_class, strict=True):
             row[listed] = self.counts[listed] > 0
-        return found
+        return is_known
 
     @cached_property
     def walked_targets(self) -> Rows:

@@ -143,7 +143,7 @@ def refuse_others(fields: Mapping[str, Value], path: str, protocol: GroupProtoco
 
 def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> tuple[T, ...]:
     seen: dict[str, set[object]] = {key: set() for key in keys}
-    found = []
+    items = []
     for value in values.items():
         one = read(value)
         for key in keys:
@@ -151,8 +151,8 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
                 raise SpecError(f"{value.path}.{key}: {json_text(given)} again, expected each once")
             if given is not None:
                 seen[key].add(given)
-        found.append(one)
-    return tuple(found)
+        items.append(one)
+    return tuple(items)
 
 
 def read_topic(value: Value) -> Topic:
@@ -207,17 +207,17 @@ def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: st
     if beside:
         raise SpecError(f"{value.path}.{beside[0]}: expected either it or {subscription.path}")
     try:
-        found = read_subscription(subscription.raw_bytes())
+        by_bytes = read_subscription(subscription.raw_bytes())
     except Unreadable as error:
         raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
     return Member(
         member_id=member_id,
         group_instance_id=instance_id,
-        rack_id=found.rack_id,
-        subscribed_topics=found.topics,
-        owned=found.owned,
-        generation=found.generation,
-        user_data=found.user_data,
+        rack_id=by_bytes.rack_id,
+        subscribed_topics=by_bytes.topics,
+        owned=by_bytes.owned,
+        generation=by_bytes.generation,
+        user_data=by_bytes.user_data,
     )
 
 
@@ -235,16 +235,16 @@ def read_names(value: Value) -> tuple[str, ...]:
 
 def read_owned(value: Value) -> Owned:
     """Topics and partitions as `[["topic", [0, 1]], …]`: neither a topic nor a partition of it twice."""
-    found: dict[str, tuple[int, ...]] = {}
+    by_topic: dict[str, tuple[int, ...]] = {}
     for pair in value.items():
         parts = pair.items()
         if len(parts) != 2:
             raise pair.fail('["topic", [partitions]]')
         topic, partitions = parts[0].name(), parts[1].numbers()
-        if topic in found or len(set(partitions)) < len(partitions):
+        if topic in by_topic or len(set(partitions)) < len(partitions):
             raise pair.fail("each topic and each partition once")
-        found[topic] = partitions
-    return tuple(found.items())
+        by_topic[topic] = partitions
+    return tuple(by_topic.items())
 
 
 def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
@@ -256,10 +256,10 @@ def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
 
 
 def read_release(value: Value) -> Release:
-    found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", value.text())
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", value.text())
+    if not match:
         raise value.fail("a release such as 3.9 or 4.0.1")
-    major, minor, patch = found.groups()
+    major, minor, patch = match.groups()
     release = int(major), int(minor), NEWEST_PATCH if patch is None else int(patch)
     if release > NEWEST_RELEASE:
         raise value.fail(f"at most {'.'.join(map(str, NEWEST_RELEASE[:2]))}, the newest whose assignors are known")

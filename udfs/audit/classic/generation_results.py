@@ -46,14 +46,14 @@ class GenerationResult:
         return self.confirm()
 
     @cached_property
-    def is_told(self) -> bool:
+    def is_readable(self) -> bool:
         """Whether the record shows who has which partitions."""
         of = self.generation
         return of.protocol_type == CONSUMER and of.unread is None and of.repeated_member is None
 
     @cached_property
     def numbers(self) -> Numbers:
-        if self.counts is None or not self.is_told:
+        if self.counts is None or not self.is_readable:
             return np.full(len(self.generation.topics), UNKNOWN, np.int64)
         if self.verdict in REPRODUCED or self.is_whole.all() or self.why_unconfirmed is None:
             return self.counts.numbers

@@ -82,8 +82,8 @@ class TopicCounts:
                 has_inferred |= bool(numbers[at])
             else:
                 numbers[at] = known.topic.partitions
-        is_told = not has_inferred and any(known is not None for known in known_topics)
-        source = PartitionCountsSource.SNAPSHOT if is_told else PartitionCountsSource.INFERRED
+        is_from_snapshot = not has_inferred and any(known is not None for known in known_topics)
+        source = PartitionCountsSource.SNAPSHOT if is_from_snapshot else PartitionCountsSource.INFERRED
         racks = None
         if any(known is not None and known.topic.racks is not None for known in known_topics):
             racks = [None if known is None else known.topic.racks for known in known_topics]

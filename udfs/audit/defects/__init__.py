@@ -1,2 +1,1 @@
-"""Known defects of Kafka's assignors, found in recorded assignments. Those that single records of members show are in
-`udfs.audit.modern.record_signatures`."""
+"""Known defects of Kafka's assignors, coordinators and clients, found in recorded assignments. Start at `registry`."""

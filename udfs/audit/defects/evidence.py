@@ -17,8 +17,6 @@ from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.steps import successors
 from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, TriedVariant, Variant, problem_of, try_variant
 
-# From the end of the join phase to the record: mostly the work of the leader.
-SLOW_MS: Final = 30_000
 NEWEST: Final = Line("newest", NEWEST_RELEASE)
 Partition = tuple[int, int]
 
@@ -42,7 +40,7 @@ class Evidence:
     @property
     def is_sticky(self) -> bool:
         """Whether it is one of the two sticky assignors, and its record can be read."""
-        return self.of.protocol in STICKY and self.judged.is_told and self.judged.counts is not None
+        return self.of.protocol in STICKY and self.judged.is_readable and self.judged.counts is not None
 
     @property
     def is_cooperative(self) -> bool:

@@ -9,8 +9,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.java.timeline_map import room_of_put
 from udfs.audit.modern.group import BEGINS_LATER, HAS_GAP, Bump, ModernGroup
 from udfs.audit.modern.owner_watch import Change, all_partitions, watch_needs, watch_owned
-from udfs.groups.modern.record_handlers import Had
-from udfs.groups.modern.records import HANDLERS
+from udfs.groups.modern.record_handlers import HANDLERS, Had
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Topics
 from udfs.groups.readers.recorded_lists import ByRole, partitions_of
 from udfs.groups.readers.records import Record

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from udfs.audit.modern.record_signatures import (
+from udfs.audit.defects.member_records.record_defects import (
     changed_assignor,
     classic_alone,
     cleared_pattern,

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.records import GroupType
-from udfs.groups.modern.records import modern_records
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record

@@ -73,19 +73,19 @@ def topic_of(topic: Topic, protocol: GroupProtocol) -> Line:
 
 
 def member_of(member: Member, spec: Spec) -> Line:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "group_instance_id": member.group_instance_id,
         "rack_id": member.rack_id,
         "subscribed_topics": list(member.subscribed_topics),
     }
     if spec.group_protocol != GroupProtocol.CLASSIC:
-        told["target"] = pairs(member.target)
+        fields["target"] = pairs(member.target)
     elif spec.assignor == "sticky":
-        told["user_data"] = None if member.user_data is None else member.user_data.hex()
-        told["generation"] = member.generation
+        fields["user_data"] = None if member.user_data is None else member.user_data.hex()
+        fields["generation"] = member.generation
     else:
-        told["owned"], told["generation"] = pairs(member.owned), member.generation
-    return {"member_id": member.member_id} | without_none(told)
+        fields["owned"], fields["generation"] = pairs(member.owned), member.generation
+    return {"member_id": member.member_id} | without_none(fields)
 
 
 def pairs(owned: Owned) -> list[list[Any]]:

@@ -59,8 +59,8 @@ class Decompressor:
                 pieces.append(piece)
                 size += len(piece)
                 if size > LARGEST_OUTPUT:
-                    told = f"more than {LARGEST_OUTPUT} bytes when decompressed"
-                    raise Wrong(RejectReason.TOO_LARGE, "records", told)
+                    line = f"more than {LARGEST_OUTPUT} bytes when decompressed"
+                    raise Wrong(RejectReason.TOO_LARGE, "records", line)
         except (OSError, pa.ArrowException) as error:
             raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"{codec.name.lower()}: {error}") from error
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -122,11 +122,11 @@ def join_phase_end(before: Classic | None, value: ClassicValue, at: Moment, is_e
     if value.state_time is None or at.time is None:
         return at.time, False
     # If values may be missing, the value's time may be that of a static member that came back: another moment.
-    is_told = is_exact or all(member.group_instance_id is None for member in value.members)
+    is_recorded = is_exact or all(member.group_instance_id is None for member in value.members)
     time = min(value.state_time, at.time)
     # Clocks of two brokers may differ. Nothing may end before the value that began it.
     since = None if before is None else before.time
-    return (time if since is None else max(time, since)), is_told
+    return (time if since is None else max(time, since)), is_recorded
 
 
 # -- kinds of values

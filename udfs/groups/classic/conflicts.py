@@ -8,7 +8,7 @@ from udfs.groups.readers.classic_records import NOTHING, Tps
 from udfs.groups.states.kip429_sets import GroupSets
 
 
-def told_of(round_: Round, tps: Iterable[int]) -> str:
+def names_of(round_: Round, tps: Iterable[int]) -> str:
     return ", ".join(sorted(map(round_.group.context.topics.partition_text, tps)))
 
 
@@ -16,14 +16,14 @@ def check_claims(round_: Round, sets: GroupSets) -> None:
     members = round_.now.value.members
     if not sets.is_disjoint:
         for tp, ids in shared_by({member.member_id: member.assigned or NOTHING for member in members}).items():
-            two_owners(round_, f"{told_of(round_, [tp])} was assigned to {' and '.join(ids)}")
+            two_owners(round_, f"{names_of(round_, [tp])} was assigned to {' and '.join(ids)}")
     if not sets.claimed or sum([len(member.claimed or ()) for member in members]) == len(sets.claimed):
         return
     # A claim of an older generation does not count. Two claims of the same generation are a conflict.
     for generation in {member.generation_id for member in members if member.claimed}:
         of_one = {each.member_id: each.claimed or NOTHING for each in members if each.generation_id == generation}
         for tp, ids in shared_by(of_one).items():
-            two_owners(round_, f"{told_of(round_, [tp])} was claimed by {' and '.join(ids)}", Severity.WARNING)
+            two_owners(round_, f"{names_of(round_, [tp])} was claimed by {' and '.join(ids)}", Severity.WARNING)
 
 
 def shared_by(sets: dict[str, Tps]) -> dict[int, list[str]]:

@@ -6,7 +6,7 @@ claimed a partition and was not assigned it gives it up after the rebalance."""
 from collections.abc import Iterable
 
 from schemas.words.history import MoveKind, OwnershipEnd, OwnershipPhase
-from udfs.groups.classic.conflicts import told_of, two_owners
+from udfs.groups.classic.conflicts import names_of, two_owners
 from udfs.groups.classic.handover import Handover, tell
 from udfs.groups.classic.reading_stops import reading_ends
 from udfs.groups.classic.rounds import Round, milliseconds
@@ -171,7 +171,7 @@ def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, 
         tell(round_, done, some, MOVED, old_id, receiver.member_id, 0, [(some, known_end(round_.at.time))])
         done.passed_on.update(some)
         done.num_moved += len(some)
-        two_owners(round_, f"{told_of(round_, some)} was assigned to {receiver.member_id} while {new_id} still had it")
+        two_owners(round_, f"{names_of(round_, some)} was assigned to {receiver.member_id} while {new_id} still had it")
 
 
 def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> None:

@@ -23,7 +23,7 @@ from udfs.groups.history.intervals import (
     owner_row,
     state_row,
 )
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.topics.partition_codes import TopicCodes
 
@@ -49,7 +49,7 @@ def with_tp(of: Partition | Block, tp: Any) -> list[Any]:
 @dataclass
 class Ledger:
     group_id: str
-    rows: Rows
+    rows: RowsByTable
     state: StateStretch | None = None
     members: dict[str, MemberStretch] = field(default_factory=dict)
     # By partition and role, then by member. There is one member, except in share groups and in anomalies.
@@ -186,7 +186,7 @@ class Ledger:
             self.leave(at, member_id, member, generation, is_exact=is_exact)
         self.end_state(at, state, is_exact=is_exact)
 
-    def open_rows(self, rows: Rows) -> None:
+    def open_rows(self, rows: RowsByTable) -> None:
         """Open intervals as rows."""
         if self.state is not None:
             rows.add(state_row(self.group_id, self.state, None, None, True, None))
@@ -211,7 +211,7 @@ class Ledger:
         }
 
     @classmethod
-    def from_plain(cls, group_id: str, rows: Rows, plain: dict[str, Any], topics: TopicCodes) -> "Ledger":
+    def from_plain(cls, group_id: str, rows: RowsByTable, plain: dict[str, Any], topics: TopicCodes) -> "Ledger":
         ledger = cls(group_id, rows)
         ledger.state = None if plain["state"] is None else StateStretch(*plain["state"])
         for member in plain["members"]:

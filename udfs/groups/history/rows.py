@@ -65,7 +65,7 @@ def fields_of(table: Table) -> set[str]:
     return names - topic_partition | {"tp"} if topic_partition <= names else names
 
 
-class Rows:
+class RowsByTable:
     """Rows of all tables, by table name."""
 
     def __init__(self) -> None:

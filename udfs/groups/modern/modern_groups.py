@@ -14,7 +14,7 @@ from schemas.words.history import (
 )
 from schemas.words.records import GroupType
 from udfs.groups.history.intervals import StateStretch
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.modern.causes import note_causes
 from udfs.groups.modern.members import replaced_members, settle_departed, settle_present
 from udfs.groups.modern.notes import forget_seen, take
@@ -102,8 +102,8 @@ def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
 
 
 def state_of(now: Modern) -> tuple[GroupState, Confidence]:
-    is_told = None not in (now.epoch, now.target_epoch)
-    confidence = Confidence.CERTAIN if is_told else Confidence.LIKELY
+    are_known = None not in (now.epoch, now.target_epoch)
+    confidence = Confidence.CERTAIN if are_known else Confidence.LIKELY
     if not now.members:
         return GroupState.EMPTY, Confidence.CERTAIN
     if now.group_type == GroupType.SHARE:
@@ -176,6 +176,6 @@ def hole(group: Group, at: Moment) -> None:
     group.now = None
 
 
-def open_rows(group: Group, rows: Rows) -> None:
+def open_rows(group: Group, rows: RowsByTable) -> None:
     if isinstance(group.now, Modern):
         open_rebalance(group, group.now, rows)

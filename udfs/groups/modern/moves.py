@@ -4,7 +4,7 @@ from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import Confidence, MoveKind, RebalanceOutcome, TaskRole
 from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
-from udfs.groups.history.rows import Row, Rows, row_fields
+from udfs.groups.history.rows import Row, RowsByTable, row_fields
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
 from udfs.groups.states.modern import Modern, Place, Rebalance, Stop
@@ -56,7 +56,7 @@ def claim_stops(now: Modern, assignment_offset: int) -> None:
             now.stops[place] = stop._replace(assignment_offset=assignment_offset)
 
 
-def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome) -> None:
+def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome) -> None:
     """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
     first, that one may still assign them."""
     for place, stop in list(now.stops.items()):
@@ -71,7 +71,7 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
             del now.stops[place]
 
 
-def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
+def report_open_stops(group: Group, now: Modern, of: Rebalance, rows: RowsByTable) -> int:
     """Rows of partitions that are stopped now. Returns how many."""
     stops = [
         (place, stop)

@@ -7,8 +7,7 @@ from typing import Any
 from schemas.records.registry import GROUP_TYPES, types_of
 from schemas.words.history import AnomalyKind, Severity
 from udfs.groups.modern import details
-from udfs.groups.modern.record_handlers import Had
-from udfs.groups.modern.records import HANDLERS
+from udfs.groups.modern.record_handlers import HANDLERS, Had
 from udfs.groups.readers.modern_values import (
     STABLE,
     About,

@@ -5,12 +5,17 @@ A handler changes only the group and returns what the record replaced. The repla
 that means to each of them (`udfs.groups.modern.notes`, `udfs.audit.modern.notes`).
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
+from schemas.records.registry import types_of
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Pattern, Target, TargetEpoch, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
 from udfs.groups.states.modern import GONE, CoordinatorGroup, Member, Standing
+
+# Applies a record and returns what it replaced.
+Handler = Callable[[CoordinatorGroup, Record], Any]
 
 
 class Had(NamedTuple):
@@ -124,3 +129,17 @@ def on_topology(now: CoordinatorGroup, record: Record) -> Topology | None:
     """Type 23. In a deletion, its tombstone comes after that of the group. Returns the topology before."""
     before, now.topology = now.topology, record.value
     return before
+
+
+# By the table that a record type declares. Whoever follows groups applies records by these.
+HANDLERS_OF_TABLES: Mapping[str, Handler] = {
+    "group_metadata": on_group,
+    "group_partition_metadata": on_topics,
+    "group_member_metadata": on_member,
+    "target_assignment_metadata": on_target_epoch,
+    "target_assignment_members": on_target,
+    "current_member_assignments": on_current,
+    "group_regular_expressions": on_pattern,
+    "streams_group_topologies": on_topology,
+}
+HANDLERS = {number: handler for table, handler in HANDLERS_OF_TABLES.items() for number in types_of(table)}

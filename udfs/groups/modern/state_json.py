@@ -129,9 +129,9 @@ def about_from_plain(values: Iterable[Any]) -> About:
 
 
 def with_answers(
-    state: str, silent: Silent, costs: Mapping[int, tuple[int, int, int]], told: Mapping[int, str | None] = NO_TEXTS
+    state: str, silent: Silent, costs: Mapping[int, tuple[int, int, int]], details: Mapping[int, str | None] = NO_TEXTS
 ) -> str:
-    """Adds to a stored state what no later run can compute: `costs`, of moves by assignment, and `told`, details that
+    """Adds to a stored state what no later run can compute: `costs` of moves, by assignment, and `details` that
     commits changed."""
     stored = json.loads(state)
     if stored["kind"] != "modern":
@@ -141,8 +141,8 @@ def with_answers(
     now["carried"] = settled_changes(now["carried"], silent)
     now["causes"] = [[*of, settled_changes(changes, silent)] for *of, changes in now["causes"]]
     rebalance = now["rebalance"]
-    if rebalance is not None and rebalance["assignment_offset"] in told:
-        rebalance["detail"] = told[rebalance["assignment_offset"]]
+    if rebalance is not None and rebalance["assignment_offset"] in details:
+        rebalance["detail"] = details[rebalance["assignment_offset"]]
     if rebalance is not None and (cost := costs.get(rebalance["assignment_offset"])) is not None:
         low, high, longest = (rebalance[name] or 0 for name in UNREAD)
         values = low + cost[0], high + cost[1], max(longest, cost[2])

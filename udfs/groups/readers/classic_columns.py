@@ -64,10 +64,11 @@ class ClassicColumns:
         fields = {"claims": ("subscription", "owned_partitions"), "has": ("assignment", "partitions")}
         by_row: dict[int, list[str]] = {}
         for verb, (payload, field) in fields.items():
-            for at, told in negative_partitions(self.items.field(payload).field(field), "topic").items():
+            for at, names in negative_partitions(self.items.field(payload).field(field), "topic").items():
                 row = int(np.searchsorted(self.starts, at, side="right")) - 1
-                by_row.setdefault(row, []).append(f"{self.items.field('member_id')[at].as_py()} {verb} {some_of(told)}")
-        return {row: some_of(told) for row, told in by_row.items()}
+                member_id = self.items.field("member_id")[at].as_py()
+                by_row.setdefault(row, []).append(f"{member_id} {verb} {some_of(names)}")
+        return {row: some_of(names) for row, names in by_row.items()}
 
     # -- of each member, those of all values one after another
 

@@ -35,7 +35,7 @@ def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
     rows = enumerate(lists.to_pylist())
     negative = {row: [f"{of[name]}-{each}" for of in items or () for each in of["partitions"] if each < 0]
              for row, items in rows}  # fmt: skip
-    return {row: told for row, told in negative.items() if told}
+    return {row: numbers for row, numbers in negative.items() if numbers}
 
 
 def some_of(names: Iterable[str]) -> str:

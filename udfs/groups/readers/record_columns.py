@@ -96,6 +96,10 @@ def plain(column: pa.Array) -> list[Any]:
     return values
 
 
+def column(rows: pa.Table, name: str) -> list[Any]:
+    return plain(array(rows, name))
+
+
 def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 

@@ -9,7 +9,7 @@ from udfs.groups.history.change_details import Change, detail
 from udfs.groups.history.departures import Departure
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.reading_ends import Setting
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.history.unclear_details import UnclearDetail, is_unclear
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
@@ -29,7 +29,7 @@ class Context:
     gaps: Gaps = field(default_factory=Gaps)
     # The last offset before each hole; -1: the beginning of the log was not read.
     holes: Collection[int] = ()
-    rows: Rows = field(default_factory=Rows)
+    rows: RowsByTable = field(default_factory=RowsByTable)
     # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
     first_epoch: int = 1
     # Members for which commits may show how they left.

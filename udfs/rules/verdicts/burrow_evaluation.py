@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from schemas.words.lag import BurrowRule, LagVerdict
 from udfs.arrays.nullable import Flags, Numbers
+from udfs.rules.verdicts.severity import severity
 
 Words = NDArray[np.object_]
 # Below every offset and time.
@@ -149,16 +150,9 @@ def lag_fell(lags: Numbers, is_known: Flags) -> Flags:
     return fell
 
 
-# From the best to the worst. UNKNOWN, which Burrow does not have, hides no worse verdict and no OK hides it.
-SEVERITY = (
-    LagVerdict.OK, LagVerdict.UNKNOWN, LagVerdict.WARN, LagVerdict.ERR, LagVerdict.STOP, LagVerdict.STALL,
-    LagVerdict.REWIND,
-)  # fmt: skip
-
-
 def group_rule(partition_verdicts: list[LagVerdict], *, is_known: bool) -> tuple[LagVerdict, BurrowRule]:
     """Of a group with these partitions. `is_known`: it has a commit within expire-group."""
-    worst = max(partition_verdicts, key=SEVERITY.index, default=LagVerdict.OK)
+    worst = max(partition_verdicts, key=severity, default=LagVerdict.OK)
     if not is_known:
         # Commits that only lacked an end are no proof that the group is gone.
         return (
@@ -166,5 +160,5 @@ def group_rule(partition_verdicts: list[LagVerdict], *, is_known: bool) -> tuple
             if worst == LagVerdict.UNKNOWN
             else (LagVerdict.NOTFOUND, BurrowRule.NO_GROUP)
         )
-    is_error = SEVERITY.index(worst) > SEVERITY.index(LagVerdict.ERR)
+    is_error = severity(worst) > severity(LagVerdict.ERR)
     return LagVerdict.ERR if is_error else worst, BurrowRule.WORST_PARTITION

@@ -17,7 +17,6 @@ from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.verdict_keys import UNNAMED, keyed_commits, keys_at
 from udfs.rules.verdicts.burrow_evaluation import (
-    SEVERITY,
     VERDICT_OF,
     BurrowRules,
     confirmed_rules,
@@ -28,6 +27,7 @@ from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindow
 from udfs.rules.verdicts.freshness import Objective, objective_ms
 from udfs.rules.verdicts.own_facts import OwnFacts, known_only
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, own_verdicts
+from udfs.rules.verdicts.severity import severity
 from udfs.rules.verdicts.standings import standings
 from udfs.rules.verdicts.window_lags import window_lags
 from udfs.sentences.counts import counted
@@ -191,7 +191,7 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
     # Burrow knows a partition only by the commits that it counts.
     num_counted = sum(lag is not None for lag in of.burrow_lag[start:stop])
     burrow, burrow_rule = group_rule(of.burrow_verdict[start:stop], is_known=num_counted > 0)
-    worst = max(rows, key=lambda row: SEVERITY.index(of.own_verdict[row]))
+    worst = max(rows, key=lambda row: severity(of.own_verdict[row]))
     counted_lags, lags, time_lags, commits, since = (
         [value for value in column[start:stop] if value is not None]
         for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time, of.since_time)

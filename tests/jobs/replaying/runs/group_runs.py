@@ -23,7 +23,7 @@ from tests.builders.groups.named_rows import named_rows
 from tests.builders.logs.short_logs import ShortLog, short_log
 from tests.jobs.replaying.runs.decoded_parts import ROOM, tables_of
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.records import Record
 from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
@@ -70,7 +70,7 @@ class GroupRuns:
     open: dict[str, Kept] = field(default_factory=dict)
 
     def run(self, first: int, last: int) -> None:
-        log, still = self.log, Rows()
+        log, still = self.log, RowsByTable()
         seen = [*([-1] if log.is_late else []), *(hole for hole, _ in log.holes if hole < last)]
         context = Context(log.topics, log.gaps, seen)
         fold = Fold(context, self.states)
@@ -112,7 +112,7 @@ def rows_of_runs(log: GroupLog, ends: Sequence[int]) -> Kept:
     return runs.rows
 
 
-def plain_rows(rows: Rows) -> Kept:
+def plain_rows(rows: RowsByTable) -> Kept:
     """A row that stands for several partitions is as many; a move has when its owner before stopped reading."""
     found: Kept = Counter()
     for name, some in with_reading_ends(rows).items():
@@ -123,7 +123,7 @@ def plain_rows(rows: Rows) -> Kept:
     return found
 
 
-def with_reading_ends(rows: Rows) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+def with_reading_ends(rows: RowsByTable) -> Mapping[str, Sequence[Mapping[str, Any]]]:
     """Rows of reading_ends belong to those of partition_moves, one by one."""
     by_table = {name: named_rows(rows, name) for name in list(rows.of)}
     ends = by_table.pop(READING_ENDS.name, [])

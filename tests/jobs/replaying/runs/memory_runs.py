@@ -22,7 +22,7 @@ from jobs.replaying.log.partition import PartitionLog
 from jobs.replaying.log.topic_names import COLUMNS, sightings
 from jobs.replaying.partition import replay_task
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
-from jobs.replaying.partition.replay_task import partitions_to_replay, replay_share
+from jobs.replaying.partition.replay_task import partitions_to_replay, replay_slice
 from jobs.replaying.run import progress_of_all
 from jobs.replaying.tables.earlier_rows import EarlierRows
 from jobs.replaying.tables.history_files import by_openness
@@ -104,21 +104,21 @@ class MemoryRuns:
         self.ranges += ranges
 
     def replay(self) -> None:
-        assignment = self.assignment()
+        run_input = self.run_input()
         new = sum(rows.num_rows for tables in self.runs[self.num_seen :] for rows in tables.values())
-        if not partitions_to_replay(assignment, {PARTITION: new}):
+        if not partitions_to_replay(run_input, {PARTITION: new}):
             return
         with in_memory(self.held() if self.earlier else {}):
-            answer, written = self.answer(assignment)
+            answer, written = self.answer(run_input)
             if answer.insufficient:
-                answer, written = self.answer(replace(assignment, earlier={}))
+                answer, written = self.answer(replace(run_input, earlier={}))
         self.take(answer, written)
 
     @property
     def num_seen(self) -> int:
         return int(self.earlier[PARTITION].through_run_id) + 1 if self.earlier else 0
 
-    def assignment(self) -> ReplayInput:
+    def run_input(self) -> ReplayInput:
         known = {each.key: each for each in self.snapshots.sightings()}
         for progress in self.earlier.values():
             merge(known, progress.sightings)
@@ -133,11 +133,11 @@ class MemoryRuns:
             names=names_of(known.values()), rules=self.rules,
         )  # fmt: skip
 
-    def answer(self, assignment: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:
+    def answer(self, run_input: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:
         answer, written, opened = LogTaskResult[Progress](), Written(), MemoryOpened(self.runs)
         for number in range(self.num_slices):
-            share = PartitionSlice(PARTITION, number, self.num_slices)
-            replay_share(assignment, share, written, opened, answer)  # type: ignore[arg-type]
+            of = PartitionSlice(PARTITION, number, self.num_slices)
+            replay_slice(run_input, of, written, opened, answer)  # type: ignore[arg-type]
         if answer.transactions:
             together = merged([deserialize(content) for _, content in answer.transactions])
             written.write(TRANSACTIONS, together, PARTITION)
@@ -175,7 +175,7 @@ class MemoryRuns:
 
 @contextmanager
 def in_memory(held: Mapping[str, pa.Table]) -> Iterator[None]:
-    def log_of(assignment: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+    def log_of(run_input: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
         return MemoryLog(Wanted(CLUSTER, partition, after_run), {}, opened)
 
     def read(self: EarlierRows, name: str) -> pa.Table:

@@ -8,7 +8,7 @@ from tests.builders.groups.classic_audit_rows import LATER, audited, facts, memb
 from tests.builders.groups.classic_log import value
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.defects.find_defects import SIGNATURES
+from udfs.audit.defects.registry import GENERATION_DEFECTS
 
 Row = dict[str, Any]
 COOPERATIVE: Final = "cooperative-sticky"
@@ -285,4 +285,4 @@ def test_other_libraries_errors() -> None:
 
 
 def test_every_issue_is_named_once() -> None:
-    assert len(SIGNATURES) == len(set(SIGNATURES.values())) == 23
+    assert len(GENERATION_DEFECTS) == len(set(GENERATION_DEFECTS.values())) == 23

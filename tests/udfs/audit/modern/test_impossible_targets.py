@@ -21,7 +21,7 @@ from udfs.audit import modern_targets
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern_audit import ModernAudit
-from udfs.groups.modern import records
+from udfs.groups.modern import record_handlers
 
 LOGS = 60
 SOAK_LOGS = 5_000
@@ -95,12 +95,12 @@ def fail(*_: object) -> None:
 
 @pytest.mark.parametrize("record_type", [3, 4, 5, 7, 8])
 def test_an_error_of_ours_in_any_handler_ends_the_audit(record_type: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(records.HANDLERS, record_type, fail)
+    monkeypatch.setitem(record_handlers.HANDLERS, record_type, fail)
     with pytest.raises(KeyError, match="no such thing"):
         audit_once(whole_log(), Facts(default_assignor="uniform"))
 
 
-@pytest.mark.parametrize("name", ["member_inputs", "recompute", "findings", "known_defect"])
+@pytest.mark.parametrize("name", ["member_inputs", "recompute", "findings", "defect_of_target"])
 def test_an_error_of_ours_in_an_answer_ends_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modern_targets, name, fail)
     with pytest.raises(KeyError, match="no such thing"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.whatif import told_of
+from jobs.whatif import answer_block
 from schemas.words.records import GroupType
 from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import Lists, kafka_in_the_end, now
@@ -120,7 +120,7 @@ def test_answers_are_those_of_kafkas_own_assignors(choice: tuple[str, str], rng:
     for spec, change, lists in zip(specs, changes, after, strict=True):
         made = as_latest(spec, GroupType.CLASSIC)
         asked = {"group_protocol": protocol, "assignor": assignor, "is_possible": lists is not None}
-        told = told_of(asked, made, Question(apply_change(made, change), Facts()), change)
+        told = answer_block(asked, made, Question(apply_change(made, change), Facts()), change)
         assert told.row["is_possible"] == (lists is not None), (spec, change, told.row)
         if lists is None:
             continue

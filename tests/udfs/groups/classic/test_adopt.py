@@ -7,7 +7,7 @@ from tests.builders.groups.named_rows import named_rows
 from udfs.groups.classic import classic_groups
 from udfs.groups.history.intervals import MemberStretch, OwnerStretch
 from udfs.groups.history.ledger import Ledger
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
@@ -46,7 +46,7 @@ def next_value(group: Group, offset: int, content: ClassicValue) -> None:
 
 
 def states(group: Group) -> list[tuple[str, int, int | None, str]]:
-    opened = Rows()
+    opened = RowsByTable()
     group.ledger.open_rows(opened)
     told = [row for rows in (group.context.rows, opened) for row in named_rows(rows, "group_state_intervals")]
     return [(str(row["state"]), row["from_time"], row["to_time"], str(row["confidence"])) for row in told]

@@ -14,9 +14,10 @@ from tests.builders.groups.named_rows import named
 from tests.jobs.ingested import ingest
 from tests.sample.story import ROOT, checked_in, epoch_ms
 from udfs.groups.fold import Fold
-from udfs.groups.history.rows import Rows, arrow_rows
-from udfs.groups.modern.records import KINDS, modern_records
+from udfs.groups.history.rows import RowsByTable, arrow_rows
 from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.readers.modern_records import modern_records
+from udfs.groups.readers.record_kinds import READERS_OF_TABLES
 from udfs.groups.states.group import Context
 from udfs.topics.partition_codes import TopicCodes
 
@@ -30,7 +31,7 @@ ANSWER_MS = 50
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
     warehouse: Path = tmp_path_factory.mktemp("sample") / "warehouse"
     ingest(warehouse, "--source", f"segments:{ROOT / 'data' / 'sample'}")
-    names = (*KINDS, "classic_group_metadata")
+    names = (*READERS_OF_TABLES, "classic_group_metadata")
     return {name: DeltaTable(warehouse / name).to_pyarrow_table() for name in names}
 
 
@@ -50,7 +51,7 @@ def folded(decoded: dict[str, pa.Table], *, in_pieces: bool = False) -> History:
         batches = sorted({record.batch for _, record in records}) if in_pieces else []
         for first, last in zip([-1, *batches], [*batches, 1 << 40], strict=True):
             piece = [each for each in records if first <= each[1].batch < last]
-            fold, rows = Fold(context, states), Rows()
+            fold, rows = Fold(context, states), RowsByTable()
             fold.take(piece)
             states |= fold.finish(rows)
             # A newer run replaces what was open of the groups that it met.
@@ -63,8 +64,8 @@ def folded(decoded: dict[str, pa.Table], *, in_pieces: bool = False) -> History:
     return found
 
 
-def of_group(rows: Rows, group_id: str) -> Rows:
-    found = Rows()
+def of_group(rows: RowsByTable, group_id: str) -> RowsByTable:
+    found = RowsByTable()
     for name, of_table in rows.of.items():
         found.of[name] = [row for row in of_table if named(row).get("group_id", group_id) == group_id]
     return found

@@ -1,27 +1,16 @@
-"""The one reader of records of consumer, share and streams groups: from decoded tables, column by column. The replay,
-the audit and the progress of migrations take the same values. Lists keep their order."""
+"""How rows of the tables of consumer, share and streams groups become values (`modern_values`): one reader for each
+kind of record, column by column. Lists keep their order."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records.registry import types_by_group_type, types_of
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType, TopicState
 from udfs.assignors.questions.specs import MOST_PARTITIONS, Topic
-from udfs.groups.modern.record_handlers import (
-    on_current,
-    on_group,
-    on_member,
-    on_pattern,
-    on_target,
-    on_target_epoch,
-    on_topics,
-    on_topology,
-)
 from udfs.groups.readers.modern_values import (
     STABLE,
     UNRELEASED,
@@ -35,98 +24,26 @@ from udfs.groups.readers.modern_values import (
     Topics,
     Topology,
 )
-from udfs.groups.readers.negative_partitions import negative_partitions, some_of
-from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import (
     array,
+    column,
     flags,
     flat,
     mask_invalid,
-    one_piece,
     partition_lists,
-    places_of,
-    plain,
     text_lists,
     texts_of,
 )
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, has_some, shared_partitions
-from udfs.groups.readers.records import Record
-from udfs.groups.states.modern import CoordinatorGroup
 from udfs.topics.partition_codes import TopicCodes
 
-Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
-# Applies a record and returns what it replaced.
-Handler = Callable[[CoordinatorGroup, Record], Any]
-# Fields with partitions, and the field of their items that says what the partitions belong to.
-PARTITION_COLUMNS = {
-    "topic_partitions": "topic_id",
-    "assigned_partitions": "topic_id",
-    "partitions_pending_revocation": "topic_id",
-    **dict.fromkeys(
-        (f"{role}_tasks{phase}" for role in TaskRole for phase in ("", "_pending_revocation")), "subtopology_id"
-    ),
-}
+# The values of all rows of a table.
+Reader = Callable[[pa.Table, TopicCodes], Iterator[Any]]
 # Topics that exist and can be assigned. Of share groups only initialized ones are.
 LISTED_STATES = (TopicState.SUBSCRIBED, TopicState.INITIALIZED)
 TOPIC_FIELDS = ("state", "topic_name", "topic_id", "num_partitions", "partitions", "partition_metadata")
 # Of the subscription that a classic member offered, in its first bytes.
 VERSION_BYTES = 2
-# Keys apart from the group.
-KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
-
-
-def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[tuple[str, Record]]:
-    """Sorted by offset."""
-    with uncollected():
-        return sorted(records_of(tables, topics), key=lambda each: each[1].offset)
-
-
-def records_of(tables: Mapping[str, pa.Table], topics: TopicCodes) -> Iterator[tuple[str, Record]]:
-    """Table by table."""
-    for name, kind in KINDS.items():
-        table = tables.get(name)
-        if table is not None and table.num_rows:
-            yield from table_records(name, one_piece(table), kind.values, topics)
-
-
-def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes) -> Iterator[tuple[str, Record]]:
-    types = {str(group_type): number for group_type, number in types_by_group_type(name).items()}
-    rows = table.num_rows
-    has_types = "group_type" in table.column_names
-    group_types = column(table, "group_type") if has_types else [next(iter(types))] * rows
-    key = KEY_COLUMNS.get(name, "member_id")
-    members = column(table, key) if key in table.column_names else [None] * rows
-    left_out = left_out_of(table)
-    for row, (group, offset, time, batch, epoch, is_dead, group_type, member, value) in enumerate(zip(
-        *places_of(table), group_types, members, values(table, topics), strict=True
-    )):  # fmt: skip
-        yield (
-            group,
-            Record(
-                offset=offset,
-                time=time,
-                batch=batch,
-                leader_epoch=epoch,
-                type=types[group_type],
-                member=member,
-                value=None if is_dead else value,
-                left_out=left_out.get(row),
-            ),
-        )
-
-
-def left_out_of(table: pa.Table) -> dict[int, str]:
-    """By row: partition numbers below 0 that it names, as text."""
-    by_row: dict[int, list[str]] = {}
-    for column, name in PARTITION_COLUMNS.items():
-        if column in table.column_names:
-            for row, numbers in negative_partitions(array(table, column), name).items():
-                by_row.setdefault(row, []).append(f"{column} {some_of(numbers)}")
-    return {row: "; ".join(texts) for row, texts in by_row.items()}
-
-
-def column(table: pa.Table, name: str) -> list[Any]:
-    return plain(array(table, name))
 
 
 def group_epochs(table: pa.Table, _: TopicCodes) -> Iterator[GroupEpoch]:
@@ -255,27 +172,6 @@ def topologies(table: pa.Table, _: TopicCodes) -> Iterator[Topology]:
         )
 
 
-class Kind(NamedTuple):
-    """How the rows of a table are read, and what their records do to the group."""
-
-    values: Values
-    handler: Handler
-
-
-# By the table that a record type declares. Whoever follows groups takes both from here.
-KINDS: Mapping[str, Kind] = {
-    "group_metadata": Kind(group_epochs, on_group),
-    "group_partition_metadata": Kind(known_topics, on_topics),
-    "group_member_metadata": Kind(abouts, on_member),
-    "target_assignment_metadata": Kind(target_epochs, on_target_epoch),
-    "target_assignment_members": Kind(targets, on_target),
-    "current_member_assignments": Kind(currents, on_current),
-    "group_regular_expressions": Kind(patterns, on_pattern),
-    "streams_group_topologies": Kind(topologies, on_topology),
-}
-HANDLERS = {number: kind.handler for table, kind in KINDS.items() for number in types_of(table)}
-
-
 def by_role(
     table: pa.Table, topics: TopicCodes, of_partitions: str, of_tasks: Mapping[TaskRole, str]
 ) -> Iterator[ByRole]:
@@ -300,3 +196,16 @@ def tasks(lists_of_tasks: pa.ListArray) -> list[Tasks]:
     names = (lists.names[subtopology] for subtopology in lists.topics.tolist())
     listed = list(zip(names, lists.partitions.tolist(), strict=True))
     return [Tasks(listed[first:last]) for first, last in pairwise(lists.starts.tolist())]
+
+
+# By the table that a record type declares.
+READERS_OF_TABLES: Mapping[str, Reader] = {
+    "group_metadata": group_epochs,
+    "group_partition_metadata": known_topics,
+    "group_member_metadata": abouts,
+    "target_assignment_metadata": target_epochs,
+    "target_assignment_members": targets,
+    "current_member_assignments": currents,
+    "group_regular_expressions": patterns,
+    "streams_group_topologies": topologies,
+}

@@ -1,12 +1,15 @@
-"""Known defects in how the sticky assignors use members' claims."""
+"""Known defects of the sticky assignors: in how they use members' claims, in balance, and in time."""
 
 from typing import Final
 
 import numpy as np
 
 from udfs.assignors.questions.problems import ABSENT
+from udfs.assignors.questions.specs import Release
+from udfs.assignors.registry import FIRST_CLIENTS
 from udfs.assignors.sticky_steps.member_data import last_generation
 from udfs.audit.checks.invariants import are_level
+from udfs.audit.classic.variants import Variant, lines_of, try_variant
 from udfs.audit.defects.evidence import Evidence, spread_by_topic
 
 CONSTRAINED_SINCE: Final = (2, 5, 1)
@@ -14,6 +17,12 @@ EVEN_SINCE: Final = (3, 0, 0)
 # Owned partitions are sorted. A partition that two members claim belongs to neither.
 SORTED_SINCE: Final = (2, 8, 1)
 BY_PARTITION_SINCE: Final = (3, 7, 1)
+LEVEL_BY_ONE_SINCE: Final = (3, 5, 2)
+# From the end of the join phase to the record: mostly the work of the leader.
+SLOW_MS: Final = 30_000
+# Members times partitions.
+LARGE: Final = 100_000
+RDKAFKA: Final = "rdkafka"
 
 
 def stale_claim_without_generation(evidence: Evidence) -> bool:
@@ -136,3 +145,66 @@ def topics_are_uneven(evidence: Evidence) -> bool:
     members = len(evidence.of.members)
     ours = spread_by_topic(evidence.of.assigned, members)
     return ours > len(evidence.of.topics) and ours > spread_by_topic(newest, members)
+
+
+def gave_back_what_is_not_subscribed(evidence: Evidence) -> bool:
+    """A partition returns to the member that had it before, which no longer subscribes to its topic."""
+    if not evidence.is_sticky or evidence.has_one_subscription:
+        return False
+    of = evidence.of
+    takes = [set(listed.tolist()) for listed in of.topics_of_class]
+    classes = of.class_of_member.tolist()
+    return any(
+        topic not in takes[classes[member]]
+        for member, topic in zip(of.assigned.members.tolist(), of.assigned.topics.tolist(), strict=True)
+    )
+
+
+def kept_what_does_not_exist(evidence: Evidence) -> bool:
+    """A topic was recreated with fewer partitions, and members claim the old ones: these stay, or others are assigned
+    to two members."""
+    if not evidence.is_sticky or not (evidence.num_nonexistent > 0 or evidence.num_owned_twice):
+        return False
+    rows, _ = evidence.claims
+    return bool((rows.partitions >= evidence.judged.numbers[rows.topics]).any())
+
+
+def is_slow(evidence: Evidence) -> bool:
+    """Smaller groups take no time in any release: something else was slow."""
+    if not evidence.is_sticky or (evidence.sync_ms or 0) < SLOW_MS:
+        return False
+    return len(evidence.of.members) * int(np.maximum(evidence.judged.numbers, 0).sum()) >= LARGE
+
+
+def fits(evidence: Evidence, since: Release, before: Release) -> bool:
+    """Whether a line of that time gives the record too; or no line does, and the leader is an old one."""
+    if evidence.is_drift:
+        return evidence.is_old_leader
+    counts = evidence.judged.counts
+    lines = [line for line in lines_of(evidence.of) if since <= line.release < before]
+    return counts is not None and any(try_variant(evidence.of, Variant(line, counts)).is_same for line in lines)
+
+
+def equal_subscriptions_took_long(evidence: Evidence) -> bool:
+    """KAFKA-9987: before 2.5.1, equal subscriptions of many members and partitions took minutes."""
+    return is_slow(evidence) and evidence.has_one_subscription and fits(evidence, FIRST_CLIENTS, CONSTRAINED_SINCE)
+
+
+def unequal_subscriptions_took_long(evidence: Evidence) -> bool:
+    """KAFKA-12675: the same for unequal subscriptions, before 3.0."""
+    return is_slow(evidence) and not evidence.has_one_subscription and fits(evidence, FIRST_CLIENTS, EVEN_SINCE)
+
+
+def balance_was_too_strict(evidence: Evidence) -> bool:
+    """KAFKA-15106: from 3.0 to 3.5.1, partitions of unequal subscriptions moved back and forth without end."""
+    release = evidence.release
+    is_met = release is not None and EVEN_SINCE <= release < LEVEL_BY_ONE_SINCE
+    return is_slow(evidence) and is_met and not evidence.has_one_subscription
+
+
+def library_was_off_by_one(evidence: Evidence) -> bool:
+    """librdkafka's test for balance lets sizes differ by two."""
+    if not (evidence.is_sticky and evidence.is_drift and evidence.has_one_subscription and evidence.spread > 1):
+        return False
+    client = None if evidence.leader is None else evidence.of.client_ids[evidence.leader]
+    return client is not None and RDKAFKA in client.lower()

@@ -1,0 +1,73 @@
+"""Known defects of classic groups that are not of the sticky assignors: of `range` and `roundrobin`, of leaders,
+coordinators and other libraries."""
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from schemas.words.assignments import Verdict
+from udfs.audit.classic.variants import Variant, try_variant
+from udfs.audit.defects.evidence import NEWEST, Evidence, owners
+
+SOON_US: Final = 120_000_000
+
+
+def static_id_was_unknown(evidence: Evidence) -> bool:
+    """KAFKA-9801: a static member came back between join and sync, and the leader did not know its new id. It assigned
+    nothing to it, not even an empty list."""
+    omitted = evidence.of.is_omitted
+    if not omitted.any() or omitted.all() or evidence.judged.verdict == Verdict.SAME:
+        return False
+    return any(evidence.of.instances[member] is not None for member in np.flatnonzero(omitted).tolist())
+
+
+def ordered_by_member_id(evidence: Evidence) -> bool:
+    """KAFKA-8355, KAFKA-8356: static members are sorted by their changing member ids, not by their static ids."""
+    if not evidence.is_drift or not any(evidence.of.instances) or evidence.judged.counts is None:
+        return False
+    nameless = replace(evidence.of, instances=[None] * len(evidence.of.members))
+    compared = try_variant(nameless, Variant(NEWEST, evidence.judged.counts)).compared
+    return compared is not None and compared.verdict != Verdict.DRIFT
+
+
+def leader_missed_new_partitions(evidence: Evidence) -> bool:
+    """KAFKA-13435: a static leader that came back without a rebalance does not notice that a topic has grown."""
+    leader = evidence.leader
+    return evidence.judged.is_old_view and leader is not None and evidence.of.instances[leader] is not None
+
+
+def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
+    """KAFKA-14891: with racks, range assigned partitions with equal numbers to different members."""
+    if evidence.assignor != "range" or not evidence.is_drift or not any(evidence.of.racks):
+        return False
+    if not evidence.has_one_subscription:
+        return False
+    assigned = owners(evidence.of.assigned)
+    counts = evidence.judged.numbers.tolist()
+    return any(
+        counts[one] == counts[other]
+        and any(assigned.get((one, each)) != assigned.get((other, each)) for each in range(counts[one]))
+        for one, other in combinations(evidence.of.topics_of_class[0].tolist(), 2)
+    )
+
+
+def rebalanced_twice_for_racks(evidence: Evidence) -> bool:
+    """KAFKA-20778: a restarted replica caused two rebalances that changed nothing, in groups whose members name their
+    racks."""
+    before = evidence.judged.before
+    if before is None or not before.is_repeat or not any(evidence.of.racks):
+        return False
+    was = before.generation
+    is_soon = was.time is not None and evidence.of.time is not None and evidence.of.time - was.time <= SOON_US
+    same = was.members == evidence.of.members and was.topics == evidence.of.topics
+    return is_soon and same and owners(was.assigned) == owners(evidence.of.assigned)
+
+
+def library_left_a_member_out(evidence: Evidence) -> bool:
+    """kafka-python groups members by iterating over an unsorted list: static members between dynamic ones are lost."""
+    if evidence.assignor != "range" or not evidence.is_drift or int(evidence.of.versions.max()) > 0:
+        return False
+    is_static = [instance is not None for instance in evidence.of.instances]
+    return any(is_static) and not all(is_static) and bool((evidence.assignments.sizes == 0).any())

@@ -1,0 +1,13 @@
+"""Which of two verdicts is worse: a group has the worst verdict of its partitions."""
+
+from schemas.words.lag import LagVerdict
+
+# From the best to the worst. UNKNOWN, which Burrow does not have, hides no worse verdict and no OK hides it.
+SEVERITY = (
+    LagVerdict.OK, LagVerdict.UNKNOWN, LagVerdict.WARN, LagVerdict.ERR, LagVerdict.STOP, LagVerdict.STALL,
+    LagVerdict.REWIND,
+)  # fmt: skip
+
+
+def severity(verdict: LagVerdict) -> int:
+    return SEVERITY.index(verdict)
