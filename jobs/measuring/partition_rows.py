@@ -1,7 +1,7 @@
 """Reads what a task needs of one offsets partition: rows of history tables and raw commits from a given time on, and
 snapshots."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,27 +31,30 @@ TO_TIME, ENDED_BY, COMMITTED = "to_time", "ended_by", "committed_offset"
 NEWEST = ("classic_group_metadata", "streams_group_topologies")
 
 
-def history_rows(name: str, files: Sequence[LogFile], wanted: Wanted, groups: Slice, from_time: int | None) -> pa.Table:
-    """In the table's order; of intervals, those that extend past the time."""
-    table = TABLES[name]
-    place = partition_column(table)
-    schema = schema_of(name, READ[name])
-    # Text stays codes until the rows are selected and sorted: that takes a third of the time.
-    as_codes = with_codes(schema)
-    parts = [as_codes.empty_table()]
+def history_pieces(
+    name: str, files: Sequence[LogFile], wanted: Wanted, groups: Slice, from_time: int | None
+) -> Iterator[pa.Table]:
+    """Rows of a history table in any order; of intervals, those that extend past the time. Text stays codes until the
+    rows are selected and sorted: that takes a third of the time."""
+    place = partition_column(TABLES[name])
+    as_codes = with_codes(schema_of(name, READ[name]))
     for file in files:
         if file.first_partition <= wanted.partition <= file.last_partition:
             for rows in row_groups(file, name, [*READ[name], place, "cluster"], place, wanted.partition, from_time):
                 is_ours = pc.and_(
                     pc.equal(rows.column(place), wanted.partition), pc.equal(rows.column("cluster"), wanted.cluster)
                 )
-                parts.append(
-                    groups.rows(later(only(rows, flags(is_ours)), from_time)).select(schema.names).cast(as_codes)
-                )
-    joined = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+                ours = groups.rows(later(only(rows, flags(is_ours)), from_time))
+                yield ours.select(as_codes.names).cast(as_codes)
+
+
+def history_rows(name: str, pieces: Iterable[pa.Table]) -> pa.Table:
+    """All pieces in the table's order."""
+    schema = schema_of(name, READ[name])
+    joined = pa.concat_tables([with_codes(schema).empty_table(), *pieces]).unify_dictionaries().combine_chunks()
     if name in NEWEST:
         return newest_records(joined).cast(schema)
-    ordered = in_order(joined, table)
+    ordered = in_order(joined, TABLES[name])
     return ordered if name in CODED else ordered.cast(schema)
 
 
@@ -122,24 +125,38 @@ class Since:
         return np.asarray((times >= self.time) | (times == NONE) | is_new, np.bool_)
 
 
-def raw_commits(
-    files: Sequence[LogFile],
-    wanted: Wanted,
-    opened: Opened,
-    epochs: LeaderEpochs,
-    groups: Slice,
-    since: Since | None,
-) -> tuple[pa.Table, DoubtfulTimes]:
-    """Raw commits that count, including tombstones, in log order; and when the times of all groups' records are in
-    doubt."""
+@dataclass(frozen=True)
+class RawCommits:
+    """Raw commits that count, including tombstones. `since`: None: from the beginning."""
+
+    files: Sequence[LogFile]
+    wanted: Wanted
+    opened: Opened
+    epochs: LeaderEpochs
+    groups: Slice
+    since: Since | None
+
+    def pieces(self, clock: ClockWatch | None = None) -> Iterator[pa.Table]:
+        """In any order, with copies and the epochs that tell which of them counts. `clock` looks at the records of all
+        groups."""
+        schema = with_codes(schema_of("offset_commits", (*COMMITS, EPOCH)))
+        for rows in counting_rows(schema, self.files, self.wanted, self.opened, self.epochs):
+            if clock is not None:
+                clock.look_at(numbers(rows.column(OFFSET)), numbers(rows.column("record_time")))
+            yield self.groups.rows(rows if self.since is None else only(rows, self.since.are_needed(rows)))
+
+    def doubtful(self, clock: ClockWatch) -> DoubtfulTimes:
+        """When the times of all groups' records are in doubt."""
+        if not clock.has_gone_back:
+            return DoubtfulTimes()
+        return doubtful_records(self.files, self.wanted, self.opened, self.epochs)
+
+
+def commit_rows(pieces: Iterable[pa.Table]) -> pa.Table:
+    """All pieces in log order, without copies."""
     schema = with_codes(schema_of("offset_commits", (*COMMITS, EPOCH)))
-    parts, clock = [schema.empty_table()], ClockWatch()
-    for rows in counting_rows(schema, files, wanted, opened, epochs):
-        clock.look_at(numbers(rows.column(OFFSET)), numbers(rows.column("record_time")))
-        parts.append(groups.rows(rows if since is None else only(rows, since.are_needed(rows))))
-    doubtful = doubtful_records(files, wanted, opened, epochs) if clock.has_gone_back else DoubtfulTimes()
-    commits = in_log_order(pa.concat_tables(parts).unify_dictionaries())
-    return last_of_copies(commits).select(list(COMMITS)).combine_chunks(), doubtful
+    commits = in_log_order(pa.concat_tables([schema.empty_table(), *pieces]).unify_dictionaries())
+    return last_of_copies(commits).select(list(COMMITS)).combine_chunks()
 
 
 def doubtful_records(files: Sequence[LogFile], wanted: Wanted, opened: Opened, epochs: LeaderEpochs) -> DoubtfulTimes:

@@ -18,12 +18,11 @@ from jobs.broker.group_settings import group_settings
 from jobs.broker.groups import group_topics, some
 from jobs.broker.offsets import partition_offsets
 from jobs.output.failure import say
-from jobs.sources.snapshot_files import snapshot_table
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from jobs.sources.snapshot_files import CapturedSnapshots
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.sentences.counts import counted
 from udfs.sources.snapshot_fields import TOPIC
-from udfs.sources.snapshot_lines import parse
+from udfs.sources.snapshot_lines import parse_each
 
 Snapshot = dict[str, Any]
 Tell = Callable[[str], None]
@@ -160,11 +159,7 @@ def line_of(snapshot: Snapshot) -> str:
 
 def rows_of_snapshots(snapshots: Sequence[Snapshot], cluster: str, run_id: str) -> dict[str, pa.Table]:
     """Rows of the snapshot tables, read like those of files."""
-    read = parse("".join(map(line_of, snapshots)), 0)
-    place = "the snapshot"
-    return {
-        CLUSTER_SNAPSHOTS.name: snapshot_table(
-            CLUSTER_SNAPSHOTS, [(place, row) for row in read.clusters], cluster, run_id
-        ),
-        TOPIC_SNAPSHOTS.name: snapshot_table(TOPIC_SNAPSHOTS, [(place, row) for row in read.topics], cluster, run_id),
-    }
+    found = CapturedSnapshots(cluster, run_id)
+    for each in parse_each("".join(map(line_of, snapshots)), 0):
+        found.add("the snapshot", each)
+    return found.tables()

@@ -11,7 +11,7 @@ import glob
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,8 +29,8 @@ from schemas.declarations.columns import Table
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
-from udfs.sources.snapshot_fields import Malformed, Snapshots
-from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse
+from udfs.sources.snapshot_fields import Malformed, Row, Snapshots
+from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse_each
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -52,21 +52,19 @@ def read_snapshots(
     paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, options: StorageOptions
 ) -> ReadSnapshots:
     """Files, folders and patterns, local ones or of a storage that `options` say how to reach."""
-    read = [(file.name, snapshots_of(file, captured_at_ms)) for path in paths for file in files_at(path, options)]
-    clusters = ((name, row) for name, each in read for row in each.clusters)
-    topics = ((name, row) for name, each in read for row in each.topics)
-    tables = {
-        CLUSTER_SNAPSHOTS.name: snapshot_table(CLUSTER_SNAPSHOTS, clusters, cluster, run_id),
-        TOPIC_SNAPSHOTS.name: snapshot_table(TOPIC_SNAPSHOTS, topics, cluster, run_id),
-    }
-    return ReadSnapshots(tables, {instant(row["captured_time"]): name for name, each in read for row in each.clusters})
+    found, files = CapturedSnapshots(cluster, run_id), dict[datetime, str]()
+    for path in paths:
+        for file in files_at(path, options):
+            for each in snapshots_of(file, captured_at_ms):
+                found.add(file.name, each)
+                files |= {instant(row["captured_time"]): file.name for row in each.clusters}
+    return ReadSnapshots(found.tables(), files)
 
 
-def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Snapshots:
+def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Iterator[Snapshots]:
     try:
-        content = gzip.decompress(file.content) if file.content.startswith(GZIP_MAGIC) else file.content
-        text = content.decode("utf-8-sig")
-        return parse(text, file.modified_ms if captured_at_ms is None else captured_at_ms)
+        yield from parse_each(text_of(file.content), file.modified_ms if captured_at_ms is None else captured_at_ms)
+        return
     except UnicodeDecodeError as error:
         line = f"byte {error.object[error.start]:#04x} at position {error.start} is not UTF-8"
     except (OSError, EOFError, zlib.error) as error:
@@ -76,13 +74,52 @@ def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Snapshots:
     raise Failure(ExitCode.UNREADABLE_INPUT, f"{file.name}: {line}")
 
 
-def snapshot_table(table: Table, rows: Iterable[tuple[str, dict[str, Any]]], cluster: str, run_id: str) -> pa.Table:
-    """Rows become columns one capture time at a time: as Python objects, all of them would take gigabytes."""
-    by_time: dict[int, list[tuple[str, dict[str, Any]]]] = {}
-    for place, row in rows:
-        by_time.setdefault(row["captured_time"], []).append((place, row))
-    tables = [snapshot_rows(table, by_time.pop(ms), cluster, run_id) for ms in sorted(by_time)]
-    return pa.concat_tables(tables) if tables else table_schema(table).empty_table()
+def text_of(content: bytes) -> str:
+    return (gzip.decompress(content) if content.startswith(GZIP_MAGIC) else content).decode("utf-8-sig")
+
+
+@dataclass
+class CapturedRows:
+    """Rows of a table, as columns as soon as a snapshot is read: as Python objects, all of them would take gigabytes.
+    `parts`: by capture time in milliseconds, each with the file that it is from."""
+
+    table: Table
+    cluster: str
+    run_id: str
+    parts: dict[int, list[tuple[str, pa.Table]]] = field(default_factory=dict)
+
+    def add(self, place: str, rows: list[Row]) -> None:
+        """Of one snapshot."""
+        if rows:
+            columns = snapshot_rows(self.table, ((place, row) for row in rows), self.cluster, self.run_id)
+            self.parts.setdefault(rows[0]["captured_time"], []).append((place, columns))
+
+    def table_of_all(self) -> pa.Table:
+        tables = [self.whole(ms, self.parts[ms]) for ms in sorted(self.parts)]
+        return pa.concat_tables([table_schema(self.table).empty_table(), *tables])
+
+    def whole(self, ms: int, parts: list[tuple[str, pa.Table]]) -> pa.Table:
+        """What one part of a capture time does not tell another may."""
+        if len(parts) == 1:
+            return parts[0][1]
+        rows = ((place, {**row, "captured_time": ms}) for place, columns in parts for row in columns.to_pylist())
+        return snapshot_rows(self.table, rows, self.cluster, self.run_id)
+
+
+class CapturedSnapshots:
+    """Rows of both tables."""
+
+    def __init__(self, cluster: str, run_id: str) -> None:
+        self.clusters = CapturedRows(CLUSTER_SNAPSHOTS, cluster, run_id)
+        self.topics = CapturedRows(TOPIC_SNAPSHOTS, cluster, run_id)
+
+    def add(self, place: str, snapshots: Snapshots) -> None:
+        """Of one capture time."""
+        self.clusters.add(place, snapshots.clusters)
+        self.topics.add(place, snapshots.topics)
+
+    def tables(self) -> dict[str, pa.Table]:
+        return {each.table.name: each.table_of_all() for each in (self.clusters, self.topics)}
 
 
 def snapshot_rows(table: Table, rows: Iterable[tuple[str, dict[str, Any]]], cluster: str, run_id: str) -> pa.Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, blocks
-from udfs.sources.snapshot_lines import parse
+from udfs.sources.snapshot_lines import parse_each
 
 INPUTS = ROOT / "docs" / "inputs.md"
 
@@ -29,7 +29,8 @@ def test_the_readme_is_a_front_door() -> None:
 
 def test_the_line_of_a_snapshot_is_one() -> None:
     (shown,) = (block.text for block in blocks(INPUTS) if block.text.startswith('{"captured_at"'))
-    (row,) = parse(shown.replace("\n", ""), 0).clusters
+    (snapshot,) = parse_each(shown.replace("\n", ""), 0)
+    (row,) = snapshot.clusters
     assert row["group_settings"] == [{"group_id": "billing", "settings": [("consumer.session.timeout.ms", "6000")]}]
     assert None not in row.values()
 

@@ -16,8 +16,7 @@ import pyarrow as pa
 from jobs.broker.client_properties import DEFAULTS_MS, ClientProperties, entries
 from jobs.broker.client_security import credentials, jaas_options, pem, protocol_of, refuse_unknown
 from jobs.output.failure import Failure
-from jobs.sources.snapshot_files import SnapshotFile, snapshot_table, snapshots_of
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from jobs.sources.snapshot_files import CapturedSnapshots, SnapshotFile, snapshots_of
 from tests.builders.assignors.client_cases import random_spec
 from tests.builders.assignors.server_cases import random_share_spec
 from tests.builders.assignors.server_cases import random_spec as random_server_spec
@@ -92,9 +91,11 @@ class SnapshotTarget(Target):
     def check(self, inputs: Sequence[bytes]) -> None:
         for raw in inputs:
             try:
-                read = snapshots_of(SnapshotFile("a.txt", NOW_MS, raw), None)
-                for table, rows in ((CLUSTER_SNAPSHOTS, read.clusters), (TOPIC_SNAPSHOTS, read.topics)):
-                    snapshot_table(table, [("a.txt", row) for row in rows], "prod", "run").validate(full=True)
+                captured = CapturedSnapshots("prod", "run")
+                for read in snapshots_of(SnapshotFile("a.txt", NOW_MS, raw), None):
+                    captured.add("a.txt", read)
+                for table in captured.tables().values():
+                    table.validate(full=True)
             except Failure as failure:
                 assert str(failure)
 

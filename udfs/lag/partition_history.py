@@ -1,8 +1,9 @@
 """What lag, verdicts and events of one offsets partition are made from: rows of tables, with the columns named here."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.nullable import Flags
 from udfs.lag.doubtful_times import DoubtfulTimes
+from udfs.lag.key_ranges import EVERY_KEY, KeyRange
 from udfs.lag.watermarks import Watermarks
 
 # By table; times are TIMESTAMP columns, rows stand in the order of the table.
@@ -50,6 +52,8 @@ COMMITS = (
 CODED = ("offset_history", "offset_commits")
 SUBJECT = ("group_id", "topic", "topic_id", "partition")
 
+Made = TypeVar("Made")
+
 
 @dataclass(frozen=True)
 class BrokerSettings:
@@ -61,10 +65,20 @@ class BrokerSettings:
     offsets_topic_segment_bytes: int | None = None
 
 
+@dataclass
+class Reach:
+    """Which records the commits and offsets of all keys are of: the newest not after the as-of time, and the oldest raw
+    commit; None: there is none."""
+
+    newest_offset: int = -1
+    oldest_commit: int | None = None
+
+
 @dataclass(frozen=True)
 class PartitionHistory:
     """`tables`: by name, with the columns of `READ`; texts of `CODED` may be codes. `as_of_time`: microseconds; rows
-    after it are not judged."""
+    after it are not judged. `keys`: those of which offset_history and `commits` have all rows; the other tables are
+    whole. `reach`: of the other keys too."""
 
     offsets_partition: int
     tables: dict[str, pa.Table]
@@ -74,11 +88,25 @@ class PartitionHistory:
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     # By the records of all groups of the offsets partition: one broker's clock writes them.
     doubtful: DoubtfulTimes = field(default_factory=DoubtfulTimes)
-    # Moves of offsets by the time from which they were asked for.
-    judged: dict[int | None, object] = field(default_factory=dict)
+    keys: KeyRange = EVERY_KEY
+    reach: Reach = field(default_factory=Reach)
+    # What was made of it and is needed again, by name.
+    made: dict[str, Any] = field(default_factory=dict)
 
     def table(self, name: str) -> pa.Table:
         return self.tables[name]
+
+    def within(self, keys: KeyRange) -> "PartitionHistory":
+        """Of some of its keys."""
+        tables = {**self.tables, "offset_history": keys.rows(self.table("offset_history"))}
+        return replace(self, tables=tables, commits=keys.rows(self.commits), keys=keys, made={})
+
+    def once(self, name: str, make: Callable[["PartitionHistory"], Made]) -> Made:
+        """What `make` makes of this history, kept for the next one who asks."""
+        if name not in self.made:
+            self.made[name] = make(self)
+        found: Made = self.made[name]
+        return found
 
     @cached_property
     def offset_keys(self) -> pa.Table:

@@ -13,6 +13,7 @@ from schemas.words.records import GroupType
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import first_rows, key_codes, newest_at
 from udfs.lag.doubtful_times import Doubt
+from udfs.lag.key_ranges import KEY, with_names
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_cells import RowsInForce
 from udfs.lag.streams_time import stream_times
@@ -20,10 +21,7 @@ from udfs.lag.subscriptions import subscribed_partitions
 from udfs.lag.texts import encoded, is_value, same, together
 from udfs.lag.watermarks import places
 
-KEY = ("group_id", "name", "partition")
 KEPT = ("group_id", "topic", "partition")
-# No topic name contains it, and it sorts after all of them.
-UNNAMED = "\U0010ffff/"
 
 Coded = tuple[list[Numbers], pa.Array]
 
@@ -36,7 +34,8 @@ class PointTables:
     def sources(self) -> tuple[pa.Table, pa.Table, pa.Table]:
         """offset_history, owners, and subscribed partitions."""
         owners = reading_owners(self.history.table("ownership_intervals"))
-        return self.history.table("offset_history"), owners, subscribed_partitions(self.history)
+        subscribed = subscribed_partitions(self.history)
+        return self.history.table("offset_history"), *map(self.history.keys.rows, (owners, subscribed))
 
     @cached_property
     def codes(self) -> list[Numbers]:
@@ -183,15 +182,6 @@ class PointTables:
 
 def with_none_row(table: pa.Table, name: str) -> Numbers:
     return np.append(numbers(table.column(name)), NONE)
-
-
-def with_names(rows: pa.Table) -> pa.Table:
-    """Adds the name of the topic, or its id if only that is known."""
-    names = rows.column("topic")
-    if names.null_count:
-        by_id = pc.binary_join_element_wise("", rows.column("topic_id").cast(pa.string()), UNNAMED)
-        names = pc.coalesce(names.cast(pa.string()), by_id)
-    return rows.select(["group_id", "partition"]).append_column("name", names)
 
 
 def reading_owners(owners: pa.Table) -> pa.Table:

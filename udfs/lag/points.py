@@ -22,21 +22,21 @@ CERTAINTY = [Confidence.CERTAIN.value, Confidence.POSSIBLE.value]
 METHODS, REASONS = [each.value for each in TimeLagMethod], [each.value for each in LagUnknown]
 
 
-def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settled_to: int | None) -> Iterator[pa.Table]:
-    """Rows of lag_points without `cluster` and `is_open`, by group, topic, partition and snapshot, in pieces: first for
-    snapshots from `settled_to` on, then for those before. `settled_to` None: there are none before."""
+def asked_snapshots(history: PartitionHistory, settled_from: int | None, settled_to: int | None) -> tuple[range, range]:
+    """Positions of snapshots from `settled_from` on: those from `settled_to` on, and those before. `settled_to` None:
+    there are none before."""
     every_time = history.watermarks.times
     begin = 0 if settled_from is None else int(np.searchsorted(every_time, settled_from))
     end = int(np.searchsorted(every_time, history.as_of_time, side="right"))
     middle = begin if settled_to is None else int(np.clip(np.searchsorted(every_time, settled_to), begin, end))
-    tables = PointTables(history)
-    for asked in (range(middle, end), range(begin, middle)):
-        if asked:
-            yield from points_at(tables, asked)
+    return range(middle, end), range(begin, middle)
 
 
 def points_at(tables: PointTables, asked: range) -> Iterator[pa.Table]:
-    """`asked`: positions of the snapshots."""
+    """Rows of lag_points without `cluster` and `is_open`, by group, topic, partition and snapshot, in pieces. `asked`:
+    positions of the snapshots."""
+    if not asked:
+        return
     marks = tables.history.watermarks
     held = [each.within(asked) for each in tables.rows_in_force]
     for spans in spans_of(held):

@@ -4,7 +4,8 @@ A bucket has a row where the group committed in it. What the topic grew by is re
 bucket's beginning and end, on a straight line between two of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 
 from schemas.words.lag import EtaUnknown
 from schemas.words.records import GroupType
-from udfs.arrays.nullable import NONE, Flags, Numbers, every, first_of, integers, numbers, times
+from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, every, first_of, integers, numbers, times
 from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import dense, key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory
@@ -22,6 +23,8 @@ from udfs.lag.watermarks import LOOKBACK, Watermarks
 BUCKETS = (300_000_000, 3_600_000_000)
 KEY = ("group_id", "topic", "topic_id", "partition")
 SUBJECT = ("group_id", "topic", "topic_id")
+# How what was read of a subject in a bucket is put together.
+HOW = {"messages": np.add, "num_partitions": np.add, "first": np.minimum, "last": np.maximum}
 
 
 @dataclass(frozen=True)
@@ -42,71 +45,91 @@ class RateKeys:
         (subject,) = key_codes(SUBJECT, history.offset_keys.take(pa.array(row)))
         return cls(keys, row, subject)
 
-    def of_subjects(self, subjects: Numbers) -> tuple[Numbers, Numbers]:
-        """All keys of each of these: places in `subjects`, and keys."""
-        first, end = (np.searchsorted(self.subject, subjects, side=side) for side in ("left", "right"))
-        number = end - first
-        return np.repeat(np.arange(len(subjects)), number), ranges(first, number)
+
+class Rates:
+    """Rows of consumption_rates without `cluster` and `is_open`."""
+
+    def __init__(self, settled_from: int | None) -> None:
+        self.lengths = [BucketRates(length, settled_from) for length in BUCKETS]
+
+    def look(self, history: PartitionHistory) -> None:
+        for each in self.lengths:
+            keys = history.once("rate_keys", RateKeys.of)
+            each.consumed.append(consumed_messages(history, keys, each.settled_from, each.length))
+
+    def take(self, history: PartitionHistory) -> None:
+        for each in self.lengths:
+            each.add_growth(history, history.once("rate_keys", RateKeys.of))
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        return pa.concat_tables([each.rows(history) for each in self.lengths])
 
 
-@dataclass(frozen=True)
-class ConsumedMessages:
-    """What was read of each subject in each bucket, by bucket and subject. `row`: one of offset_history that it is
-    about; `first`, `last`: offsets of the records."""
+@dataclass
+class BucketRates:
+    """Rates in buckets of one length. `consumed`: of each range of keys, by `consumed_messages`."""
 
-    bucket: Numbers
-    subject: Numbers
-    row: Numbers
-    messages: Numbers
-    num_partitions: Numbers
-    first: Numbers
-    last: Numbers
+    length: int
+    settled_from: int | None
+    consumed: list[pa.Table] = field(default_factory=list)
+
+    @cached_property
+    def cells(self) -> pa.Table:
+        """Of all keys: a row for each bucket and subject, in their order."""
+        return together(self.consumed)
+
+    @cached_property
+    def growth(self) -> "Growth":
+        return Growth.nothing(self.cells.num_rows)
+
+    def add_growth(self, history: PartitionHistory, keys: RateKeys) -> None:
+        """A subject has keys in several ranges."""
+        own = history.offset_keys.select(list(SUBJECT)).take(pa.array(keys.row))
+        wanted, known = key_codes(SUBJECT, self.cells, own)
+        bounds = np.searchsorted(known, wanted, "left"), np.searchsorted(known, wanted, "right")
+        self.growth.add(history, keys, bounds, *self.captured(history))
+
+    def captured(self, history: PartitionHistory) -> tuple[Numbers, Numbers]:
+        return within(numbers(self.cells.column("bucket")), self.length, snapshot_span(history.watermarks))
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        cells, length = self.cells, self.length
+        bucket, consumed = numbers(cells.column("bucket")), numbers(cells.column("messages"))
+        read_s = seconds(*within(bucket, length, log_span(history)))
+        captured = self.captured(history)
+        # Of a bucket that no two snapshots are about nothing is known at its end.
+        lag = np.where(captured[1] > captured[0], self.growth.lags(), NONE)
+        is_doubtful = history.doubtful.within(bucket, bucket + length)
+        lag = np.where(is_doubtful, NONE, lag)
+        produced, consumed_per_s = (
+            np.where(is_doubtful, np.nan, each)
+            for each in (self.growth.messages() / seconds(*captured), consumed / read_s)
+        )
+        return pa.table(
+            {
+                "bucket_time": times(bucket),
+                "bucket_ms": every(length // 1000, pa.int64(), len(bucket)),
+                "group_id": cells.column("group_id"),
+                "group_type": group_types(history, cells, bucket + length),
+                "topic": cells.column("topic"),
+                "topic_id": cells.column("topic_id"),
+                "num_partitions": cells.column("num_partitions").cast(pa.int32()),
+                "messages_consumed": integers(consumed),
+                "messages_consumed_per_s": pa.array(consumed_per_s, mask=np.isnan(consumed_per_s)),
+                "messages_produced_per_s": pa.array(produced, mask=np.isnan(produced)),
+                "lag_floor": integers(lag),
+                **etas(consumed_per_s, produced, lag, is_doubtful),
+                "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
+                "evidence_first_offset": cells.column("first"),
+                "evidence_last_offset": cells.column("last"),
+                "confidence": every("certain", pa.string(), len(bucket)),
+            }
+        )
 
 
-def rate_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
-    """Columns of consumption_rates but `cluster` and `is_open`."""
-    keys = RateKeys.of(history)
-    return pa.concat_tables([of_buckets(history, keys, settled_from, length) for length in BUCKETS])
-
-
-def of_buckets(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> pa.Table:
-    read = read_messages(history, keys, settled_from, length)
-    rows = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(read.row)))
-    bucket, consumed = read.bucket, read.messages
-    read_s = seconds(*within(bucket, length, log_span(history)))
-    captured = within(bucket, length, snapshot_span(history.watermarks))
-    grown, lag = growth(history, keys, read.subject, *captured)
-    # Of a bucket that no two snapshots are about nothing is known at its end.
-    lag = np.where(captured[1] > captured[0], lag, NONE)
-    is_doubtful = history.doubtful.within(bucket, bucket + length)
-    lag = np.where(is_doubtful, NONE, lag)
-    produced, consumed_per_s = (
-        np.where(is_doubtful, np.nan, each) for each in (grown / seconds(*captured), consumed / read_s)
-    )
-    return pa.table(
-        {
-            "bucket_time": times(bucket),
-            "bucket_ms": every(length // 1000, pa.int64(), len(bucket)),
-            "group_id": rows.column("group_id"),
-            "group_type": group_types(history, rows, bucket + length),
-            "topic": rows.column("topic"),
-            "topic_id": rows.column("topic_id"),
-            "num_partitions": pa.array(read.num_partitions, pa.int32()),
-            "messages_consumed": integers(consumed),
-            "messages_consumed_per_s": pa.array(consumed_per_s, mask=np.isnan(consumed_per_s)),
-            "messages_produced_per_s": pa.array(produced, mask=np.isnan(produced)),
-            "lag_floor": integers(lag),
-            **etas(consumed_per_s, produced, lag, is_doubtful),
-            "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
-            "evidence_first_offset": pa.array(read.first),
-            "evidence_last_offset": pa.array(read.last),
-            "confidence": every("certain", pa.string(), len(bucket)),
-        }
-    )
-
-
-def read_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> ConsumedMessages:
-    """Each committed value counts in the bucket in which it began; of buckets that are not settled."""
+def consumed_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> pa.Table:
+    """What was read of each subject in each bucket, by bucket and subject. Each committed value counts in the bucket in
+    which it began; of buckets that are not settled. `first`, `last`: offsets of the records."""
     offsets = history.table("offset_history")
     begun = numbers(offsets.column("from_time"))
     is_asked = (begun != NONE) & (begun <= history.as_of_time)
@@ -121,12 +144,31 @@ def read_messages(history: PartitionHistory, keys: RateKeys, settled_from: int |
     delta = np.maximum(numbers(offsets.column("delta"))[asked], 0)[order]
     offset = numbers(offsets.column("from_offset"))[asked][order]
     is_new_key = first_of(cell[order]) | first_of(key[order])
-    return ConsumedMessages(
-        bucket[first] * length, keys.subject[key[first]], asked[first],
-        *(sums.reduceat(values, starts) if len(starts) else values for sums, values in (
-            (np.add, delta), (np.add, is_new_key.astype(np.int64)), (np.minimum, offset), (np.maximum, offset),
-        )),
-    )  # fmt: skip
+    subjects = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(asked[first])))
+    sums = summed(starts, messages=delta, num_partitions=is_new_key.astype(np.int64), first=offset, last=offset)
+    named = dict(zip(SUBJECT, subjects.columns, strict=True))
+    return pa.table({"bucket": pa.array(bucket[first] * length), **named, **sums})
+
+
+def summed(starts: Positions, **columns: Numbers) -> dict[str, pa.Array]:
+    """Of the rows from each start up to the next one."""
+    return {
+        name: pa.array(HOW[name].reduceat(values, starts) if len(starts) else values)
+        for name, values in columns.items()
+    }
+
+
+def together(parts: list[pa.Table]) -> pa.Table:
+    """Of all ranges of keys."""
+    cells = pa.concat_tables(parts)
+    if len(parts) == 1:
+        return cells
+    (codes,) = key_codes(("bucket", *SUBJECT), cells)
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(first_of(codes[order]))
+    named = cells.select(["bucket", *SUBJECT]).take(pa.array(order[starts]))
+    sums = summed(starts, **{name: numbers(cells.column(name))[order] for name in HOW})
+    return pa.table({**dict(zip(named.column_names, named.columns, strict=True)), **sums})
 
 
 def cells_of(bucket: Numbers, subject: Numbers) -> Numbers:
@@ -159,28 +201,46 @@ def snapshot_span(watermarks: Watermarks) -> tuple[int, int]:
     return (int(times[0]), int(times[-1])) if len(times) else (0, 0)
 
 
-def growth(
-    history: PartitionHistory, keys: RateKeys, subjects: Numbers, begun: Numbers, ended: Numbers
-) -> tuple[np.ndarray, Numbers]:
-    """By how many messages those partitions of each subject grew from one time to the other that the group had
-    committed for by then (NaN: not known), and its lag at the end (NONE: not known)."""
-    offsets = history.table("offset_history")
-    row, key = keys.of_subjects(subjects)
-    # What is committed at the very end is of the next bucket.
-    held = newest_at(keys.of_rows, numbers(offsets.column("from_time")), key, ended[row] - 1)
-    is_there = (held >= 0) & ended_after(offsets, held, ended[row] - 1)
-    row, key, held = row[is_there], key[is_there], held[is_there]
-    places = history.watermarks.first_places(history.offset_keys.take(pa.array(keys.row)))[key]
-    before = ends_at(history.watermarks, places, begun[row])
-    after = ends_at(history.watermarks, places, ended[row])
-    # What a commit for an earlier topic of this name has to do with the ends of this one is not known.
-    after[is_of_other_topic(history, places, ended[row], held)] = np.nan
-    size = len(subjects)
-    has_any = np.bincount(row, minlength=size) > 0
-    grown = np.bincount(row, after - before, size)
-    lag = np.bincount(row, np.maximum(after - take_or_none(offsets, "committed_offset", held), 0), size)
-    is_known = has_any & ~np.isnan(lag)
-    return np.where(has_any, grown, np.nan), np.where(is_known, np.nan_to_num(lag), NONE).astype(np.int64)
+@dataclass
+class Growth:
+    """Of each cell, over those partitions of its subject that the group had committed for by the end of its time:
+    whether there are any, by how many messages they grew (NaN: not known), and their lag at the end."""
+
+    has_any: Flags
+    grown: np.ndarray
+    lag: np.ndarray
+
+    @classmethod
+    def nothing(cls, size: int) -> "Growth":
+        return cls(np.zeros(size, np.bool_), np.zeros(size), np.zeros(size))
+
+    def messages(self) -> np.ndarray:
+        return np.where(self.has_any, self.grown, np.nan)
+
+    def lags(self) -> Numbers:
+        is_known = self.has_any & ~np.isnan(self.lag)
+        return np.where(is_known, np.nan_to_num(self.lag), NONE).astype(np.int64)
+
+    def add(
+        self, history: PartitionHistory, keys: RateKeys, bounds: tuple[Numbers, Numbers], begun: Numbers, ended: Numbers
+    ) -> None:
+        """Adds the keys of a range one after the other, as if all were added at once. `bounds`: of the keys of each
+        cell; `begun`, `ended`: the time that it is about."""
+        first, end = bounds
+        row, key = np.repeat(np.arange(len(first)), end - first), ranges(first, end - first)
+        offsets = history.table("offset_history")
+        # What is committed at the very end is of the next bucket.
+        held = newest_at(keys.of_rows, numbers(offsets.column("from_time")), key, ended[row] - 1)
+        is_there = (held >= 0) & ended_after(offsets, held, ended[row] - 1)
+        row, key, held = row[is_there], key[is_there], held[is_there]
+        places = history.watermarks.first_places(history.offset_keys.take(pa.array(keys.row)))[key]
+        before = ends_at(history.watermarks, places, begun[row])
+        after = ends_at(history.watermarks, places, ended[row])
+        # What a commit for an earlier topic of this name has to do with the ends of this one is not known.
+        after[is_of_other_topic(history, places, ended[row], held)] = np.nan
+        self.has_any[row] = True
+        np.add.at(self.grown, row, after - before)
+        np.add.at(self.lag, row, np.maximum(after - take_or_none(offsets, "committed_offset", held), 0))
 
 
 def is_of_other_topic(history: PartitionHistory, places: Numbers, at: Numbers, held: Numbers) -> Flags:

@@ -12,6 +12,7 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, numbers, times
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
+from udfs.rules.facts.subscribed_topics import oldest_commit
 from udfs.rules.sweeps import Sweep, rows_holding_at, sweeps
 
 KEY = ("group_id", "topic", "partition")
@@ -20,6 +21,20 @@ CONFIDENCES = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 RULES = tuple(ExpiryRule)
 RETAINED = (ExpiryRule.GROUP_EMPTY, ExpiryRule.GROUP_EMPTY_OLD, ExpiryRule.NOT_SUBSCRIBED, ExpiryRule.SIMPLE)
 WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.name != "cluster"])
+
+
+class ExpiryForecast:
+    def __init__(self) -> None:
+        self.forecast: list[pa.Table] = []
+
+    def look(self, history: PartitionHistory) -> None:
+        pass
+
+    def take(self, history: PartitionHistory) -> None:
+        self.forecast.append(expiry_rows(history))
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        return pa.concat_tables(self.forecast)
 
 
 def expiry_rows(history: PartitionHistory) -> pa.Table:
@@ -104,7 +119,7 @@ def pending_transactions(history: PartitionHistory, live: pa.Table) -> tuple[Fla
     if not transactions.num_rows or not live.num_rows:
         return none, none
     pending = pending_keys(history, transactions)
-    oldest = pc.min(history.commits["record_offset"]).as_py()
+    oldest = oldest_commit(history)
     is_old = [oldest is None or each < oldest for each in transactions["first_offset"].to_pylist()]
     unseen = pc.unique(pc.list_flatten(transactions.filter(pa.array(is_old))["groups"]))
     is_unsure = pc.is_in(live["group_id"], value_set=unseen).to_numpy()

@@ -9,17 +9,62 @@ from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.lag.as_of import NOWHERE, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory, only
+from udfs.lag.texts import as_texts
 
 Numbers = np.ndarray
 SECOND = 1_000_000
 SLOT, MINUTE, HOUR = 5 * SECOND, 60 * SECOND, 3600 * SECOND
 SLOTS = HOUR // SLOT
 KEY = ("group_id", "topic", "partition")
+COUNTS = ("num_commits", "num_bytes", "num_unchanged", "num_at_5_s")
 WRITTEN = pa.schema([field for field in table_schema(COMMIT_VOLUME) if field.name not in ("cluster", "is_open")])
 
 
-def volume_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
-    """One row for each group and hour that ends after `settled_from`, by record time; records without one have none."""
+class Volume:
+    """One row for each group and hour that ends after `settled_from`, by record time; records without one have none.
+    `hours`, `minutes`: counts of each range of keys; the peak of an hour is that of all keys."""
+
+    def __init__(self, settled_from: int | None) -> None:
+        self.settled_from = settled_from
+        self.hours: list[pa.Table] = []
+        self.minutes: list[pa.Table] = []
+
+    def look(self, history: PartitionHistory) -> None:
+        pass
+
+    def take(self, history: PartitionHistory) -> None:
+        hours, minutes = counts(history, self.settled_from)
+        self.hours.append(hours)
+        self.minutes.append(minutes)
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        minutes = added_up(self.minutes, "minute")
+        peaks = minutes.append_column("hour", pa.array(numbers(minutes["minute"]) // (HOUR // MINUTE)))
+        peaks = peaks.group_by(["group_id", "hour"]).aggregate([("num_commits", "max")])
+        hours = added_up(self.hours, "hour").join(peaks, ["group_id", "hour"])
+        num_commits, num_unchanged = numbers(hours["num_commits"]), numbers(hours["num_unchanged"])
+        columns = {name: hours[name] for name in ("group_id", *COUNTS)} | {
+            "hour_time": pa.array(numbers(hours["hour"]) * HOUR).cast(pa.timestamp("us", "UTC")),
+            "offsets_partition": pa.array(np.full(hours.num_rows, history.offsets_partition, np.int32)),
+            "share_unchanged": pa.array(num_unchanged / np.maximum(num_commits, 1)),
+            "peak_per_minute": hours["num_commits_max"],
+        }
+        written = pa.table([columns[name] for name in WRITTEN.names], schema=WRITTEN)
+        return written.filter(pa.array(num_commits > 0)).sort_by(
+            [("hour_time", "ascending"), ("group_id", "ascending")]
+        )
+
+
+def added_up(parts: list[pa.Table], time: str) -> pa.Table:
+    """Of all ranges of keys, by group and time."""
+    rows = pa.concat_tables(parts)
+    names = [name for name in rows.column_names if name not in ("group_id", time)]
+    sums = rows.group_by(["group_id", time]).aggregate([(name, "sum") for name in names])
+    return sums.select(["group_id", time, *(f"{name}_sum" for name in names)]).rename_columns(rows.column_names)
+
+
+def counts(history: PartitionHistory, settled_from: int | None) -> tuple[pa.Table, pa.Table]:
+    """By group and hour, and commits alone by group and minute."""
     asked = are_asked(history.commits, settled_from)
     records = only(history.commits, asked).combine_chunks()
     keys = only(history.commit_keys, asked)
@@ -35,25 +80,26 @@ def volume_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table
     (group,) = key_codes(("group_id",), keys)
     cell, cell_rows = codes(group[run_rows] * len(hours) + hour[run_rows])
     of, num_cells = cell[run], len(cell_rows)
-    minute = of * (HOUR // MINUTE) + time % HOUR // MINUTE
     unchanged = is_commit[order] & are_unchanged(history, records, keys, order, is_first)
-    num_commits = np.bincount(of[is_commit], minlength=num_cells)
-    num_unchanged = np.bincount(of[order][unchanged], minlength=num_cells)
     sizes = records["record_bytes"].to_numpy()
     first = run_rows[cell_rows]
-    columns = {
-        "hour_time": pa.array(hours[hour[first]] * HOUR).cast(pa.timestamp("us", "UTC")),
-        "offsets_partition": pa.array(np.full(num_cells, history.offsets_partition, np.int32)),
-        "group_id": records["group_id"].take(pa.array(first)),
-        "num_commits": pa.array(num_commits),
+    groups = as_texts(keys.select(["group_id"]).take(pa.array(first)))["group_id"]
+    by_hour = {
+        "group_id": groups,
+        "hour": pa.array(hours[hour[first]]),
+        "num_commits": pa.array(np.bincount(of[is_commit], minlength=num_cells)),
         "num_bytes": pa.array(np.bincount(of[is_commit], sizes[is_commit], num_cells).astype(np.int64)),
-        "num_unchanged": pa.array(num_unchanged),
-        "share_unchanged": pa.array(num_unchanged / np.maximum(num_commits, 1)),
-        "peak_per_minute": pa.array(busiest(minute[is_commit], num_cells)),
+        "num_unchanged": pa.array(np.bincount(of[order][unchanged], minlength=num_cells)),
         "num_at_5_s": pa.array(np.bincount(cell[slots(run, time, is_commit)], minlength=num_cells)),
     }
-    written = pa.table([columns[name] for name in WRITTEN.names], schema=WRITTEN)
-    return written.filter(pa.array(num_commits > 0)).sort_by([("hour_time", "ascending"), ("group_id", "ascending")])
+    minute, minute_rows = codes((of * (HOUR // MINUTE) + time % HOUR // MINUTE)[is_commit])
+    of_minute = of[is_commit][minute_rows]
+    by_minute = {
+        "group_id": groups.take(pa.array(of_minute)),
+        "minute": pa.array(time[is_commit][minute_rows] // MINUTE),
+        "num_commits": pa.array(np.bincount(minute, minlength=len(minute_rows))),
+    }
+    return pa.table(by_hour), pa.table(by_minute)
 
 
 def are_asked(commits: pa.Table, settled_from: int | None) -> Flags:
@@ -111,14 +157,6 @@ def held_offsets(history: PartitionHistory, wanted: pa.Table, times: Numbers) ->
     place = holding_at(have, begins[outlive], ends[outlive], want, times - 1)
     committed = rows["committed_offset"].take(pa.array(outlive)).combine_chunks()
     return committed.take(pa.array(place, mask=place == NOWHERE))
-
-
-def busiest(minute: Numbers, num_cells: int) -> Numbers:
-    """For each cell the commits in its busiest minute."""
-    most = np.zeros(num_cells, np.int64)
-    code, rows = codes(minute)
-    np.maximum.at(most, minute[rows] // (HOUR // MINUTE), np.bincount(code, minlength=len(rows)))
-    return most
 
 
 def slots(run: Numbers, time: Numbers, is_commit: Numbers) -> Numbers:

@@ -2,7 +2,7 @@
 of the offsets topic. It has no end offsets and no racks."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from schemas.words.records import NONE, OFFSETS_TOPIC
@@ -35,7 +35,7 @@ class DescribedTopic:
     leaders: dict[int, int | None] = field(default_factory=dict)
 
 
-def described_topics(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> Snapshots:
+def described_topics(lines: Iterable[tuple[int, str]], captured_at_ms: int) -> Snapshots:
     """A line for each topic, then one for each of its partitions. Ids are there from Kafka 3.0 on."""
     topics: dict[str, DescribedTopic] = {}
     for number, line in lines:

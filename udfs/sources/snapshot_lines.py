@@ -5,7 +5,8 @@ The output of kafka-get-offsets does not say which offsets were requested, so al
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from schemas.words.records import NONE
@@ -39,24 +40,38 @@ FIRST_MS, LAST_MS = 1_000_000_000_000, 253_402_300_799_999
 EXAMPLE_MS = 1_795_282_587_379
 
 
-def parse(text: str, captured_at_ms: int) -> Snapshots:
-    """Any of the formats, told by how the first line begins; JSON lines bring times of their own."""
-    # Not by splitlines, which also cuts at characters that JSON may hold in strings.
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines:
+def parse_each(text: str, captured_at_ms: int) -> Iterator[Snapshots]:
+    """One snapshot after the other: as Python objects, all of a file may take gigabytes. Any of the formats, told by
+    how the first line begins; JSON lines bring times of their own."""
+    lines = lines_of(text)
+    first = next(lines, None)
+    if first is None:
         raise Malformed("empty; give snapshots")
-    first = lines[0][1].lstrip()
-    if first.startswith(("{", "[")):
-        return json_snapshots(lines)
-    if first.startswith(DESCRIBED):
-        return described_topics(lines, captured_at_ms)
-    return text_snapshot(lines, captured_at_ms)
+    lines, begin = chain([first], lines), first[1].lstrip()
+    if begin.startswith(("{", "[")):
+        yield from json_snapshots(lines)
+    elif begin.startswith(DESCRIBED):
+        yield described_topics(lines, captured_at_ms)
+    else:
+        yield text_snapshot(lines, captured_at_ms)
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that are not empty, with their numbers. Not by splitlines, which also cuts at characters that JSON may hold
+    in strings."""
+    begin = number = 0
+    while begin <= len(text):
+        number, end = number + 1, text.find("\n", begin)
+        line = text[begin : end if end >= 0 else len(text)]
+        if line.strip():
+            yield number, line
+        begin = begin + len(line) + 1
 
 
 # What kafka-get-offsets prints
 
 
-def text_snapshot(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> Snapshots:
+def text_snapshot(lines: Iterable[tuple[int, str]], captured_at_ms: int) -> Snapshots:
     topics = [{"captured_time": captured_at_ms, **text_row(number, line)} for number, line in lines]
     return Snapshots([{"captured_time": captured_at_ms}], topics)
 
@@ -78,11 +93,9 @@ def text_row(number: int, line: str) -> Row:
 # JSON lines
 
 
-def json_snapshots(lines: Sequence[tuple[int, str]]) -> Snapshots:
-    snapshots = Snapshots()
+def json_snapshots(lines: Iterable[tuple[int, str]]) -> Iterator[Snapshots]:
     for number, line in lines:
-        read_snapshot(snapshots, json_object(number, line), f"line {number}:")
-    return snapshots
+        yield snapshot_of(json_object(number, line), f"line {number}:")
 
 
 def json_object(number: int, line: str) -> Any:
@@ -95,13 +108,13 @@ def json_object(number: int, line: str) -> Any:
     raise Malformed(f"line {number}: {what}; each line must be one snapshot, a JSON object")
 
 
-def read_snapshot(snapshots: Snapshots, line: Any, place: str) -> None:
+def snapshot_of(line: Any, place: str) -> Snapshots:
     fields = fields_of(line, SNAPSHOT, place)
     captured = {"captured_time": fields.pop("captured_at")}
-    for topic in fields.pop("topics"):
-        for partition in topic.pop("partitions"):
-            snapshots.topics.append({**captured, **topic, **partition})
-    snapshots.clusters.append({**captured, "group_settings": fields.pop("groups"), **fields})
+    topics = [
+        {**captured, **topic, **partition} for topic in fields.pop("topics") for partition in topic.pop("partitions")
+    ]
+    return Snapshots([{**captured, "group_settings": fields.pop("groups"), **fields}], topics)
 
 
 def milliseconds(value: Any, place: str) -> int:

@@ -238,6 +238,12 @@ class TableRows:
         return rows.slice(0, split) if split else None
 
 
+def as_read(schema: pa.Schema) -> pa.Schema:
+    """The types of columns that `Opened` reads: rows of pieces, and none, must go together."""
+    codes = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([field.with_type(codes) if field.name in REPEATED else field for field in schema])
+
+
 def in_log_order(rows: pa.Table) -> pa.Table:
     offsets = offsets_of(rows)
     if (np.diff(offsets) > 0).all():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from jobs.replaying.log.files import as_read
 from jobs.replaying.log.partition import COLUMNS, COMMITS, MARKERS, PartitionLog
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.history_files import HistoryFiles
@@ -52,7 +53,7 @@ class CommitPass:
         if name in tables:
             return self.slice.rows(tables[name]).unify_dictionaries()
         whole = table_schema(TABLES[name])
-        return pa.schema([whole.field(column) for column in COLUMNS[name]]).empty_table()
+        return as_read(pa.schema([whole.field(column) for column in COLUMNS[name]])).empty_table()
 
     def write(self, rows: Mapping[str, pa.Table]) -> None:
         for name, of_table in rows.items():

@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 from jobs import cli
-from jobs.measuring.task import write_points
+from jobs.measuring.written_points import PointWriter
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.engines.spark_engine import SparkEngine
 from jobs.queries.results import QueryResult
 from schemas.contract.views import VIEWS
 from tests.builders.tables.lag_histories import SECOND, history_of, random_model
+from tests.builders.tables.measured import in_ranges
 from tests.builders.tables.random_gate import random_gate
 from tests.builders.warehouses.by_hand import NOW, make
 from tests.jobs.ingested import ROOT
@@ -114,7 +115,12 @@ def test_days_are_of_all_points_whichever_way_runs_are_cut(
             as_of, before = unit * STRETCH * SECOND, settled
             settled = max(as_of, settled or 0) if rng.random() < 0.8 else settled
             written.begin_run()
-            write_points(replace(history, as_of_time=as_of), before, settled, written, "a")  # type: ignore[arg-type]
+            writer = PointWriter(7, "a", before, settled, written)  # type: ignore[arg-type]
+            ranges = in_ranges(replace(history, as_of_time=as_of), int(rng.integers(1, 9)))
+            for are_open in (True, False):
+                for each in ranges:
+                    writer.write(each, is_open=are_open)
+            writer.finish()
         points = written.rows.get("lag_points", [])
         days, minutes = written.rows.get("lag_days", []), written.rows.get("lag_minutes", [])
         several += len({row["day_time"] for row in days}) > 1

@@ -127,6 +127,14 @@ def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.Mo
     assert_same(before, measured(whole), "slices")
 
 
+def test_keys_in_ranges_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = measured(whole)
+    monkeypatch.setattr("jobs.measuring.share_rows.MOST_ROWS", 20)
+    monkeypatch.setattr("jobs.measuring.share_rows.RANGE_ROWS", 1)
+    measure(whole, "--full")
+    assert_same(before, measured(whole), "ranges")
+
+
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_a_log_and_snapshots_that_grow_between_runs_give_what_one_run_gives(
     whole: Path, tmp_path: Path, rng: np.random.Generator, number: int

@@ -1,8 +1,18 @@
 """Where windows of the log end."""
 
+import random
 from pathlib import Path
 
+import pytest
+
 from jobs.replaying.log.files import MOST, MOST_WINDOW_BYTES, RowGroup, ends_of_windows
+from jobs.replaying.partition import commit_pass
+from tests.builders.generated.log import COMMIT, T0, Log
+from tests.builders.logs.short_logs import LogPart
+from tests.jobs.ingested import rows
+from tests.jobs.replayed_logs import replay
+from tests.jobs.replaying.runs.test_in_memory import commit, deletion
+from tests.jobs.replaying.runs.warehouse_runs import ingest, write
 
 
 def row_groups(*sizes: tuple[int, int]) -> list[RowGroup]:
@@ -22,3 +32,22 @@ def test_rows_of_many_bytes_end_a_window_early() -> None:
     found = row_groups((1, 2 * half), (1, half), (1, half), (1, half))
     assert list(ends_of_windows(found, 100)) == [9, 29, MOST]
     assert list(ends_of_windows(found, 100, stops=[14])) == [9, 14, 29, MOST]
+
+
+def test_a_write_that_deletes_waits_through_windows_without_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of the write may follow, but here the next window has only the marker of a transaction, and the last one
+    nothing."""
+    monkeypatch.setattr(commit_pass, "WINDOW_ROWS", 1)
+    log = Log(random.Random(0))
+    log.append([(T0, commit("g")), (T0, commit("other"))])
+    log.append([(T0 + 1, commit("other", partition=1))], producer_id=1)
+    log.open = {1: [1]}
+    log.append([(T0 + 5, deletion("g"))])
+    log.end(1, COMMIT)
+    write(LogPart(0, 0, 4, tuple(log.batches)), tmp_path / "log")
+    ingest(tmp_path / "w", tmp_path / "log")
+    replay(tmp_path / "w")
+    found = {(row["group_id"], row["partition"], row["to_offset"]) for row in rows(tmp_path / "w", "offset_history")}
+    assert found == {("g", 0, 3), ("other", 0, None), ("other", 1, None)}

@@ -10,10 +10,10 @@ import pytest
 from schemas.tables.lag import LAG_POINTS
 from schemas.words.lag import LagUnknown
 from tests.builders.tables.lag_histories import DAY, SECOND, commit, fast, history, history_of, random_model
+from tests.builders.tables.measured import lag_point_pieces
 from tests.oracles.lag.lag_at_snapshots import Captured, SlowLag
 from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.points import lag_point_pieces
 
 PLACE = ("orders", 0)
 # Of 29 days, in milliseconds.

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.builders.tables.lag_histories import SECOND, commit, history
+from tests.builders.tables.measured import rate_rows
 from tests.oracles.lag.lag_at_snapshots import Captured
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
-from udfs.lag.rates import rate_rows
 from udfs.lag.watermarks import LOOKBACK
 
 PLACE = ("orders", 0)

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from tests.builders.tables.measured import commit_finding_rows, in_ranges, rate_rows, reset_rows, volume_rows
 from tests.builders.tables.offset_situations import DAY, SECOND, Row, Situation, at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.findings.commit_findings import commit_finding_rows
-from udfs.rules.offset_resets.find_resets import reset_rows
 
 HOUR = 3600 * SECOND
 Step = tuple[str, tuple[Any, ...], Row]
@@ -93,3 +92,14 @@ def test_runs_give_what_one_run_gives(rng: np.random.Generator, turn: int) -> No
     assert len(early) > 5
     assert split(commit_finding_rows(played(steps[: cut + 1]), None), "day_time", day)[0] == early
     assert commit_finding_rows(from_on(whole, day), time).to_pylist() == late
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_ranges_of_keys_give_what_all_keys_give(rng: np.random.Generator, turn: int) -> None:
+    """One write moves several partitions, which are in several ranges."""
+    whole = played(random_steps(rng, 500))
+    ranges = in_ranges(whole, 1)
+    assert len(ranges) == 3
+    for make in (reset_rows, commit_finding_rows, rate_rows, volume_rows):
+        found = make(whole, None)
+        assert found.num_rows > 3 and make(ranges, None).to_pylist() == found.to_pylist(), make.__name__

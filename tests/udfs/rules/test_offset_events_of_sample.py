@@ -8,12 +8,11 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
+from tests.builders.tables.measured import commit_finding_rows, reset_rows
 from tests.builders.warehouses.replayed_segments import replay
 from tests.sample.story import Event, checked_in
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import Watermarks
-from udfs.rules.findings.commit_findings import commit_finding_rows
-from udfs.rules.offset_resets.find_resets import reset_rows
 
 Row = dict[str, Any]
 AT_THE_END = 1 << 60

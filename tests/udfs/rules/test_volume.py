@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.builders.tables.history import PARTITION, START, at, interval
+from tests.builders.tables.measured import volume_rows
 from tests.builders.tables.partition_histories import micros, partition_history
-from udfs.rules.volume import volume_rows
 
 Row = dict[str, Any]
 HOUR = 3600

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from udfs.sources.snapshot_fields import Malformed, Snapshots
-from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse
+from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse_each
 
 NOW = 1_700_000_000_000
 ID = "Jx5m2k3lQ0-Yb_7wPz1aAg"
@@ -38,6 +38,15 @@ FULL: dict[str, Any] = {
     ],
     "from_a_later_release": {},
 }
+
+
+def parse(text: str, captured_at_ms: int) -> Snapshots:
+    """All snapshots of a text."""
+    whole = Snapshots()
+    for each in parse_each(text, captured_at_ms):
+        whole.clusters += each.clusters
+        whole.topics += each.topics
+    return whole
 
 
 def known(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

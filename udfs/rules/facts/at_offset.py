@@ -1,6 +1,10 @@
 """Numbers the keys of rows from 0, and finds how far the intervals of a key extend that began before a given record of
 the log. It compares record offsets, since record times go back at failovers. Open ends are NONE."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +29,12 @@ def combine_columns(*columns: Numbers | Flags) -> Numbers:
         values = np.unique(column, return_inverse=True)[1]
         numbers = np.unique(numbers * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1]
     return numbers
+
+
+def joined(parts: Sequence[Any]) -> Iterator[Any]:
+    """Each field of dataclasses of arrays, of all of them one after the other."""
+    for each in fields(parts[0]):
+        yield np.concatenate([getattr(part, each.name) for part in parts])
 
 
 def count_begun(

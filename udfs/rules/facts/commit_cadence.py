@@ -1,6 +1,11 @@
 """How often partitions of groups commit: the median gap between effective commits."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
 import numpy as np
+import pyarrow as pa
 
 from udfs.arrays.nullable import NONE, Numbers
 from udfs.lag.sums import sorted_within
@@ -10,17 +15,37 @@ from udfs.rules.facts.verdict_keys import KeyedCommits
 LEAST_GAPS = 2
 
 
-def cadences(commits: KeyedCommits, group: Numbers) -> Numbers:
-    """Of each key in microseconds, else the median of the other partitions of its group; NONE: not known. `group`: of
-    each key."""
-    own = own_cadences(commits, len(group))
-    known = np.flatnonzero(own != NONE)
-    known = known[np.argsort(group[known], kind="stable")]
-    of_groups = medians_of_cells(group[known], own[known], int(group.max(initial=-1)) + 1)
-    return np.where(own != NONE, own, of_groups[group])
+@dataclass
+class Cadences:
+    """Of the keys of several ranges, in microseconds."""
+
+    group_ids: list[pa.Array] = field(default_factory=list)
+    own: list[Numbers] = field(default_factory=list)
+
+    def add(self, group_ids: pa.Array, own: Numbers) -> None:
+        """`group_ids`, `own`: of each key; NONE: not known."""
+        is_known = own != NONE
+        self.group_ids.append(group_ids.filter(pa.array(is_known)))
+        self.own.append(own[is_known])
+
+    @cached_property
+    def by_group(self) -> dict[str, int]:
+        """The median of the partitions of each group."""
+        groups = pa.concat_arrays(self.group_ids).dictionary_encode()
+        group, own = groups.indices.to_numpy(), np.concatenate(self.own)
+        order = np.argsort(group, kind="stable")
+        medians = medians_of_cells(group[order], own[order], len(groups.dictionary))
+        return dict(zip(groups.dictionary.to_pylist(), medians.tolist(), strict=True))
+
+    def or_of_others(self, own: Numbers, groups: Sequence[str], group: Numbers) -> Numbers:
+        """Of each key its own, else the median of the other partitions of its group; NONE: not known. `group`: of each
+        key, a place in `groups`."""
+        of_groups = np.array([self.by_group.get(each, NONE) for each in groups], np.int64)
+        return np.where(own != NONE, own, of_groups[group])
 
 
 def own_cadences(commits: KeyedCommits, num_keys: int) -> Numbers:
+    """Of each key in microseconds; NONE: not known."""
     key, times = commits.key[commits.is_effective], commits.commit_time[commits.is_effective]
     is_gap = key[1:] == key[:-1]
     number = np.bincount(key, minlength=num_keys)

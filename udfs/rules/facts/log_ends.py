@@ -1,5 +1,6 @@
 """Where the logs of partitions began and ended around a time, by the snapshot before it and the one after it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ import pyarrow as pa
 from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.watermarks import Watermarks
+from udfs.rules.facts.at_offset import joined
 
 # A snapshot is taken after the time that it gives itself: what it says may have become so a little later.
 SNAPSHOT_TAKES_US = 10_000_000
@@ -61,6 +63,12 @@ class EndsAround:
 
     def take(self, which: Numbers) -> "EndsAround":
         return EndsAround(self.before.take(which), self.after.take(which), self.is_other_topic[which])
+
+    @staticmethod
+    def together(parts: Sequence["EndsAround"]) -> "EndsAround":
+        """Places of ids are those of the ids that each part knew."""
+        before, after = (LogEnds(*joined([getattr(each, side) for each in parts])) for side in ("before", "after"))
+        return EndsAround(before, after, np.concatenate([each.is_other_topic for each in parts]))
 
     def is_at_start(self, offsets: Numbers) -> Flags:
         """Equal to the first offset of the log, or between those of both snapshots when it has moved. One snapshot is

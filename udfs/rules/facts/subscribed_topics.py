@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 
 from schemas.words.history import MemberChange
 from udfs.arrays.nullable import numbers
-from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.partition_history import PartitionHistory, Reach
 
 # Whose rows tell of a time and the record that it is of.
 TIMED = ("group_state_intervals", "ownership_intervals", "offset_history")
@@ -36,4 +36,15 @@ def newest_offset(history: PartitionHistory) -> int:
     sources = [(history.table(name), "from_offset", "from_time") for name in TIMED]
     sources.append((history.commits, "record_offset", "record_time"))
     offsets = (numbers(rows[offset])[numbers(rows[time]) <= history.as_of_time] for rows, offset, time in sources)
-    return max(int(each.max(initial=-1)) for each in offsets)
+    return max(history.reach.newest_offset, *(int(each.max(initial=-1)) for each in offsets))
+
+
+def oldest_commit(history: PartitionHistory) -> int | None:
+    """The oldest of the raw commits."""
+    own: int | None = pc.min(history.commits["record_offset"]).as_py()
+    return min((each for each in (own, history.reach.oldest_commit) if each is not None), default=None)
+
+
+def note_reach(history: PartitionHistory, reach: Reach) -> None:
+    """Of the keys of this history."""
+    reach.newest_offset, reach.oldest_commit = newest_offset(history), oldest_commit(history)

@@ -69,6 +69,7 @@ def keys_at(history: PartitionHistory) -> Keys:
     # Share groups keep their offsets elsewhere, and a standby reads nothing of the group's input.
     is_reader = pc.fill_null(pc.equal(owned.column("role"), "active"), True)
     owned = owned.filter(pc.and_(is_reader, pc.not_equal(owned.column("group_type"), str(GroupType.SHARE))))
+    owned = history.keys.rows(owned)
     commits = history.commits.select(list(OF_COMMITS))
     # A commit without a time is before no snapshot.
     is_past = ~flags(commits.column("is_tombstone")) & (numbers(commits.column("record_time")) <= as_of)

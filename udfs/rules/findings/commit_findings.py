@@ -19,28 +19,42 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.at_offset import codes_in
 from udfs.rules.facts.effective_commits import DAY_US, Commits, counted_commits
 from udfs.rules.facts.group_states import StatesAt
-from udfs.rules.findings.day_rows import Findings, day_rows
+from udfs.rules.findings.day_rows import Findings, day_rows, in_order
 from udfs.rules.findings.odd_owners import odd_owners
 from udfs.rules.findings.odd_values import odd_values
 from udfs.rules.findings.steps_back import rewind_findings
-from udfs.rules.offset_resets.choose_resets import judged_moves
+from udfs.rules.offset_resets.choose_resets import Judge
 from udfs.rules.offset_resets.offset_moves import Moves
 
 
-def commit_finding_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
+class CommitFindings:
     """Of the UTC day of `settled_from`, in microseconds, and of later days; None: of all. A day is counted as a whole,
     so the history must hold it as a whole. Columns of commit_findings without those that the job adds."""
-    since = None if settled_from is None else settled_from // DAY_US * DAY_US
-    commits = counted_commits(history, since)
-    states = StatesAt.of(history.table("group_state_intervals"), commits.rows.column("group_id"), commits.offset)
-    judged = judged_moves(history, since)
-    resets = judged.moves.take(np.flatnonzero(judged.is_reset))
-    findings = [
-        *committer_findings(history, commits, states, resets),
-        *value_findings(history, commits),
-        *rewind_findings(history, judged.rewinds),
-    ]
-    return day_rows(findings, history.offsets_partition)
+
+    def __init__(self, settled_from: int | None, judge: Judge) -> None:
+        self.since, self.judge = day_of(settled_from), judge
+        self.found: list[pa.Table] = []
+
+    def look(self, history: PartitionHistory) -> None:
+        pass
+
+    def take(self, history: PartitionHistory) -> None:
+        commits = counted_commits(history, self.since)
+        states = StatesAt.of(history.table("group_state_intervals"), commits.rows.column("group_id"), commits.offset)
+        findings = [
+            *committer_findings(history, commits, states, self.judge.resets(history)),
+            *value_findings(history, commits),
+            *rewind_findings(history, self.judge.rewinds(history)),
+        ]
+        self.found.append(day_rows(findings, history.offsets_partition))
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        return in_order(pa.concat_tables(self.found))
+
+
+def day_of(time: int | None) -> int | None:
+    """When its UTC day begins."""
+    return None if time is None else time // DAY_US * DAY_US
 
 
 def committer_findings(

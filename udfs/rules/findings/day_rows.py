@@ -83,9 +83,11 @@ def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
     rows = pa.concat_tables(days)
     columns = {name: rows.column(name) for name in schema.names if name in rows.column_names}
     columns |= {"evidence_partition": pa.repeat(pa.scalar(offsets_partition, pa.int32()), rows.num_rows)}
-    table = pa.table([columns[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
-    order = [(name, "ascending") for name in COMMIT_FINDINGS.order if name not in BY_THE_JOB]
-    return table.sort_by(order)
+    return pa.table([columns[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
+
+
+def in_order(rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in COMMIT_FINDINGS.order if name not in BY_THE_JOB])
 
 
 def by_day(findings: Findings) -> pa.Table:

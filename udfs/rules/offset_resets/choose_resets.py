@@ -8,7 +8,7 @@ unknown.
 """
 
 from dataclasses import dataclass
-from typing import cast
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,9 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.at_offset import codes_in
 from udfs.rules.offset_resets.offset_moves import Moves, moves_of, same_owners
+
+# Columns of raw commits that show what was written together.
+WRITTEN_WITH = ("group_id", "batch_first_offset", "commit_time", "is_tombstone")
 
 
 @dataclass(frozen=True)
@@ -33,21 +36,57 @@ class JudgedMoves:
     is_by_admin: Flags
     is_reset: Flags
 
+
+class Judge:
+    """Judges moves of all keys together, since one operation moves many: resets and findings both ask. `since`: of
+    commits whose time is not before. It looks at all histories, then counts all raw commits, and then judges."""
+
+    def __init__(self, since: int | None) -> None:
+        self.since = since
+        # Of each range of keys, in their order.
+        self.moves: list[Moves] = []
+        self.written: list[Numbers] = []
+        self.known: JudgedMoves | None = None
+
+    def look(self, history: PartitionHistory) -> None:
+        self.moves.append(moves_of(history, self.since))
+
+    @cached_property
+    def all_moves(self) -> Moves:
+        return Moves.together(self.moves) if len(self.moves) > 1 else self.moves[0]
+
     @property
-    def rewinds(self) -> Moves:
-        return self.moves.take(np.flatnonzero(self.moves.is_back & ~self.is_reset))
+    def asks(self) -> bool:
+        """Whether it needs raw commits."""
+        return bool(self.all_moves.is_plain.any())
+
+    def count(self, commits: pa.Table) -> None:
+        """Some of the raw commits of all keys, each once."""
+        self.written.append(commits_of_operation(commits, self.all_moves))
+
+    def judged(self, history: PartitionHistory) -> "JudgedMoves":
+        """Of all keys."""
+        if self.known is None:
+            nothing = np.zeros(len(self.all_moves.place), np.int64)
+            self.known = judged_moves(history, self.all_moves, sum(self.written, nothing))
+        return self.known
+
+    def rewinds(self, history: PartitionHistory) -> Moves:
+        """Those of the keys of the history."""
+        judged, number = self.judged(history), history.keys.number
+        first = sum(len(each.place) for each in self.moves[:number])
+        which = np.arange(first, first + len(self.moves[number].place))
+        return judged.moves.take(which[(judged.moves.is_back & ~judged.is_reset)[which]])
+
+    def resets(self, history: PartitionHistory) -> Moves:
+        judged = self.judged(history)
+        return judged.moves.take(np.flatnonzero(judged.is_reset))
 
 
-def judged_moves(history: PartitionHistory, since: int | None) -> JudgedMoves:
-    """Resets and findings both ask."""
-    if since not in history.judged:
-        history.judged[since] = judged_anew(history, since)
-    return cast(JudgedMoves, history.judged[since])
-
-
-def judged_anew(history: PartitionHistory, since: int | None) -> JudgedMoves:
-    moves = moves_of(history, since)
-    num_commits = commits_of_operation(history.commits, moves)
+def judged_moves(history: PartitionHistory, moves: Moves, num_written: Numbers) -> JudgedMoves:
+    """`num_written`: how many commits were written with each, as far as raw commits show it."""
+    moved = moves.number_by_operation(np.ones(len(moves.operation), np.bool_))
+    num_commits = np.where(moves.is_plain, np.maximum(num_written, moved), moved)
     is_shift = are_shifted(moves, num_commits)
     is_edge = moves.is_at_start | moves.is_at_end | is_shift
     is_by_admin = moves.is_true_of_all(looks_like_admin(moves, is_edge))
@@ -101,11 +140,10 @@ def are_shifted(moves: Moves, num_commits: Numbers) -> Flags:
 
 
 def commits_of_operation(commits: pa.Table, moves: Moves) -> Numbers:
-    """How many commits were written with each: records of the group with the same batch and commit time; of a
-    transaction what moved."""
-    moved = moves.number_by_operation(np.ones(len(moves.operation), np.bool_))
+    """How many of these commits were written with each move: records of the group with the same batch and commit
+    time."""
     asked = np.flatnonzero(np.isin(numbers(commits.column("batch_first_offset")), moves.batch[moves.is_plain]))
-    written = commits.select(["group_id", "batch_first_offset", "commit_time", "is_tombstone"]).take(pa.array(asked))
+    written = commits.select([*WRITTEN_WITH]).take(pa.array(asked))
     written = written.filter(pc.invert(written.column("is_tombstone")))
     names = pc.unique(moves.rows.column("group_id"))
     group, own = codes_in(names, written.column("group_id")), codes_in(names, moves.rows.column("group_id"))
@@ -114,7 +152,7 @@ def commits_of_operation(commits: pa.Table, moves: Moves) -> Numbers:
     want = np.stack([own, moves.batch, numbers(moves.rows.column("commit_time"))], axis=1)
     number = np.unique(np.concatenate([have, want]), axis=0, return_inverse=True)[1].reshape(-1)
     counts = np.bincount(number[: len(have)], minlength=int(number.max(initial=0)) + 1)
-    return np.asarray(np.where(moves.is_plain, np.maximum(counts[number[len(have) :]], moved), moved), np.int64)
+    return np.asarray(counts[number[len(have) :]], np.int64)
 
 
 def actors(judged: JudgedMoves) -> list[str]:

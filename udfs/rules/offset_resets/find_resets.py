@@ -12,19 +12,31 @@ from schemas.words.lag import ResetActor, ResetKind
 from udfs.arrays.nullable import NONE
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.offset_resets.choose_resets import JudgedMoves, actors, judged_moves
-from udfs.rules.offset_resets.removals import removal_rows
+from udfs.rules.offset_resets.choose_resets import Judge, JudgedMoves, actors
+from udfs.rules.offset_resets.removals import removal_rows, removed_offsets
 from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, table_of
 
 # From so many signs of an admin tool on: what the row says is likely.
 LIKELY_SCORE = 4
 
 
-def reset_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
+class Resets:
     """Of operations at `settled_from` or later, in microseconds; None: of all. Columns of offset_resets without those
     that the job adds."""
-    moved = table_of(move_events(history, judged_moves(history, settled_from)), history.offsets_partition)
-    return in_order(pa.concat_tables([removal_rows(history, settled_from), moved]))
+
+    def __init__(self, settled_from: int | None, judge: Judge) -> None:
+        self.settled_from, self.judge = settled_from, judge
+        self.removed: list[pa.Table] = []
+
+    def look(self, history: PartitionHistory) -> None:
+        pass
+
+    def take(self, history: PartitionHistory) -> None:
+        self.removed.append(removed_offsets(history, self.settled_from))
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        moved = table_of(move_events(history, self.judge.judged(history)), history.offsets_partition)
+        return in_order(pa.concat_tables([removal_rows(self.removed, history.offsets_partition), moved]))
 
 
 def move_events(history: PartitionHistory, judged: JudgedMoves) -> Iterator[Event]:

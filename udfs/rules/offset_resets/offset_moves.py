@@ -7,6 +7,7 @@ These rows of offset_history are candidates:
   another kind: everything else is a program that reads on and commits by itself.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +19,23 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.lag.as_of import NOWHERE, at, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, is_value, of_texts
-from udfs.rules.facts.at_offset import codes_in, combine_columns
+from udfs.rules.facts.at_offset import codes_in, combine_columns, joined
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.facts.log_ends import EndsAround
 
 KEY = ("group_id", "topic", "partition")
+# Arrays of moves that say the same whatever other moves there are.
+OF_MOVES = (
+    "place",
+    "is_plain",
+    "is_first",
+    "delta",
+    "is_bare",
+    "was_bare",
+    "is_in_series",
+    "last_commit_time",
+    "batch",
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +102,16 @@ class Moves:
             ends=self.ends.take(which),
         )
 
+    @staticmethod
+    def together(parts: Sequence["Moves"]) -> "Moves":
+        """Of several ranges of keys. `place` remains one in the rows of the range."""
+        rows = pa.concat_tables([each.rows for each in parts])
+        states = StatesAt(*joined([each.states for each in parts]))
+        ends = EndsAround.together([each.ends for each in parts])
+        arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in OF_MOVES}
+        operation = operations(rows, arrays["is_plain"], arrays["batch"])
+        return Moves(rows=rows, states=states, ends=ends, operation=operation, **arrays)
+
     def number_by_operation(self, flag: Flags) -> Numbers:
         """For each row, of how many rows of its operation this is true."""
         return np.bincount(self.operation, weights=flag, minlength=1).astype(np.int64)[self.operation]
@@ -144,7 +167,6 @@ def make_moves(
     earlier = table.take(pa.array(np.maximum(before, 0)))
     was_bare = are_bare(earlier) & (before != NOWHERE)
     batch = batches(history.commits, rows)
-    group = codes_in(pc.unique(rows.column("group_id")), rows.column("group_id"))
     is_plain = is_value(rows.column("via"), CommitVia.PLAIN)
     bare = are_bare(rows)
     return Moves(
@@ -159,9 +181,14 @@ def make_moves(
         is_in_series=bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
         last_commit_time=np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
         batch=batch,
-        operation=combine_columns(group, is_plain, batch, numbers(rows.column("commit_time")) * is_plain),
+        operation=operations(rows, is_plain, batch),
         ends=EndsAround.of(history.watermarks, rows, history.doubtful.without(numbers(rows.column("from_time")))),
     )
+
+
+def operations(rows: pa.Table, is_plain: Flags, batch: Numbers) -> Numbers:
+    group = codes_in(pc.unique(rows.column("group_id")), rows.column("group_id"))
+    return combine_columns(group, is_plain, batch, numbers(rows.column("commit_time")) * is_plain)
 
 
 def is_reading_on(moves: Moves) -> Flags:

@@ -1,5 +1,6 @@
 """Offsets that were removed, or that ended because their topic was recreated, each with the record that ended it."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -27,20 +28,25 @@ OPERATION = ("group_id", "topic", "topic_id", "ended_by", "batch", "to_time")
 TOLD = ("ended_by", "via_after", "num_members", "is_empty")
 
 
-def removal_rows(history: PartitionHistory, since: int | None) -> pa.Table:
-    """Rows as `reset_rows.SCHEMA` has them, a column at a time: expiry removes very many."""
+def removed_offsets(history: PartitionHistory, since: int | None) -> pa.Table:
+    """Rows of offset_history, with what is known of what ended them."""
     table = history.table("offset_history")
     time = numbers(table.column("to_time"))
     ends = pa.array([*DONE_BY, OffsetEnd.TOPIC_RECREATED], pa.string())
     is_ended = of_texts(table.column("ended_by"), lambda texts: pc.is_in(texts, value_set=ends), False)
     is_due = (time <= history.as_of_time) & (time >= (NONE if since is None else since))
-    rows = with_facts(history, table, np.flatnonzero(is_ended & is_due))
+    return with_facts(history, table, np.flatnonzero(is_ended & is_due))
+
+
+def removal_rows(removed: Sequence[pa.Table], offsets_partition: int) -> pa.Table:
+    """Rows as `reset_rows.SCHEMA` has them, a column at a time: expiry removes very many."""
+    rows = pa.concat_tables(removed)
     if not rows.num_rows:
         return SCHEMA.empty_table()
     (operation,) = key_codes(OPERATION, rows)
     order = np.lexsort((numbers(rows.column("partition")), operation))
     starts = np.flatnonzero(first_of(operation[order]))
-    return of_operations(rows.take(pa.array(order)), starts, history.offsets_partition)
+    return of_operations(rows.take(pa.array(order)), starts, offsets_partition)
 
 
 def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa.Table:

@@ -4,6 +4,7 @@ whole."""
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.facts.verdict_keys import UNNAMED, keyed_commits, keys_at
+from udfs.rules.facts.verdict_keys import KEY, UNNAMED, keyed_commits, keys_at
 from udfs.rules.verdicts.burrow_evaluation import (
     VERDICT_OF,
     BurrowRules,
@@ -28,7 +29,7 @@ from udfs.rules.verdicts.freshness import Objective, objective_ms
 from udfs.rules.verdicts.own_facts import OwnFacts, known_only
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, own_verdicts
 from udfs.rules.verdicts.severity import severity
-from udfs.rules.verdicts.standings import standings
+from udfs.rules.verdicts.standings import OfAllKeys, standings
 from udfs.rules.verdicts.window_lags import window_lags
 from udfs.sentences.counts import counted
 
@@ -63,49 +64,64 @@ class Partitions:
     confidence: list[str]
 
 
-def verdict_rows(
-    history: PartitionHistory, burrow: BurrowRules, own: OwnRules, objectives: Sequence[Objective] = ()
-) -> pa.Table:
+class Verdicts:
     """Columns of GROUP_VERDICTS but `cluster`, at `as_of_time`: of partitions with a commit that holds, of owned ones
     and of those whose commits Burrow counts, and of their groups."""
-    keys = keys_at(history)
-    if not keys.size:
-        return SCHEMA.empty_table()
-    commits = keyed_commits(history, keys)
-    snapshots = snapshot_rows(history.watermarks, keys, history.as_of_time)
-    by_burrow = burrow_windows(history, keys, commits, snapshots, burrow)
-    facts = OwnFacts.of(history, keys, commits, snapshots, own)
-    is_shown = (facts.live >= 0) | (facts.owner >= 0) | facts.is_in_hole | (by_burrow.windows.sizes > 0)
-    partitions = partition_rows(facts, by_burrow, burrow, is_shown)
-    rows = {field.name: getattr(partitions, field.name) for field in fields(Partitions)}
-    for start, stop in group_bounds(partitions.group_id):
-        is_full = np.array(partitions.burrow_complete[start:stop]) == 1.0
-        for name, value in group_row(partitions, start, stop, is_full).items():
-            rows[name].append(value)
-    size = len(rows["group_id"])
-    asked = {group: objective_ms(objectives, group) for group in {*rows["group_id"]}}
-    rows |= {
-        "as_of_time": [history.as_of_time] * size, "evidence_partition": [history.offsets_partition] * size,
-        "freshness_objective_ms": [asked[group] for group in rows["group_id"]],
-    }  # fmt: skip
-    table = pa.table([pa.array(rows[name], SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
-    return table.sort_by([(name, "ascending") for name in ("group_id", "topic", "partition")])
+
+    def __init__(self, burrow: BurrowRules, own: OwnRules, objectives: Sequence[Objective] = ()) -> None:
+        self.burrow, self.own, self.objectives = burrow, own, objectives
+        self.of_all = OfAllKeys()
+        # Of each range of keys.
+        self.names: list[pa.Table] = []
+        self.columns: list[dict[str, list[Any]]] = []
+
+    def facts_of(self, history: PartitionHistory) -> OwnFacts:
+        keys = keys_at(history)
+        snapshots = snapshot_rows(history.watermarks, keys, history.as_of_time)
+        return OwnFacts.of(history, keys, keyed_commits(history, keys), snapshots, self.own)
+
+    def look(self, history: PartitionHistory) -> None:
+        self.of_all.add(history.once("own_facts", self.facts_of))
+
+    def take(self, history: PartitionHistory) -> None:
+        facts = history.once("own_facts", self.facts_of)
+        snapshots = snapshot_rows(history.watermarks, facts.keys, history.as_of_time)
+        by_burrow = burrow_windows(history, facts.keys, facts.commits, snapshots, self.burrow)
+        is_shown = (facts.live >= 0) | (facts.owner >= 0) | facts.is_in_hole | (by_burrow.windows.sizes > 0)
+        columns = columns_of_keys(facts, self.of_all, by_burrow, self.burrow)
+        self.names.append(facts.keys.rows.select([*KEY]).filter(pa.array(is_shown)))
+        self.columns.append({name: [*compress(values, is_shown)] for name, values in columns.items()})
+
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        partitions = self.partitions()
+        rows = {field.name: getattr(partitions, field.name) for field in fields(Partitions)}
+        for start, stop in group_bounds(partitions.group_id):
+            is_full = np.array(partitions.burrow_complete[start:stop]) == 1.0
+            for name, value in group_row(partitions, start, stop, is_full).items():
+                rows[name].append(value)
+        size = len(rows["group_id"])
+        asked = {group: objective_ms(self.objectives, group) for group in {*rows["group_id"]}}
+        rows |= {
+            "as_of_time": [history.as_of_time] * size, "evidence_partition": [history.offsets_partition] * size,
+            "freshness_objective_ms": [asked[group] for group in rows["group_id"]],
+        }  # fmt: skip
+        table = pa.table([pa.array(rows[name], SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
+        return table.sort_by([(name, "ascending") for name in ("group_id", "topic", "partition")])
+
+    def partitions(self) -> Partitions:
+        """One of a key; in the order of the table."""
+        names = pa.concat_tables(self.names)
+        places = names.append_column("place", pa.array(np.arange(names.num_rows)))
+        order = places.sort_by([(name, "ascending") for name in KEY]).column("place").to_pylist()
+        columns = {field.name: [*chain(*(each[field.name] for each in self.columns))] for field in fields(Partitions)}
+        return Partitions(**{name: [values[place] for place in order] for name, values in columns.items()})
 
 
-def partition_rows(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules, is_shown: Any) -> Partitions:
-    """One of a key; in the order of the table."""
-    names = facts.keys.rows
-    places = names.append_column("place", pa.array(np.arange(names.num_rows))).filter(pa.array(is_shown))
-    order = (
-        places.sort_by([(name, "ascending") for name in ("group_id", "topic", "partition")]).column("place").to_numpy()
-    )
-    columns = columns_of_keys(facts, by_burrow, burrow)
-    return Partitions(**{name: [values[place] for place in order.tolist()] for name, values in columns.items()})
-
-
-def columns_of_keys(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules) -> dict[str, Sequence[Any]]:
+def columns_of_keys(
+    facts: OwnFacts, of_all: OfAllKeys, by_burrow: BurrowWindows, burrow: BurrowRules
+) -> dict[str, Sequence[Any]]:
     windows, names = by_burrow.windows, facts.keys.rows
-    answers = own_verdicts(list(standings(facts)), facts.rules, partial(window_lags, facts))
+    answers = own_verdicts(list(standings(facts, of_all)), facts.rules, partial(window_lags, facts))
     now_s, log_until_s = facts.history.as_of_time // SECOND, facts.log_until // SECOND
     decided = partition_rules(windows, burrow, now_s)
     rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()

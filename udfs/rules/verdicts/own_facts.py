@@ -1,5 +1,6 @@
 """What our own verdict rests on, gathered for all partitions at once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import is_value
+from udfs.rules.facts.commit_cadence import own_cadences
 from udfs.rules.facts.log_reach import known_until
 from udfs.rules.facts.verdict_keys import KeyedCommits, Keys, key_order
 from udfs.rules.verdicts.burrow_windows import SnapshotRows
@@ -150,9 +152,18 @@ class OwnFacts:
         return np.fromiter(is_missing, np.bool_, len(names)) & (self.owner < 0)
 
     @cached_property
-    def is_group_idle(self) -> Flags:
-        has_commits = np.zeros(len(self.groups.groups), np.bool_)
-        has_commits[self.group[(self.live >= 0) & (self.last_commit >= self.since)]] = True
+    def own_cadences(self) -> Numbers:
+        return own_cadences(self.commits, self.keys.size)
+
+    @cached_property
+    def have_committed(self) -> set[str]:
+        """Groups with a commit within the window."""
+        group = self.group[(self.live >= 0) & (self.last_commit >= self.since)]
+        return {*self.groups.groups.take(pa.array(np.unique(group))).to_pylist()}
+
+    def is_group_idle(self, have_committed: Collection[str]) -> Flags:
+        """`have_committed`: of all keys."""
+        has_commits = np.array([each in have_committed for each in self.groups.groups.to_pylist()], np.bool_)
         is_idle = (self.groups.num_members == 0) & ~self.groups.had_members & ~has_commits
         return np.asarray(is_idle[self.group])
 

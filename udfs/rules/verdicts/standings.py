@@ -1,25 +1,42 @@
 """What the rules of our own verdict read about each partition of a group."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from udfs.arrays.nullable import Numbers, numbers
 from udfs.lag.as_of import at
-from udfs.rules.facts.commit_cadence import cadences
+from udfs.rules.facts.commit_cadence import Cadences
 from udfs.rules.verdicts.own_facts import OwnFacts, known_only
 from udfs.rules.verdicts.own_verdict import Standing
 from udfs.rules.verdicts.rewinds import rewinds
 
 
-def standings(facts: OwnFacts) -> Iterator[Standing]:
+@dataclass
+class OfAllKeys:
+    """What keys of other ranges tell of a group: how often it commits, and whether it did so within the window."""
+
+    cadences: Cadences = field(default_factory=Cadences)
+    have_committed: set[str] = field(default_factory=set)
+
+    def add(self, facts: OwnFacts) -> None:
+        group_ids = facts.groups.groups.take(pa.array(facts.group))
+        self.cadences.add(group_ids, facts.own_cadences)
+        self.have_committed |= facts.have_committed
+
+
+def standings(facts: OwnFacts, of_all: OfAllKeys) -> Iterator[Standing]:
     """One for each key, in their order."""
     has_commit, has_owner = facts.live >= 0, facts.owner >= 0
     is_late = has_commit & facts.ends.are_known & (facts.lag_available > facts.rules.allowed_lag)
     back = rewinds(facts)
+    cadences = of_all.cadences.or_of_others(facts.own_cadences, facts.groups.groups.to_pylist(), facts.group)
     columns = columns_of(facts) | {
-        "cadence": known_only(cadences(facts.commits, facts.group), is_late | (has_owner & ~has_commit)),
+        "is_group_idle": facts.is_group_idle(of_all.have_committed).tolist(),
+        "cadence": known_only(cadences, is_late | (has_owner & ~has_commit)),
         "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
     }
     now, log_until = facts.history.as_of_time, facts.log_until
@@ -40,7 +57,6 @@ def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
         "end_offset": known_only(ends.newest, ends.are_known),
         "end_time": known_only(ends.newest_time, ends.are_known),
         "is_unsubscribed": facts.is_unsubscribed.tolist(),
-        "is_group_idle": facts.is_group_idle.tolist(),
         "is_recreated": facts.is_recreated.tolist(),
         "is_in_hole": facts.is_in_hole.tolist(),
         "is_clock_doubtful": facts.is_clock_doubtful.tolist(),

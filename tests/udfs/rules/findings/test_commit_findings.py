@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.builders.tables.measured import commit_finding_rows, reset_rows
 from tests.builders.tables.offset_situations import Row, Situation, at
 from udfs.rules.facts.effective_commits import counted_commits
-from udfs.rules.findings.commit_findings import commit_finding_rows
-from udfs.rules.offset_resets.find_resets import reset_rows
 
 ENDS = {0: (50, 1000), 1: (50, 1000)}
 

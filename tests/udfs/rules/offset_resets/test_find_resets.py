@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.builders.tables.measured import reset_rows
 from tests.builders.tables.offset_situations import Row, Situation, at
-from udfs.rules.offset_resets.find_resets import reset_rows
 
 BEFORE = {0: 100, 1: 200}
 WIDE = {0: (5, 1000), 1: (7, 2000)}

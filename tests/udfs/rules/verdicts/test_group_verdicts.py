@@ -3,12 +3,12 @@
 import numpy as np
 
 from schemas.tables.lag import GROUP_VERDICTS
+from tests.builders.tables.measured import verdict_rows
 from tests.builders.tables.verdict_history import Row, committed, ends, history
 from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.as_of import key_codes
 from udfs.rules.facts.verdict_keys import keys_at
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules
-from udfs.rules.verdicts.group_verdicts import verdict_rows
 from udfs.rules.verdicts.own_verdict import OwnRules
 
 POINTS = [row for partition in range(3) for row in ends((100, 1000), (3000, 2000), (3990, 3000), partition=partition)]

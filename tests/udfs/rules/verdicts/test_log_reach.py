@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.builders.tables.measured import verdict_rows
 from tests.builders.tables.verdict_history import Row, committed, ends, history
 from udfs.rules.facts.log_reach import known_until
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules
-from udfs.rules.verdicts.group_verdicts import verdict_rows
 from udfs.rules.verdicts.own_verdict import OwnRules
 
 NOW = 4000

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from udfs.arrays.nullable import NONE
-from udfs.rules.facts.commit_cadence import cadences
+from udfs.rules.facts.commit_cadence import Cadences, own_cadences
 from udfs.rules.facts.verdict_keys import KeyedCommits
 from udfs.rules.verdicts.group_facts import NEVER
 from udfs.rules.verdicts.own_facts import Values
@@ -154,7 +155,10 @@ def cadence_of_first(times: list[list[int]], groups: Sequence[int] = (0,)) -> in
         np.append(0, np.cumsum(sizes)), np.repeat(np.arange(len(sizes)), sizes), column, column, column, column,
         np.ones(len(column), np.bool_),
     )  # fmt: skip
-    found = int(cadences(commits, np.array(groups))[0])
+    own, of_all = own_cadences(commits, len(times)), Cadences()
+    names = [str(each) for each in groups]
+    of_all.add(pa.array(names), own)
+    found = int(of_all.or_of_others(own, names, np.arange(len(names)))[0])
     return None if found == NONE else found
 
 

@@ -1,0 +1,161 @@
+"""The rows that a share is about, a range of keys after the other: so few at once that a worker can hold them, however
+many commits one group has."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from jobs.measuring.partition_rows import RawCommits, commit_rows, history_pieces, history_rows, snapshots_of
+from jobs.measuring.spilled_rows import SpilledRows
+from jobs.measuring.task_messages import MeasuringInput
+from jobs.replaying.task.messages import PartitionSlice
+from udfs.arrays.nullable import NONE, numbers
+from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes
+from udfs.lag.key_ranges import EVERY_KEY, KeyRange, parts_by_range, ranges_of, rows_by_key
+from udfs.lag.partition_history import READ, PartitionHistory, Reach, named_topics
+
+OFFSETS, COMMITS = "offset_history", "offset_commits"
+# Small tables of which old rows count too: since when the log is known, and the last known type of a group.
+WHOLE = ("history_coverage", "group_state_intervals")
+# Of both tables at once: a share with fewer is one range. A range of larger shares has about `RANGE_ROWS`: what was
+# read and what is made of it stay near each other in memory, which does not become one piece again.
+MOST_ROWS, RANGE_ROWS = 1_200_000, 400_000
+# For tables with rows about times: the records that begin and end a row, and their times.
+TOLD = (
+    ("from_offset", "from_time"),
+    ("to_offset", "to_time"),
+    ("assignment_offset", "start_time"),
+    ("record_offset", "record_time"),
+)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What earlier runs have settled, and the newest record that they knew."""
+
+    time: int | None
+    through_offset: int | None
+
+    def is_changed_by(self, rows: pa.Table) -> bool:
+        """Whether new records are about a settled time, for example by a rebalance, which begins before its record is
+        written, or after a broker's clock went back."""
+        if self.time is None or self.through_offset is None:
+            return False
+        for offset, time in TOLD:
+            if {offset, time} <= {*rows.column_names}:
+                at = numbers(rows.column(time))
+                is_new = numbers(rows.column(offset)) > self.through_offset
+                if bool((is_new & (at < self.time) & (at != NONE)).any()):
+                    return True
+        return False
+
+    def is_doubted_by(self, doubtful: DoubtfulTimes) -> bool:
+        """While a clock is wrong, each new record may put more of the earlier times in doubt."""
+        if self.time is None or self.through_offset is None:
+            return False
+        return any(each.begin < self.time and each.last_offset > self.through_offset for each in doubtful.doubts)
+
+
+@dataclass
+class Pieces:
+    """Pieces of both tables as long as they have few rows; then only how many rows each key has."""
+
+    kept: dict[str, list[pa.Table]] = field(default_factory=lambda: {OFFSETS: [], COMMITS: []})
+    counts: list[pa.Table] = field(default_factory=list)
+    num_rows: int = 0
+
+    @property
+    def are_few(self) -> bool:
+        return self.num_rows <= MOST_ROWS
+
+    def add(self, name: str, rows: pa.Table) -> None:
+        self.num_rows += rows.num_rows
+        self.kept[name].append(rows)
+        if not self.are_few:
+            self.counts += (rows_by_key(each) for pieces in self.kept.values() for each in pieces)
+            self.kept = {name: [] for name in self.kept}
+
+    def ranges(self) -> list[KeyRange]:
+        return [EVERY_KEY] if self.are_few else ranges_of(self.counts, RANGE_ROWS)
+
+
+@dataclass
+class ShareRows:
+    """`from_time`: from when on history is read. Of the two tables that have a row for each commit only those of one
+    range of keys are held; the others are on the disk. `is_late`: whether they change what is settled."""
+
+    brief: MeasuringInput
+    share: PartitionSlice
+    from_time: int | None
+    commits: RawCommits
+    settled: Settled
+    reach: Reach = field(default_factory=Reach)
+    spilled: SpilledRows = field(default_factory=SpilledRows)
+    newest: PartitionHistory | None = None
+    num_commits: int = 0
+    is_late: bool = False
+
+    def __post_init__(self) -> None:
+        clock, pieces = ClockWatch(), Pieces()
+        for name, rows in self.both_tables(clock):
+            self.is_late |= self.settled.is_changed_by(rows)
+            self.num_commits += rows.num_rows if name == COMMITS else 0
+            pieces.add(name, rows)
+        self.doubtful = self.commits.doubtful(clock)
+        self.tables = {name: history_rows(name, self.history_pieces(name)) for name in READ if name != OFFSETS}
+        self.is_late |= self.settled.is_doubted_by(self.doubtful)
+        self.is_late |= any(map(self.settled.is_changed_by, self.tables.values()))
+        self.ranges = pieces.ranges()
+        if pieces.are_few:
+            self.newest = self.history_of(EVERY_KEY, pieces.kept[OFFSETS], pieces.kept[COMMITS])
+        else:
+            self.spill()
+
+    def __enter__(self) -> "ShareRows":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.spilled.close()
+
+    def both_tables(self, clock: ClockWatch) -> Iterator[tuple[str, pa.Table]]:
+        for rows in self.history_pieces(OFFSETS):
+            yield OFFSETS, rows
+        for rows in self.commits.pieces(clock):
+            yield COMMITS, rows
+
+    def history_pieces(self, name: str) -> Iterator[pa.Table]:
+        files, wanted = self.brief.files.get(name, ()), self.commits.wanted
+        return history_pieces(name, files, wanted, self.commits.groups, None if name in WHOLE else self.from_time)
+
+    def spill(self) -> None:
+        """Reads all rows a second time: only now it is known where ranges end."""
+        for name, rows in self.both_tables(ClockWatch()):
+            for number, part in parts_by_range(self.ranges[0].bounds, rows):
+                self.spilled.write(name, number, part)
+
+    def history(self, keys: KeyRange) -> PartitionHistory:
+        """Of one of the ranges. It must not be kept: its memory is needed for the next one."""
+        if self.newest is None or self.newest.keys is not keys:
+            if self.newest is not None:
+                # What was made of it knows it in turn.
+                self.newest.made.clear()
+            self.newest = None
+            offsets, commits = (self.spilled.read(name, keys.number) for name in (OFFSETS, COMMITS))
+            self.newest = self.history_of(keys, offsets, commits)
+        return self.newest
+
+    def history_of(self, keys: KeyRange, offsets: Iterable[pa.Table], commits: Iterable[pa.Table]) -> PartitionHistory:
+        brief, tables = self.brief, {**self.tables, OFFSETS: history_rows(OFFSETS, offsets)}
+        rows = commit_rows(commits)
+        return PartitionHistory(
+            offsets_partition=self.share.partition,
+            tables=tables,
+            commits=rows,
+            watermarks=snapshots_of(tuple(brief.snapshots), brief.cluster).of_topics(named_topics(tables, rows)),
+            as_of_time=brief.as_of_time,
+            broker=brief.broker,
+            doubtful=self.doubtful,
+            keys=keys,
+            reach=self.reach,
+        )

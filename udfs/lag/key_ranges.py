@@ -1,0 +1,84 @@
+"""Ranges of keys: a partition with very many commits is measured one range after the other, so that a process never
+holds all of its rows."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from udfs.arrays.nullable import Numbers, first_of, numbers
+from udfs.lag.as_of import first_rows, key_codes
+from udfs.lag.texts import as_texts
+
+KEY = ("group_id", "name", "partition")
+# No topic name contains it, and it sorts after all of them.
+UNNAMED = "\U0010ffff/"
+
+
+NO_BOUNDS = pa.table({"group_id": pa.array([], pa.string()), "name": pa.array([], pa.string()),
+                      "partition": pa.array([], pa.int32())})  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class KeyRange:
+    """Keys between two of the bounds, in the order of groups, topics and partitions: `number` of the bounds are not
+    after them."""
+
+    bounds: pa.Table
+    number: int
+
+    def rows(self, rows: pa.Table) -> pa.Table:
+        """Those of these keys."""
+        if not self.bounds.num_rows:
+            return rows
+        return rows.filter(pa.array(range_numbers(self.bounds, rows) == self.number))
+
+
+EVERY_KEY = KeyRange(NO_BOUNDS, 0)
+
+
+def range_numbers(bounds: pa.Table, rows: pa.Table) -> Numbers:
+    """Of each row, in which range its key is."""
+    codes, of_bounds = key_codes(KEY, with_names(rows), bounds)
+    return np.searchsorted(of_bounds, codes, side="right")
+
+
+def parts_by_range(bounds: pa.Table, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each range that has some, in the order that they have."""
+    numbers_of_rows = range_numbers(bounds, rows)
+    order = np.argsort(numbers_of_rows, kind="stable")
+    ordered, number = rows.take(pa.array(order)), numbers_of_rows[order]
+    starts = np.flatnonzero(first_of(number))
+    for start, stop in pairwise([*starts.tolist(), len(number)]):
+        yield int(number[start]), ordered.slice(start, stop - start)
+
+
+def with_names(rows: pa.Table) -> pa.Table:
+    """Adds the name of the topic, or its id if only that is known."""
+    names = rows.column("topic")
+    if names.null_count:
+        by_id = pc.binary_join_element_wise("", rows.column("topic_id").cast(pa.string()), UNNAMED)
+        names = pc.coalesce(names.cast(pa.string()), by_id)
+    return rows.select(["group_id", "partition"]).append_column("name", names)
+
+
+def rows_by_key(rows: pa.Table) -> pa.Table:
+    """One row per key, with the number of its rows."""
+    named = with_names(rows)
+    (codes,) = key_codes(KEY, named)
+    counts = np.bincount(codes).astype(np.int64)
+    return as_texts(first_rows(KEY, [named], codes)).append_column("count", pa.array(counts))
+
+
+def ranges_of(counts: Iterable[pa.Table], most_rows: int) -> list[KeyRange]:
+    """Of whole keys, with about so many rows each; the first key of a range may go beyond. `counts`: of
+    `rows_by_key`."""
+    rows = pa.concat_tables(counts)
+    (codes,) = key_codes(KEY, rows)
+    number = np.bincount(codes, weights=numbers(rows.column("count"))).astype(np.int64)
+    starts = np.flatnonzero(first_of(np.cumsum(number) // most_rows))[1:]
+    bounds = first_rows(KEY, [rows], codes).take(pa.array(starts))
+    return [KeyRange(bounds, each) for each in range(len(starts) + 1)]
