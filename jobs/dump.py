@@ -254,5 +254,5 @@ def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts:
     for chunk in chunks(records, CHUNK_RECORDS, CHUNK_BYTES):
         decoded = decode(chunk.keys, chunk.values, chunk.is_control)
         counts.rejected += sum(reject.reason not in UNKNOWN_REASONS for reject in decoded.rejects)
-        yield writer.lines(chunk, decoded)
+        yield from writer.lines(chunk, decoded)
     yield from map(writer.range_line, framed.rejected)

@@ -1,4 +1,4 @@
-"""JSON text of a record's value with the payloads of its members, and the reason why a record could not be decoded.
+"""How a record's value is written, with the payloads of its members, and the reason why a record could not be decoded.
 `record_lines` and `record_structs` both use it."""
 
 import pyarrow as pa
@@ -9,7 +9,7 @@ from schemas.records import payloads
 from schemas.records.registry import REGISTRY
 from udfs.decoding.decode import Part, Reject
 from udfs.framing.log_bytes.framed_records import Rejected
-from udfs.lines.json_text import Pieces, Style, struct_text
+from udfs.lines.line_steps import Style
 from udfs.lines.payload_text import PayloadTexts
 
 # Records whose members carry client payloads.
@@ -34,10 +34,8 @@ OMITTED = frozenset().union(
 )
 
 
-def value_text(part: Part, payload_texts: PayloadTexts) -> Pieces:
-    if part.value is None:
-        return ["null"]
-    return struct_text(part.value, Style(member_payloads(part.record_type, part.value, payload_texts), OMITTED))
+def value_style(part: Part, payload_texts: PayloadTexts) -> Style:
+    return Style(member_payloads(part.record_type, part.value, payload_texts), OMITTED)
 
 
 def member_payloads(record_type: int, value: pa.StructArray, payload_texts: PayloadTexts) -> dict[str, pa.StringArray]:
