@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from schemas.records import payloads
 
 USER_DATA_PROTOCOLS = (payloads.STICKY_PROTOCOL, payloads.COOPERATIVE_STICKY_PROTOCOL, payloads.STREAM_PROTOCOL)
-# A member's payloads come again with every generation. Beyond this many bytes of text what is known is forgotten.
+# Beyond this many bytes of payloads and texts what is known is forgotten.
 LARGEST_MEMORY = 16 << 20
 
 Kind = tuple[str | None, str | None]

@@ -18,35 +18,33 @@ MOST_AT_ONCE = 32 << 20
 
 def lines_in_order(programs: Sequence[Steps], rows: Sequence[Positions], num_records: int) -> Iterator[pa.Buffer]:
     """The lines of some records, in order. `rows`: which records each program is for; of others there is no line."""
-    program, row = np.full(num_records, NO_LINE, np.int32), np.zeros(num_records, np.int32)
-    for number, mine in enumerate(rows):
-        program[mine], row[mine] = number, np.arange(len(mine))
-    return written(programs, program, row, np.zeros(num_records + 1, np.int64))
+    return written(programs, rows, np.zeros(num_records + 1, np.int64))
+
+
+def texts_in_order(programs: Sequence[Steps], rows: Sequence[Positions], num_rows: int) -> pa.StringArray:
+    """The same as a column."""
+    bounds = np.zeros(num_rows + 1, np.int64)
+    buffers = list(written(programs, rows, bounds))
+    content = buffers[0] if len(buffers) == 1 else pa.py_buffer(b"".join(buffers))
+    texts = pa.Array.from_buffers(pa.large_string(), num_rows, [None, pa.py_buffer(bounds), content], null_count=0)
+    return texts.cast(pa.string())
 
 
 def json_of(column: pa.Array, style: Style = PLAIN) -> pa.StringArray:
     """JSON of each value."""
     steps = Steps(Memory())
     steps.value(column, style=style)
-    return texts(steps, len(column))
-
-
-def texts(steps: Steps, size: int) -> pa.StringArray:
-    """What a program writes for each row, as a column."""
     steps.end()
-    bounds = np.zeros(size + 1, np.int64)
-    buffers = list(written([steps], np.zeros(size, np.int32), np.arange(size, dtype=np.int32), bounds))
-    content = buffers[0] if len(buffers) == 1 else pa.py_buffer(b"".join(buffers))
-    text = pa.Array.from_buffers(pa.large_string(), size, [None, pa.py_buffer(bounds), content], null_count=0)
-    return text.cast(pa.string())
+    return texts_in_order([steps], [np.arange(len(column))], len(column))
 
 
-def written(
-    programs: Sequence[Steps], program: NDArray[np.int32], row: NDArray[np.int32], bounds: Positions
-) -> Iterator[pa.Buffer]:
-    """As many lines at a time as there is room for."""
+def written(programs: Sequence[Steps], rows: Sequence[Positions], bounds: Positions) -> Iterator[pa.Buffer]:
+    """As many lines at a time as there is room for. `bounds` becomes where each line ends."""
     if not programs:
         return
+    program, row = np.full(len(bounds) - 1, NO_LINE, np.int32), np.zeros(len(bounds) - 1, np.int32)
+    for number, mine in enumerate(rows):
+        program[mine], row[mine] = number, np.arange(len(mine))
     data, steps, first_step, place, end = tables(programs)
     begin, size = 0, likely_size(programs, program, len(data))
     while begin < len(program):

@@ -10,7 +10,7 @@ import pytest
 
 from udfs.lines.kernels import NUMBER, OP
 from udfs.lines.line_steps import Memory, Steps, Style
-from udfs.lines.written_lines import json_of, texts
+from udfs.lines.written_lines import json_of, texts_in_order
 
 
 def values_of(column: pa.Array, style: Style | None = None) -> list[object]:
@@ -115,6 +115,7 @@ def test_a_quoted_cell_is_read_back_as_the_same_text() -> None:
     with steps.quoted():
         steps.struct(column, style=Style({"raw": finished}))
     steps.say(",2")
-    cells = texts(steps, len(column)).to_pylist()
+    steps.end()
+    cells = texts_in_order([steps], [np.arange(len(column))], len(column)).to_pylist()
     plain_style = json_of(column, Style({"raw": finished})).to_pylist()
     assert [next(csv.reader(io.StringIO(line, newline=""))) for line in cells] == [[text, "2"] for text in plain_style]
