@@ -227,7 +227,7 @@ def span_texts(span: Span, options: Options, counts: Counts, payload_texts: Payl
     ranges = RejectedRanges()
     if span.start == 0 and (first := first_offset_of(span.path)) is not None:
         ranges.begin(first)
-    for piece in framed_pieces(span):
+    for piece in framed_pieces(span, SPAN_BYTES):
         framed = with_rising_offsets(piece, -1 if ranges.before is None else ranges.before, last_offset_of(span))
         ranges.take(framed.batches, [each for each in framed.rejected if not is_torn_tail(each, span)], str(span.path))
         yield from piece_texts(framed, writer, options.from_offset, counts)
