@@ -227,7 +227,7 @@ def span_texts(span: Span, options: Options, counts: Counts, payload_texts: Payl
     ranges = RejectedRanges()
     if span.start == 0 and (first := first_offset_of(span.path)) is not None:
         ranges.begin(first)
-    for piece in framed_pieces(span):
+    for piece in framed_pieces(span, SPAN_BYTES):
         framed = with_rising_offsets(piece, -1 if ranges.before is None else ranges.before, last_offset_of(span))
         ranges.take(framed.batches, [each for each in framed.rejected if not is_torn_tail(each, span)], str(span.path))
         yield from piece_texts(framed, writer, options.from_offset, counts)
@@ -254,5 +254,5 @@ def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts:
     for chunk in chunks(records, CHUNK_RECORDS, CHUNK_BYTES):
         decoded = decode(chunk.keys, chunk.values, chunk.is_control)
         counts.rejected += sum(reject.reason not in UNKNOWN_REASONS for reject in decoded.rejects)
-        yield writer.lines(chunk, decoded)
+        yield from writer.lines(chunk, decoded)
     yield from map(writer.range_line, framed.rejected)

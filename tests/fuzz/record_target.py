@@ -109,7 +109,7 @@ def check_tables(tables: dict[str, pa.Table], count: int) -> None:
 
 def check_lines(records: Records) -> None:
     decoded = decode(records.keys, records.values, records.is_control)
-    lines = Writer(3, "a.log").lines(records, decoded).to_pybytes().splitlines()
+    lines = b"".join(Writer(3, "a.log").lines(records, decoded)).splitlines()
     offsets = [json.loads(line)["offset"] for line in lines]
     assert offsets == list(range(len(records)))
-    Writer(3, "a.log", is_csv=True).lines(records, decoded).to_pybytes().decode()
+    b"".join(Writer(3, "a.log", is_csv=True).lines(records, decoded)).decode()

@@ -68,6 +68,8 @@ def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
         # Newer versions may only append fields. So they are read as the newest known version, and the rest is ignored.
         last = INT16_MAX if version == message.highest_version else version
         rows = np.flatnonzero((versions >= version) & (versions <= last))
+        if not len(rows):
+            continue
         fields = message.shapes_of(version)[0].layout(version)
         columns = read_columns(slices, rows, fields, version, is_open_ended=True)
         if len(columns.rows):

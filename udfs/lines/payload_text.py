@@ -1,109 +1,110 @@
 """JSON text of client payloads: decoded if they are understood, else their bytes in hex."""
 
-import json
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from schemas.declarations.fields import Message
 from schemas.records import payloads
+from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import slices_of
-from udfs.decoding.client_payloads import decode_payload, decode_user_data, version_groups
-from udfs.lines.json_text import Style, join_pieces, struct_text, text_of
+from udfs.decoding.client_payloads import Fields, decode_payload, decode_user_data, version_groups
+from udfs.decoding.messages.columns import without
+from udfs.lines.line_steps import PLAIN, Memory, Steps, Style
+from udfs.lines.payload_kinds import LARGEST_MEMORY, USER_DATA_PROTOCOLS, Kind, value_text
+from udfs.lines.written_lines import texts_in_order
 
-USER_DATA_PROTOCOLS = (payloads.STICKY_PROTOCOL, payloads.COOPERATIVE_STICKY_PROTOCOL, payloads.STREAM_PROTOCOL)
-# A member's payloads come again with every generation. Beyond this many bytes of text what is known is forgotten.
-LARGEST_MEMORY = 16 << 20
-
-Kind = tuple[str | None, str | None]
+READ_ONE_BY_ONE = (payloads.CONNECT, payloads.SCHEMA_REGISTRY)
+OTHER: Kind = (None, None)
+Programs = Iterator[tuple[Steps, Positions]]
 
 
 class PayloadTexts:
-    """Finished texts of the payloads met so far, by protocol type and protocol."""
+    """Those of the consumer protocol are read by a loop. Of all others, texts of those met so far are kept by protocol:
+    they are read one by one, and a member's come again with every generation."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Kind, str], dict[bytes, str]] = {}
         self.size = 0
 
-    def texts(
-        self, protocol_types: pa.StringArray, protocols: pa.StringArray, column: pa.BinaryArray, message: Message
-    ) -> pa.StringArray:
-        """One text a row; each distinct payload of a protocol is decoded once."""
-        kind_codes, kinds = distinct_kinds(protocol_types, protocols)
-        encoded = column.dictionary_encode()
-        width = max(len(encoded.dictionary), 1)
-        codes, inverse = np.unique(kind_codes * width + encoded.indices.to_numpy(), return_inverse=True)
-        raw = encoded.dictionary.to_pylist()
-        distinct: list[str] = []
-        for code, kind in enumerate(kinds):
-            mine = codes[codes // width == code] % width
-            distinct += self.texts_of_kind(kind, [raw[place] for place in mine], message)
-        return pa.array(distinct, pa.string()).take(pa.array(inverse))
+    def texts(self, kinds: Sequence[Kind], codes: Positions, column: pa.BinaryArray, message: Message) -> pa.Array:
+        """One text a row, whose kind is `kinds[codes[row]]`."""
+        numbers: dict[Kind, int] = {}
+        number_of_code = np.array([numbers.setdefault(read_as(kind), len(numbers)) for kind in kinds], np.int64)
+        memory, programs, rows = Memory(), [], []
+        for kind, number in numbers.items():
+            mine = np.flatnonzero(number_of_code[codes] == number)
+            payloads_of_kind = column if len(mine) == len(column) else column.take(pa.array(mine))
+            for steps, places in self.programs(kind, payloads_of_kind, message, memory):
+                steps.end()
+                programs.append(steps)
+                rows.append(mine[places])
+        return texts_in_order(programs, rows, len(column))
 
-    def texts_of_kind(self, kind: Kind, raw: list[bytes], message: Message) -> list[str]:
+    def programs(self, kind: Kind, column: pa.BinaryArray, message: Message, memory: Memory) -> Programs:
+        """What writes these payloads, each for some rows of the column."""
+        protocol_type, protocol = kind
+        everything = np.arange(len(column))
+        if protocol_type == payloads.CONSUMER:
+            yield from self.consumer_programs(protocol, column, message, memory)
+        elif protocol_type in READ_ONE_BY_ONE:
+            read = partial(decode_payload, protocol_type, message is payloads.SUBSCRIPTION)
+            steps = Steps(memory)
+            steps.text(self.known_texts(kind, message, column, read))
+            yield steps, everything
+        else:
+            yield hex_steps(column, memory), everything
+
+    def consumer_programs(
+        self, protocol: str | None, column: pa.BinaryArray, message: Message, memory: Memory
+    ) -> Programs:
+        left = np.arange(len(column))
+        for group in version_groups(slices_of(column), message):
+            style = PLAIN
+            if protocol is not None:
+                read = partial(decode_user_data, protocol, message)
+                user_data = group.values.field("user_data")
+                style = Style({"user_data": self.known_texts((payloads.CONSUMER, protocol), message, user_data, read)})
+            steps = Steps(memory)
+            steps.say('{"version":')
+            steps.value(pa.array(group.versions))
+            steps.say(",")
+            steps.fields(group.values, style=style)
+            steps.say("}")
+            yield steps, group.rows
+            left = without(left, group.rows)
+        if len(left):
+            yield hex_steps(column.take(pa.array(left)), memory), left
+
+    def known_texts(
+        self, kind: Kind, message: Message, column: pa.BinaryArray, read: Callable[[bytes], Fields]
+    ) -> pa.StringArray:
+        """Each distinct value is read once."""
+        encoded = column.dictionary_encode()
+        raw = encoded.dictionary.to_pylist()
         known = self.known.setdefault((kind, message.name), {})
-        unknown = [payload for payload in raw if payload not in known]
-        if unknown:
-            texts = texts_of(kind, unknown, message)
-            known |= zip(unknown, texts, strict=True)
-            self.size += sum(map(len, unknown)) + sum(map(len, texts))
-        of_payloads = [known[payload] for payload in raw]
+        for payload in raw:
+            if payload not in known:
+                text = known[payload] = value_text(read(payload), payload)
+                self.size += len(payload) + len(text)
+        distinct = pa.array([known[payload] for payload in raw], pa.string())
         if self.size > LARGEST_MEMORY:
             self.known.clear()
             self.size = 0
-        return of_payloads
+        return distinct.take(encoded.indices).fill_null("null")
 
 
-def distinct_kinds(
-    protocol_types: pa.StringArray, protocols: pa.StringArray
-) -> tuple[NDArray[np.int64], list[tuple[str | None, str | None]]]:
-    """Codes and values of the pairs that occur, nulls included."""
-    first, second = (column.dictionary_encode(null_encoding="encode") for column in (protocol_types, protocols))
-    width = max(len(second.dictionary), 1)
-    pairs = first.indices.to_numpy().astype(np.int64) * width + second.indices.to_numpy()
-    distinct, codes = np.unique(pairs, return_inverse=True)
-    kinds = [
-        (first.dictionary[int(pair // width)].as_py(), second.dictionary[int(pair % width)].as_py())
-        for pair in distinct
-    ]
-    return codes.astype(np.int64), kinds
-
-
-def texts_of(kind: Kind, raw: list[bytes], message: Message) -> list[str]:
+def read_as(kind: Kind) -> Kind:
+    """Without what makes no difference to how payloads are read."""
     protocol_type, protocol = kind
     if protocol_type == payloads.CONSUMER:
-        return consumer_texts(protocol, pa.array(raw, pa.binary()), message)
-    is_subscription = message is payloads.SUBSCRIPTION
-    return [value_text(decode_payload(protocol_type, is_subscription, payload), payload) for payload in raw]
+        return protocol_type, protocol if protocol in USER_DATA_PROTOCOLS else None
+    return (protocol_type, None) if protocol_type in READ_ONE_BY_ONE else OTHER
 
 
-def consumer_texts(protocol: str | None, column: pa.BinaryArray, message: Message) -> list[str]:
-    texts: list[str | None] = [None] * len(column)
-    for group in version_groups(slices_of(column), message):
-        style = Style({"user_data": user_data_texts(protocol, group.values.field("user_data"), message)})
-        versions = text_of(pa.array(group.versions))
-        # The version stands before the fields, in the object's first place.
-        first, *rest = struct_text(group.values, style)
-        assert isinstance(first, str)
-        objects = join_pieces(['{"version":', *versions, "," + first.removeprefix("{"), *rest], len(group.rows))
-        for row, text in zip(group.rows, objects.to_pylist(), strict=True):
-            texts[row] = text
-    return [value_text(None, raw.as_py()) if text is None else text for text, raw in zip(texts, column, strict=True)]
-
-
-def user_data_texts(protocol: str | None, column: pa.BinaryArray, message: Message) -> pa.StringArray:
-    if protocol not in USER_DATA_PROTOCOLS or column.null_count == len(column):
-        return join_pieces(text_of(column), len(column))
-    encoded = column.dictionary_encode()
-    raw = encoded.dictionary.to_pylist()
-    texts = [value_text(decode_user_data(protocol, message, user_data), user_data) for user_data in raw]
-    return pa.array(texts, pa.string()).take(encoded.indices).fill_null("null")
-
-
-def value_text(decoded: Any, raw: bytes) -> str:
-    value = raw.hex() if decoded is None else decoded
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=bytes.hex)
-    # JSON may hold half a surrogate pair, which is no text: back it goes into the escape that it came from.
-    return text.encode(errors="backslashreplace").decode()
+def hex_steps(column: pa.BinaryArray, memory: Memory) -> Steps:
+    steps = Steps(memory)
+    steps.value(column)
+    return steps

@@ -2,23 +2,22 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from schemas.words.records import NONE, ControlType
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.decode import CONTROL, Decoded, Part, Reject
 from udfs.framing.log_bytes.framed_records import Records, Rejected
-from udfs.lines.joined_lines import lines_in_order
-from udfs.lines.json_text import Pieces, escaped, join_pieces, struct_text, text_of
+from udfs.lines.line_steps import NULL, PLAIN, Memory, Steps, Style
 from udfs.lines.payload_text import PayloadTexts
-from udfs.lines.record_texts import rejected_fields, type_name, value_text
+from udfs.lines.record_texts import rejected_fields, type_name, value_style
+from udfs.lines.written_lines import lines_in_order
 
 COLUMNS = (
     "offsets_partition",
@@ -41,6 +40,11 @@ COLUMNS = (
     "byte_position",
     "size_bytes",
 )
+# Columns of a record that may hold -1 for nothing, and columns of yes and no.
+NUMBERS = ("timestamp_ms", "partition_leader_epoch", "producer_id", "producer_epoch")
+FLAGS = ("is_transactional", "is_control")
+# The columns that only lines about what cannot be decoded have, and the end of a line.
+CSV_REST = "," * (len(COLUMNS) - 1 - COLUMNS.index("value_version")) + "\n"
 
 
 @dataclass(frozen=True)
@@ -81,41 +85,93 @@ class Writer:
     selection: Selection = Selection()
     payload_texts: PayloadTexts = field(default_factory=PayloadTexts)  # shared by the files of one run
 
-    def lines(self, records: Records, decoded: Decoded) -> pa.Buffer:
-        texts: list[Pieces] = []
+    def lines(self, records: Records, decoded: Decoded) -> Iterator[pa.Buffer]:
+        programs: list[Steps] = []
         rows: list[Positions] = []
+        memory = Memory()
+        around = self.envelope(records, memory)
         for part in decoded.parts:
             picked = self.selection.rows_of(part)
             wanted = part if picked is None else take_part(part, picked)
             if len(wanted.rows):
-                texts.append(self.part_lines(records, wanted))
+                programs.append(self.part_line(around.copy(), wanted))
                 rows.append(wanted.rows)
         rejects = [reject for reject in decoded.rejects if self.selection.has_reject(reject)]
         if rejects:
-            texts.append([pa.array([self.reject_line(records, reject) for reject in rejects])])
+            programs.append(Steps(memory))
+            programs[-1].text(pa.array([self.reject_line(records, reject) for reject in rejects]))
+            programs[-1].end()
             rows.append(np.array([reject.row for reject in rejects]))
-        return lines_in_order(texts, rows)
+        return lines_in_order(programs, rows, len(records))
 
-    def part_lines(self, records: Records, part: Part) -> Pieces:
-        fields: dict[str, Pieces] = {
-            **envelope(records, part.rows, self.offsets_partition),
-            "record_type": [json.dumps(None if part.record_type == CONTROL else part.record_type)],
-            "type": type_text(part),
-            "key": struct_text(part.key),
-            "value": value_text(part, self.payload_texts),
-            "value_version": [json.dumps(part.value_version)],
-        }
-        return csv_line(fields, len(part.rows)) if self.is_csv else json_line(fields)
+    def envelope(self, records: Records, memory: Memory) -> Steps:
+        """Where lines of all parts begin."""
+        steps = Steps(memory)
+        unknown = "" if self.is_csv else NULL
+        self.constant(steps, "offsets_partition", self.offsets_partition)
+        self.name(steps, "offset")
+        steps.record_number(records.offset, may_be_unknown=False)
+        for name in NUMBERS:
+            self.name(steps, name)
+            steps.record_number(getattr(records, name), otherwise=unknown)
+        for name in FLAGS:
+            self.name(steps, name)
+            steps.record_boolean(getattr(records, name))
+        return steps
+
+    def part_line(self, steps: Steps, part: Part) -> Steps:
+        self.constant(steps, "record_type", None if part.record_type == CONTROL else part.record_type)
+        if part.record_type == CONTROL:
+            self.name(steps, "type")
+            self.marker_names(steps, part.key.field("type"))
+        else:
+            self.constant(steps, "type", type_name(part.record_type))
+        self.object(steps, "key", part.key)
+        if part.value is None:
+            self.constant(steps, "value", None)
+        else:
+            self.object(steps, "value", part.value, value_style(part, self.payload_texts))
+        self.constant(steps, "value_version", part.value_version)
+        steps.say(CSV_REST if self.is_csv else "}\n")
+        steps.end()
+        return steps
+
+    def name(self, steps: Steps, name: str) -> None:
+        is_first = name == COLUMNS[0]
+        if self.is_csv:
+            steps.say("" if is_first else ",")
+        else:
+            steps.say(("{" if is_first else ",") + f'"{name}":')
+
+    def constant(self, steps: Steps, name: str, value: str | int | None) -> None:
+        self.name(steps, name)
+        steps.say(csv_cell(value) if self.is_csv else json.dumps(value))
+
+    def object(self, steps: Steps, name: str, column: pa.StructArray, style: Style = PLAIN) -> None:
+        """In CSV an object is a quoted cell: it has quotes and, mostly, commas."""
+        self.name(steps, name)
+        with steps.quoted() if self.is_csv else nullcontext():
+            steps.struct(column, style=style)
+
+    def marker_names(self, steps: Steps, types: pa.Array) -> None:
+        """Names of this kind hold nothing that must be escaped or quoted."""
+        quote = "" if self.is_csv else '"'
+        steps.say(quote)
+        steps.text(pa.array([ControlType(code).name for code in types.to_pylist()], pa.string()))
+        steps.say(quote)
 
     def reject_line(self, records: Records, reject: Reject) -> str:
-        row = np.array([reject.row])
+        row = reject.row
         fields = {
-            **json.loads(join_pieces(json_line(envelope(records, row, self.offsets_partition)), 1)[0].as_py()),
+            "offsets_partition": self.offsets_partition,
+            "offset": int(records.offset[row]),
+            **{name: known_number(getattr(records, name)[row]) for name in NUMBERS},
+            **{name: bool(getattr(records, name)[row]) for name in FLAGS},
             "record_type": reject.record_type,
             "type": type_name(reject.record_type),
             "rejected": rejected_fields(reject.part, reject),
-            "key_hex": hex_at(records.keys.bytes_at(reject.row)),
-            "value_hex": hex_at(records.values.bytes_at(reject.row)),
+            "key_hex": hex_at(records.keys.bytes_at(row)),
+            "value_hex": hex_at(records.values.bytes_at(row)),
         }
         return self.one_line(fields)
 
@@ -160,62 +216,5 @@ def hex_at(raw: bytes | None) -> str | None:
     return None if raw is None else raw.hex()
 
 
-def number_or_null(values: NDArray[Any]) -> Pieces:
-    return text_of(pa.array(values, mask=values == NONE))
-
-
-def boolean(values: NDArray[np.bool_]) -> Pieces:
-    return ["true" if values[0] else "false"] if (values == values[0]).all() else [pa.array(values).cast(pa.string())]
-
-
-def envelope(records: Records, rows: Positions, offsets_partition: int | None) -> dict[str, Pieces]:
-    return {
-        "offsets_partition": [json.dumps(offsets_partition)],
-        "offset": text_of(pa.array(records.offset[rows])),
-        "timestamp_ms": number_or_null(records.timestamp_ms[rows]),
-        "partition_leader_epoch": number_or_null(records.partition_leader_epoch[rows]),
-        "producer_id": number_or_null(records.producer_id[rows]),
-        "producer_epoch": number_or_null(records.producer_epoch[rows]),
-        "is_transactional": boolean(records.is_transactional[rows]),
-        "is_control": boolean(records.is_control[rows]),
-    }
-
-
-def json_line(fields: Mapping[str, Pieces]) -> Pieces:
-    pieces: Pieces = []
-    for name, text in fields.items():
-        pieces += [("," if pieces else "{") + f'"{name}":', *text]
-    return [*pieces, "}\n"]
-
-
-def csv_line(fields: Mapping[str, Pieces], rows: int) -> Pieces:
-    pieces: Pieces = []
-    for name in COLUMNS:
-        if pieces:
-            pieces.append(",")
-        pieces += csv_pieces(fields.get(name, []), rows)
-    return [*pieces, "\n"]
-
-
-def csv_pieces(text: Pieces, rows: int) -> Pieces:
-    """JSON text as a cell: null is an empty one, text that holds quotes or commas is quoted."""
-    match text:
-        case ['"', *name, '"']:  # a string is its own text; those of this kind hold nothing that JSON escapes
-            text = name
-    if all(isinstance(piece, str) for piece in text):
-        constant = "".join(piece for piece in text if isinstance(piece, str))
-        return [csv_cell(None if constant in ("null", "") else json.loads(constant))]
-    cells = join_pieces(text, rows)
-    cells = pc.if_else(pc.equal(cells, "null"), "", cells)
-    needs_quotes = pc.match_substring_regex(cells, '[",]')
-    if not pc.any(needs_quotes).as_py():
-        return [cells]
-    quoted = pc.binary_join_element_wise('"', pc.replace_substring(cells, '"', '""'), '"', "")
-    return [pc.if_else(needs_quotes, quoted, cells)]
-
-
-def type_text(part: Part) -> Pieces:
-    if part.record_type != CONTROL:
-        return [f'"{type_name(part.record_type)}"']
-    names = pa.array([ControlType(code.as_py()).name for code in part.key.field("type")])
-    return ['"', escaped(names), '"']
+def known_number(value: np.integer[Any]) -> int | None:
+    return None if value == NONE else int(value)

@@ -10,9 +10,9 @@ from schemas.contract.scalar_functions import DECODE_OFFSETS_RECORD
 from udfs.arrays.arrow_schema import arrow_type
 from udfs.arrays.slices import slices_of
 from udfs.decoding.decode import Part, Reject, decode
-from udfs.lines.json_text import join_pieces, struct_text
 from udfs.lines.payload_text import PayloadTexts
-from udfs.lines.record_texts import rejected_fields, type_name, value_text
+from udfs.lines.record_texts import rejected_fields, type_name, value_style
+from udfs.lines.written_lines import json_of
 
 RESULT: pa.StructType = arrow_type(DECODE_OFFSETS_RECORD.result)
 # Members' payloads come again in every batch, and engines hand over small ones: a third of the time. What it remembers
@@ -37,9 +37,9 @@ def decoded_structs(part: Part) -> pa.StructArray:
     columns = {
         "record_type": part.record_type,
         "type": type_name(part.record_type),
-        "key": join_pieces(struct_text(part.key), size),
+        "key": json_of(part.key),
         # A tombstone has no value: SQL's NULL, not JSON's.
-        "value": None if part.value is None else join_pieces(value_text(part, PAYLOAD_TEXTS), size),
+        "value": None if part.value is None else json_of(part.value, value_style(part, PAYLOAD_TEXTS)),
         "value_version": part.value_version,
     }
     return structs_of(columns, size)

@@ -1,4 +1,4 @@
-"""JSON text of a record's value with the payloads of its members, and the reason why a record could not be decoded.
+"""How a record's value is written, with the payloads of its members, and the reason why a record could not be decoded.
 `record_lines` and `record_structs` both use it."""
 
 import pyarrow as pa
@@ -9,7 +9,8 @@ from schemas.records import payloads
 from schemas.records.registry import REGISTRY
 from udfs.decoding.decode import Part, Reject
 from udfs.framing.log_bytes.framed_records import Rejected
-from udfs.lines.json_text import Pieces, Style, struct_text
+from udfs.lines.line_steps import Style
+from udfs.lines.payload_kinds import distinct_kinds
 from udfs.lines.payload_text import PayloadTexts
 
 # Records whose members carry client payloads.
@@ -34,27 +35,25 @@ OMITTED = frozenset().union(
 )
 
 
-def value_text(part: Part, payload_texts: PayloadTexts) -> Pieces:
-    if part.value is None:
-        return ["null"]
-    return struct_text(part.value, Style(member_payloads(part.record_type, part.value, payload_texts), OMITTED))
+def value_style(part: Part, payload_texts: PayloadTexts) -> Style:
+    return Style(member_payloads(part.record_type, part.value, payload_texts), OMITTED)
 
 
 def member_payloads(record_type: int, value: pa.StructArray, payload_texts: PayloadTexts) -> dict[str, pa.StringArray]:
     """Text of the payloads that classic members carry, in the place of their bytes."""
     if record_type == GROUP_METADATA:
         members = value.field("members")
-        owner = pc.list_parent_indices(members)
-        kinds = [value.field(name).take(owner) for name in ("protocol_type", "protocol")]
+        codes, kinds = distinct_kinds(value.field("protocol_type"), value.field("protocol"))
+        codes = codes[pc.list_parent_indices(members).to_numpy()]
         return {
-            name: payload_texts.texts(kinds[0], kinds[1], members.flatten().field(name), message)
+            name: payload_texts.texts(kinds, codes, members.flatten().field(name), message)
             for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT))
         }
     if record_type == CONSUMER_MEMBER_METADATA and value.type.get_field_index("classic_member_metadata") >= 0:
         offered = pc.struct_field(value, ["classic_member_metadata", "supported_protocols"]).flatten()
         names, metadata = (pc.struct_field(offered, name) for name in ("name", "metadata"))
-        types = pa.array([payloads.CONSUMER] * len(offered), pa.string())
-        return {"metadata": payload_texts.texts(types, names, metadata, payloads.SUBSCRIPTION)}
+        codes, kinds = distinct_kinds(pa.array([payloads.CONSUMER] * len(offered), pa.string()), names)
+        return {"metadata": payload_texts.texts(kinds, codes, metadata, payloads.SUBSCRIPTION)}
     return {}
 
 

@@ -11,7 +11,7 @@ from schemas.declarations.fields import Message
 from schemas.records import payloads
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.client_payloads import decode_payload, decode_user_data
-from udfs.lines.payload_text import LARGEST_MEMORY, USER_DATA_PROTOCOLS, Kind, distinct_kinds, value_text
+from udfs.lines.payload_kinds import LARGEST_MEMORY, USER_DATA_PROTOCOLS, Kind, distinct_kinds, value_text
 
 MESSAGES = (payloads.SUBSCRIPTION, payloads.ASSIGNMENT)
 OTHER_TYPES = (payloads.CONNECT, payloads.SCHEMA_REGISTRY)

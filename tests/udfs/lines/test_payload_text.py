@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -10,9 +11,8 @@ from udfs.lines.payload_text import PayloadTexts
 
 
 def text_of_registry(raw: bytes) -> str:
-    columns = [pa.array([text], pa.string()) for text in (payloads.SCHEMA_REGISTRY, "v0")]
-    texts = PayloadTexts().texts(columns[0], columns[1], pa.array([raw], pa.binary()), payloads.SUBSCRIPTION)
-    return str(texts[0])
+    kinds, codes = [(payloads.SCHEMA_REGISTRY, "v0")], np.zeros(1, np.int64)
+    return str(PayloadTexts().texts(kinds, codes, pa.array([raw], pa.binary()), payloads.SUBSCRIPTION)[0])
 
 
 @pytest.mark.parametrize("raw", [b'{"host":"\\ud800"}', b'{"\\udfff":1}', '{"host":"é 😀 \\"\\\\"}'.encode()])

@@ -15,12 +15,12 @@ from udfs.decoding.messages.kernels import (
     NO_BUFFER,
     OF_NUMBERS,
     OF_SLICES,
-    SHORT,
     SIZE,
     VALID,
     VALUES,
 )
 from udfs.decoding.messages.programs import ListNode, Node, Program, StructNode
+from udfs.decoding.steps.kernels import SHORT
 
 # Buffers begin at its multiples.
 ALIGNMENT = 64

@@ -7,19 +7,16 @@ from udfs.arrays.compiled import compiled
 from udfs.decoding.steps.kernels import (
     PREFIX,
     UNFIT,
-    WORD,
     Bytes,
     Table,
     bytes_at,
     is_utf8,
     number_at,
     put,
+    put_slice,
     read_uvarint,
-    word_at,
 )
 
-# Bytes that may be read and written after the end of a slice.
-SHORT = 32
 UUID_BYTES = 16
 UUID_LETTERS = 22
 ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
@@ -86,16 +83,6 @@ def put_nulls(out: Bytes, columns: Table, first: int, end: int, level: int, plac
             elif columns[at, IS] == OF_LISTS:
                 value = place[columns[at, ITEMS]]
             put_row(out, columns, at, place[level], value, False)
-
-
-@compiled()
-def put_slice(data: Bytes, position: int, length: int, out: Bytes, content: int) -> None:
-    """Copies bytes to the place after those of earlier rows. Most slices are short: a fixed number of bytes is copied
-    without asking for the length, which no processor foresees. Those too many are written again by the next row."""
-    for place in range(0, SHORT, WORD):
-        put(out, content + place, word_at(data, position + place))
-    for place in range(SHORT, length, WORD):
-        put(out, content + place, word_at(data, position + place))
 
 
 @compiled()
