@@ -5,9 +5,9 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +19,9 @@ from tests.file_order import File, taking_turns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from jobs.gating.declarations.suites import Suite
+    from jobs.gating.measuring import Frame
 
 
 AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
@@ -115,6 +118,29 @@ def no_process_that_judges() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "cores", lambda: 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def suites_judged_once() -> Iterator[None]:
+    """What Great Expectations says of a suite over a frame depends on nothing else, and takes it most of the time of an
+    audit of a small log, whose frames mostly have nothing in them: of equal ones each process asks it once."""
+    from jobs.gating import judging
+
+    judge = judging.outcomes_of
+    known: dict[str, tuple[judging.Outcome, ...]] = {}
+
+    def outcomes_of(
+        suite: "Suite", frame: "Frame", error: str | None, validate: "Callable[[Frame], Any]"
+    ) -> tuple[judging.Outcome, ...]:
+        values = {name: list(each) for name, each in frame.values.items()}
+        asked = sha256(repr((suite, frame.table, list(frame.slices), values, error)).encode()).hexdigest()
+        if asked not in known:
+            known[asked] = judge(suite, frame, error, validate)
+        return known[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "outcomes_of", outcomes_of)
         yield
 
 

@@ -1,5 +1,8 @@
 """Tests with more cases than a run has time for: of `@pytest.mark.drawn(2)` the seed draws two, others are for
-`make soak`, which runs all. A run that names its tests draws nothing."""
+`make soak`, which runs all. A run that names its tests draws nothing.
+
+Tests of one file that have equally many cases get the same ones, so that what a module's fixture makes for a case is
+made for few."""
 
 import os
 import random
@@ -22,7 +25,7 @@ def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) ->
         return
     runs_all = "soak" in config.option.markexpr.replace("not soak", "")
     for name, cases in drawn_tests(items).items():
-        kept = [] if runs_all else drawn(cases, f"{draw_seed()} {name}")
+        kept = [] if runs_all else drawn(cases, f"{draw_seed()} {name.partition('::')[0]}")
         for case in cases:
             if case not in kept:
                 case.add_marker(pytest.mark.soak)

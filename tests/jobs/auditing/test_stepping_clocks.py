@@ -2,8 +2,9 @@
 from history, nobody is accused, and runs in any order of log and snapshots give what one run gives."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -48,10 +49,13 @@ IN_ANY_ORDER = [
 RETENTION = timedelta(days=7)
 
 
+Audited = Callable[[str], Path]
+
+
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     """By the clocks, the warehouse of one whole audit."""
-    return {name: audit(tmp_path_factory.mktemp("clock"), clocks) for name, clocks in CLOCKS.items()}
+    return cache(lambda name: audit(tmp_path_factory.mktemp("clock"), CLOCKS[name]))
 
 
 def audit(folder: Path, clocks: Stepping) -> Path:
@@ -67,9 +71,10 @@ def commits(clocks: Stepping) -> int:
     return sum(len(batch.records) for batches in clocks.log().values() for batch in batches) - 1
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CLOCKS)
-def test_no_commit_is_lost_and_none_counts_twice(audited: Mapping[str, Path], name: str) -> None:
-    history = rows(audited[name], "offset_history")
+def test_no_commit_is_lost_and_none_counts_twice(audited: Audited, name: str) -> None:
+    history = rows(audited(name), "offset_history")
     assert sum(row["num_commits"] for row in history) == commits(CLOCKS[name])
     for group in ("steady", "alone"):
         for partition in (0, 1):
@@ -80,9 +85,10 @@ def test_no_commit_is_lost_and_none_counts_twice(audited: Mapping[str, Path], na
             assert all(row["delta"] is None or row["delta"] > 0 for row in of_key)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CLOCKS)
-def test_lag_is_what_the_slow_model_reads_from_history(audited: Mapping[str, Path], name: str) -> None:
-    warehouse = audited[name]
+def test_lag_is_what_the_slow_model_reads_from_history(audited: Audited, name: str) -> None:
+    warehouse = audited(name)
     models = (slow_lag(warehouse, CLOCKS[name], group) for group in ("alone", "steady"))
     wanted = [row for model in models for row in model.rows()]
     keys = list(wanted[0])
@@ -92,10 +98,11 @@ def test_lag_is_what_the_slow_model_reads_from_history(audited: Mapping[str, Pat
     assert len(wanted) > 30
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CLOCKS)
-def test_a_lag_that_is_known_is_the_true_one(audited: Mapping[str, Path], name: str) -> None:
+def test_a_lag_that_is_known_is_the_true_one(audited: Audited, name: str) -> None:
     """Groups are behind by so many messages after each commit, and by those of the time to the next one more."""
-    known = [row["lag_raw"] for row in rows(audited[name], "lag_points") if row["lag_raw"] is not None]
+    known = [row["lag_raw"] for row in rows(audited(name), "lag_points") if row["lag_raw"] is not None]
     assert known or name.startswith("back for good")
     assert all(BEHIND <= lag <= BEHIND + RATE * COMMIT_EVERY for lag in known)
 
@@ -124,9 +131,10 @@ def slow_lag(warehouse: Path, clocks: Stepping, group: str) -> SlowLag:
     )  # fmt: skip
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CLOCKS)
-def test_nobody_is_accused(audited: Mapping[str, Path], name: str) -> None:
-    warehouse = audited[name]
+def test_nobody_is_accused(audited: Audited, name: str) -> None:
+    warehouse = audited(name)
     findings = rows(warehouse, "findings")
     # Whoever takes the snapshots, even a warning would be false.
     assert {row["severity"] for row in findings} <= {"info"}
@@ -136,18 +144,17 @@ def test_nobody_is_accused(audited: Mapping[str, Path], name: str) -> None:
     assert verdicts <= {"OK", "UNKNOWN"}
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CLOCKS)
-def test_offsets_do_not_expire_sooner_than_by_the_clock_that_the_broker_has(
-    audited: Mapping[str, Path], name: str
-) -> None:
+def test_offsets_do_not_expire_sooner_than_by_the_clock_that_the_broker_has(audited: Audited, name: str) -> None:
     """It counts from the time that it wrote into the newest commit."""
     log = CLOCKS[name].log()["alone"]
     written = log[-1].records[-1].time
-    forecast = [row for row in rows(audited[name], "expiry_forecast") if row["group_id"] == "alone"]
+    forecast = [row for row in rows(audited(name), "expiry_forecast") if row["group_id"] == "alone"]
     assert len(forecast) == 2
     for row in forecast:
         assert row["expires_time"].timestamp() * 1000 == written + RETENTION.total_seconds() * 1000
-    assert {row["expires_time"] for row in rows(audited[name], "expiry_forecast") if row["group_id"] == "steady"} == {
+    assert {row["expires_time"] for row in rows(audited(name), "expiry_forecast") if row["group_id"] == "steady"} == {
         None
     }
 
@@ -155,7 +162,7 @@ def test_offsets_do_not_expire_sooner_than_by_the_clock_that_the_broker_has(
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", IN_ANY_ORDER)
 def test_snapshots_in_any_order_over_several_runs_give_what_one_run_gives(
-    audited: Mapping[str, Path], tmp_path: Path, rng: np.random.Generator, name: str
+    audited: Audited, tmp_path: Path, rng: np.random.Generator, name: str
 ) -> None:
     log, lines = CLOCKS[name].log(), CLOCKS[name].snapshots()
     shuffled = [lines[place] for place in rng.permutation(len(lines))]
@@ -168,4 +175,4 @@ def test_snapshots_in_any_order_over_several_runs_give_what_one_run_gives(
         ingest(tmp_path / "w", "--source", source, "--snapshots", snapshots)
         replay(tmp_path / "w")
         result_of("lag", tmp_path / "w")
-    assert_same(measured(audited[name]), measured(tmp_path / "w"), name)
+    assert_same(measured(audited(name)), measured(tmp_path / "w"), name)

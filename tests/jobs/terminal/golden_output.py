@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.jobs.progress_lines import beside_progress
@@ -16,6 +16,11 @@ GOLDEN = Path(__file__).with_name("golden")
 INPUT = "--source segments:sample --snapshots sample/snapshots.jsonl"
 RUN = "--cluster sample --config sample.toml"
 AT = "2026-11-21T17:36:40"
+# Of the terminal.
+COLUMNS = "80"
+
+Done = subprocess.CompletedProcess[str]
+Run = Callable[[Sequence[str], Path], Done]
 
 # In this order: one command finds what those before it left.
 COMMANDS = {
@@ -59,6 +64,8 @@ COMMANDS = {
     "wrong-time": "groups --at noon",
     "wrong-source": "capture --source broker-1:9092",
 }
+# Of these a second run prints something else.
+WRITING = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate", "gate-span", "report"})
 FILES = {
     "passed.json": '{"success": true, "results": [{"success": true, "expectation_config": {"type": "e"}}]}',
     "queries.sql": "SELECT group_id, trigger, num_moved FROM v_rebalances "
@@ -84,19 +91,27 @@ def prepared(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
-def outputs(folder: Path) -> Iterator[tuple[str, str]]:
+def outputs(folder: Path, run: Run) -> Iterator[tuple[str, str]]:
     """Of each command, as its file has it."""
     prepared(folder)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
-    for name, words in COMMANDS.items():
-        done = subprocess.run(
-            [sys.executable, "-m", "jobs.cli", *words.split()],
-            capture_output=True, text=True, cwd=folder, env=environment, timeout=600, check=False,
-        )  # fmt: skip
-        yield name, shown(words, done).replace(str(folder), "FOLDER")
+    for name in COMMANDS:
+        yield name, output(name, folder, run)
 
 
-def shown(words: str, done: "subprocess.CompletedProcess[str]") -> str:
+def output(name: str, folder: Path, run: Run) -> str:
+    words = COMMANDS[name]
+    return shown(words, run(words.split(), folder)).replace(str(folder), "FOLDER")
+
+
+def spawned(words: Sequence[str], folder: Path) -> Done:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": COLUMNS}
+    return subprocess.run(
+        [sys.executable, "-m", "jobs.cli", *words],
+        capture_output=True, text=True, cwd=folder, env=environment, timeout=600, check=False,
+    )  # fmt: skip
+
+
+def shown(words: str, done: Done) -> str:
     errors = "".join(f"{line}\n" for line in beside_progress(done.stderr))
     said = f"--- standard error\n{errors}" if errors else ""
     text = f"$ groupscope {words}\n{done.stdout}{said}--- exit code {done.returncode}\n"
@@ -110,7 +125,7 @@ def main() -> None:
     for old in GOLDEN.iterdir():
         old.unlink()
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in outputs(Path(folder)):
+        for name, text in outputs(Path(folder), spawned):
             (GOLDEN / f"{name}.txt").write_text(text)
 
 
