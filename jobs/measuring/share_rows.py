@@ -117,6 +117,13 @@ class ShareRows:
 
     def __exit__(self, *error: object) -> None:
         self.spilled.close()
+        self.forget()
+
+    def forget(self) -> None:
+        """Frees a history at once: what was made of it knows it in turn."""
+        if self.newest is not None:
+            self.newest.made.clear()
+        self.newest = None
 
     def both_tables(self, clock: ClockWatch) -> Iterator[tuple[str, pa.Table]]:
         for rows in self.history_pieces(OFFSETS):
@@ -137,10 +144,7 @@ class ShareRows:
     def history(self, keys: KeyRange) -> PartitionHistory:
         """Of one of the ranges. It must not be kept: its memory is needed for the next one."""
         if self.newest is None or self.newest.keys is not keys:
-            if self.newest is not None:
-                # What was made of it knows it in turn.
-                self.newest.made.clear()
-            self.newest = None
+            self.forget()
             offsets, commits = (self.spilled.read(name, keys.number) for name in (OFFSETS, COMMITS))
             self.newest = self.history_of(keys, offsets, commits)
         return self.newest
