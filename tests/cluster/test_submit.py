@@ -88,20 +88,22 @@ def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Else
     assert sum(map(len, history(tmp_path / "w").values())) > 5000
 
 
-def test_failures_are_told_in_a_line_and_by_their_exit_code(elsewhere: Elsewhere, tmp_path: Path) -> None:
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("code", [ExitCode.UNREADABLE_INPUT, ExitCode.UNUSABLE_WAREHOUSE, ExitCode.USAGE])
+def test_a_failure_is_told_in_a_line_and_by_its_exit_code(elsewhere: Elsewhere, tmp_path: Path, code: ExitCode) -> None:
     (tmp_path / "nothing").mkdir()
     (tmp_path / "file").touch()
-    for code, arguments in {
+    arguments = {
         ExitCode.UNREADABLE_INPUT: ("--source", f"segments:{tmp_path / 'nothing'}", "--warehouse", tmp_path / "w"),
         ExitCode.UNUSABLE_WAREHOUSE: ("--source", f"segments:{SAMPLE}", "--warehouse", tmp_path / "file"),
         ExitCode.USAGE: ("--warehouse", tmp_path / "w"),
-    }.items():
-        done = elsewhere.submit(*arguments)
-        assert done.returncode == code, done.stderr
-        (line,) = done.stdout.splitlines()
-        assert line.startswith("groupscope: ")
-        assert str(tmp_path) in line or code is ExitCode.USAGE
-        assert "Traceback" not in done.stderr
+    }
+    done = elsewhere.submit(*arguments[code])
+    assert done.returncode == code, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("groupscope: ")
+    assert str(tmp_path) in line or code is ExitCode.USAGE
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "w" / "runs").exists()
 
 

@@ -8,11 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.jobs.typed_here import typed_here
+
 ROOT = Path(__file__).parents[2]
 LINKED = ("data", "docs", "conf")
 WAREHOUSE = "warehouse"
 # Places of the pages that no test may have.
 LOGS, SERVED = "/var/kafka-logs", "/srv/groupscope"
+COMMAND = re.compile(r"(?:\.venv/bin/)?\bgroupscope (?=[a-z])")
+# What only a shell understands, and texts in which it sees nothing of it.
+OF_A_SHELL, QUOTED = re.compile(r"[|<>*?$;&~\\\n]"), re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 
 
 def laid_out(folder: Path, warehouse: Path) -> Path:
@@ -25,9 +30,14 @@ def laid_out(folder: Path, warehouse: Path) -> Path:
 
 def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What the command answers there, `groupscope` being the tree's own."""
-    placed = re.sub(r"(?:\.venv/bin/)?\bgroupscope (?=[a-z])", "groupscope_of_tree ", command, count=1)
-    placed = placed.replace(LOGS, str(folder / "logs")).replace(SERVED, str(folder / "served"))
-    shell = f'groupscope_of_tree() {{ {shlex.quote(sys.executable)} -m jobs.cli "$@"; }}; {placed}'
+    placed = command.replace(LOGS, str(folder / "logs")).replace(SERVED, str(folder / "served"))
+    if (called := COMMAND.match(placed)) and not OF_A_SHELL.search(QUOTED.sub("", placed)):
+        return typed_here(shlex.split(placed[called.end() :]), folder)
+    return typed_in_a_shell(COMMAND.sub("groupscope_of_tree ", placed, count=1), folder)
+
+
+def typed_in_a_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    shell = f'groupscope_of_tree() {{ {shlex.quote(sys.executable)} -m jobs.cli "$@"; }}; {command}'
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", shell],

@@ -31,7 +31,7 @@ ELSEWHERE = [(engine, kind) for engine, kind in ANYWHERE if (engine, kind) != ("
 # Of each engine, storage and audit, the first and the later one: more than 100 on each storage.
 MANY_KILLS = 26
 # Other ones in each run of the tests.
-SOME_JOBS = 2
+SOME_JOBS = 1
 
 
 @pytest.fixture(scope="module")

@@ -154,7 +154,7 @@ def command(warehouse: Path, job: str, *clusters: str) -> str:
     return " && ".join(f"groupscope {job} --full --warehouse {warehouse} --cluster {each}" for each in clusters)
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("lose", "name"), [*TURNS, *(pytest.param(*each, marks=pytest.mark.soak) for each in OTHERS)])
 def test_files_of_one_cluster_are_made_anew_by_it_alone(
     whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str
@@ -175,7 +175,7 @@ def test_files_of_one_cluster_are_made_anew_by_it_alone(
     assert_whole(whole, warehouse)
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("lose", "name"), [
     (lose_table, "rebalances"),
     (lose_log, "offset_history"),
@@ -209,7 +209,7 @@ def test_what_held_rows_of_two_clusters_is_made_anew_by_both(
     assert_whole(whole, warehouse.with_name("by-itself"))
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", ["rebalances", "topics", "recomputed_groups", "replayed_partitions"])
 def test_rows_of_other_clusters_in_the_same_file_stay(whole: Path, warehouse: Path, name: str) -> None:
     mix_files(warehouse, name)
@@ -233,7 +233,7 @@ def test_runs_go_on_where_files_hold_rows_of_two_clusters(
     assert_whole(whole, tmp_path / "w")
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("point", FAILPOINTS)
 def test_a_rebuild_that_is_killed_anywhere_is_finished_by_the_next(whole: Path, warehouse: Path, point: str) -> None:
     lose_log(warehouse, "rebalances")

@@ -1,4 +1,5 @@
-"""Makes every capture that is not in the cache, one after the other: `python -m tests.kafka.ahead`.
+"""Makes every capture that is not in the cache, one after the other: `python -m tests.kafka.ahead`. Of calm clusters
+those of the releases that are named, if any is.
 
 A run of many broker tests starts it beside them. Captures mostly wait for timeouts, so their time is saved.
 """
@@ -6,6 +7,7 @@ A run of many broker tests starts it beside them. Captures mostly wait for timeo
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 import pytest
@@ -21,12 +23,12 @@ from tests.kafka.releases import KAFKA_4_3, RELEASES
 MANY_TESTS: Final = 100
 
 
-def main() -> None:
+def main(calm: Sequence[str]) -> None:
     for make, releases in (
         (capture_of, RELEASES),
         (observations_of, RELEASES),
         (outages_of, OUTAGE_RELEASES),
-        (calm_of, CALM_RELEASES),
+        (calm_of, {name: CALM_RELEASES[name] for name in calm or CALM_RELEASES}),
         (expiries_of, {KAFKA_4_3.name: KAFKA_4_3}),
     ):
         for release in releases.values():
@@ -41,8 +43,16 @@ def started_for(session: pytest.Session) -> subprocess.Popen[bytes] | None:
         return None
     # It is silent about a failure: the test that needs the capture makes it again, and fails with the reason.
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.kafka.ahead"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "tests.kafka.ahead", *calm_releases(session)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
+
+
+def calm_releases(session: pytest.Session) -> list[str]:
+    """Those that its tests ask for."""
+    cases = [item.name for item in session.items if item.path.name == "test_calm.py"]
+    return [name for name in CALM_RELEASES if any(f"[{name}]" in case for case in cases)]
 
 
 def stop(running: subprocess.Popen[bytes]) -> None:
@@ -53,4 +63,4 @@ def stop(running: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,18 +1,20 @@
 """Both engines, and any number of workers, leave equal tables; a worker that dies leaves none."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.segments import Plan, write_segments
 from jobs.ingestion.task import plan
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.warehouses.failpoints import VARIABLE
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, history, ingest, spawned
+from tests.jobs.ingested import ROOT, history, ingest
 from tests.jobs.progress_lines import beside_progress
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
 
@@ -23,7 +25,7 @@ SAMPLE = (
     "--source",
     f"segments:{ROOT / 'data' / 'sample'}",
     "--snapshots",
-    ROOT / "data" / "sample" / "snapshots.jsonl",
+    str(ROOT / "data" / "sample" / "snapshots.jsonl"),
 )
 RUN_TABLES = (*HISTORY, *ASSIGNMENTS)
 
@@ -43,9 +45,9 @@ def audited(warehouse: Path, *choice: str) -> Path:
     return warehouse
 
 
-@pytest.fixture
-def alone(tmp_path: Path) -> Path:
-    return audited(tmp_path / "alone", "--workers", "1")
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return audited(tmp_path_factory.mktemp("alone") / "w", "--workers", "1")
 
 
 def check_equal(one: Path, other: Path) -> None:
@@ -68,20 +70,26 @@ def test_executors_make_what_one_process_makes(
     check_equal(alone, audited(tmp_path / "w", "--engine", "spark"))
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of more than one task."""
-    folder = tmp_path_factory.mktemp("log")
-    write_segments(folder, Plan(300_000, seed=9, partitions=3))
-    return folder
+# As `many_tasks`, in a process of its own.
+WITH_MANY_TASKS = """
+import sys
+from jobs import cli
+from jobs.ingestion.task import plan
+plan.SMALLEST_TASK = 1 << 10
+sys.exit(cli.main())
+"""
 
 
 def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_to_be_seen(
-    tmp_path: Path, log: Path
+    many_tasks: None, tmp_path: Path
 ) -> None:
     place = tmp_path / "w"
-    choice = ("--source", f"segments:{log}", "--workers", "2")
-    failed = spawned(place, *choice, environment={VARIABLE: "file_written:offset_commits"})
+    choice = (*SAMPLE[:2], "--workers", "2")
+    command = [sys.executable, "-c", WITH_MANY_TASKS, "ingest", "--warehouse", str(place), *choice]
+    environment = {**os.environ, VARIABLE: "file_written:offset_commits"}
+    failed = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
     assert failed.returncode == ExitCode.FAILED
     (line,) = [line for line in beside_progress(failed.stderr) if " files, " not in line]
     assert line.startswith("groupscope: offsets partition")

@@ -85,7 +85,7 @@ def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(gate: Gate, tmp
 
 def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", {**QUIET, **STOPPED})
-    done = spawned_gate(tmp_path, "--format", "json")
+    done = gate(tmp_path, "--format", "json")
     (finding,) = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, finding["kind"], finding["group_id"]) == (20, "partition_stopped", "billing")
     never = gate(tmp_path, "--fail-on", "never")
@@ -120,15 +120,18 @@ def test_a_suite_that_cannot_be_evaluated_ends_with_20(gate: Gate, tmp_path: Pat
     assert "suite_error" in done.stdout and "offset_history has no rows" in done.stdout
 
 
-def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(gate: Gate, tmp_path: Path) -> None:
+def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(
+    gate: Gate, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     make(tmp_path / "w", {**QUIET, "topic_snapshots": [BACKWARDS, {"captured_time": NOW}]})
     gate(tmp_path)
     (result,) = (row for row in rows(tmp_path / "w", "gate_results") if row["success"] is False)
     assert (result["column_name"], result["severity"]) == ("rows_failing_end_before_start", "warning")
     found = {row["kind"]: row["query"] for row in rows(tmp_path / "w", "findings")}
     assert found["expectation_failed"] == result["query"]
-    command = [sys.executable, "-m", "jobs.cli", "sql", "--warehouse", str(tmp_path / "w"), "--format", "json"]
-    listed = subprocess.run([*command, result["query"]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    capfd.readouterr()
+    assert cli.main(["sql", "--warehouse", str(tmp_path / "w"), "--format", "json", str(result["query"])]) == 0
+    listed = capfd.readouterr().out
     assert [json.loads(line)["log_start_offset"] for line in listed.splitlines()] == [5]
 
 

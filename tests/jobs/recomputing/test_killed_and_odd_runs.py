@@ -56,7 +56,7 @@ def whole(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warehouse
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("point", [*FAILPOINTS, "table_committed:recomputed_groups"])
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     ingested: Path, whole: Path, tmp_path: Path, point: str

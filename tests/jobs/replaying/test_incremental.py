@@ -29,7 +29,7 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
     whole: Path, tmp_path: Path, rng: np.random.Generator
 ) -> None:
     source, warehouse = tmp_path / "log", tmp_path / "w"
-    for step, share in enumerate(growing(SAMPLE, rng, 4)):
+    for step, share in enumerate(growing(SAMPLE, rng, 3)):
         write_part(SAMPLE, source, share)
         ingest(warehouse, "--source", f"segments:{source}", "--snapshots", SNAPSHOTS, "--cluster", "sample")
         found = replay(warehouse)
@@ -117,7 +117,7 @@ def test_groups_in_slices_give_the_same_rows(
     whole: Path, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A transaction for groups of several slices among them."""
-    monkeypatch.setattr(plan, "MOST_GROUP_RECORDS", 7)
+    monkeypatch.setattr(plan, "MOST_GROUP_RECORDS", 25)
     source, warehouse = tmp_path / "log", tmp_path / "w"
     for share in growing(SAMPLE, rng, 2):
         write_part(SAMPLE, source, share)
@@ -132,7 +132,7 @@ def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
     segments = sorted(SAMPLE.glob("__consumer_offsets-*/*.log"))
     rng.shuffle(segments)  # type: ignore[arg-type]
     warehouse = tmp_path / "w"
-    for source in copies(segments, tmp_path, 4):
+    for source in copies(segments, tmp_path, 3):
         ingest(warehouse, "--source", source, "--snapshots", SNAPSHOTS, "--cluster", "sample")
         replay(warehouse)
     assert_same(told(whole), told(warehouse), "shuffled")

@@ -36,7 +36,7 @@ def undisturbed(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     return told(warehouse)
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("point", [*FAILPOINTS, "table_committed:replayed_groups"])
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     ingested: Path, undisturbed: dict[str, list[str]], tmp_path: Path, point: str

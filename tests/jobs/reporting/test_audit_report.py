@@ -55,7 +55,7 @@ def test_an_audit_writes_the_report_and_one_without_anything_new_leaves_it(
     assert index.stat().st_ino == first
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("change", ["other groups", "more records", "another warehouse at the same place", "deleted"])
 def test_what_changes_the_report_makes_the_next_audit_write_it(
     change: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -181,7 +181,7 @@ UNREADABLE = {("broken", check) for check in ("files", "sums")}
 MANIFEST = "_runs/run-0003.manifest.json"
 
 
-@pytest.mark.drawn(10)
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
@@ -268,7 +268,7 @@ def test_a_folder_that_is_no_warehouse_is_refused_in_one_line(tmp_path: Path) ->
         assert done.stderr.startswith(f"groupscope: {folder}: ")
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("table", ["offset_commits", "rejected_records", "topic_snapshots", "source_files"])
 @pytest.mark.parametrize("most_rows", [20, 150, 10_000])
 def test_slices_hold_every_row_once_and_all_rows_of_a_key_together(

@@ -1,5 +1,6 @@
 """docs/operations.md is right: what it grants is enough and no more, and without each right happens what it says."""
 
+import argparse
 import json
 import re
 import time
@@ -11,11 +12,13 @@ from typing import Any
 
 import pytest
 from kafka.admin import (
+    ACL,
     ACLFilter,
     ACLOperation,
     ACLPermissionType,
     ACLResourcePatternType,
     KafkaAdminClient,
+    ResourcePattern,
     ResourcePatternFilter,
     ResourceType,
 )
@@ -71,11 +74,27 @@ class Guarded:
         """As somebody who may do everything."""
         return ("--source", f"kafka:{self.broker.bootstrap}")
 
-    def change(self, right: Right, what: str, *flags: str) -> None:
-        number = sum(flag in {"--topic", "--group", "--cluster"} for flag in right)
-        expected = num_rights(self.broker) + (number if what == "--add" else -number)
-        self.secured.tool(ACLS, what, *flags, "--allow-principal", f"User:{GUEST}", *right)
-        # What the tool has asked for takes effect a little later.
+    def grant(self, right: Right) -> None:
+        """As the page says."""
+        with self.changing(len(acls_of(right))):
+            self.secured.tool(ACLS, "--add", "--allow-principal", f"User:{GUEST}", *right)
+
+    def add(self, right: Right) -> None:
+        """Without the tool, which takes a second to start."""
+        acls = acls_of(right)
+        with self.changing(len(acls)), admin_of(self.broker) as admin:
+            admin.create_acls(acls)
+
+    def remove(self, right: Right) -> None:
+        acls = acls_of(right)
+        with self.changing(-len(acls)), admin_of(self.broker) as admin:
+            admin.delete_acls(acls)
+
+    @contextmanager
+    def changing(self, number: int) -> Iterator[None]:
+        """What is asked for takes effect a little later."""
+        expected = num_rights(self.broker) + number
+        yield
         deadline = time.monotonic() + SETTLING_SECONDS
         while num_rights(self.broker) != expected:
             assert time.monotonic() < deadline
@@ -83,19 +102,19 @@ class Guarded:
 
     @contextmanager
     def without(self, right: Right) -> Iterator[None]:
-        self.change(right, "--remove", "--force")
+        self.remove(right)
         try:
             yield
         finally:
-            self.change(right, "--add")
+            self.add(right)
 
     @contextmanager
     def having(self, right: Right) -> Iterator[None]:
-        self.change(right, "--add")
+        self.add(right)
         try:
             yield
         finally:
-            self.change(right, "--remove", "--force")
+            self.remove(right)
 
 
 @pytest.fixture(scope="module")
@@ -110,21 +129,48 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         kafka_tools.start_share_group(user.broker, SHARED, "orders")
         kafka_tools.set_for_group(user.broker, SHARED, share_session_timeout_ms=9000)
         for right in operations_page.rights():
-            user.change(right, "--add")
+            user.grant(right)
         yield user
+
+
+@contextmanager
+def admin_of(broker: Broker) -> Iterator[KafkaAdminClient]:
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
+    try:
+        yield admin
+    finally:
+        admin.close()
 
 
 def num_rights(broker: Broker) -> int:
     """That the broker acts on."""
-    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
-    try:
-        everything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
-        found, _ = admin.describe_acls(
-            ACLFilter(f"User:{GUEST}", None, ACLOperation.ANY, ACLPermissionType.ANY, everything)
-        )
+    everything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
+    wanted = ACLFilter(f"User:{GUEST}", None, ACLOperation.ANY, ACLPermissionType.ANY, everything)
+    with admin_of(broker) as admin:
+        found, _ = admin.describe_acls(wanted)
         return len(found)
-    finally:
-        admin.close()
+
+
+def acls_of(right: Right) -> list[ACL]:
+    """What `kafka-acls` makes of these flags."""
+    flags = argparse.ArgumentParser()
+    flags.add_argument("--operation", required=True)
+    flags.add_argument("--topic", action="append", default=[])
+    flags.add_argument("--group", action="append", default=[])
+    flags.add_argument("--cluster", action="store_true")
+    flags.add_argument("--resource-pattern-type", default="literal")
+    given = flags.parse_args(right)
+    places = [
+        *((ResourceType.TOPIC, name) for name in given.topic),
+        *((ResourceType.GROUP, name) for name in given.group),
+    ]
+    places += [(ResourceType.CLUSTER, "kafka-cluster")] if given.cluster else []
+    operation = ACLOperation[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", given.operation).upper()]
+    kind = ACLResourcePatternType[given.resource_pattern_type.upper()]
+    return [
+        ACL(f"User:{GUEST}", "*", operation, ACLPermissionType.ALLOW, ResourcePattern(type_, name, kind))
+        for type_, name in places
+    ]
 
 
 def told(capsys: Capsys) -> list[str]:

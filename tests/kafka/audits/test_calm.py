@@ -12,7 +12,8 @@ from tests.jobs.ingested import rows
 from tests.jobs.replayed_logs import result_of
 from tests.kafka.calm import CALM_RELEASES, PROTOCOLS, Calm, calm_of
 
-pytestmark = pytest.mark.broker
+# Of both releases one, the same for all tests.
+pytestmark = [pytest.mark.broker, pytest.mark.drawn(1)]
 
 # The capture may be days old.
 SETTINGS = "[gate]\nmax_source_age_hours = 0\n"

@@ -201,7 +201,7 @@ def test_a_topic_without_traffic_is_no_outage(release: str, audits: Audits) -> N
 # -- accusations
 
 
-@pytest.mark.drawn(12)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("given", INPUTS)
 def test_no_assignment_of_kafkas_own_clients_is_accused(release: str, given: str, audits: Audits) -> None:
     case = audits(release, given)

@@ -57,7 +57,7 @@ def kafka_lists(specs: list[Spec], release: Release) -> list[list[list[list[Any]
     ]
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(3)
 @pytest.mark.broker
 @pytest.mark.parametrize("cases", [CASES, pytest.param(SOAK_CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))

@@ -51,7 +51,7 @@ def assert_recognised(groups: list[LivedGroup]) -> None:
             assert row.partition_counts_source in (confirmed, None), told
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("is_newer_java", [False, True], ids=["java-17", "java-25"])
 @pytest.mark.parametrize("release", LIVES)
 def test_what_kafkas_assignors_gave_is_recognised(release: str, is_newer_java: bool, rng: np.random.Generator) -> None:

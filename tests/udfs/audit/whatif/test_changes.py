@@ -109,7 +109,7 @@ def changed_spec(spec: Mapping[str, Any], change: GroupChange) -> dict[str, Any]
     return {**spec, "members": members, "topics": grown}
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.broker
 @pytest.mark.parametrize("choice", [each for each in ALL_CHOICES if each[0] != "share"], ids=" ".join)
 def test_answers_are_those_of_kafkas_own_assignors(choice: tuple[str, str], rng: np.random.Generator) -> None:

@@ -272,7 +272,7 @@ OF_LEADERS = ("classic range", "classic roundrobin", "classic sticky", "classic 
 CHOICES = (*OF_LEADERS, "consumer uniform", "consumer range")
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.broker
 @pytest.mark.parametrize("choice", CHOICES)
 def test_answers_are_those_of_kafkas_own_assignors(choice: str, rng: np.random.Generator) -> None:
