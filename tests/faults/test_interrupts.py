@@ -71,9 +71,12 @@ def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str] | None 
 
 
 def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[str, int]) -> None:
+    # It goes on once it is interrupted, and is not done before.
+    os.killpg(process.pid, signal.SIGSTOP)
     children = descendants(process.pid)
     # As a terminal does it: to all processes in its foreground.
-    os.killpg(process.pid, signal.SIGINT)
+    for each in (signal.SIGINT, signal.SIGCONT):
+        os.killpg(process.pid, each)
     out, errors = process.communicate(timeout=120)
     assert (process.returncode, out) == (ExitCode.INTERRUPTED, ""), errors
     assert beside_progress(errors) == ["groupscope: interrupted"], errors
@@ -89,7 +92,7 @@ def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[s
 def test_an_audit_in_worker_processes(warehouse: Path) -> None:
     before = Warehouse(warehouse).versions()
     held = set(warehouse.glob("classic_group_metadata/*.parquet"))
-    with begun(warehouse, "local", 150_000) as process:
+    with begun(warehouse, "local", 50_000) as process:
         wait_until(lambda: set(warehouse.glob("classic_group_metadata/*.parquet")) != held, process)
         assert_ended(process, warehouse, before)
 
@@ -97,7 +100,7 @@ def test_an_audit_in_worker_processes(warehouse: Path) -> None:
 @pytest.mark.spark
 def test_an_audit_while_spark_works(warehouse: Path) -> None:
     before = Warehouse(warehouse).versions()
-    with begun(warehouse, "spark", 40_000) as process:
+    with begun(warehouse, "spark", 10_000) as process:
         wait_until(lambda: any("pyspark.daemon" in each for each in descendants(process.pid).values()), process)
         assert_ended(process, warehouse, before)
 

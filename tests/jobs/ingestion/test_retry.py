@@ -141,6 +141,7 @@ def test_files_that_have_not_changed_are_not_read_for_it(warehouse: Path, direct
     check_like_direct(warehouse, direct)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("order", [sorted, lambda paths: sorted(paths, reverse=True)])
 def test_rejected_records_of_several_files_are_taken_up_in_the_order_of_the_log(
     tmp_path: Path, older: Path, direct: Path, order: Callable[[list[Path]], list[Path]]

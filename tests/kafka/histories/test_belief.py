@@ -67,7 +67,7 @@ def topics_of(rows: list[dict[str, Any]]) -> Topics:
 CAPTURED = ("4.3.1", "3.9.1-old", "3.9.1-new")
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("capture", CAPTURED, indirect=True)
 def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(capture: Capture, tmp_path: Path) -> None:
     release = RELEASES[capture.release]

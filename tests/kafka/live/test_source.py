@@ -20,7 +20,8 @@ from tests.kafka.live_broker import (
 from tests.kafka.phases import CLEANER, GZIP
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, Release
 
-pytestmark = pytest.mark.broker
+# Of both releases one, the same for all tests.
+pytestmark = [pytest.mark.broker, pytest.mark.drawn(1)]
 
 FIRST = (
     "Commits.byAdmin",

@@ -121,6 +121,7 @@ def test_each_offset_that_differs_on_3_7_is_named_and_no_other(release: Release,
     raise AssertionError("no offset differs in any play")
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("release", [KAFKA_3_9_NEW, KAFKA_4_3], ids=lambda release: release.name)
 def test_later_releases_show_what_the_tables_say(release: Release, tmp_path: Path, seed: int) -> None:
     shown = played(release, tmp_path / "played", seed)

@@ -11,7 +11,7 @@ from tests.udfs.decoding.decoder_answers import PAYLOAD_DECODERS, Payload
 
 pytestmark = pytest.mark.broker
 
-PAYLOADS_OF_EACH_SORT = 250
+PAYLOADS_OF_EACH_SORT = 100
 SOAK_PAYLOADS = 1000
 EXAMPLES = 3
 SETS = ("standby_tasks", "partitions_by_host", "standby_partitions_by_host")

@@ -13,7 +13,7 @@ from tests.udfs.decoding.decoder_answers import RECORD_DECODERS, Answer
 
 pytestmark = pytest.mark.broker
 
-VALUES_OF_EACH_VERSION = 400
+VALUES_OF_EACH_VERSION = 120
 SOAK_VALUES = 2000
 # As many records as one call decodes: enough for columns, few enough for memory.
 TOGETHER = 5000
