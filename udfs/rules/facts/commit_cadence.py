@@ -32,7 +32,8 @@ class Cadences:
     def by_group(self) -> dict[str, int]:
         """The median of the partitions of each group."""
         groups = pa.concat_arrays(self.group_ids).dictionary_encode()
-        group, own = groups.indices.to_numpy(), np.concatenate(self.own)
+        # Group and gap are put together in one number, which needs all its bits.
+        group, own = groups.indices.to_numpy().astype(np.int64), np.concatenate(self.own)
         order = np.argsort(group, kind="stable")
         medians = medians_of_cells(group[order], own[order], len(groups.dictionary))
         return dict(zip(groups.dictionary.to_pylist(), medians.tolist(), strict=True))
