@@ -31,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
     from jobs.spark.compiled_loops import keep_compiled_loops
 
     config.pluginmanager.register(Durations(config))
+    # Before other processes start, which must draw the same.
+    draw_seed()
     keep_compiled_loops()
     # A shell's background job ignores Ctrl-C, and so would every process that a test starts in order to interrupt it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
