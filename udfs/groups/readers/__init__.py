@@ -1,1 +1,1 @@
-"""Reads records of groups from decoded tables, one reader for each record type."""
+"""Reads records of groups from decoded tables, one reader for each table."""
