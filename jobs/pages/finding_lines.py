@@ -53,7 +53,7 @@ def key(row: Row) -> tuple[str, str]:
 
 
 def listing(row: Row) -> str:
-    """The SQL that lists all of its kind; its column `query` is the SQL of the rows behind each."""
+    """The SQL that lists all of its kind; its column `query` is the SQL that lists the rows of each."""
     wanted = " AND ".join(f"{name} = '{row[name]}'" for name in ("run_id", "kind", "severity"))
     return f"SELECT rank, message, query FROM findings WHERE {wanted} ORDER BY rank"
 

@@ -38,8 +38,8 @@ Hashes = NDArray[np.uint32]
 # What a step does to a key: puts it (put), computes it (computeIfAbsent), asks for one that is there (computeIfAbsent),
 # removes it (remove), removes it while it walks (Iterator.remove).
 PUT, COMPUTE, TOUCH, REMOVE, REMOVE_WALKING = range(5)
-# A key put behind a chain of this length doubles a table of fewer than 64 buckets, whatever its load; in a larger
-# one it makes a tree of the chain. computeIfAbsent counts the new key too.
+# A key put at the end of a chain of this length doubles a table of fewer than 64 buckets, at any load. In a larger
+# table it makes a tree of the chain. computeIfAbsent counts the new key too.
 FULL_CHAIN: Final = 8
 FULL_CHAIN_COMPUTED: Final = 7
 SMALLEST_TREE_TABLE: Final = 64

@@ -54,7 +54,7 @@ def start(
     kept, strange = owned.rows.take(is_kept), owned.are_strange[is_kept]
     keepers = walk[kept.members]
     numbers = topics.starts[topics.places[kept.topics]] + kept.partitions
-    # What a topic does not have is numbered behind all that there is.
+    # Partitions that their topics do not have get numbers after all existing ones.
     numbers[strange] = topics.total + np.arange(np.count_nonzero(strange))
     owner = np.full(topics.total + np.count_nonzero(strange), NOBODY, np.int64)
     # A member that may not keep a partition stays its owner to Kafka, where another keeps it too.

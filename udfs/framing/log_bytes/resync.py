@@ -71,8 +71,8 @@ class Resync:
             self.windows[number] = self.judged(first, min(first + WINDOW, self.size - SHORTEST_LOOK + 1))
         return self.windows[number]
 
-    def judged(self, first: int, behind: int) -> Window:
-        magic = self.views.data[first + 16 : max(behind, first) + 16]
+    def judged(self, first: int, end: int) -> Window:
+        magic = self.views.data[first + 16 : max(end, first) + 16]
         positions = np.flatnonzero(magic <= 2)
         magic = magic[positions]
         positions += first

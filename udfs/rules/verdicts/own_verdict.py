@@ -91,7 +91,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """`since`: since when it stands still or falls behind; None: it does not."""
+    """`since`: since when its offset does not move, or its lag grows; None: neither."""
 
     verdict: LagVerdict
     rule: OwnRule
@@ -131,7 +131,7 @@ def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | No
 
 
 def is_log_old(standing: Standing, rules: OwnRules) -> bool:
-    """Whether more time lies behind the end of the log than a silence may last that means nothing."""
+    """Whether the log ended so long ago that a group of this cadence would have committed since."""
     usual = 0 if standing.cadence is None else usual_silence(standing, rules)
     return standing.now - standing.heard_until > max(usual, rules.least_time_lag)
 

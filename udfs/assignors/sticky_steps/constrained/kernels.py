@@ -166,7 +166,7 @@ def unassigned(topics: Codes, partitions: Codes, places: Longs, firsts: Longs, c
     """The numbers that nobody keeps (getUnassignedPartitions).
 
     Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members keep, is
-    never met: all that is kept behind it counts as unassigned too.
+    never met: every partition that is kept after it counts as unassigned too.
     """
     is_kept, limit = np.zeros(total, np.bool_), NO_LIMIT
     for row in range(len(topics)):

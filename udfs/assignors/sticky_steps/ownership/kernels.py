@@ -1,6 +1,7 @@
 """Which claims of the members of a sticky group are believed (AbstractStickyAssignor.java), as loops.
 
-Partitions are numbered topic by topic. Those that their topics do not have are numbered behind all that there are.
+Partitions are numbered topic by topic. Those that their topics do not have get numbers after all
+existing ones.
 """
 
 from typing import Any
