@@ -102,11 +102,11 @@ class PartitionHistory:
         return replace(self, tables=tables, commits=keys.rows(self.commits), keys=keys, made={})
 
     def once(self, name: str, make: Callable[["PartitionHistory"], Made]) -> Made:
-        """What `make` makes of this history, kept for the next one who asks."""
+        """What `make` makes of this history, kept for the next caller."""
         if name not in self.made:
             self.made[name] = make(self)
-        found: Made = self.made[name]
-        return found
+        kept: Made = self.made[name]
+        return kept
 
     @cached_property
     def offset_keys(self) -> pa.Table:

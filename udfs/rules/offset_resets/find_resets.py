@@ -12,6 +12,7 @@ from schemas.words.lag import ResetActor, ResetKind
 from udfs.arrays.nullable import NONE
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge, JudgedMoves, actors
 from udfs.rules.offset_resets.removals import removal_rows, removed_offsets
 from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, table_of
@@ -20,16 +21,13 @@ from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, t
 LIKELY_SCORE = 4
 
 
-class Resets:
+class Resets(Measure):
     """Of operations at `settled_from` or later, in microseconds; None: of all. Columns of offset_resets without those
     that the job adds."""
 
     def __init__(self, settled_from: int | None, judge: Judge) -> None:
         self.settled_from, self.judge = settled_from, judge
         self.removed: list[pa.Table] = []
-
-    def look(self, history: PartitionHistory) -> None:
-        pass
 
     def take(self, history: PartitionHistory) -> None:
         self.removed.append(removed_offsets(history, self.settled_from))
