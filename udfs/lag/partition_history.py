@@ -14,7 +14,7 @@ from udfs.lag.doubtful_times import DoubtfulTimes
 from udfs.lag.key_ranges import EVERY_KEY, KeyRange
 from udfs.lag.watermarks import Watermarks
 
-# By table; times are TIMESTAMP columns, rows stand in the order of the table.
+# By table; times are TIMESTAMP columns, rows are in the order of the table.
 READ: dict[str, tuple[str, ...]] = {
     "offset_history": (
         "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_offset", "to_offset",
