@@ -40,17 +40,18 @@ class HashSearch:
     """Finds the topics of hashes, and searches for the same ones only once."""
 
     pairings_left: int = MOST_PAIRINGS_OF_ALL
-    found: dict[tuple[Choices, frozenset[int]], Mapping[int, list[Topic]]] = field(default_factory=dict)
+    # By choices and wanted hashes: what an earlier search gave.
+    known: dict[tuple[Choices, frozenset[int]], Mapping[int, list[Topic]]] = field(default_factory=dict)
 
     def topics_of(self, wanted: Mapping[Choices, AbstractSet[int]]) -> dict[Choices, Mapping[int, list[Topic]]]:
         """By hash, the topics that have it. Those with few pairings first, since the number of all is limited."""
-        found = {}
+        by_choices = {}
         for choices in sorted(wanted, key=lambda each: (most_pairings(each), repr(each))):
             key = choices, frozenset(wanted[choices])
-            if key not in self.found:
-                self.found[key] = dict(self.search(choices, wanted[choices]))
-            found[choices] = self.found[key]
-        return found
+            if key not in self.known:
+                self.known[key] = dict(self.search(choices, wanted[choices]))
+            by_choices[choices] = self.known[key]
+        return by_choices
 
     def search(self, choices: Choices, wanted: AbstractSet[int]) -> Iterator[tuple[int, list[Topic]]]:
         left, tried = set(wanted), 0

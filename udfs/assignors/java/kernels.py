@@ -255,7 +255,7 @@ def walk_puts(cells: Longs, hashes: Longs, ranks: Longs, capacity: int, order: L
 
 @compiled(allocates=False, inlines=False)
 def are_in_order(hashes: Longs, capacity: int) -> bool:
-    """Whether keys stand bucket by bucket, in a table that they do not make grow: no chain is longer than it may be."""
+    """Whether keys are in the order of buckets, in a table that does not grow by them: no chain is too long."""
     if len(hashes) > capacity * 3 >> 2:
         return False
     before, length = -1, 0
@@ -317,12 +317,12 @@ def text_hashes(units: NDArray[np.uint16], count: int) -> Any:
     """String.hashCode of texts of UTF-16 units, each ended by NUL; and how many NULs there are, which is more than
     there are texts if a text has one."""
     hashes = np.empty(count, np.uint32)
-    at, found = 0, 0
+    at, code = 0, 0
     for unit in units:
         if unit:
-            found = (31 * found + int(unit)) & 0xFFFFFFFF
+            code = (31 * code + int(unit)) & 0xFFFFFFFF
         else:
             if at < count:
-                hashes[at] = found
-            at, found = at + 1, 0
+                hashes[at] = code
+            at, code = at + 1, 0
     return hashes, at

@@ -138,9 +138,9 @@ def rows_of(problem: Problem, topics: NumberedTopics, kept: Rows, state: State, 
     if not state.is_strange:
         return topics.rows(members, numbers)
     real = numbers < topics.total
-    found = topics.rows(members, np.where(real, numbers, 0))
+    rows = topics.rows(members, np.where(real, numbers, 0))
     row_of = {number: row for row, number in enumerate(state.kept.tolist())}
     for at in np.flatnonzero(~real).tolist():
         row = row_of[int(numbers[at])]
-        found.topics[at], found.partitions[at] = kept.topics[row], kept.partitions[row]
-    return found
+        rows.topics[at], rows.partitions[at] = kept.topics[row], kept.partitions[row]
+    return rows

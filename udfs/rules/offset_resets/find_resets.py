@@ -33,7 +33,7 @@ class Resets(Measure):
         self.removed.append(removed_offsets(history, self.settled_from))
 
     def rows(self, history: PartitionHistory) -> pa.Table:
-        moved = table_of(move_events(history, self.judge.judged(history)), history.offsets_partition)
+        moved = table_of(move_events(history, self.judge.judged_moves(history)), history.offsets_partition)
         return in_order(pa.concat_tables([removal_rows(self.removed, history.offsets_partition), moved]))
 
 

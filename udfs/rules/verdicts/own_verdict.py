@@ -16,7 +16,8 @@ from udfs.sentences.durations import SECOND, clock_time, in_words
 @dataclass(frozen=True)
 class OwnRules:
     """`window_s`: how far back rewinds, members, commits and snapshots count. `silence_factor`: silence is longer than
-    so many times the usual gap between commits. `least_repeats`: commits of one offset before it stands still."""
+    so many times the usual gap between commits. `least_repeats`: how many commits of one offset mean that it
+    does not move."""
 
     window_s: int = 3600
     allowed_lag: int = 0
