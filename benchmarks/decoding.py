@@ -14,7 +14,8 @@ from schemas.declarations.fields import Message
 from schemas.records import payloads
 from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.client_payloads import version_groups
-from udfs.decoding.decode import Decoded, Part, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import Decoded, Part
 from udfs.framing.log_bytes.framed_records import Records
 
 GROUP_METADATA = 2

@@ -18,7 +18,8 @@ from tests.fuzz.mutations import mutate_bytes
 from tests.fuzz.target import Target
 from tests.oracles.log.table_rows import Raw
 from tests.udfs.decoding.both_decoders import assert_same
-from udfs.decoding.decode import Decoded, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import Decoded
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.lines.record_lines import Writer
 from udfs.rows.shape import Origin, Shaper

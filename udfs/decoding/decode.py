@@ -10,7 +10,7 @@ group is read by one loop (`messages`). Rows that do not fit are read again one 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,14 +25,13 @@ from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import Slices
 from udfs.codes.kernels import counting_order
 from udfs.decoding.arrow_types import layout_type
+from udfs.decoding.decoded import CONTROL, Decoded, Part, Reject
 from udfs.decoding.equal_keys import equal_keys
 from udfs.decoding.kernels import FIRST_KIND, KINDS_OF_TYPE, NO_KIND, TOMBSTONE, read_kinds
 from udfs.decoding.messages.columns import Columns, prefixes, read_columns, without
 from udfs.decoding.scalar_reader import Malformed, read_message
 from udfs.decoding.steps.kernels import PREFIX
 
-# The record type of parts with transaction markers. No key of a data record can begin with it.
-CONTROL = -1
 # With more rows of one kind, their data exceeds the cache, and each row costs half as much more.
 ROWS_AT_ONCE = 32_768
 COMMON_ROWS = ROWS_AT_ONCE // 8
@@ -41,36 +40,6 @@ MOST_READ_AHEAD = 16 << 20
 # The lowest and the highest value version of each record type.
 VERSIONS = np.array([[1, 0]] * (max(REGISTRY) + 1))
 VERSIONS[list(REGISTRY)] = [(record.value.lowest_version, record.value.highest_version) for record in REGISTRY.values()]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Decoded records of one type, value version and shape, in log order. `value_version` is None for tombstones.
-    `key_of_row`: which key each row has, if equal keys were decoded once; None: each row has its own."""
-
-    record_type: int
-    value_version: int | None
-    rows: Positions
-    key: pa.StructArray
-    value: pa.StructArray | None
-    unknown_tags: int = 0
-    key_of_row: NDArray[np.int32] | None = None
-
-
-@dataclass(frozen=True)
-class Reject:
-    row: int
-    record_type: int | None
-    part: RecordPart
-    field: str
-    reason: RejectReason
-    detail: str
-
-
-@dataclass
-class Decoded:
-    parts: list[Part] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
 
 
 def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_], *, may_share_keys: bool = False) -> Decoded:

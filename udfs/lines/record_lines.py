@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from schemas.words.records import NONE, ControlType
 from udfs.arrays.big_endian import Positions
-from udfs.decoding.decode import CONTROL, Decoded, Part, Reject
+from udfs.decoding.decoded import CONTROL, Decoded, Part, Reject
 from udfs.framing.log_bytes.framed_records import Records, Rejected
 from udfs.lines.line_steps import NULL, PLAIN, Memory, Steps, Style
 from udfs.lines.payload_text import PayloadTexts

@@ -9,7 +9,8 @@ import pyarrow as pa
 from schemas.contract.scalar_functions import DECODE_OFFSETS_RECORD
 from udfs.arrays.arrow_schema import arrow_type
 from udfs.arrays.slices import slices_of
-from udfs.decoding.decode import Part, Reject, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import Part, Reject
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_texts import rejected_fields, type_name, value_style
 from udfs.lines.written_lines import json_of

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from schemas.declarations.fields import Array, FieldType, Kind, Struct
 from schemas.records import payloads
 from schemas.records.registry import REGISTRY
-from udfs.decoding.decode import Part, Reject
+from udfs.decoding.decoded import Part, Reject
 from udfs.framing.log_bytes.framed_records import Rejected
 from udfs.lines.line_steps import Style
 from udfs.lines.payload_kinds import distinct_kinds

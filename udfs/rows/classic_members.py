@@ -9,7 +9,7 @@ from schemas.declarations.fields import Message
 from schemas.records import payloads
 from schemas.words.records import NONE
 from udfs.decoding.client_payloads import consumer_payloads
-from udfs.decoding.decode import Part
+from udfs.decoding.decoded import Part
 from udfs.rows.payload_json import PayloadTexts, payload_json
 from udfs.rows.typed_arrays import bounds_of, fit_type, items_of, null_if_unknown
 

@@ -9,7 +9,7 @@ from schemas.declarations.columns import Table
 from schemas.records.registry import types_of
 from schemas.tables import decoded_groups, decoded_records
 from schemas.words.records import NONE
-from udfs.decoding.decode import CONTROL, Part
+from udfs.decoding.decoded import CONTROL, Part
 from udfs.rows.classic_members import members
 from udfs.rows.made_columns import group_type, key_version, marker, member_state, topics
 from udfs.rows.payload_json import PayloadTexts

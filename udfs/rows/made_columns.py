@@ -7,7 +7,7 @@ from schemas.records.registry import GROUP_TYPES
 from schemas.words.records import ControlType, GroupType, MemberState, TopicState
 from udfs.arrays.arrow_buffers import list_array
 from udfs.arrays.big_endian import Positions
-from udfs.decoding.decode import Part
+from udfs.decoding.decoded import Part
 from udfs.rows.typed_arrays import bounds_of, fit_type, items_of
 
 # By the number in the record, from 0; streams groups have numbers of their own.

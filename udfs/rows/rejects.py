@@ -11,7 +11,7 @@ from udfs.arrays.arrow_buffers import binaries
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.big_endian import Positions, Views
 from udfs.arrays.slices import Slices
-from udfs.decoding.decode import Reject
+from udfs.decoding.decoded import Reject
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.rows.origin import Constants, Origin, origin_columns, table_of

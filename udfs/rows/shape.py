@@ -18,7 +18,7 @@ from schemas.declarations.fields import ZERO_UUID
 from schemas.tables.record_columns import ORIGIN, PLACE
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.big_endian import Positions
-from udfs.decoding.decode import Decoded, Part
+from udfs.decoding.decoded import Decoded, Part
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.rows.column_sources import BY_RECORD_TYPE, ComputedColumn, Key, MadeWithTexts, Source, Sources, TopicId, Value
 from udfs.rows.origin import Constants, Origin, origin_columns, table_of

@@ -6,7 +6,7 @@ from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type,
 from schemas.words.records import GroupType
 from udfs.audit import modern_audit
 from udfs.audit.modern import notes as audit_notes
-from udfs.decoding.decode import CONTROL
+from udfs.decoding.decoded import CONTROL
 from udfs.groups import fold
 from udfs.groups.modern import notes as replay_notes
 from udfs.groups.modern import record_handlers

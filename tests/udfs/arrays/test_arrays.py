@@ -13,7 +13,8 @@ from tests.builders.records.random_records import Draw
 from tests.builders.records.raw_records import CLASSIC_LAYOUTS, Scene, as_records
 from tests.oracles.log.table_rows import Raw
 from udfs.arrays.arrow_schema import arrow_type
-from udfs.decoding.decode import Part, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import Part
 from udfs.rows.classic_members import members
 from udfs.rows.payload_json import PayloadTexts
 from udfs.rows.typed_arrays import concatenate, fit_type, items_of, null_if_unknown

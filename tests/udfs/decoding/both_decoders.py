@@ -10,7 +10,8 @@ from tests.builders.records.encoder import UNKNOWN_TAGS
 from tests.oracles.decoding.decoder import decode_record
 from tests.udfs.decoding.decoder_answers import without_null_tags
 from udfs.arrays.slices import Slices, padded, slices_of
-from udfs.decoding.decode import CONTROL, Decoded, Part, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import CONTROL, Decoded, Part
 
 Row = tuple[bytes | None, bytes | None]
 Outcome = dict[str, Any]

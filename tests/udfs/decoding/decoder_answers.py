@@ -13,7 +13,8 @@ from tests.oracles.decoding.decoder import decode_record as slow_record
 from tests.oracles.decoding.decoder import decode_user_data as slow_user_data
 from udfs.arrays.slices import slices_of
 from udfs.decoding import client_payloads
-from udfs.decoding.decode import Part, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import Part
 
 # Kafka has these absent where they have their default and null where null was written; a column has null for both.
 TAGGED_FIELDS: Final = {

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from udfs.arrays.slices import slices_of
-from udfs.decoding.decode import Decoded, decode
+from udfs.decoding.decode import decode
+from udfs.decoding.decoded import Decoded
 from udfs.decoding.equal_keys import EqualKeys, equal_keys
 
 VALUE = bytes.fromhex("0003000000000000002a0000000700000000018bcfe5682c")

@@ -8,7 +8,7 @@ import pytest
 from tests.builders.records.random_records import Draw
 from tests.oracles.decoding.vectors import key_of
 from tests.udfs.decoding.both_decoders import Row, assert_same, decode_batch, fast, fast_outcomes, table
-from udfs.decoding.decode import CONTROL
+from udfs.decoding.decoded import CONTROL
 
 ABORT_KEY, COMMIT_KEY = bytes.fromhex("00000000"), bytes.fromhex("00000001")
 EPOCH_7 = bytes.fromhex("0000 00000007")

@@ -21,7 +21,7 @@ from tests.udfs.decoding.both_decoders import (
     without_unknown_tags,
 )
 from udfs.decoding import decode as decoding
-from udfs.decoding.decode import Decoded
+from udfs.decoding.decoded import Decoded
 
 COMMIT = 1
 
