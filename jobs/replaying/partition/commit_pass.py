@@ -17,7 +17,7 @@ from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commi
 from udfs.topics.names import Key, Sighting, merge, of_commits
 
 TRANSACTIONS = "transactions"
-WINDOW_ROWS = 1 << 18
+WINDOW_ROWS = 1 << 16
 
 
 @dataclass
