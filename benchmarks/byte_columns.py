@@ -12,7 +12,7 @@ Bytes = pa.BinaryArray | bytes
 
 
 def packed(*fields: tuple[str, ArrayLike]) -> pa.BinaryArray:
-    """Numbers one behind the other, such as `packed((">i8", offset), (">i4", epoch))`."""
+    """Numbers one after the other, such as `packed((">i8", offset), (">i4", epoch))`."""
     columns = [np.asarray(values) for _, values in fields]
     size = max(column.size for column in columns)
     rows = np.empty(size, np.dtype([(f"f{place}", dtype) for place, (dtype, _) in enumerate(fields)]))
@@ -28,7 +28,7 @@ def fixed_width(rows: NDArray[np.void]) -> pa.BinaryArray:
 
 
 def joined(*columns: Bytes) -> pa.BinaryArray:
-    """Row by row, the columns' bytes one behind the other."""
+    """Row by row, the columns' bytes one after the other."""
     return pc.binary_join_element_wise(*[as_value(column) for column in columns], pa.scalar(b""))
 
 

@@ -33,7 +33,7 @@ class Log(ABC):
     def with_markers(
         self, bodies: pa.BinaryArray, sizes: Numbers, time: Numbers, codec: Numbers, transaction: Numbers
     ) -> pa.BinaryArray:
-        """The batches with a COMMIT marker some batches behind each transactional one; `transaction` is its group."""
+        """The batches with a COMMIT marker some batches after each transactional one; `transaction` is its group."""
         open_at = np.flatnonzero(transaction >= 0)
         order = np.argsort(np.concatenate([np.arange(len(sizes)), open_at + MARKER_DELAY + 0.5]), kind="stable")
         is_marker = order >= len(sizes)

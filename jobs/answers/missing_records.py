@@ -29,9 +29,9 @@ class Unseen(NamedTuple):
     to_time: datetime | None
 
     def holds(self, at: datetime) -> bool:
-        is_behind = self.from_time is None or self.from_time <= at
+        has_begun = self.from_time is None or self.from_time <= at
         # Records of the oldest format have no time, so the beginning of such a range is unknown.
-        return is_behind and self.to_time is not None and at < self.to_time
+        return has_begun and self.to_time is not None and at < self.to_time
 
     def __str__(self) -> str:
         since = "" if self.from_time is None else f" after {time_text(self.from_time)}"

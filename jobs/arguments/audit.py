@@ -18,13 +18,7 @@ FAIL_ON = ("critical", "warning", "never")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_arguments(parser)
-    parser.add_argument(
-        "--fail-on",
-        choices=FAIL_ON,
-        default=FAIL_ON[0],
-        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
-        "(default: critical)",
-    )
+    add_fail_on_flag(parser)
     add_judging_flags(parser)
     add_as_of_flag(parser, f"{NEWEST}, or the current time if a live cluster is read")
     parser.add_argument(
@@ -38,6 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)
+
+
+def add_fail_on_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fail-on",
+        choices=FAIL_ON,
+        default=FAIL_ON[0],
+        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
+        "(default: critical)",
+    )
 
 
 def add_judging_flags(parser: argparse.ArgumentParser, *, until: str = "", group: str = "") -> None:

@@ -3,19 +3,13 @@
 import argparse
 from pathlib import Path
 
-from jobs.arguments.audit import FAIL_ON, add_judging_flags
+from jobs.arguments.audit import add_fail_on_flag, add_judging_flags
 from jobs.arguments.gate_spans import add_span_arguments
 from jobs.command_line.flags import add_as_of_flag, add_engine_flags, add_format_flag, add_warehouse_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--fail-on",
-        choices=FAIL_ON,
-        default=FAIL_ON[0],
-        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
-        "(default: critical)",
-    )
+    add_fail_on_flag(parser)
     # Two flags mean something else with --span.
     add_judging_flags(
         parser,

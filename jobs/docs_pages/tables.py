@@ -79,7 +79,7 @@ Generated from `schemas/`: all tables and views of the warehouse, with their col
 
 
 def shown_type(kind: ColumnType) -> str:
-    """Structs by that word alone: their fields stand in rows of their own."""
+    """Structs by that word alone: their fields have rows of their own."""
     match kind:
         case ListOf(item):
             return f"ARRAY<{shown_type(item)}>"

@@ -13,7 +13,7 @@ from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.tables.events import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
 from schemas.tables.lag import CONSUMPTION_RATES, GROUP_VERDICTS
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.rates import Rates
+from udfs.lag.rates.rates import Rates
 from udfs.rules.expiry import ExpiryForecast
 from udfs.rules.facts.subscribed_topics import note_reach
 from udfs.rules.findings.commit_findings import CommitFindings, day_of

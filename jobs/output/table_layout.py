@@ -88,8 +88,8 @@ def wrap_lines(text: str, width: int, indent: str = "", *, head: str = "", is_cu
 
 
 def paragraph(line: str, width: int | None) -> Iterator[str]:
-    """Lines that follow begin where the text of the first one does: behind its spaces, or behind its label. No word is
-    cut: it may be a path, which somebody copies."""
+    """The next lines begin where the text of the first one does: after its spaces, or after its label. No word is cut:
+    it may be a path, which somebody copies."""
     if width is None or width_of(line) <= width:
         yield line
         return

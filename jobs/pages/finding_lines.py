@@ -13,7 +13,7 @@ SEVERITIES = [severity.value for severity in Severity]
 
 
 def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
-    """Findings stand worst first; those of a kind are shown together, where the worst of them stands."""
+    """Findings are worst first; those of a kind are shown together, at the place of the worst of them."""
     counting = [row for row in findings if row["waived_until_time"] is None]
     kinds = by_kind(counting)
     for severity, kind, rows in kinds[:MOST_KINDS]:
@@ -53,7 +53,7 @@ def key(row: Row) -> tuple[str, str]:
 
 
 def listing(row: Row) -> str:
-    """The SQL that lists all of its kind; its column `query` is the SQL of the rows behind each."""
+    """The SQL that lists all of its kind; its column `query` is the SQL that lists the rows of each."""
     wanted = " AND ".join(f"{name} = '{row[name]}'" for name in ("run_id", "kind", "severity"))
     return f"SELECT rank, message, query FROM findings WHERE {wanted} ORDER BY rank"
 

@@ -21,7 +21,7 @@ from schemas.words.lag import LagVerdict
 
 Row = Mapping[str, Any]
 Samples = dict[str, list[tuple[tuple[str, ...], float]]]
-# Worst first: how a group stands, then how far it is behind.
+# Worst first: by verdict, then by lag.
 RANKS: Mapping[str, int] = {
     LagVerdict.STOP: 0, LagVerdict.REWIND: 1, LagVerdict.STALL: 2, LagVerdict.WARN: 3, LagVerdict.UNKNOWN: 4,
     LagVerdict.OK: 5,

@@ -27,7 +27,7 @@ MOST_LINES = 10_000
 
 
 def converse(engine: Engine, format: str) -> None:
-    """Until the end of input. What cannot be answered is told, and the next line comes."""
+    """Until the end of input. A query that fails prints its error, and the next line is read."""
     sys.stderr.write("End SQL with a semicolon; \\? lists the other commands.\n")
     with history():
         for text in typed_statements(engine):
@@ -108,7 +108,7 @@ def history() -> Iterator[None]:
 
 
 def make_private(path: Path) -> None:
-    """Before anything stands in it: nobody else may read names of groups, whatever the umask is."""
+    """Before anything is written to it: nobody else may read names of groups, at any umask."""
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     path.chmod(0o600)

@@ -33,7 +33,7 @@ class Statement(NamedTuple):
 
 
 def statements_of(text: str) -> list[Statement]:
-    """What stands between semicolons; without what is comment or blank alone."""
+    """The texts between semicolons, without those that are only comments or blanks."""
     statements: list[Statement] = []
     tokens: list[Token] = []
     for token in (*tokens_of(text), Token("mark", ";")):
@@ -52,7 +52,7 @@ def tokens_of(text: str) -> Iterator[Token]:
 
 
 def outer_words(tokens: list[Token]) -> Iterator[str]:
-    """The first word wherever it stands, since a whole query may stand between parentheses; then those outside."""
+    """The first word, in parentheses or not, since a whole query may be in parentheses; then those outside."""
     depth = 0
     is_first = True
     for token in tokens:

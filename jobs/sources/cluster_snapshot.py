@@ -159,7 +159,7 @@ def line_of(snapshot: Snapshot) -> str:
 
 def rows_of_snapshots(snapshots: Sequence[Snapshot], cluster: str, run_id: str) -> dict[str, pa.Table]:
     """Rows of the snapshot tables, read like those of files."""
-    found = CapturedSnapshots(cluster, run_id)
+    captured = CapturedSnapshots(cluster, run_id)
     for each in parse_each("".join(map(line_of, snapshots)), 0):
-        found.add("the snapshot", each)
-    return found.tables()
+        captured.add("the snapshot", each)
+    return captured.tables()

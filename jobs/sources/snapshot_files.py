@@ -52,13 +52,13 @@ def read_snapshots(
     paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, options: StorageOptions
 ) -> ReadSnapshots:
     """Files, folders and patterns, local ones or of a storage that `options` say how to reach."""
-    found, files = CapturedSnapshots(cluster, run_id), dict[datetime, str]()
+    captured, files = CapturedSnapshots(cluster, run_id), dict[datetime, str]()
     for path in paths:
         for file in files_at(path, options):
             for each in snapshots_of(file, captured_at_ms):
-                found.add(file.name, each)
+                captured.add(file.name, each)
                 files |= {instant(row["captured_time"]): file.name for row in each.clusters}
-    return ReadSnapshots(found.tables(), files)
+    return ReadSnapshots(captured.tables(), files)
 
 
 def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Iterator[Snapshots]:

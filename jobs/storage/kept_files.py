@@ -77,10 +77,10 @@ class KeptFiles:
         return parts[number]
 
     def missing_blocks(self, key: Key, file: KeptFile, first: int, most: int) -> Iterator[int]:
-        """This block, and those right behind it that are not here."""
+        """This block, and those right after it that are not here."""
         for number in range(first, first + most):
-            is_behind = number * BLOCK_BYTES >= file.ranges.size - len(file.last)
-            if number > first and (is_behind or (key, number) in self.blocks):
+            is_in_last = number * BLOCK_BYTES >= file.ranges.size - len(file.last)
+            if number > first and (is_in_last or (key, number) in self.blocks):
                 return
             yield number
 
@@ -119,9 +119,9 @@ class KeptRanges:
         return b"".join(parts)
 
     def parts(self, start: int, end: int) -> Iterator[memoryview]:
-        first, behind = start // BLOCK_BYTES, -(-end // BLOCK_BYTES)
-        for number in range(first, behind):
-            block = self.kept.block(self.key, self.file, number, behind - number)
+        first, end_block = start // BLOCK_BYTES, -(-end // BLOCK_BYTES)
+        for number in range(first, end_block):
+            block = self.kept.block(self.key, self.file, number, end_block - number)
             begins = number * BLOCK_BYTES
             yield block[max(0, start - begins) : end - begins]
 

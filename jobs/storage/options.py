@@ -78,7 +78,7 @@ HADOOP_NAMES = {
     "fs.azure.account.oauth2.client.id": "azure_client_id",
     "fs.azure.account.oauth2.client.secret": "azure_client_secret",
 }
-# These may name an account behind them.
+# The name of an account may follow these.
 OF_ACCOUNT = {
     "fs.azure.account.key": "azure_storage_account_key",
     "fs.azure.sas.fixed.token": "azure_storage_sas_token",

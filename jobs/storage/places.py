@@ -22,8 +22,8 @@ def is_remote(place: str) -> bool:
 
 
 def scheme_of(place: str) -> str:
-    found = SCHEME.match(place)
-    return found[1].lower() if found else "file"
+    match = SCHEME.match(place)
+    return match[1].lower() if match else "file"
 
 
 def local_path(place: str) -> Path:

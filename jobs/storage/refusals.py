@@ -73,9 +73,9 @@ def is_refusal(error: BaseException) -> TypeGuard[OSError]:
 def status_text(text: str) -> str:
     """Status and code that a server gave."""
     status, code = STATUS.search(text), CODE.search(text)
-    found = [next(group for group in status.groups() if group).strip()] if status else []
-    found += [code[1]] if code else []
-    return f" ({', '.join(found)})" if found else ""
+    parts = [next(group for group in status.groups() if group).strip()] if status else []
+    parts += [code[1]] if code else []
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def harmless(text: str) -> str:

@@ -2,7 +2,7 @@
 
 A lock is taken by writing the next number, which one of several does, since a file is written once. Its holder writes
 its own file anew again and again, and nobody else does; who waits sees that nothing has changed for long and takes the
-next number. So a holder that stood still finds a higher number than its own, whatever its clock says, and stops before
+next number. So a holder that was paused finds a higher number than its own, whatever its clock says, and stops before
 it commits.
 """
 

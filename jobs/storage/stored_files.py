@@ -152,7 +152,7 @@ class RangeReader(io.RawIOBase):
 
     def readinto(self, into: Data) -> int:
         view = memoryview(into).cast("B")
-        # Servers refuse what begins behind the end, and clients panic.
+        # Servers refuse a range that begins after the end, and clients panic.
         length = max(0, min(len(view), self.ranges.size - self.position))
         if length:
             view[:length] = memoryview(self.ranges.read(self.position, length)).cast("B")

@@ -9,7 +9,7 @@ from schemas.declarations.columns import Column, Type
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`arguments` stand before `cluster`; `columns` are those of `reads`, in order. `newest`: the column that says of
+    """`arguments` come before `cluster`; `columns` are those of `reads`, in order. `newest`: the column that says of
     which time a row is, where rows are no intervals: those of the newest time of each cluster answer."""
 
     name: str

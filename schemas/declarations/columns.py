@@ -51,7 +51,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`order` is how the rows of a file stand; `job` is the command that writes them; `is_state`: only the job's next
+    """`order` is the order of rows in a file; `job` is the command that writes them; `is_state`: only the job's next
     run reads it, so no list that users see has it."""
 
     name: str

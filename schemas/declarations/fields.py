@@ -34,7 +34,7 @@ INT32_MAX = 2**31 - 1
 ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-# Declarations are told apart by identity: each is written once, and a hash of its value would walk all that is inside.
+# Declarations are compared by identity: each is written once, and a hash of its value would walk all that is inside.
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """One field; `first` and `last` bound the value versions that hold it, `since` tells which release brought it."""
@@ -107,7 +107,7 @@ def layout(fields: tuple[Field, ...], version: int, is_flexible: bool) -> Layout
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A versioned value. `shapes` stand newest first: the first that consumes every byte is the right one."""
+    """A versioned value. `shapes` are newest first: the first that consumes every byte is the right one."""
 
     name: str
     shapes: tuple[Shape, ...]

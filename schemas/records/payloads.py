@@ -67,7 +67,7 @@ GENERATION = Field("generation", Kind.INT32, "Generation in which the member got
 
 KAFKA_PYTHON_VERSION = 1
 
-# User data of the sticky assignors carries no version: the forms are told apart by consuming every byte.
+# User data of the sticky assignors has no version: the right form is the one that consumes every byte.
 STICKY_FORMS = (
     Shape((PREVIOUS_ASSIGNMENT, GENERATION), releases="clients 2.3+", provenance="The generation is by KIP-341"),
     Shape((PREVIOUS_ASSIGNMENT,), releases="clients up to 2.2", provenance="KIP-54"),

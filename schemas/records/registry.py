@@ -1,4 +1,4 @@
-"""The registry: every record type that can stand in the topic, by the number that opens its key."""
+"""The registry: every record type that can be in the topic, by the number that opens its key."""
 
 from schemas.declarations.fields import RecordType
 from schemas.records import classic, consumer, offsets, share, streams

@@ -165,7 +165,7 @@ REJECTED_RECORDS = Table(
     "record, batch or range of bytes that could not be decoded",
     "Records and bytes that could not be decoded. A row is removed when another copy of the log, or a newer release "
     "of Groupscope, can read its records.",
-    # Lines of an archive have no place in their file: different ones differ in what stands in them.
+    # Lines of an archive have no place in their file: different ones differ in their contents.
     (
         "cluster",
         "offsets_partition",

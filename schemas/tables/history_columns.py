@@ -79,5 +79,5 @@ PARTITION_LISTS = ListOf(
 def history(
     name: str, grain: str, comment: str, key: tuple[str, ...], columns: tuple[Column, ...], order: tuple[str, ...] = ()
 ) -> Table:
-    """What queries filter by stands first: writers keep statistics of the leading columns alone."""
+    """Columns that queries filter by are first: writers keep statistics of the leading columns only."""
     return Table(name, grain, comment, ("cluster", *key), ("cluster", *(order or key)), (CLUSTER, *columns), JOB)

@@ -1,5 +1,5 @@
-"""Columns that decoded tables have in common. What queries filter by stands first, since writers keep statistics of the
-leading columns alone; what is wide stands last."""
+"""Columns that decoded tables have in common. Those that queries filter by are first, since writers keep statistics of
+the leading columns only; wide ones are last."""
 
 from schemas.declarations.columns import Column, ListOf, StructOf, Table, Type
 
@@ -36,7 +36,7 @@ OUT_OF_RANGE = Column(
     "Times outside of the years 0001 to 9999, which no TIMESTAMP can have; NULL: there are none.",
 )
 
-# Where the record stands.
+# Where the record is.
 PLACE = (CLUSTER, OFFSETS_PARTITION, RECORD_OFFSET, RECORD_TIME, LEADER_EPOCH)
 # How it came there.
 ORIGIN = (

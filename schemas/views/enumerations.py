@@ -1,5 +1,5 @@
 """The view dim_enum: every enumerated value of the tables, what it means, and which state of the client-side assignment
-proposal it stands for."""
+proposal it is about."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

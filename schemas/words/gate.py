@@ -51,7 +51,7 @@ class FindingKind(Meant):
         member.severity = severity
         return member
 
-    # Whether the answers stand.
+    # Whether the answers are right.
     SUITE_ERROR = "suite_error", Severity.CRITICAL, "A suite of the gate could not be evaluated."
     EXPECTATION_FAILED = (
         "expectation_failed",

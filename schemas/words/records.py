@@ -24,7 +24,7 @@ class RejectReason(Meant):
     UNKNOWN_MAGIC = "unknown_magic", "A batch format that this release does not know."
     BAD_COMPRESSION = "bad_compression", "The batch cannot be decompressed."
     TOO_LARGE = "too_large", "The batch is larger than any broker accepts, or would be after decompression."
-    # Of archives: what stands in the place of a record is none.
+    # Of archives: something else is in the place of a record.
     BAD_JSON = "bad_json", "A line of an archive is not a JSON object."
     BAD_BASE64 = "bad_base64", "Key or value of a line of an archive is not base64."
     BAD_COLUMN = "bad_column", "A column of an archive has a value that is impossible there."

@@ -1,4 +1,4 @@
-"""What may stand against a group's upgrade, each with what it means."""
+"""What may block a group's upgrade, each with what it means."""
 
 from schemas.words.meanings import Meant
 

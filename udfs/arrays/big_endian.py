@@ -40,7 +40,7 @@ class Views:
 
 
 def column(blocks: NDArray[np.void], skip: int, dtype: str) -> NDArray:  # type: ignore[type-arg]
-    """The values that stand `skip` bytes into each gathered block."""
+    """The values that begin `skip` bytes into each gathered block."""
     if not len(blocks):
         return np.zeros(0, dtype)  # NumPy takes no strides over nothing
     return np.ndarray((len(blocks),), dtype, blocks, offset=skip, strides=(blocks.dtype.itemsize,))

@@ -36,7 +36,7 @@ def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:
 
 
 def known_integers(values: Numbers | Codes, is_known: Flags) -> pa.Array:
-    """NULL where it is not known, whatever stands there. Without a look at the values."""
+    """NULL where it is not known, at any value. The values are not read."""
     if is_known.all():
         return pa.array(values)
     bits = pa.py_buffer(np.packbits(is_known, bitorder="little"))

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from math import prod
-from struct import pack
-
-from xxhash import xxh3_64_intdigest
 
 from udfs.assignors.java.iteration_order import java_sorted
 from udfs.assignors.questions.specs import Topic
-from udfs.topics.metadata_hash import to_signed, topic_hash
+from udfs.topics.metadata_hash import hash_of, packed_hash
 
 # Pairings that are tried for one target, each with the numbers of partitions that the target shows.
 MOST_PAIRINGS = 40_320
@@ -43,24 +40,25 @@ class HashSearch:
     """Finds the topics of hashes, and searches for the same ones only once."""
 
     pairings_left: int = MOST_PAIRINGS_OF_ALL
-    found: dict[tuple[Choices, frozenset[int]], Mapping[int, list[Topic]]] = field(default_factory=dict)
+    # By choices and wanted hashes: what an earlier search gave.
+    known: dict[tuple[Choices, frozenset[int]], Mapping[int, list[Topic]]] = field(default_factory=dict)
 
     def topics_of(self, wanted: Mapping[Choices, AbstractSet[int]]) -> dict[Choices, Mapping[int, list[Topic]]]:
         """By hash, the topics that have it. Those with few pairings first, since the number of all is limited."""
-        found = {}
+        by_choices = {}
         for choices in sorted(wanted, key=lambda each: (most_pairings(each), repr(each))):
             key = choices, frozenset(wanted[choices])
-            if key not in self.found:
-                self.found[key] = dict(self.search(choices, wanted[choices]))
-            found[choices] = self.found[key]
-        return found
+            if key not in self.known:
+                self.known[key] = dict(self.search(choices, wanted[choices]))
+            by_choices[choices] = self.known[key]
+        return by_choices
 
     def search(self, choices: Choices, wanted: AbstractSet[int]) -> Iterator[tuple[int, list[Topic]]]:
         left, tried = set(wanted), 0
         at_most = min(MOST_PAIRINGS, self.pairings_left)
         for pairing in islice(pairings(choices), at_most):
             tried += 1
-            if (its_hash := hash_of(pairing)) in left:
+            if (its_hash := pairing_hash(pairing)) in left:
                 left.remove(its_hash)
                 yield its_hash, [topic for topic, _ in pairing if topic is not None]
                 if not left:
@@ -77,8 +75,8 @@ Slot = tuple[Topic | None, bytes]
 FREE: Slot = (None, b"")
 
 
-def hash_of(pairing: list[Slot]) -> int:
-    return to_signed(xxh3_64_intdigest(b"".join([hashed for _, hashed in pairing])))
+def pairing_hash(pairing: list[Slot]) -> int:
+    return hash_of([hashed for _, hashed in pairing])
 
 
 def pairings(choices: Choices) -> Iterator[list[Slot]]:
@@ -106,7 +104,7 @@ def pairings(choices: Choices) -> Iterator[list[Slot]]:
 
 
 def hashed(topic: Topic) -> Slot:
-    return topic, pack("<Q", topic_hash(topic))
+    return topic, packed_hash(topic)
 
 
 def with_more_partitions(choices: Choices, wanted: AbstractSet[int]) -> Iterator[tuple[int, list[Topic]]]:
@@ -118,5 +116,5 @@ def with_more_partitions(choices: Choices, wanted: AbstractSet[int]) -> Iterator
             for more in range(1, MOST_BEYOND + 1):
                 wider = list(pairing)
                 wider[at] = hashed(Topic(topic.name, topic.partitions + more, topic.topic_id))
-                if (its_hash := hash_of(wider)) in wanted:
+                if (its_hash := pairing_hash(wider)) in wanted:
                     yield its_hash, [each for each, _ in wider if each is not None]

@@ -116,22 +116,7 @@ def classic_values(rows: pa.Table | None) -> Iterator[tuple[str, Record]]:
     if rows is None or not rows.num_rows:
         return
     read = ClassicColumns(rows)
-    sizes = np.diff(read.starts).tolist()
-    for size, (group_id, offset, time, batch, epoch, is_dead) in zip(
-        sizes, zip(*read.places, strict=True), strict=True
-    ):
-        yield (
-            group_id,
-            Record(
-                offset=offset,
-                time=time,
-                batch=batch,
-                leader_epoch=epoch,
-                type=CLASSIC_TYPE,
-                member=None,
-                value=None if is_dead else size,
-            ),
-        )
+    yield from read.records(np.diff(read.starts).tolist())
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:

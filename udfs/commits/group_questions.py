@@ -82,7 +82,7 @@ class Asked:
         self.rows[:, Q.key] = states.codes(pa.table(names))[self.order]
 
     def cut(self, states: KeyStates) -> None:
-        """Records after this are missing. `states`: behind them."""
+        """Records are missing after those seen so far. `states`: after the missing ones."""
         self.rows[: self.count, Q.is_settled] |= self.rows[: self.count, Q.is_about_times]
         self.find_keys(states)
 

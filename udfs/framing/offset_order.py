@@ -132,10 +132,10 @@ def note_end(ends: list[int], best: list[tuple[Score, int]], end: int, new: tupl
     is_there = rank < len(ends) and ends[rank] == end
     if best[rank if is_there else rank - 1][0] >= new[0]:
         return
-    behind = rank
-    while behind < len(ends) and best[behind][0] <= new[0]:
-        behind += 1
-    ends[rank:behind], best[rank:behind] = [end], [new]
+    first_better = rank
+    while first_better < len(ends) and best[first_better][0] <= new[0]:
+        first_better += 1
+    ends[rank:first_better], best[rank:first_better] = [end], [new]
 
 
 def walk_back(place: int, came_from: dict[int, int]) -> Iterator[int]:
@@ -148,13 +148,13 @@ def left_out(batches: Batches, is_kept: NDArray[np.bool_], before: int, highest:
     kept = np.flatnonzero(is_kept)
     lowest, last_kept = before + 1, -1
     for place in np.flatnonzero(~is_kept).tolist():
-        behind = int(np.searchsorted(kept, place))
-        if behind - 1 > last_kept:
-            last_kept = behind - 1
+        next_kept = int(np.searchsorted(kept, place))
+        if next_kept - 1 > last_kept:
+            last_kept = next_kept - 1
             lowest = int(batches.last_offset[kept[last_kept]]) + 1
         limit = NO_END if highest is None else highest
-        if behind < len(kept):
-            limit = int(batches.base_offset[kept[behind]]) - 1
+        if next_kept < len(kept):
+            limit = int(batches.base_offset[kept[next_kept]]) - 1
         first, last = int(batches.base_offset[place]), int(batches.last_offset[place])
         room = f"from {lowest} on" if limit == NO_END else f"from {lowest} to {limit}"
         # The lowest offsets that it may have had. Its number of records is right: the checksum covers it.

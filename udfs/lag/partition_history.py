@@ -14,7 +14,7 @@ from udfs.lag.doubtful_times import DoubtfulTimes
 from udfs.lag.key_ranges import EVERY_KEY, KeyRange
 from udfs.lag.watermarks import Watermarks
 
-# By table; times are TIMESTAMP columns, rows stand in the order of the table.
+# By table; times are TIMESTAMP columns, rows are in the order of the table.
 READ: dict[str, tuple[str, ...]] = {
     "offset_history": (
         "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_offset", "to_offset",
@@ -102,11 +102,11 @@ class PartitionHistory:
         return replace(self, tables=tables, commits=keys.rows(self.commits), keys=keys, made={})
 
     def once(self, name: str, make: Callable[["PartitionHistory"], Made]) -> Made:
-        """What `make` makes of this history, kept for the next one who asks."""
+        """What `make` makes of this history, kept for the next caller."""
         if name not in self.made:
             self.made[name] = make(self)
-        found: Made = self.made[name]
-        return found
+        kept: Made = self.made[name]
+        return kept
 
     @cached_property
     def offset_keys(self) -> pa.Table:

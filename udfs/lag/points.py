@@ -151,8 +151,8 @@ class Points:
         if (rows := np.flatnonzero(codes < 0)).size:
             owner, is_committed = self.owner[rows], self.commit[rows] >= 0
             at_snapshot = np.where(is_committed, NOWHERE, self.tables.topic_ids_of(self.mark[rows]))
-            is_told = (owner >= 0) & (types[owner] != classic)
-            codes[rows] = np.where(is_told, of_owners[owner], at_snapshot)
+            has_owner_id = (owner >= 0) & (types[owner] != classic)
+            codes[rows] = np.where(has_owner_id, of_owners[owner], at_snapshot)
         return of_codes(codes, values)
 
     def group_types(self) -> tuple[Numbers, pa.Array]:
@@ -224,8 +224,8 @@ class Points:
         while the bounds are about when brokers wrote them: they are widened to include it."""
         estimate, low, high = lags
         stream_times = self.tables.stream_times[self.commit[rows]]
-        is_told = stream_times != NONE
-        here, then = rows[is_told], stream_times[is_told]
+        has_stream_time = stream_times != NONE
+        here, then = rows[has_stream_time], stream_times[has_stream_time]
         estimate[here] = ago(self.at[here], then)
         low[here] = np.minimum(low[here], estimate[here])
         high[here] = np.where(high[here] == NONE, NONE, np.maximum(high[here], estimate[here]))

@@ -29,7 +29,7 @@ def codes_of(texts: pa.DictionaryArray) -> Numbers:
 def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
     """-1: NULL."""
     is_known = codes >= 0
-    # Arrow looks up what stands below NULL too, where it puts dictionaries together.
+    # Where Arrow puts dictionaries together, it also looks up the values that NULL hides.
     places = known_integers(np.maximum(codes, 0).astype(np.int32), is_known)
     return pa.DictionaryArray.from_arrays(places, values if values.type == pa.string() else values.cast(pa.string()))
 

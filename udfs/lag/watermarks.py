@@ -213,7 +213,7 @@ class Watermarks:
 
 @dataclass(frozen=True)
 class Snapshots:
-    """All that was captured, as it stands in the files: millions of rows, of which an offsets partition needs few.
+    """All that was captured, as the files have it: millions of rows, of which an offsets partition needs few.
     `place`: as of `Watermarks`, in order; `order`: the row of each."""
 
     times: Numbers

@@ -20,14 +20,14 @@ from udfs.lines.words import (
     TRUE_WORD,
 )
 
-# What a step does after it has written its own text. STRING writes with escapes, TEXT as it stands. VALID and KNOWN go
-# on to TO where there is no value.
+# What a step does after it has written its own text. STRING writes with escapes, TEXT without a change. VALID and
+# KNOWN go on to TO where there is no value.
 END, NOTHING, NUMBER, BOOLEAN, STRING, TEXT, HEX, VALID, KNOWN, LIST, NEXT = range(11)
 # The numbers of a step: its text; the level of the row that it reads; where values and contents begin; bytes of a
 # number; the step after a list or a missing value, or the first of an element; how strings are written.
 OP, SAID, SIZE, LEVEL, VALUES, CONTENT, WIDTH, TO, ESCAPES = range(9)
 NUM_FIELDS = 9
-# Other names of two of them. BIT: of row 0 in a bitmap; OTHERWISE: how many letters of "null" stand for no value;
+# Other names of two of them. BIT: of row 0 in a bitmap; OTHERWISE: how many letters of "null" are written for no value;
 # ITEMS: the level of a list's elements.
 BIT, OTHERWISE, ITEMS = VALUES, CONTENT, CONTENT
 # The levels of rows that every program has: records of the chunk, and of the part. Elements of lists have further ones.
@@ -36,11 +36,11 @@ RECORD, OWN = 0, 1
 NO_LINE = -1
 # Instead of a position: no more room.
 FULL = -1
-# For a number or a constant, and for what is written too much behind it.
+# For a number or a constant, and for the bytes that a copy writes after the end of a text.
 ROOM = 2 * SHORT
 # Of one byte: \u001f.
 LONGEST_ESCAPE = 6
-# What stands for no time, no producer and no epoch.
+# In place of a time, a producer or an epoch: there is none.
 UNKNOWN = -1
 
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -49,7 +49,7 @@ TEN_TO_4, TEN_TO_8 = np.uint64(10**4), np.uint64(10**8)
 
 @compiled()
 def integer_at(data: Bytes, position: int, width: int) -> int:
-    """A number of a column, whose lowest byte stands first."""
+    """A number of a column. Its lowest byte is the first."""
     unused = 64 - 8 * width
     return int(np.int64(word_at(data, position) << np.uint64(unused)) >> np.int64(unused))
 
@@ -228,7 +228,7 @@ def write_lines(
     bounds: Positions,
 ) -> int:
     """Writes the lines of all records from `begin` on, each by its program, and returns the first one that has no room.
-    `bounds` gets where each line ends: in `out` a line begins as far behind the first as it does there.
+    `bounds` gets the end of each line, in bytes from the start of line 0; `out` begins with the line `begin`.
 
     Texts are JSON as Python's json.dumps writes it without spaces and without escapes beyond ASCII. In a quoted cell of
     CSV, quotes are doubled (RFC 4180)."""

@@ -73,7 +73,7 @@ class Memory:
         return begin
 
     def joined(self) -> Bytes:
-        """With what may be read behind it."""
+        """All of it, and spare bytes: loops read whole words, also at its end."""
         return np.concatenate([*self.pieces, np.zeros(SHORT + WORD, np.uint8)])
 
 

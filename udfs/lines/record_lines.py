@@ -186,7 +186,7 @@ class Writer:
             "size_bytes": rejected.size_bytes,
             "rejected": rejected_fields("batch", rejected),
         }
-        # A file's name may hold bytes that are no text; replaced so, they stand as escapes that JSON knows.
+        # A file's name may hold bytes that are no text: they become escapes that JSON knows.
         return pa.py_buffer(self.one_line(fields).encode(errors="backslashreplace"))
 
     def one_line(self, fields: Mapping[str, Any]) -> str:

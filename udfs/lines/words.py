@@ -12,7 +12,7 @@ def words(*texts: str) -> NDArray[np.uint64]:
     return np.array([int.from_bytes(text.encode("latin-1"), "little") for text in texts], np.uint64)
 
 
-# How strings are written: as JSON; as JSON in a quoted cell of CSV; as they stand in such a cell.
+# How strings are written: as JSON; as JSON in a quoted cell of CSV; as they are, in such a cell.
 AS_JSON, AS_JSON_IN_CELL, IN_CELL = range(3)
 IN_JSON = [json.dumps(chr(byte))[1:-1] if byte < 0x7F else chr(byte) for byte in range(256)]
 ESCAPED = (

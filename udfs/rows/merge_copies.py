@@ -19,7 +19,7 @@ Places = NDArray[np.int64]
 REJECTED = "rejected_records"
 # Which run wrote a row and which batch brought it depend on the copy, not on the record.
 OF_THE_COPY = frozenset({"run_id", "batch_first_offset"})
-# What is of a rejected record itself: why it was rejected is told in other words by another release.
+# What is of a rejected record itself: another release gives the reason in other words.
 OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
 # Archives without producer columns do not contradict segments that have them.
 OF_PRODUCERS = ("is_transactional", "producer_id", "producer_epoch")

@@ -51,7 +51,7 @@ def payload_text(kind: Kind, message: Message, raw: bytes) -> str | None:
 def payload_json(
     group: pa.StructArray, owner: Positions, members: dict[str, pa.Array], texts: PayloadTexts
 ) -> pa.StringArray:
-    """Of all members; `owner` says in which row of `group` each stands."""
+    """Of all members; `owner`: in which row of `group` each is."""
     pieces, rows = [pa.nulls(1, pa.string())], [np.zeros(0, np.int64)]
     codes, kinds = distinct_kinds(group.field("protocol_type"), group.field("protocol"))
     for code, kind in enumerate(kinds):

@@ -45,7 +45,7 @@ def rejected_records(records: Records, rejects: Sequence[Reject], origin: Origin
 
 
 def rejected_ranges(ranges: Sequence[RejectedRange], origin: Origin) -> pa.Table:
-    """A file's name may hold bytes that are no text: they stand as escapes then."""
+    """A file's name may hold bytes that are no text: they become escapes."""
     constants, size = Constants(), len(ranges)
     names = [each.source_file.encode(errors="backslashreplace").decode() for each in ranges]
     rejected = [each.rejected for each in ranges]

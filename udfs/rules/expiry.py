@@ -13,6 +13,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
 from udfs.rules.facts.subscribed_topics import oldest_commit
+from udfs.rules.measure import Measure
 from udfs.rules.sweeps import Sweep, rows_holding_at, sweeps
 
 KEY = ("group_id", "topic", "partition")
@@ -23,12 +24,9 @@ RETAINED = (ExpiryRule.GROUP_EMPTY, ExpiryRule.GROUP_EMPTY_OLD, ExpiryRule.NOT_S
 WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.name != "cluster"])
 
 
-class ExpiryForecast:
+class ExpiryForecast(Measure):
     def __init__(self) -> None:
         self.forecast: list[pa.Table] = []
-
-    def look(self, history: PartitionHistory) -> None:
-        pass
 
     def take(self, history: PartitionHistory) -> None:
         self.forecast.append(expiry_rows(history))

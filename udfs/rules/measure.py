@@ -1,4 +1,4 @@
-"""What is made of the history of an offsets partition, a range of keys after the other."""
+"""Makes rows from the history of an offsets partition, one range of keys after another."""
 
 from typing import Protocol
 
@@ -8,12 +8,15 @@ from udfs.lag.partition_history import PartitionHistory
 
 
 class Measure(Protocol):
-    """Makes the rows of one table. It is shown the histories of all ranges of keys twice, in the order of keys, and
-    keeps of each only what it will need. `history` in `rows`: any of them; what it tells of other tables is whole."""
+    """Makes the rows of one table. Two rounds go through the histories of all ranges of keys, in the order of keys; a
+    measure keeps of each history only what it will need."""
 
     def look(self, history: PartitionHistory) -> None:
-        """Notes what must be known of all keys before rows are made."""
+        """The first round: notes what must be known of all keys before rows are made. Most measures need nothing."""
+        return  # has a body, so that measures without a first round need not have one
 
-    def take(self, history: PartitionHistory) -> None: ...
+    def take(self, history: PartitionHistory) -> None:
+        """The second round."""
 
-    def rows(self, history: PartitionHistory) -> pa.Table: ...
+    def rows(self, history: PartitionHistory) -> pa.Table:
+        """After both. `history`: of any range; its tables without keys are whole."""

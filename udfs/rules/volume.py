@@ -10,6 +10,7 @@ from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.lag.as_of import NOWHERE, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory, only
 from udfs.lag.texts import as_texts
+from udfs.rules.measure import Measure
 
 Numbers = np.ndarray
 SECOND = 1_000_000
@@ -20,7 +21,7 @@ COUNTS = ("num_commits", "num_bytes", "num_unchanged", "num_at_5_s")
 WRITTEN = pa.schema([field for field in table_schema(COMMIT_VOLUME) if field.name not in ("cluster", "is_open")])
 
 
-class Volume:
+class Volume(Measure):
     """One row for each group and hour that ends after `settled_from`, by record time; records without one have none.
     `hours`, `minutes`: counts of each range of keys; the peak of an hour is that of all keys."""
 
@@ -28,9 +29,6 @@ class Volume:
         self.settled_from = settled_from
         self.hours: list[pa.Table] = []
         self.minutes: list[pa.Table] = []
-
-    def look(self, history: PartitionHistory) -> None:
-        pass
 
     def take(self, history: PartitionHistory) -> None:
         hours, minutes = counts(history, self.settled_from)

@@ -118,15 +118,15 @@ def rack(value: Any, place: str) -> str | None:
 
 def topic_id(value: Any, place: str) -> str | None:
     """Kafka's id of no topic is none."""
-    told: str = ID_TEXT(value, place)
-    return None if told == ZERO_UUID else told
+    text: str = ID_TEXT(value, place)
+    return None if text == ZERO_UUID else text
 
 
 def settings(value: Any, place: str) -> list[tuple[str, str | None]]:
-    """Values as texts, as brokers tell them."""
+    """Values as texts, as brokers report them."""
     if not isinstance(value, dict):
         raise Malformed(f"{place}: {quote_value(value)}, an object expected")
-    return sorted((ANY_TEXT(name, place), setting(told, f"{place}.{name}")) for name, told in value.items())
+    return sorted((ANY_TEXT(name, place), setting(text, f"{place}.{name}")) for name, text in value.items())
 
 
 def setting(value: Any, place: str) -> str | None:

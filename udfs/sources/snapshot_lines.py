@@ -41,8 +41,8 @@ EXAMPLE_MS = 1_795_282_587_379
 
 
 def parse_each(text: str, captured_at_ms: int) -> Iterator[Snapshots]:
-    """One snapshot after the other: as Python objects, all of a file may take gigabytes. Any of the formats, told by
-    how the first line begins; JSON lines bring times of their own."""
+    """One snapshot after the other: as Python objects, all of a file may take gigabytes. The first line shows the
+    format. JSON lines have times of their own."""
     lines = lines_of(text)
     first = next(lines, None)
     if first is None:

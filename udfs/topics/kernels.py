@@ -7,7 +7,7 @@ from udfs.arrays.nullable import Numbers
 @compiled("void(i8[:, ::1], i8, i8[:, ::1])", allocates=False)
 def note_times(records: Numbers, none: int, times: Numbers) -> None:
     """`records[:, number]`: code, time, and whether the record counts. `times[:, code]`: how many count, their earliest
-    and their latest time; both begin as `none`, which stands for no time."""
+    and their latest time; both begin as `none`: no time."""
     for number in range(records.shape[1]):
         if not records[2, number]:
             continue

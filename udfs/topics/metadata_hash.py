@@ -18,8 +18,18 @@ NO_TOPICS = 0
 def group_hash(topics: Sequence[Topic]) -> int:
     """The hash of the topics in the metadata, as a signed number: their own hashes, in Java's order of their names."""
     names = java_sort_keys([topic.name for topic in topics])
-    together = b"".join(pack("<Q", each) for _, each in sorted(zip(names, map(topic_hash, topics), strict=True)))
+    return hash_of([each for _, each in sorted(zip(names, map(packed_hash, topics), strict=True))])
+
+
+def hash_of(packed_hashes: Sequence[bytes]) -> int:
+    """The group's hash of those of its topics, which are in Java's order of their names."""
+    together = b"".join(packed_hashes)
     return to_signed(xxh3_64_intdigest(together)) if together else NO_TOPICS
+
+
+def packed_hash(topic: Topic) -> bytes:
+    """The eight bytes that a topic adds to its group's hash."""
+    return pack("<Q", topic_hash(topic))
 
 
 # The same topics return with each epoch of their groups.

@@ -73,7 +73,7 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
             if start is None:
                 num_unchanged += 1
                 continue
-            first = file.base_offset if mark is None or not start else behind(file, mark)
+            first = file.base_offset if mark is None or not start else next_offset(file, mark)
             is_newest = number == len(of_copy) - 1
             last = NO_END if is_newest else of_copy[number + 1].base_offset - 1
             changed.append(Reading(file=file, copy=copy, start=start, first=first, last=last, is_newest=is_newest))
@@ -107,7 +107,7 @@ def place(file: SegmentFile) -> tuple[int, str, int, str]:
     return file.partition, str(file.path.parent if is_segment else file.path), file.base_offset, str(file.path)
 
 
-def behind(file: SegmentFile, mark: Marks) -> int:
+def next_offset(file: SegmentFile, mark: Marks) -> int:
     """The lowest offset that can follow what was read of a file."""
     return file.base_offset if mark.last_offset is None else mark.last_offset + 1
 

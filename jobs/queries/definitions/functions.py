@@ -31,7 +31,7 @@ def column_declaration(column: Column) -> str:
 
 
 def query(function: Function) -> str:
-    """An argument is told from a column of its name by the function's."""
+    """The name of the function distinguishes an argument from a column of the same name."""
     conditions = rows_at(function, f"{function.name}.", instant(f"{function.name}.{TIME}"))
     return function_query(function, f"{function.reads} AS held\nWHERE {conditions}")
 
@@ -50,7 +50,7 @@ def columns_of(function: Function) -> str:
 
 
 def rows_at(function: Function, given: str, time: str) -> str:
-    """The condition that a row `held` is the answer; `given` stands before the name of each argument."""
+    """The condition that a row `held` is the answer; `given`: the text before the name of each argument."""
     conditions = [
         *(f"held.{column.name} = {given}{column.name}" for column in function.arguments),
         *(holding(time) if function.newest is None else [f"held.{function.newest} <= {time}"]),

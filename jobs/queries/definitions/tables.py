@@ -41,7 +41,7 @@ def extension_for(place: str) -> Iterator[str]:
 
 
 def in_duckdb(uri: str) -> str:
-    """Hadoop writes abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH, DuckDB has the container behind the host."""
+    """Hadoop writes abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH, DuckDB has the container after the host."""
     where = urlsplit(uri)
     if not uri.startswith(AZURE) or where.username is None:
         return uri

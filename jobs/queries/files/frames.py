@@ -26,7 +26,7 @@ def table_at(spark: SparkSession, place: str, table: Table, version: int) -> Dat
             return by_delta(spark, place, version)
         delta = open_table(Path(place.removeprefix("file:")), version)
         files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
-        # Spark takes paths for patterns, and other writers than ours leave what stands in a path out of the file.
+        # Spark takes paths for patterns. Other writers than ours leave a column out of the file if its path has it.
         is_plain = not PATTERN.search(place) and not any(f"/{IS_OPEN}=" in file for file in files)
         if delta is None or len(files) > FEW_FILES or not is_plain:
             return by_delta(spark, place, version)

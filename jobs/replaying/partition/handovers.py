@@ -76,7 +76,7 @@ class Handovers:
         size = self.moves.num_rows
         longest = reading_times(self.moves, self.ends, np.zeros(size, np.bool_), np.full(size, NONE))
         # Moves for which the committed offsets matter.
-        self.compared = self.quiet.asked(longest)
+        self.compared = self.quiet.moves_in_question(longest)
 
     def has_all_answers(self) -> bool:
         """Whether the rows of earlier runs contain the answers that need the log of those runs. They mostly do, but a

@@ -67,7 +67,7 @@ class QuietTimes:
         rows = rows.filter(pc.is_in(rows.column("topic"), known.column("topic").combine_chunks()))
         return rows.join(known, list(TP), join_type="inner", use_threads=False)
 
-    def asked(self, times: ReadingTimes) -> Positions:
+    def moves_in_question(self, times: ReadingTimes) -> Positions:
         """Moves for which the committed offset matters."""
         of_move = [each[self.move] for each in (times.first, times.until)]
         overlaps = (of_move[0] < self.of_stretch("to_time")) & (of_move[1] > self.of_stretch("from_time"))

@@ -12,7 +12,7 @@ from udfs.sentences.counts import counted
 
 ROW, BAR = 18, 12
 MOST_MEMBERS = 30
-# What a leave's words need; they stand at the left of the end where there is no room at its right.
+# What a leave's words need; they are at the left of the end where there is no room at its right.
 WORDS_WIDTH = 190
 
 

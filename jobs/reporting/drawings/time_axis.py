@@ -52,7 +52,7 @@ class TimeAxis:
             tick += timedelta(seconds=step)
 
     def draw(self, height: float) -> Svg:
-        """Lines behind the rows, and their times below."""
+        """Lines in the background of the rows, and their times below."""
         lines = [upright(x, 0, height, "grid") for x, _ in self.places]
         words = [text(label, x, height + 15, "tick", "middle") for x, label in self.places]
         return join([*lines, *words])

@@ -13,7 +13,7 @@ from jobs.reporting.rows.questions import Answers
 from schemas.words.history import Severity
 
 SEVERITIES = [severity.value for severity in Severity]
-# Worst first; groups without a verdict stand between those that are well and those that are not.
+# Worst first; groups without a verdict come between those that are well and those that are not.
 VERDICTS = ("ERR", "STOP", "STALL", "REWIND", "WARN", "NOTFOUND", "UNKNOWN", None, "OK")
 TITLES: Mapping[str, str] = {
     "storms": "Rebalance storms",

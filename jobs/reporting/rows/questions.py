@@ -12,7 +12,7 @@ from jobs.queries.results import QueryResult
 from jobs.reporting.rows.listings import Row
 from jobs.warehouses.warehouse import Warehouse
 
-# Those of rows are shown, and asked by whoever wants to see the rows behind a number.
+# Queries of the kind ROWS are only shown: a reader can run one to see the rows that a number counts.
 OVERVIEW, GROUPS, REDACTION, ROWS = "overview", "groups", "redaction", "rows"
 # Newest rows of each group: more would make a drawing that nobody can read.
 MOST_OF_GROUP: Mapping[str, int] = {

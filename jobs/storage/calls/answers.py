@@ -1,6 +1,6 @@
 """Calls to a server that may never answer. Each runs on another thread and is given up after a time.
 
-Nothing can interrupt a library in Rust that waits for ever. Its thread stays behind. It is a daemon, so a process that
+Nothing can interrupt a library in Rust that waits for ever. Its thread stays alive. It is a daemon, so a process that
 ends does not wait for it.
 """
 

@@ -1,5 +1,5 @@
 """Object stores and HDFS are reached by threads of Rust, which do not live on in a forked process: it would wait for
-them for ever. So connections are made in the process that uses them, and a fork after that is told at once."""
+them for ever. So connections are made in the process that uses them, and a fork after that fails at once."""
 
 import os
 from collections.abc import Callable

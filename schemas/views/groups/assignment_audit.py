@@ -4,7 +4,7 @@ from schemas.declarations.columns import Column, Type
 from schemas.tables.assignments import ASSIGNMENT_AUDIT
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list
 
-# Lists of structs no engine opens in the words of the others: they stand in the table.
+# Engines have no common words to open lists of structs: they are in the table.
 LEFT_OUT = ("cluster", "differences", "checks")
 OWN = tuple(column for column in ASSIGNMENT_AUDIT.columns if column.name not in LEFT_OUT)
 COLUMNS = (

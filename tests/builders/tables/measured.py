@@ -8,7 +8,7 @@ from udfs.lag.key_ranges import ranges_of, rows_by_key
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_tables import PointTables
 from udfs.lag.points import asked_snapshots, points_at
-from udfs.lag.rates import Rates
+from udfs.lag.rates.rates import Rates
 from udfs.rules.facts.subscribed_topics import note_reach
 from udfs.rules.findings.commit_findings import CommitFindings, day_of
 from udfs.rules.measure import Measure

@@ -146,7 +146,7 @@ def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_found() 
     search = HashSearch(pairings_left=100_000)
     assert dict(by_hash([*racked, small], {}, search)).keys() == {topic_id(name) for name in "xyz"}
     assert search.pairings_left == 0
-    left = len(search.found)
+    left = len(search.known)
     dict(by_hash([*racked, small], {}, search))
-    assert len(search.found) == left == 41
+    assert len(search.known) == left == 41
     assert told(names_by_id([*racked[:200], small], {})) == {topic_id(name): name for name in "xyz"}

@@ -9,7 +9,8 @@ from udfs.groups import fold as folding
 from udfs.groups.fold import Fold
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import RowsByTable
-from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.groups.readers.classic_columns import TYPE
+from udfs.groups.readers.classic_records import ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.group import Context, Group

@@ -30,7 +30,7 @@ STORED: dict[type[Any], str] = {
     Standing: "epoch state since",
     Start: "time offset is_exact",
     Cause: "epoch trigger start changes",
-    Stop: "member_id time offset assignment_offset is_told end",
+    Stop: "member_id time offset assignment_offset is_reported end",
     ReadingEnd: "stopped_time first_time last_time basis silent_offset silent_first_time silent_last_time silent_basis",
     Change: "trigger text name needs_trigger gone",
     GoneMember: "member_id offset",

@@ -102,11 +102,11 @@ def hash_to(group: ShareGroup, members: Iterable[int], pairs: list[Pair], assign
 
 def holders(group: ShareGroup) -> Partitions:
     """Who had what."""
-    found: Partitions = JavaTable(group.ids.pairs)
+    members_of: Partitions = JavaTable(group.ids.pairs)
     for member, target in enumerate(group.targets):
         for pair in pairs_of(target):
-            found.compute_if_absent(pair, list).append(member)
-    return found
+            members_of.compute_if_absent(pair, list).append(member)
+    return members_of
 
 
 def java_list(group: ShareGroup, pairs: JavaSet[Pair]) -> list[Pair]:

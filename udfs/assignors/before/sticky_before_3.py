@@ -7,11 +7,18 @@ replaced.
 import heapq
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from udfs.assignors.before.sticky_claims_before_3 import (
+    Claim,
+    TopicPartition,
+    cooperative_claim,
+    rows_from,
+    sticky_claim,
+)
+from udfs.assignors.before.sticky_equal_before_3 import equal
 from udfs.assignors.java.iteration_order import (
     Hashes,
     Positions,
@@ -21,40 +28,13 @@ from udfs.assignors.java.iteration_order import (
     topic_partition_hashes,
 )
 from udfs.assignors.questions.partition_numbers import NumberedTopics, number_partitions
-from udfs.assignors.questions.problems import ABSENT, Assignment, AssignorFailed, Problem, Rows, within
+from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows, within
 from udfs.assignors.sticky_steps.balance import fairer_lists
 from udfs.assignors.sticky_steps.claims import Ownership
 from udfs.assignors.sticky_steps.general_assign import give, listed_times, rows_of, start
-from udfs.assignors.sticky_steps.member_data import last_generation, previous_assignment
 
 EQUAL_WAY_SINCE = (2, 5, 1)
-# From here on the cooperative assignor has generations, and what two claim belongs to neither.
-GENERATIONS_SINCE = (2, 8, 1)
-
-TopicPartition = tuple[str, int]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a member says; `generation` is None where it says none, which is not the same as -1."""
-
-    partitions: Sequence[TopicPartition]
-    generation: int | None
-
-
-def sticky_claim(problem: Problem, member: int) -> Claim:
-    lists, generation = previous_assignment(problem.user_data[member])
-    partitions = [(topic, partition) for topic, numbers in lists for partition in numbers]
-    return Claim(partitions, generation)
-
-
-def cooperative_claim(problem: Problem, member: int) -> Claim:
-    start, end = np.searchsorted(problem.owned.members, [member, member + 1])
-    topics, partitions = problem.owned.topics[start:end].tolist(), problem.owned.partitions[start:end].tolist()
-    owned = [(problem.topics[topic], partition) for topic, partition in zip(topics, partitions, strict=True)]
-    data = problem.user_data[member]
-    has_generation = problem.release >= GENERATIONS_SINCE and data is not None
-    return Claim(owned, last_generation(data) if has_generation else None)
+NOTHING = Claim((), None)
 
 
 def sticky_before_3(problem: Problem) -> Assignment:
@@ -67,9 +47,6 @@ def cooperative_before_3(problem: Problem) -> tuple[Assignment, NDArray[np.bool_
     claims = [cooperative_claim(problem, member) for member in problem.walked.tolist()]
     # Its user data cannot be read twice either, but says only the generation.
     return assign(problem, claims, None)
-
-
-NOTHING = Claim((), None)
 
 
 def assign(
@@ -166,11 +143,6 @@ def holding_rows(
     return rows_from(now), rows_from(before)
 
 
-def rows_from(triples: Sequence[tuple[int, int, int]]) -> Rows:
-    members, topics, partitions = np.array(triples, np.int32).reshape(-1, 3).T
-    return Rows(members, topics, partitions)
-
-
 def numbers_of(topics: NumberedTopics, rows: Rows) -> list[int]:
     numbers: list[int] = (topics.starts[topics.places[rows.topics]] + rows.partitions).tolist()
     return numbers
@@ -211,95 +183,3 @@ def from_largest(problem: Problem, topics: NumberedTopics, rows: Rows, earlier: 
     listed = set(order)
     order += [number for number in everywhere[put_order(hashes)].tolist() if number not in listed]
     return np.array(order, np.intp)
-
-
-def equal(problem: Problem, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
-    """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest."""
-    by_name = np.argsort(problem.topic_ranks)
-    topics = number_partitions(problem, by_name[problem.known[by_name]])
-    owned, contested = owned_lists(problem, claims)
-    num_members = len(owned)
-    least, most = topics.total // num_members, -(-topics.total // num_members)
-    lists = [each[:most] for each in owned]
-    revoked = contested.union(*(each[most:] for each in owned))
-    kept = {each for numbers in lists for each in numbers}
-    free = deque(
-        each
-        for topic, count in zip(topics.order.tolist(), topics.counts.tolist(), strict=True)
-        for each in ((topic, partition) for partition in range(count))
-        if each not in kept
-    )
-    waiting: dict[tuple[int, int], int] = {}
-
-    def give_to(member: int, partition: tuple[int, int]) -> None:
-        lists[member].append(partition)
-        if partition in revoked:
-            waiting[partition] = member
-
-    by_id = problem.member_ranks[problem.walked]
-    under = sorted((m for m in range(num_members) if len(owned[m]) < least), key=by_id.__getitem__)
-    rest = [m for m in range(num_members) if len(owned[m]) >= least]
-    at_least = deque(m for m in rest if len(lists[m]) == least)
-    at_most = deque(m for m in rest if len(lists[m]) == most)
-    while under and free:
-        for member in list(under):
-            if not free:
-                break
-            give_to(member, free.popleft())
-            if len(lists[member]) == least:
-                at_least.append(member)
-                under.remove(member)
-    for member in under:
-        while len(lists[member]) < least:
-            if not at_most:
-                raise AssignorFailed("Some consumers are under capacity but all partitions have been assigned")
-            partition = lists[at_most.popleft()].pop(0)
-            lists[member].append(partition)
-            waiting[partition] = member
-        at_least.append(member)
-    for partition in free:
-        if not at_least:
-            raise AssignorFailed("Some partitions are unassigned but all consumers are at maximum capacity")
-        give_to(at_least.popleft(), partition)
-    return listed_rows(problem, lists, waiting)
-
-
-def owned_lists(
-    problem: Problem, claims: Sequence[Claim]
-) -> tuple[list[list[tuple[int, int]]], frozenset[tuple[int, int]]]:
-    """What members of the newest generation own, of topics that are known; and what two of them claim."""
-    generations = [ABSENT if claim.generation is None else claim.generation for claim in claims]
-    # Where all say something below it, nobody is believed.
-    newest = max(ABSENT, *generations)
-    lists: list[list[tuple[int, int]]] = []
-    owner: dict[tuple[int, int], int] = {}
-    contested = set()
-    for place, (claim, generation) in enumerate(zip(claims, generations, strict=True)):
-        lists.append([])
-        if generation != newest:
-            continue
-        for topic, index in claim.partitions:
-            at = problem.topic_positions.get(topic)
-            if at is None or not problem.known[at]:
-                continue
-            partition = at, index
-            if problem.release < GENERATIONS_SINCE or partition not in owner:
-                owner[partition] = place
-                lists[place].append(partition)
-            else:
-                contested.add(partition)
-                if partition in lists[owner[partition]]:
-                    lists[owner[partition]].remove(partition)
-    return lists, frozenset(contested)
-
-
-def listed_rows(
-    problem: Problem, lists: Sequence[Sequence[tuple[int, int]]], waiting: dict[tuple[int, int], int]
-) -> tuple[Rows, NDArray[np.bool_]]:
-    rows = rows_from([(int(problem.walked[m]), *partition) for m, each in enumerate(lists) for partition in each])
-    waits = np.zeros(len(rows), np.bool_)
-    starts = np.cumsum([0, *map(len, lists)])
-    for partition, member in waiting.items():
-        if partition in lists[member]:
-            waits[starts[member] + lists[member].index(partition)] = True
-    return rows, waits

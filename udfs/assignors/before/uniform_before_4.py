@@ -84,7 +84,7 @@ def uniform_before_4(problem: ServerProblem) -> Assignment:
     deal([(topic, partition) for topic, partition in order if board.owners[topic][partition] == NOBODY], board)
     even_out([(topic, partition) for topic, partition in order if len(board.subscribers[topic]) > 1], board)
     rows = listed_rows(board.targets)
-    return problem.listed(rows.members, rows.topics, rows.partitions)
+    return problem.assignment_of(rows.members, rows.topics, rows.partitions)
 
 
 def exact_maps(problem: ServerProblem) -> ExactMaps:

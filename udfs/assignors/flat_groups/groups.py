@@ -104,17 +104,17 @@ def answer_most_together(
 
 
 def answer_together(problems: Sequence[Asked], together: Callable[[Sequence[Asked]], Sequence[Answer]]) -> list[Answer]:
-    """The same, portion by portion."""
-    found: list[Answer] = []
+    """The same, some problems at a time."""
+    answers: list[Answer] = []
     some: list[Asked] = []
     members = 0
     for problem in problems:
         some.append(problem)
         members += len(problem.members)
         if members >= MEMBERS_AT_ONCE:
-            found += together(some)
+            answers += together(some)
             some, members = [], 0
-    return [*found, *together(some)] if some else found
+    return [*answers, *together(some)] if some else answers
 
 
 def one(assign: Callable[[Asked], Assignment], problem: Asked) -> Answer:

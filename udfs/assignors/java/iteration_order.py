@@ -118,9 +118,10 @@ def compute_order(
 
 
 def with_ranks(loop: Callable[[Positions], Any], ranks: Callable[[], Sequence[int] | Positions]) -> Any:
-    """What a loop finds without ranks of the keys, nearly always, or else with them: the last thing that it tells."""
-    found = loop(UNRANKED)
-    return loop(np.array(ranks(), np.int64)) if found[-1] else found
+    """What a loop returns without ranks of the keys, or with them if they are needed: that is the last value that it
+    returns. They rarely are."""
+    result = loop(UNRANKED)
+    return loop(np.array(ranks(), np.int64)) if result[-1] else result
 
 
 def dense_ranks(keys: Sequence[Any]) -> list[int]:

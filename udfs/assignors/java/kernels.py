@@ -38,8 +38,8 @@ Hashes = NDArray[np.uint32]
 # What a step does to a key: puts it (put), computes it (computeIfAbsent), asks for one that is there (computeIfAbsent),
 # removes it (remove), removes it while it walks (Iterator.remove).
 PUT, COMPUTE, TOUCH, REMOVE, REMOVE_WALKING = range(5)
-# A key put behind a chain of this length doubles a table of fewer than 64 buckets, whatever its load; in a larger
-# one it makes a tree of the chain. computeIfAbsent counts the new key too.
+# A key put at the end of a chain of this length doubles a table of fewer than 64 buckets, at any load. In a larger
+# table it makes a tree of the chain. computeIfAbsent counts the new key too.
 FULL_CHAIN: Final = 8
 FULL_CHAIN_COMPUTED: Final = 7
 SMALLEST_TREE_TABLE: Final = 64
@@ -255,7 +255,7 @@ def walk_puts(cells: Longs, hashes: Longs, ranks: Longs, capacity: int, order: L
 
 @compiled(allocates=False, inlines=False)
 def are_in_order(hashes: Longs, capacity: int) -> bool:
-    """Whether keys stand bucket by bucket, in a table that they do not make grow: no chain is longer than it may be."""
+    """Whether keys are in the order of buckets, in a table that does not grow by them: no chain is too long."""
     if len(hashes) > capacity * 3 >> 2:
         return False
     before, length = -1, 0
@@ -317,12 +317,12 @@ def text_hashes(units: NDArray[np.uint16], count: int) -> Any:
     """String.hashCode of texts of UTF-16 units, each ended by NUL; and how many NULs there are, which is more than
     there are texts if a text has one."""
     hashes = np.empty(count, np.uint32)
-    at, found = 0, 0
+    at, code = 0, 0
     for unit in units:
         if unit:
-            found = (31 * found + int(unit)) & 0xFFFFFFFF
+            code = (31 * code + int(unit)) & 0xFFFFFFFF
         else:
             if at < count:
-                hashes[at] = found
-            at, found = at + 1, 0
+                hashes[at] = code
+            at, code = at + 1, 0
     return hashes, at

@@ -41,7 +41,7 @@ def unassigned_partitions(topics: NumberedTopics, kept: Rows, are_strange: NDArr
     """All partitions that nobody keeps; and whether what is kept is other than distinct partitions that exist.
 
     Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members keep, is
-    never met: all that is kept behind it counts as unassigned too.
+    never met: every partition that is kept after it counts as unassigned too.
     """
     places, partitions = topics.places[kept.topics], kept.partitions
     is_free = np.ones(topics.total, np.bool_)

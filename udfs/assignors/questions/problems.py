@@ -58,7 +58,7 @@ Answer = Assignment | AssignorFailed
 
 @dataclass(frozen=True)
 class Problem:
-    """Members stand in the order of the JoinGroup response.
+    """Members are in the order of the JoinGroup response.
 
     `topics` holds every topic that somebody subscribes to or owns; one that the leader's metadata lacks has a count of
     0. Members that subscribe to the same topics share a class: `topics_of_class` are its topics as they were listed.
@@ -145,8 +145,8 @@ class Problem:
         else:
             _, first = np.unique(self.class_of_member[self.walked], return_index=True)
             listed = np.concatenate([self.topics_of_class[k] for k in np.argsort(first)])
-        found, first = np.unique(listed, return_index=True)
-        return found[np.argsort(first)].astype(np.intp)
+        topics, first = np.unique(listed, return_index=True)
+        return topics[np.argsort(first)].astype(np.intp)
 
     @cached_property
     def topics_walked(self) -> Positions:

@@ -25,7 +25,7 @@ from udfs.assignors.questions.specs import JDKS, NEWEST_RELEASE, Release, Spec
 
 @dataclass(frozen=True)
 class ServerProblem:
-    """Members stand in the order in which the coordinator puts them into its map.
+    """Members are in the order in which the coordinator puts them into its map.
 
     `topics` holds every topic that somebody subscribes to or has a target on; one that the metadata lacks has a count
     of 0. Members that subscribe to the same topics share a class: `topics_of_class` are its topics as they were listed.
@@ -102,7 +102,7 @@ class ServerProblem:
         key = members.astype(np.uint16) if len(self.members) <= 1 << 16 else members
         return rows.take(np.argsort(key, kind="stable"))
 
-    def listed(self, places: NDArray[np.integer], topics: Codes, partitions: Codes) -> Assignment:
+    def assignment_of(self, places: NDArray[np.integer], topics: Codes, partitions: Codes) -> Assignment:
         return Assignment(self.walked[places].astype(np.int32), topics, partitions)
 
 

@@ -201,7 +201,7 @@ def read_member(value: Value, protocol: GroupProtocol) -> Member:
 
 
 def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: str, instance_id: str | None) -> Member:
-    """A classic member whose subscription is given as it stands in a record."""
+    """A classic member whose subscription is given as a record has it."""
     subscription = fields["subscription"]
     beside = [name for name in fields if name not in (*MEMBER_IDS, "subscription")]
     if beside:

@@ -55,10 +55,10 @@ def rows_at(rows: Rows, place: int) -> Rows:
 
 def listed_rows(targets: dict[int, Target]) -> Rows:
     """By place."""
-    found = [
+    listed = [
         (place, topic, partition)
         for place, target in targets.items()
         for topic, partitions in target.items()
         for partition in partitions
     ]
-    return Rows(*np.array(found, np.int32).reshape(-1, 3).T)
+    return Rows(*np.array(listed, np.int32).reshape(-1, 3).T)

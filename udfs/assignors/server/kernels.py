@@ -1,7 +1,7 @@
 """The coordinator's `uniform`, as loops: many groups in one call. For members with equal subscriptions it is here, for
 others see `unequal`.
 
-What belongs to a group, a member or a topic stands from its start to the next one's.
+What belongs to a group, a member or a topic is from its start to the next one's.
 """
 
 from typing import Any, Final

@@ -33,7 +33,8 @@ class Claims:
 
 @dataclass(frozen=True)
 class Ownership:
-    """Who is believed to own what. Rows stand as Kafka walks the members, each member's in the order of its list.
+    """Who is believed to own what. Rows are in the order in which Kafka walks the members; those of a
+    member are in the order of its list.
 
     `are_strange`: partitions beyond their topics' counts.
     """
@@ -56,14 +57,16 @@ def sticky_claims(problems: Sequence[Problem]) -> Claims:
 
 
 def read_one_by_one(problems: Sequence[Problem]) -> tuple[Rows, Numbers, Numbers]:
-    found, generations = [], []
+    of_problems, generations = [], []
     for problem in problems:
         said = [previous_assignment(data) for data in problem.user_data]
         rows = owned_rows([lists for lists, _ in said], dict(problem.topic_positions))
-        found.append(rows.take(rows.topics < len(problem.topics)))
+        of_problems.append(rows.take(rows.topics < len(problem.topics)))
         generations += [ABSENT if generation is None else generation for _, generation in said]
-    columns = (np.concatenate([getattr(rows, name) for rows in found]) for name in ("members", "topics", "partitions"))
-    return Rows(*columns), np.array(list(map(len, found)), np.int64), np.array(generations, np.int64)
+    columns = (
+        np.concatenate([getattr(rows, name) for rows in of_problems]) for name in ("members", "topics", "partitions")
+    )
+    return Rows(*columns), np.array(list(map(len, of_problems)), np.int64), np.array(generations, np.int64)
 
 
 def cooperative_claims(problems: Sequence[Problem]) -> Claims:

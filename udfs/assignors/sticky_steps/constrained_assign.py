@@ -89,5 +89,5 @@ def coded(racks: Sequence[Racks | None], num_members: Sequence[int]) -> tuple[Co
         for each, size in zip(racks, num_members, strict=True)
         for rack in ([None] * size if each is None else each.of_member)
     ]
-    starts, sets = codes.of_sets([found for each in named for found in each.of_partition])
+    starts, sets = codes.of_sets([racks_of_one for each in named for racks_of_one in each.of_partition])
     return codes.of_members(of_members), np.concatenate([each.near for each in named]), starts, sets

@@ -54,7 +54,7 @@ def start(
     kept, strange = owned.rows.take(is_kept), owned.are_strange[is_kept]
     keepers = walk[kept.members]
     numbers = topics.starts[topics.places[kept.topics]] + kept.partitions
-    # What a topic does not have is numbered behind all that there is.
+    # Partitions that their topics do not have get numbers after all existing ones.
     numbers[strange] = topics.total + np.arange(np.count_nonzero(strange))
     owner = np.full(topics.total + np.count_nonzero(strange), NOBODY, np.int64)
     # A member that may not keep a partition stays its owner to Kafka, where another keeps it too.
@@ -138,9 +138,9 @@ def rows_of(problem: Problem, topics: NumberedTopics, kept: Rows, state: State, 
     if not state.is_strange:
         return topics.rows(members, numbers)
     real = numbers < topics.total
-    found = topics.rows(members, np.where(real, numbers, 0))
+    rows = topics.rows(members, np.where(real, numbers, 0))
     row_of = {number: row for row, number in enumerate(state.kept.tolist())}
     for at in np.flatnonzero(~real).tolist():
         row = row_of[int(numbers[at])]
-        found.topics[at], found.partitions[at] = kept.topics[row], kept.partitions[row]
-    return found
+        rows.topics[at], rows.partitions[at] = kept.topics[row], kept.partitions[row]
+    return rows

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from udfs.assignors.questions.problems import ABSENT
+from udfs.assignors.questions.problems import ABSENT, Rows
 from udfs.assignors.questions.specs import Release
 from udfs.assignors.registry import FIRST_CLIENTS
 from udfs.assignors.sticky_steps.member_data import last_generation
@@ -107,13 +107,22 @@ def generations_were_reset(evidence: Evidence) -> bool:
     return len(reset) > 1
 
 
+def is_of_release(evidence: Evidence, since: Release, before: Release) -> bool:
+    """Whether the rules of a release of that time give the record."""
+    return evidence.release is not None and since <= evidence.release < before
+
+
+def newest_of_equal(evidence: Evidence, since: Release, before: Release) -> Rows | None:
+    """What the newest release assigns, if the subscriptions are equal and a release of that time gives the record."""
+    if not evidence.is_sticky or not is_of_release(evidence, since, before) or not evidence.has_one_subscription:
+        return None
+    return evidence.newest.rows
+
+
 def moved_more_than_needed(evidence: Evidence) -> bool:
     """KAFKA-12464: the constrained algorithm before 3.0 took partitions from full members, or left sizes uneven."""
-    release = evidence.release
-    if not evidence.is_sticky or release is None or not CONSTRAINED_SINCE <= release < EVEN_SINCE:
-        return False
-    newest = evidence.newest.rows
-    if not evidence.has_one_subscription or newest is None:
+    newest = newest_of_equal(evidence, CONSTRAINED_SINCE, EVEN_SINCE)
+    if newest is None:
         return False
     kept = sum(members[0] in evidence.claimants.get(each, ()) for each, members in evidence.owners.items())
     rows = zip(newest.members.tolist(), newest.topics.tolist(), newest.partitions.tolist(), strict=True)
@@ -124,8 +133,7 @@ def moved_more_than_needed(evidence: Evidence) -> bool:
 
 def owned_lists_are_unsorted(evidence: Evidence) -> bool:
     """KAFKA-12898: which partitions stay depended on the order in which a member listed what it had."""
-    release = evidence.release
-    if not evidence.is_cooperative or release is None or not CONSTRAINED_SINCE <= release < SORTED_SINCE:
+    if not evidence.is_cooperative or not is_of_release(evidence, CONSTRAINED_SINCE, SORTED_SINCE):
         return False
     rows = evidence.of.owned
     names = evidence.of.topics
@@ -136,11 +144,8 @@ def owned_lists_are_unsorted(evidence: Evidence) -> bool:
 
 def topics_are_uneven(evidence: Evidence) -> bool:
     """KAFKA-16277: members kept whole topics. Their sizes are even in total, but far from even topic by topic."""
-    release = evidence.release
-    if not evidence.is_sticky or release is None or not EVEN_SINCE <= release < BY_PARTITION_SINCE:
-        return False
-    newest = evidence.newest.rows
-    if not evidence.has_one_subscription or newest is None:
+    newest = newest_of_equal(evidence, EVEN_SINCE, BY_PARTITION_SINCE)
+    if newest is None:
         return False
     members = len(evidence.of.members)
     ours = spread_by_topic(evidence.of.assigned, members)
@@ -197,8 +202,7 @@ def unequal_subscriptions_took_long(evidence: Evidence) -> bool:
 
 def balance_was_too_strict(evidence: Evidence) -> bool:
     """KAFKA-15106: from 3.0 to 3.5.1, partitions of unequal subscriptions moved back and forth without end."""
-    release = evidence.release
-    is_met = release is not None and EVEN_SINCE <= release < LEVEL_BY_ONE_SINCE
+    is_met = is_of_release(evidence, EVEN_SINCE, LEVEL_BY_ONE_SINCE)
     return is_slow(evidence) and is_met and not evidence.has_one_subscription
 
 

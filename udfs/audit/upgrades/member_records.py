@@ -1,14 +1,12 @@
 """Of the records of groups what upgrades need: of each member only how it takes part."""
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.records import GroupType
-from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import About
@@ -79,21 +77,7 @@ def classic_values(read: ClassicColumns) -> Iterator[tuple[str, Record]]:
     values = zip(
         *(read.column(name) for name in ("protocol_type", "generation", "protocol")), classic_members(read), strict=True
     )
-    for (group_id, offset, time, batch, epoch, is_dead), value in zip(
-        zip(*read.places, strict=True), values, strict=True
-    ):
-        yield (
-            group_id,
-            Record(
-                offset=offset,
-                time=time,
-                batch=batch,
-                leader_epoch=epoch,
-                type=CLASSIC_TYPE,
-                member=None,
-                value=None if is_dead else ClassicValue(*value),
-            ),
-        )
+    return read.records(map(ClassicValue._make, values))
 
 
 def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:
@@ -105,8 +89,7 @@ def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:
         read.has_partitions.tolist(),
         read.has_assigned_data.tolist(),
     )
-    members = list(map(ClassicMember._make, zip(*columns, strict=True)))
-    return [tuple(members[first:last]) for first, last in pairwise(read.starts.tolist())]
+    return read.by_value([*map(ClassicMember._make, zip(*columns, strict=True))])
 
 
 def of_consumers(rows: pa.Table) -> pa.Table:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from schemas.declarations.fields import INT32_MAX
 from udfs.arrays.arrow_buffers import validity
-from udfs.decoding.messages.kernels import (
+from udfs.decoding.messages.filling.kernels import (
     CONTENT,
     IS,
     IS_TEXT,

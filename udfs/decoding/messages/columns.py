@@ -10,11 +10,11 @@ from schemas.declarations.fields import Layout
 from udfs.arrays.big_endian import Positions, Views
 from udfs.arrays.slices import Slices
 from udfs.decoding.messages.column_buffers import ColumnBuffers, Sizes
+from udfs.decoding.messages.filling.kernels import UUID_LETTERS
 from udfs.decoding.messages.kernels import (
     FITS,
     REPEATS_TAG,
     SIZE_OF_STATE,
-    UUID_LETTERS,
     read_messages,
 )
 from udfs.decoding.messages.programs import Program, program_of

@@ -1,27 +1,28 @@
 """The loop that reads messages into columns: it follows a program (`programs`) through each message."""
 
-import numpy as np
-
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.compiled import compiled
+from udfs.decoding.messages.filling.kernels import (
+    CONTENT,
+    IS_TEXT,
+    ITEMS,
+    LEVEL,
+    UUID_BYTES,
+    UUID_LETTERS,
+    put_nulls,
+    put_row,
+    put_uuid,
+)
 from udfs.decoding.steps.kernels import (
     PREFIX,
     UNFIT,
     Bytes,
     Table,
-    bytes_at,
     is_utf8,
     number_at,
-    put,
     put_slice,
     read_uvarint,
 )
-
-UUID_BYTES = 16
-UUID_LETTERS = 22
-ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
-# Two letters for each 12 bits.
-LETTER_PAIRS = np.stack([ALPHABET.repeat(64), np.tile(ALPHABET, 64)], axis=1).reshape(-1).view(np.uint16)
 
 # What a step of a program does.
 END, NUMBER, SLICE, UUID, LIST, NEXT, NUMBERS, OPTIONAL, TAGS, TAG, TAG_END = range(11)
@@ -32,11 +33,6 @@ OP, COLUMN, TO, PREFIX_SIZE, LOWEST, HIGHEST, WIDTH, SLOT = range(8)
 NUM_TAGS, TAG_NUMBER, LAST_COLUMN = PREFIX_SIZE, PREFIX_SIZE, LOWEST
 # How a message says whether an optional struct is there: not at all (it always is), by an int8, or by a varint.
 NO_MARKER, INT8_MARKER, VARINT_MARKER = range(3)
-
-# The numbers of a column: what it is made of, which rows it has, and where its buffers are in the memory of all.
-IS, LEVEL, VALUES, CONTENT, VALID, SIZE, ITEMS, IS_TEXT = range(8)
-OF_NUMBERS, OF_STRUCTS, OF_SLICES, OF_LISTS = range(4)
-NO_BUFFER = -1
 
 # What is kept of a list or of a section of tags while its elements are read.
 LEFT, SEEN, OUTER_END = range(3)
@@ -61,41 +57,6 @@ def read_length(data: Bytes, position: int, end: int, program: Table, step: int)
     if position == UNFIT or length < program[step, LOWEST] or length > program[step, HIGHEST]:
         return 0, UNFIT
     return length, position
-
-
-@compiled()
-def put_row(out: Bytes, columns: Table, at: int, row: int, value: int, is_valid: bool) -> None:
-    """A row of a column: a number, or where a string or list ends. VALUES: where that of row 0 is."""
-    if columns[at, IS] != OF_STRUCTS:
-        put(out, columns[at, VALUES] + row * columns[at, SIZE], np.uint64(value))
-    if columns[at, VALID] != NO_BUFFER:
-        out[columns[at, VALID] + row] = is_valid
-
-
-@compiled()
-def put_nulls(out: Bytes, columns: Table, first: int, end: int, level: int, place: Positions, used: Positions) -> None:
-    """NULL in each of these columns, except those of the elements of lists, which get no row."""
-    for at in range(first, end):
-        if columns[at, LEVEL] == level:
-            value = 0
-            if columns[at, IS] == OF_SLICES:
-                value = used[at]
-            elif columns[at, IS] == OF_LISTS:
-                value = place[columns[at, ITEMS]]
-            put_row(out, columns, at, place[level], value, False)
-
-
-@compiled()
-def put_uuid(data: Bytes, position: int, out: Bytes, content: int) -> None:
-    """Kafka's text for a uuid: URL-safe base64 without padding. Six bytes are eight letters; the last four are six."""
-    for word in range(3):
-        bits, letters = bytes_at(data, position + 6 * word, 56, -8), np.uint64(0)
-        if word == 2:
-            bits &= np.uint64(0xFFFFFFFF << 32)
-        for place in range(4):
-            pair = LETTER_PAIRS[int(bits >> np.uint64(52 - 12 * place) & np.uint64(0xFFF))]
-            letters |= np.uint64(pair) << np.uint64(16 * place)
-        put(out, content + 8 * word, letters)
 
 
 @compiled()

@@ -18,19 +18,15 @@ from schemas.declarations.fields import (
     Struct,
     layout,
 )
+from udfs.decoding.messages.filling.kernels import NO_BUFFER, OF_LISTS, OF_NUMBERS, OF_SLICES, OF_STRUCTS
 from udfs.decoding.messages.kernels import (
     END,
     INT8_MARKER,
     LIST,
     NEXT,
-    NO_BUFFER,
     NO_MARKER,
     NUMBER,
     NUMBERS,
-    OF_LISTS,
-    OF_NUMBERS,
-    OF_SLICES,
-    OF_STRUCTS,
     OPTIONAL,
     SLICE,
     TAG,

@@ -107,10 +107,10 @@ def read_records(
     row = 0
     for batch in range(len(num_records)):
         first_bad[batch] = NONE_BAD
-        position, behind = batch_start[batch], batch_end[batch]
+        position, records_end = batch_start[batch], batch_end[batch]
         for index in range(num_records[batch]):
-            length, body = read_varint(data, position, behind, LONGEST_INT32)
-            if body == BAD or length < SMALLEST_RECORD - 1 or length > behind - body:
+            length, body = read_varint(data, position, records_end, LONGEST_INT32)
+            if body == BAD or length < SMALLEST_RECORD - 1 or length > records_end - body:
                 position = BAD
                 break
             at, end = row + index, body + length
@@ -132,7 +132,7 @@ def read_records(
             if after != end and first_bad[batch] == NONE_BAD:
                 first_bad[batch] = index
             position = end
-        if position != behind:
+        if position != records_end:
             first_bad[batch] = BROKEN_CHAIN
         row += num_records[batch]
 

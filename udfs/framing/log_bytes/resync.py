@@ -68,11 +68,11 @@ class Resync:
     def window(self, number: int) -> Window:
         if number not in self.windows:
             first = number * WINDOW
-            self.windows[number] = self.judged(first, min(first + WINDOW, self.size - SHORTEST_LOOK + 1))
+            self.windows[number] = self.checked_window(first, min(first + WINDOW, self.size - SHORTEST_LOOK + 1))
         return self.windows[number]
 
-    def judged(self, first: int, behind: int) -> Window:
-        magic = self.views.data[first + 16 : max(behind, first) + 16]
+    def checked_window(self, first: int, end: int) -> Window:
+        magic = self.views.data[first + 16 : max(end, first) + 16]
         positions = np.flatnonzero(magic <= 2)
         magic = magic[positions]
         positions += first

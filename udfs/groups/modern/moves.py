@@ -24,7 +24,7 @@ def stop_reading(
             time=at.time,
             offset=at.offset,
             assignment_offset=assignment_offset,
-            is_told=False,
+            is_reported=False,
             end=end,
         )
 
@@ -39,7 +39,7 @@ def gain(group: Group, now: Modern, place: Place, member_id: str, at: Moment) ->
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
         before, idle, first = stop.member_id, milliseconds(stop.time, at.time), stop.offset
         # The time before the stop was counted where the stop was reported.
-        end = known_end(stop.time) if stop.is_told else stop.end
+        end = known_end(stop.time) if stop.is_reported else stop.end
     group.context.rows.add(row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first))
     is_counted = now.rebalance is not None and place[1] in COUNTED_ROLES
     group.context.rows.add(ending(place, end, is_counted))
@@ -60,13 +60,13 @@ def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOut
     """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
     first, that one may still assign them."""
     for place, stop in list(now.stops.items()):
-        if stop.assignment_offset != of.assignment_offset or stop.is_told:
+        if stop.assignment_offset != of.assignment_offset or stop.is_reported:
             continue
         group.context.rows.add(revoked_row(group, now, of.assignment_offset, place, stop, False))
         group.context.rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
         of.num_unowned += place[1] in COUNTED_ROLES
         if outcome == RebalanceOutcome.SUPERSEDED:
-            now.stops[place] = stop._replace(is_told=True)
+            now.stops[place] = stop._replace(is_reported=True)
         else:
             del now.stops[place]
 
@@ -76,7 +76,7 @@ def report_open_stops(group: Group, now: Modern, of: Rebalance, rows: RowsByTabl
     stops = [
         (place, stop)
         for place, stop in now.stops.items()
-        if stop.assignment_offset == of.assignment_offset and not stop.is_told
+        if stop.assignment_offset == of.assignment_offset and not stop.is_reported
     ]
     for place, stop in stops:
         rows.add(revoked_row(group, now, of.assignment_offset, place, stop, True))

@@ -52,12 +52,12 @@ def group_of(group: Group, record: Record) -> Modern | None:
     is_whole = group.context.gaps.is_complete(group.seen.get(GROUP_KEY, -1), record.offset)
     created = Modern(group_type, first, first, is_created=True) if is_whole else Modern(group_type)
     # A group that was of another type continues with everything it has.
-    created.is_partial = now is None and is_behind_hole(group, record)
+    created.is_partial = now is None and is_after_hole(group, record)
     group.now = created
     return created
 
 
-def is_behind_hole(group: Group, record: Record) -> bool:
+def is_after_hole(group: Group, record: Record) -> bool:
     """Whether records are missing between the group's newest record and this one."""
     before = max(group.seen.values(), default=-1)
     return any(before <= hole < record.offset for hole in group.context.holes)

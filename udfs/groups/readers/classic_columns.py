@@ -2,8 +2,10 @@
 members of the group. The replay, the audit and the progress of migrations each take the columns that they need. Lists
 keep their order."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +29,14 @@ from udfs.groups.readers.record_columns import (
     plain,
     text_lists,
 )
+from udfs.groups.readers.records import Record
+
+Member = TypeVar("Member")
 
 TYPE = 2
 # From this version on, a subscription contains the partitions that the member owns.
 OWNED_SINCE = 1
+NOTHING_LEFT_OUT: Mapping[int, str] = {}
 
 
 class ClassicColumns:
@@ -69,6 +75,30 @@ class ClassicColumns:
                 member_id = self.items.field("member_id")[at].as_py()
                 by_row.setdefault(row, []).append(f"{member_id} {verb} {some_of(names)}")
         return {row: some_of(names) for row, names in by_row.items()}
+
+    def records(
+        self, values: Iterable[Any], left_out: Mapping[int, str] = NOTHING_LEFT_OUT
+    ) -> Iterator[tuple[str, Record]]:
+        """A record for each row, with its group. `values`: by row; a tombstone has none."""
+        rows = zip(zip(*self.places, strict=True), values, strict=True)
+        for row, ((group_id, offset, time, batch, epoch, is_dead), value) in enumerate(rows):
+            yield (
+                group_id,
+                Record(
+                    offset=offset,
+                    time=time,
+                    batch=batch,
+                    leader_epoch=epoch,
+                    type=TYPE,
+                    member=None,
+                    value=None if is_dead else value,
+                    left_out=left_out.get(row),
+                ),
+            )
+
+    def by_value(self, members: Sequence[Member]) -> list[tuple[Member, ...]]:
+        """Those of each value."""
+        return [tuple(members[first:last]) for first, last in pairwise(self.starts.tolist())]
 
     # -- of each member, those of all values one after another
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from udfs.groups.readers.classic_columns import TYPE, ClassicColumns
+from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.negative_partitions import without_negative
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import PartitionLists, mask_invalid, texts_of
@@ -52,29 +52,11 @@ def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Recor
     if rows.num_rows == 0:
         return []
     read = ClassicColumns(rows)
-    left_out = read.left_out
     values = zip(
         *(read.column(name) for name in ("protocol_type", "generation", "protocol", "leader")), read.state_times,
         members_of(read, topics), strict=True,
     )  # fmt: skip
-    return [
-        (
-            group_id,
-            Record(
-                offset=offset,
-                time=time,
-                batch=batch,
-                leader_epoch=epoch,
-                type=TYPE,
-                member=None,
-                value=None if is_dead else ClassicValue(*value),
-                left_out=left_out.get(row),
-            ),
-        )
-        for row, ((group_id, offset, time, batch, epoch, is_dead), value) in enumerate(
-            zip(zip(*read.places, strict=True), values, strict=True)
-        )
-    ]
+    return [*read.records(map(ClassicValue._make, values), read.left_out)]
 
 
 def members_of(read: ClassicColumns, topics: TopicCodes) -> list[tuple[ClassicMember, ...]]:
@@ -88,8 +70,7 @@ def members_of(read: ClassicColumns, topics: TopicCodes) -> list[tuple[ClassicMe
         read.subscription_field("rack_id"),
         assigned_partitions(read, topics, known),
     )
-    members = list(map(ClassicMember._make, zip(*columns, strict=True)))
-    return [tuple(members[first:last]) for first, last in pairwise(read.starts.tolist())]
+    return read.by_value([*map(ClassicMember._make, zip(*columns, strict=True))])
 
 
 def assigned_partitions(read: ClassicColumns, topics: TopicCodes, known: dict[bytes, Tps]) -> list[Tps | None]:

@@ -1,5 +1,5 @@
 """Pauses Python's cycle collector while many rows are made. It would scan all of them again and again, for three times
-the work. A replay makes no cycles, so nothing is left behind."""
+the work. A replay makes no cycles, so there is no garbage of them."""
 
 import gc
 from collections.abc import Iterator

@@ -111,7 +111,7 @@ class Stop(NamedTuple):
     offset: int
     # The assignment that took it away. None: the member left, so it is the next assignment.
     assignment_offset: int | None
-    is_told: bool = False
+    is_reported: bool = False
     # When the member stopped reading it.
     end: ReadingEnd | None = None
 

@@ -23,20 +23,18 @@ from udfs.rules.findings.day_rows import Findings, day_rows, in_order
 from udfs.rules.findings.odd_owners import odd_owners
 from udfs.rules.findings.odd_values import odd_values
 from udfs.rules.findings.steps_back import rewind_findings
+from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge
 from udfs.rules.offset_resets.offset_moves import Moves
 
 
-class CommitFindings:
+class CommitFindings(Measure):
     """Of the UTC day of `settled_from`, in microseconds, and of later days; None: of all. A day is counted as a whole,
     so the history must hold it as a whole. Columns of commit_findings without those that the job adds."""
 
     def __init__(self, settled_from: int | None, judge: Judge) -> None:
         self.since, self.judge = day_of(settled_from), judge
-        self.found: list[pa.Table] = []
-
-    def look(self, history: PartitionHistory) -> None:
-        pass
+        self.day_rows: list[pa.Table] = []
 
     def take(self, history: PartitionHistory) -> None:
         commits = counted_commits(history, self.since)
@@ -46,10 +44,10 @@ class CommitFindings:
             *value_findings(history, commits),
             *rewind_findings(history, self.judge.rewinds(history)),
         ]
-        self.found.append(day_rows(findings, history.offsets_partition))
+        self.day_rows.append(day_rows(findings, history.offsets_partition))
 
     def rows(self, history: PartitionHistory) -> pa.Table:
-        return in_order(pa.concat_tables(self.found))
+        return in_order(pa.concat_tables(self.day_rows))
 
 
 def day_of(time: int | None) -> int | None:

@@ -31,8 +31,8 @@ def findings(history: PartitionHistory, kind: CommitFindingKind, moves: Moves) -
 
 
 def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
-    """The partition moved a short time ago, its new owner has committed, and this commit goes back behind that, but not
-    behind what the previous owner had committed: as that one would, which has not noticed yet."""
+    """The partition moved a short time ago and its new owner has committed. This commit is lower than that, but not
+    lower than the previous owner's: it is probably from the previous owner, which has not noticed the move yet."""
     owned = history.table("ownership_intervals")
     owner = owners(history, moves)
     since = at(numbers(owned.column("from_time")), owner)

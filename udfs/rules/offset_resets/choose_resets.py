@@ -64,7 +64,7 @@ class Judge:
         """Some of the raw commits of all keys, each once."""
         self.written.append(commits_of_operation(commits, self.all_moves))
 
-    def judged(self, history: PartitionHistory) -> "JudgedMoves":
+    def judged_moves(self, history: PartitionHistory) -> "JudgedMoves":
         """Of all keys."""
         if self.known is None:
             nothing = np.zeros(len(self.all_moves.place), np.int64)
@@ -73,13 +73,13 @@ class Judge:
 
     def rewinds(self, history: PartitionHistory) -> Moves:
         """Those of the keys of the history."""
-        judged, number = self.judged(history), history.keys.number
+        judged, number = self.judged_moves(history), history.keys.number
         first = sum(len(each.place) for each in self.moves[:number])
         which = np.arange(first, first + len(self.moves[number].place))
         return judged.moves.take(which[(judged.moves.is_back & ~judged.is_reset)[which]])
 
     def resets(self, history: PartitionHistory) -> Moves:
-        judged = self.judged(history)
+        judged = self.judged_moves(history)
         return judged.moves.take(np.flatnonzero(judged.is_reset))
 
 

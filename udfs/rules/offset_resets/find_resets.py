@@ -12,6 +12,7 @@ from schemas.words.lag import ResetActor, ResetKind
 from udfs.arrays.nullable import NONE
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge, JudgedMoves, actors
 from udfs.rules.offset_resets.removals import removal_rows, removed_offsets
 from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, table_of
@@ -20,7 +21,7 @@ from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, t
 LIKELY_SCORE = 4
 
 
-class Resets:
+class Resets(Measure):
     """Of operations at `settled_from` or later, in microseconds; None: of all. Columns of offset_resets without those
     that the job adds."""
 
@@ -28,14 +29,11 @@ class Resets:
         self.settled_from, self.judge = settled_from, judge
         self.removed: list[pa.Table] = []
 
-    def look(self, history: PartitionHistory) -> None:
-        pass
-
     def take(self, history: PartitionHistory) -> None:
         self.removed.append(removed_offsets(history, self.settled_from))
 
     def rows(self, history: PartitionHistory) -> pa.Table:
-        moved = table_of(move_events(history, self.judge.judged(history)), history.offsets_partition)
+        moved = table_of(move_events(history, self.judge.judged_moves(history)), history.offsets_partition)
         return in_order(pa.concat_tables([removal_rows(self.removed, history.offsets_partition), moved]))
 
 

@@ -16,7 +16,8 @@ from udfs.sentences.durations import SECOND, clock_time, in_words
 @dataclass(frozen=True)
 class OwnRules:
     """`window_s`: how far back rewinds, members, commits and snapshots count. `silence_factor`: silence is longer than
-    so many times the usual gap between commits. `least_repeats`: commits of one offset before it stands still."""
+    so many times the usual gap between commits. `least_repeats`: how many commits of one offset mean that it
+    does not move."""
 
     window_s: int = 3600
     allowed_lag: int = 0
@@ -91,7 +92,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """`since`: since when it stands still or falls behind; None: it does not."""
+    """`since`: since when its offset does not move, or its lag grows; None: neither."""
 
     verdict: LagVerdict
     rule: OwnRule
@@ -131,7 +132,7 @@ def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | No
 
 
 def is_log_old(standing: Standing, rules: OwnRules) -> bool:
-    """Whether more time lies behind the end of the log than a silence may last that means nothing."""
+    """Whether the log ended so long ago that a group of this cadence would have committed since."""
     usual = 0 if standing.cadence is None else usual_silence(standing, rules)
     return standing.now - standing.heard_until > max(usual, rules.least_time_lag)
 

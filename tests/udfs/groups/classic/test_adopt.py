@@ -8,7 +8,8 @@ from udfs.groups.classic import classic_groups
 from udfs.groups.history.intervals import MemberStretch, OwnerStretch
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import RowsByTable
-from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.groups.readers.classic_columns import TYPE
+from udfs.groups.readers.classic_records import ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.group import Context, Group

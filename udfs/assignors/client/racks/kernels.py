@@ -1,7 +1,7 @@
 """The client's `range` for members and replicas that name their racks, as loops (RangeAssignor.java, from 3.5).
 
 Partitions are numbered topic by topic, by name. An audience is a set of members that subscribe to the same topics; its
-members stand in the order in which they are served, and are numbered in it.
+members are in the order in which they are served, and are numbered in it.
 """
 
 from typing import Any
@@ -19,10 +19,10 @@ Flags = NDArray[np.bool_]
 @compiled(allocates=False, inlines=False)
 def may_have(rack: int, number: int, set_starts: Longs, set_codes: Codes) -> bool:
     """Whether a replica of a partition is in a rack; a member without a rack may have any."""
-    found = rack == NOTHING
+    may = rack == NOTHING
     for at in range(set_starts[number], set_starts[number + 1]):
-        found = found or bool(set_codes[at] == rack)
-    return found
+        may = may or bool(set_codes[at] == rack)
+    return may
 
 
 @compiled(allocates=False, inlines=False)

@@ -4,7 +4,7 @@ Kafka's assignors pass such maps on and walk them, so their order decides who ke
 map as soon as it changes something in it (AssignorHelpers.deepCopyAssignment). What nothing is done to is walked as it
 was made of its record.
 
-What each member has is its rows; a set is rows of one topic that stand together. Topics are numbers.
+What each member has is its rows; a set is rows of one topic, one after another. Topics are numbers.
 """
 
 from typing import Any, Final
@@ -251,7 +251,7 @@ def walked_maps(
     """Writes the rows of every member of a group as its map is walked after the member's steps (Map.entrySet); returns
     how many they are.
 
-    What a member has, in the order of its record, and what is done to it stands from its start to the next one's.
+    What a member has, in the order of its record, and what is done to it is from its start to the next one's.
     `steps`: their kinds, topics and partitions. What is taken must be there; `may_repeat`: what is added may be there.
     `made_for`: how many partitions the set is made for that comes with a topic. `are_walked`: members whose rows stand
     as their maps are walked, not as in the record.

@@ -166,7 +166,7 @@ def unassigned(topics: Codes, partitions: Codes, places: Longs, firsts: Longs, c
     """The numbers that nobody keeps (getUnassignedPartitions).
 
     Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members keep, is
-    never met: all that is kept behind it counts as unassigned too.
+    never met: every partition that is kept after it counts as unassigned too.
     """
     is_kept, limit = np.zeros(total, np.bool_), NO_LIMIT
     for row in range(len(topics)):
@@ -182,21 +182,21 @@ def unassigned(topics: Codes, partitions: Codes, places: Longs, firsts: Longs, c
             partition = int(partitions[row])
             if 0 <= partition < counts[topics[row]] and (places[topics[row]] << 32) + partition <= limit:
                 is_kept[firsts[topics[row]] + partition] = True
-    found, size = np.empty(total, np.int64), 0
+    not_kept, size = np.empty(total, np.int64), 0
     for number in range(total):
         if not is_kept[number]:
-            found[size] = number
+            not_kept[size] = number
             size += 1
-    return found[:size]
+    return not_kept[:size]
 
 
 @compiled(allocates=False, inlines=False)
-def list_kind(by_id: Longs, place_of: Longs, kinds: Longs, kind: int, found: Longs) -> int:
+def list_kind(by_id: Longs, place_of: Longs, kinds: Longs, kind: int, places: Longs) -> int:
     """Lists the places of the members of a kind, by id; returns how many they are."""
     size = 0
     for member in by_id:
         if kinds[place_of[member]] == kind:
-            found[size] = place_of[member]
+            places[size] = place_of[member]
             size += 1
     return size
 

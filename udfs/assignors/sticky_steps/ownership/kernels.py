@@ -1,6 +1,7 @@
 """Which claims of the members of a sticky group are believed (AbstractStickyAssignor.java), as loops.
 
-Partitions are numbered topic by topic. Those that their topics do not have are numbered behind all that there are.
+Partitions are numbered topic by topic. Those that their topics do not have get numbers after all
+existing ones.
 """
 
 from typing import Any
@@ -124,11 +125,11 @@ def believed_rows(
     is_believed, _ = believe(
         walked, row_starts, numbers, num_numbers, generations, others, highest, drops_old, remembers_losers
     )
-    found = np.empty((3, len(topics)), np.int32)
+    believed = np.empty((3, len(topics)), np.int32)
     at = 0
     for member in walked:
         for row in range(row_starts[member], row_starts[member + 1]):
             if is_believed[row]:
-                found[0, at], found[1, at], found[2, at] = member, topics[row], partitions[row]
+                believed[0, at], believed[1, at], believed[2, at] = member, topics[row], partitions[row]
                 at += 1
-    return found[0, :at].copy(), found[1, :at].copy(), found[2, :at].copy()
+    return believed[0, :at].copy(), believed[1, :at].copy(), believed[2, :at].copy()

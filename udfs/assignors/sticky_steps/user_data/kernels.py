@@ -37,10 +37,10 @@ def size_at(data: Bytes, at: int, end: int, size: int) -> int:
 @compiled(allocates=False, inlines=False)
 def bucket_of(data: Bytes, first: int, end: int, buckets: int) -> int:
     """Where the search for a name begins."""
-    found = 0
+    code = 0
     for at in range(first, end):
-        found = (31 * found + int(data[at])) & 0xFFFFFFFF
-    return (found ^ found >> 16) & (buckets - 1)
+        code = (31 * code + int(data[at])) & 0xFFFFFFFF
+    return (code ^ code >> 16) & (buckets - 1)
 
 
 @compiled(allocates=False, inlines=False)

@@ -53,14 +53,14 @@ def audiences_of(walked: Longs, classes: Codes, takes: Flags) -> Any:
 def split_audiences(takes: Flags, own: int, audience_of: Longs) -> int:
     """Numbers the sets anew, from 0 on, by one more class of members; returns how many they are."""
     # Of each old number the new ones: of topics that the class does not take, and of those that it takes.
-    found = np.full((2, len(audience_of)), -1)
+    new_numbers = np.full((2, len(audience_of)), -1)
     numbered = 0
     for topic in range(len(audience_of)):
         is_taken = 1 if takes[own, topic] else 0
-        if found[is_taken, audience_of[topic]] < 0:
-            found[is_taken, audience_of[topic]] = numbered
+        if new_numbers[is_taken, audience_of[topic]] < 0:
+            new_numbers[is_taken, audience_of[topic]] = numbered
             numbered += 1
-        audience_of[topic] = found[is_taken, audience_of[topic]]
+        audience_of[topic] = new_numbers[is_taken, audience_of[topic]]
     return numbered
 
 

@@ -9,14 +9,14 @@ from udfs.arrays.compiled import compiled
 from udfs.assignors.java.tree.kernels import Longs
 
 NOBODY: Final = -1
-# The state of a balancer. The least loaded stand in a range at the front of the order, which grows by those whose load
+# The state of a balancer. The least loaded are a range at the front of the order, which grows by those whose load
 # is the next level; the most loaded at the end. The order itself is that of the beginning.
 LEAST_END, NEXT_LEAST, LEAST_LEVEL, MOST_START, MOST_END, NEXT_MOST, MOST_LEVEL = range(7)
 
 
 @compiled(inlines=False)
 def sort_by_load(members: Longs, loads: Longs, tallies: Longs, order: Longs) -> None:
-    """The least loaded first, then as they stand (memberComparator)."""
+    """The least loaded first; equal ones keep their order (memberComparator)."""
     lowest, highest = loads[members[0]], loads[members[0]]
     for member in members:
         lowest, highest = min(lowest, loads[member]), max(highest, loads[member])

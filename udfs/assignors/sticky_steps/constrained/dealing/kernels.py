@@ -18,10 +18,10 @@ NO_ROOM: Final = 2
 @compiled(allocates=False, inlines=False)
 def is_near(member: int, number: int, rack_of: Codes, set_starts: Longs, set_codes: Codes) -> bool:
     """Whether a replica of a partition is in the member's rack; a member without a rack is near nothing."""
-    found = False
+    is_in_rack = False
     for at in range(set_starts[number], set_starts[number + 1]):
-        found = found or bool(set_codes[at] == rack_of[member])
-    return found
+        is_in_rack = is_in_rack or bool(set_codes[at] == rack_of[member])
+    return is_in_rack
 
 
 @compiled(allocates=False, inlines=False)
@@ -65,32 +65,32 @@ def deal_near(
     receivers: Longs,
 ) -> Any:
     """Gives what it can to members that are near. Returns how many partitions it gave, and how many members are left
-    below and even; the partitions that are left stand first in `numbers` then."""
+    below and even; the partitions that are left are then the first in `numbers`."""
     most, turn, num_given, num_left = least + (extra > 0), 0, 0, 0
     for place in range(len(numbers)):
         number = numbers[place]
-        found = next_near(below, num_below, turn, number, rack_of, set_starts, set_codes)
-        if found != NOTHING:
-            member = below[found]
+        near = next_near(below, num_below, turn, number, rack_of, set_starts, set_codes)
+        if near != NOTHING:
+            member = below[near]
             held[member] += 1
             if held[member] < least:
-                found += 1
+                near += 1
             else:
-                num_below = take_out(below, num_below, found)
+                num_below = take_out(below, num_below, near)
                 if held[member] < most and (num_full < extra or not counts_full):
                     even[num_even] = member
                     num_even += 1
-            turn = found % num_below if num_below else 0
+            turn = near % num_below if num_below else 0
         else:
-            found = next_near(even, num_even, 0, number, rack_of, set_starts, set_codes)
-            if found == NOTHING:
+            near = next_near(even, num_even, 0, number, rack_of, set_starts, set_codes)
+            if near == NOTHING:
                 numbers[num_left] = number
                 num_left += 1
                 continue
-            member = even[found]
+            member = even[near]
             held[member] += 1
             if held[member] == most:
-                num_even = take_out(even, num_even, found)
+                num_even = take_out(even, num_even, near)
                 num_full += 1
                 if num_full == extra and counts_full:
                     num_even = 0

@@ -1,0 +1,1 @@
+"""Steps of the loop that reads messages: writing rows of columns."""

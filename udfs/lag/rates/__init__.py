@@ -1,0 +1,1 @@
+"""Rates of groups and topics in buckets of time, rows of consumption_rates. Start at `rates`."""
