@@ -34,7 +34,7 @@ OFFSETS, COMMITS = "offset_history", "offset_commits"
 WHOLE = ("history_coverage", "group_state_intervals")
 # Of both tables at once: a share with fewer is one range. A range of larger shares has about `RANGE_ROWS`: what was
 # read and what is made of it stay near each other in memory, which does not become one piece again.
-MOST_ROWS, RANGE_ROWS = 1_200_000, 400_000
+MOST_ROWS, RANGE_ROWS = 900_000, 400_000
 # For tables with rows about times: the records that begin and end a row, and their times.
 RECORDS_AND_TIMES = (
     ("from_offset", "from_time"),
