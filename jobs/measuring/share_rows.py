@@ -4,6 +4,7 @@ many commits one group has."""
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -26,13 +27,14 @@ from udfs.lag.partition_history import READ, PartitionHistory, Reach, named_topi
 
 # The name of a table, and some of its rows.
 Piece = tuple[str, pa.Table]
+Rows = TypeVar("Rows", Piece, pa.Table)
 
 OFFSETS, COMMITS = "offset_history", "offset_commits"
 # Small tables of which old rows count too: since when the log is known, and the last known type of a group.
 WHOLE = ("history_coverage", "group_state_intervals")
 # Of both tables at once: a share with fewer is one range. A range of larger shares has about `RANGE_ROWS`: what was
 # read and what is made of it stay near each other in memory, which does not become one piece again.
-MOST_ROWS, RANGE_ROWS = 1_200_000, 400_000
+MOST_ROWS, RANGE_ROWS = 900_000, 400_000
 # For tables with rows about times: the records that begin and end a row, and their times.
 RECORDS_AND_TIMES = (
     ("from_offset", "from_time"),
@@ -98,7 +100,8 @@ class ShareRows:
         self.is_late |= any(map(self.settled.is_changed_by, self.tables.values()))
         if are_all:
             offsets, commits = ([rows for name, rows in first if name == each] for each in (OFFSETS, COMMITS))
-            self.newest = self.history_of(EVERY_KEY, offsets, commits)
+            first.clear()
+            self.newest = self.history_of(EVERY_KEY, handed_over(offsets), handed_over(commits))
 
     def __enter__(self) -> "ShareRows":
         return self
@@ -175,7 +178,7 @@ def first_pieces(pieces: Iterator[Piece], most_rows: int) -> tuple[list[Piece], 
     return first, True
 
 
-def handed_over(pieces: list[Piece]) -> Iterator[Piece]:
+def handed_over(pieces: list[Rows]) -> Iterator[Rows]:
     """One after the other, each free as soon as the reader has done with it."""
     pieces.reverse()
     while pieces:

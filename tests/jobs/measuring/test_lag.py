@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 from jobs import cli
 from schemas.contract.tables import TABLES
-from schemas.tables.lag import GROUP_VERDICTS
+from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import audited_sample
 from tests.jobs.ingested import ROOT, ingest, rows, versions
@@ -140,6 +142,22 @@ def test_keys_in_ranges_give_the_same_rows(whole: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("jobs.measuring.share_rows.RANGE_ROWS", 1)
     measure(whole, "--full")
     assert_same(before, measured(whole), "ranges")
+    assert_points_in_order(whole)
+
+
+def assert_points_in_order(warehouse: Path) -> None:
+    """Each group's in each file. Of topics only ids may be known: their order is unknown."""
+    compared = 0
+    for file in DeltaTable(warehouse / LAG_POINTS.folder).file_uris():
+        by_group: dict[str, list[tuple[Any, ...]]] = {}
+        for row in pq.read_table(file, partitioning=None).to_pylist():
+            if row["topic"] is not None:
+                key = (row["topic"], row["partition"], row["snapshot_time"])
+                by_group.setdefault(row["group_id"], []).append(key)
+        for keys in by_group.values():
+            assert keys == sorted(keys)
+            compared += len({key[:2] for key in keys}) > 1
+    assert compared > 5
 
 
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.soak)])
