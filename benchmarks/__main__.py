@@ -70,6 +70,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "replay": replay.measure,
     "replay-linear": replay.measure_linear,
     "replay-more": replay.measure_more,
+    "replay-cost": replay.measure_cost,
     "assignments": assignments.measure,
     "lag": lag.measure,
     "audit": audit.measure,

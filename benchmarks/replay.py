@@ -5,13 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.commands import groupscope, ingest_command, new_warehouse, seconds_of
+from benchmarks.durations import Bound, Duration
 from benchmarks.ingest import COMPRESSED_SHARE, SEGMENT_BYTES
+from benchmarks.processor_time import processor_seconds_of
 from benchmarks.rounds import Goal, Measured
 from benchmarks.run import Run
+from benchmarks.shapes import FEW_KEYS, MANY_KEYS
 from schemas.words.records import OFFSETS_TOPIC
 
 RECORDS = 10_000_000
 PARTITIONS = 8
+# Logs of commits: how many records, and what one may take of a processor.
+COMMIT_LOGS = {FEW_KEYS: (10_000_000, Bound(1e-6, 0.7e-6)), MANY_KEYS: (3_000_000, Bound(2e-6, 1.3e-6))}
 # What the first run does not get to see.
 HELD_BACK_SHARE = 0.01
 
@@ -73,6 +78,28 @@ def measure_more(run: Run) -> Measured:
     name = f"replay of about {HELD_BACK_SHARE:.0%} more, start-up counted"
     return Measured(
         name, f"the first, of {records:,}", "runs/h", 3600 / seconds[1], 3600 / seconds[0], Goal(5.0, 10.0), 1
+    )
+
+
+def measure_cost(run: Run) -> list[Duration]:
+    return [cost_of(run, shape, records, bound) for shape, (records, bound) in COMMIT_LOGS.items()]
+
+
+def cost_of(run: Run, shape: str, most_records: int, bound: Bound) -> Duration:
+    """Processor time of a record, by one worker, the least of all rounds."""
+    records = run.records or most_records
+    folder = run.segments(records, partitions=PARTITIONS, shape=shape)[0].parent.parent
+    rounds = [ingest_and_replay_cost(run, folder) for _ in range(min(run.rounds, 3))]
+    ingest, replay = (min(times) / records for times in zip(*rounds, strict=True))
+    name = f"processor time of a record in a replay of {records:,}, {shape}; rival: in their ingest"
+    return Duration(name, replay, bound if records == most_records else None, ingest)
+
+
+def ingest_and_replay_cost(run: Run, folder: Path) -> tuple[float, float]:
+    warehouse = new_warehouse(run.folder)
+    ingest = [*ingest_command(f"segments:{folder}", warehouse), "--workers", "1"]
+    return processor_seconds_of(ingest), processor_seconds_of(
+        groupscope("replay", "--warehouse", warehouse, "--workers", "1")
     )
 
 

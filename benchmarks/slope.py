@@ -1,10 +1,6 @@
 """What an audit costs for 1, 10 and 100 million records of the same shape, whole and by step."""
 
-import ctypes
-import os
-import resource
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from deltalake import DeltaTable
@@ -12,6 +8,7 @@ from deltalake import DeltaTable
 from benchmarks.audit import audit_command, source
 from benchmarks.commands import new_warehouse, seconds_of
 from benchmarks.durations import Bound, shown
+from benchmarks.processor_time import adopt_orphans, processor_seconds
 from benchmarks.run import Run
 
 RECORDS = 100_000_000
@@ -89,18 +86,3 @@ def steps(warehouse: str, records: int, whole: float) -> Iterator[StepCost]:
         rest -= seconds
         yield StepCost(row["job"], records, seconds)
     yield StepCost(REST, records, rest)
-
-
-def adopt_orphans() -> None:
-    """Workers' parent ends after the command does. From now on it is waited for here, so that its time counts."""
-    set_child_subreaper = 36
-    ctypes.CDLL(None).prctl(set_child_subreaper, 1)
-
-
-def processor_seconds() -> float:
-    """Of all commands so far, with all of their processes."""
-    with suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

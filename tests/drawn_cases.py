@@ -2,7 +2,8 @@
 `make soak`, which runs all. A run that names its tests draws nothing.
 
 Tests of one file that have equally many cases get the same ones, so that what a module's fixture makes for a case is
-made for few."""
+made for few. Where they have not, `@pytest.mark.drawn_parameter("place", 1)` draws so many values of a parameter first,
+the same ones for all tests of the file."""
 
 import os
 import random
@@ -24,11 +25,34 @@ def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) ->
     if any("::" in argument for argument in config.args):
         return
     runs_all = "soak" in config.option.markexpr.replace("not soak", "")
+    leave_out_values(items, runs_all=runs_all)
     for name, cases in drawn_tests(items).items():
         kept = [] if runs_all else drawn(cases, f"{draw_seed()} {name.partition('::')[0]}")
         for case in cases:
             if case not in kept:
                 case.add_marker(pytest.mark.soak)
+
+
+def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
+    found: defaultdict[tuple[str, str, int], defaultdict[int, list[pytest.Item]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for item in items:
+        for marker in item.iter_markers("drawn_parameter"):
+            name, number = marker.args
+            if isinstance(item, pytest.Function) and not item.get_closest_marker("soak") and has(item, name):
+                found[item.nodeid.partition("::")[0], name, number][item.callspec.indices[name]].append(item)
+    for (file, name, number), by_value in found.items():
+        values = sorted(by_value)
+        kept = (
+            [] if runs_all else random.Random(f"{draw_seed()} {file} {name}").sample(values, min(number, len(values)))
+        )
+        for case in (case for value in values if value not in kept for case in by_value[value]):
+            case.add_marker(pytest.mark.soak)
+
+
+def has(item: pytest.Function, parameter: str) -> bool:
+    return hasattr(item, "callspec") and parameter in item.callspec.indices
 
 
 def drawn_tests(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:

@@ -20,27 +20,35 @@ from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, flags, numbers
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
-from udfs.lag.partition_history import CODED, COMMITS, READ, only
+from udfs.lag.partition_history import CODED, COMMITS, READ, SUBJECT, only
 from udfs.lag.texts import KIND, encoded
 from udfs.lag.watermarks import COLUMNS as CAPTURED
 from udfs.lag.watermarks import Snapshots
 from udfs.log.leader_epochs import LeaderEpochs
 
 TO_TIME, ENDED_BY, COMMITTED = "to_time", "ended_by", "committed_offset"
+# Of both tables that have a row for each commit: the key, and what decides whether a row is needed.
+KEYS_OF_OFFSETS = (*SUBJECT, TO_TIME, ENDED_BY, COMMITTED)
+KEYS_OF_COMMITS = (*SUBJECT, OFFSET, "record_time", EPOCH)
 # Decoded tables of which only the newest record of each group counts.
 NEWEST = ("classic_group_metadata", "streams_group_topologies")
 
 
 def history_pieces(
-    name: str, files: Sequence[LogFile], wanted: Wanted, groups: Slice, from_time: int | None
+    name: str,
+    files: Sequence[LogFile],
+    wanted: Wanted,
+    groups: Slice,
+    from_time: int | None,
+    columns: Sequence[str] | None = None,
 ) -> Iterator[pa.Table]:
     """Rows of a history table in any order; of intervals, those that extend past the time. Text stays codes until the
     rows are selected and sorted: that takes a third of the time."""
     place = partition_column(TABLES[name])
-    as_codes = with_codes(schema_of(name, READ[name]))
+    as_codes = with_codes(schema_of(name, READ[name] if columns is None else columns))
     for file in files:
         if file.first_partition <= wanted.partition <= file.last_partition:
-            for rows in row_groups(file, name, [*READ[name], place, "cluster"], place, wanted.partition, from_time):
+            for rows in row_groups(file, name, [*as_codes.names, place, "cluster"], place, wanted.partition, from_time):
                 is_ours = pc.and_(
                     pc.equal(rows.column(place), wanted.partition), pc.equal(rows.column("cluster"), wanted.cluster)
                 )
@@ -92,8 +100,8 @@ def ended_before(parquet: pq.ParquetFile, group: int, from_time: int | None) -> 
     }
     if from_time is None or TO_TIME not in columns:
         return False
-    told, bounds = columns[TO_TIME].statistics, bounds_of(columns[TO_TIME])
-    if told is None or told.null_count or bounds is None:
+    statistics, bounds = columns[TO_TIME].statistics, bounds_of(columns[TO_TIME])
+    if statistics is None or statistics.null_count or bounds is None:
         return False
     is_over = bool(pa.scalar(bounds[1], pa.timestamp("us", "UTC")).value < from_time)
     is_last = COMMITTED in columns and bounds_of(columns[ENDED_BY]) != (OffsetEnd.COMMIT.value, OffsetEnd.COMMIT.value)
@@ -136,10 +144,10 @@ class RawCommits:
     groups: Slice
     since: Since | None
 
-    def pieces(self, clock: ClockWatch | None = None) -> Iterator[pa.Table]:
+    def pieces(self, clock: ClockWatch | None = None, columns: Sequence[str] = (*COMMITS, EPOCH)) -> Iterator[pa.Table]:
         """In any order, with copies and the epochs that tell which of them counts. `clock` looks at the records of all
         groups."""
-        schema = with_codes(schema_of("offset_commits", (*COMMITS, EPOCH)))
+        schema = with_codes(schema_of("offset_commits", columns))
         for rows in counting_rows(schema, self.files, self.wanted, self.opened, self.epochs):
             if clock is not None:
                 clock.look_at(numbers(rows.column(OFFSET)), numbers(rows.column("record_time")))

@@ -49,7 +49,7 @@ WRITTEN = WrittenTables(
 )
 INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", REPLAY_PROGRESS)
 # More rows at once would need more memory than a worker has.
-MOST_ROWS = 500_000
+MOST_ROWS = 400_000
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
 
 

@@ -1,12 +1,22 @@
 """The rows that a share is about, a range of keys after the other: so few at once that a worker can hold them, however
 many commits one group has."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
 
 import pyarrow as pa
 
-from jobs.measuring.partition_rows import RawCommits, commit_rows, history_pieces, history_rows, snapshots_of
+from jobs.measuring.partition_rows import (
+    KEYS_OF_COMMITS,
+    KEYS_OF_OFFSETS,
+    RawCommits,
+    commit_rows,
+    history_pieces,
+    history_rows,
+    snapshots_of,
+)
 from jobs.measuring.spilled_rows import SpilledRows
 from jobs.measuring.task_messages import MeasuringInput
 from jobs.replaying.task.messages import PartitionSlice
@@ -15,14 +25,18 @@ from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes
 from udfs.lag.key_ranges import EVERY_KEY, KeyRange, parts_by_range, ranges_of, rows_by_key
 from udfs.lag.partition_history import READ, PartitionHistory, Reach, named_topics
 
+# The name of a table, and some of its rows.
+Piece = tuple[str, pa.Table]
+Rows = TypeVar("Rows", Piece, pa.Table)
+
 OFFSETS, COMMITS = "offset_history", "offset_commits"
 # Small tables of which old rows count too: since when the log is known, and the last known type of a group.
 WHOLE = ("history_coverage", "group_state_intervals")
 # Of both tables at once: a share with fewer is one range. A range of larger shares has about `RANGE_ROWS`: what was
 # read and what is made of it stay near each other in memory, which does not become one piece again.
-MOST_ROWS, RANGE_ROWS = 1_200_000, 400_000
+MOST_ROWS, RANGE_ROWS = 900_000, 400_000
 # For tables with rows about times: the records that begin and end a row, and their times.
-TOLD = (
+RECORDS_AND_TIMES = (
     ("from_offset", "from_time"),
     ("to_offset", "to_time"),
     ("assignment_offset", "start_time"),
@@ -42,7 +56,7 @@ class Settled:
         written, or after a broker's clock went back."""
         if self.time is None or self.through_offset is None:
             return False
-        for offset, time in TOLD:
+        for offset, time in RECORDS_AND_TIMES:
             if {offset, time} <= {*rows.column_names}:
                 at = numbers(rows.column(time))
                 is_new = numbers(rows.column(offset)) > self.through_offset
@@ -55,29 +69,6 @@ class Settled:
         if self.time is None or self.through_offset is None:
             return False
         return any(each.begin < self.time and each.last_offset > self.through_offset for each in doubtful.doubts)
-
-
-@dataclass
-class Pieces:
-    """Pieces of both tables as long as they have few rows; then only how many rows each key has."""
-
-    kept: dict[str, list[pa.Table]] = field(default_factory=lambda: {OFFSETS: [], COMMITS: []})
-    counts: list[pa.Table] = field(default_factory=list)
-    num_rows: int = 0
-
-    @property
-    def are_few(self) -> bool:
-        return self.num_rows <= MOST_ROWS
-
-    def add(self, name: str, rows: pa.Table) -> None:
-        self.num_rows += rows.num_rows
-        self.kept[name].append(rows)
-        if not self.are_few:
-            self.counts += (rows_by_key(each) for pieces in self.kept.values() for each in pieces)
-            self.kept = {name: [] for name in self.kept}
-
-    def ranges(self) -> list[KeyRange]:
-        return [EVERY_KEY] if self.are_few else ranges_of(self.counts, RANGE_ROWS)
 
 
 @dataclass
@@ -97,20 +88,20 @@ class ShareRows:
     is_late: bool = False
 
     def __post_init__(self) -> None:
-        clock, pieces = ClockWatch(), Pieces()
-        for name, rows in self.both_tables(clock):
-            self.is_late |= self.settled.is_changed_by(rows)
-            self.num_commits += rows.num_rows if name == COMMITS else 0
-            pieces.add(name, rows)
+        clock = ClockWatch()
+        pieces = self.looked_at(self.both_tables(clock))
+        first, are_all = first_pieces(pieces, MOST_ROWS)
+        self.ranges = [EVERY_KEY] if are_all else self.ranges_of_keys()
+        if not are_all:
+            self.spill(chain(handed_over(first), pieces))
         self.doubtful = self.commits.doubtful(clock)
         self.tables = {name: history_rows(name, self.history_pieces(name)) for name in READ if name != OFFSETS}
         self.is_late |= self.settled.is_doubted_by(self.doubtful)
         self.is_late |= any(map(self.settled.is_changed_by, self.tables.values()))
-        self.ranges = pieces.ranges()
-        if pieces.are_few:
-            self.newest = self.history_of(EVERY_KEY, pieces.kept[OFFSETS], pieces.kept[COMMITS])
-        else:
-            self.spill()
+        if are_all:
+            offsets, commits = ([rows for name, rows in first if name == each] for each in (OFFSETS, COMMITS))
+            first.clear()
+            self.newest = self.history_of(EVERY_KEY, handed_over(offsets), handed_over(commits))
 
     def __enter__(self) -> "ShareRows":
         return self
@@ -125,19 +116,30 @@ class ShareRows:
             self.newest.made.clear()
         self.newest = None
 
-    def both_tables(self, clock: ClockWatch) -> Iterator[tuple[str, pa.Table]]:
+    def both_tables(self, clock: ClockWatch) -> Iterator[Piece]:
         for rows in self.history_pieces(OFFSETS):
             yield OFFSETS, rows
         for rows in self.commits.pieces(clock):
             yield COMMITS, rows
 
-    def history_pieces(self, name: str) -> Iterator[pa.Table]:
-        files, wanted = self.brief.files.get(name, ()), self.commits.wanted
-        return history_pieces(name, files, wanted, self.commits.groups, None if name in WHOLE else self.from_time)
+    def looked_at(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        for name, rows in pieces:
+            self.is_late |= self.settled.is_changed_by(rows)
+            self.num_commits += rows.num_rows if name == COMMITS else 0
+            yield name, rows
 
-    def spill(self) -> None:
-        """Reads all rows a second time: only now it is known where ranges end."""
-        for name, rows in self.both_tables(ClockWatch()):
+    def history_pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        files, wanted, groups = self.brief.files.get(name, ()), self.commits.wanted, self.commits.groups
+        return history_pieces(name, files, wanted, groups, None if name in WHOLE else self.from_time, columns)
+
+    def ranges_of_keys(self) -> list[KeyRange]:
+        """Reads a few columns of all rows before most rows are read: rows are written by range, and only counts show
+        where ranges end."""
+        keys = chain(self.history_pieces(OFFSETS, KEYS_OF_OFFSETS), self.commits.pieces(columns=KEYS_OF_COMMITS))
+        return ranges_of(map(rows_by_key, keys), RANGE_ROWS)
+
+    def spill(self, pieces: Iterable[Piece]) -> None:
+        for name, rows in pieces:
             for number, part in parts_by_range(self.ranges[0].bounds, rows):
                 self.spilled.write(name, number, part)
 
@@ -163,3 +165,21 @@ class ShareRows:
             keys=keys,
             reach=self.reach,
         )
+
+
+def first_pieces(pieces: Iterator[Piece], most_rows: int) -> tuple[list[Piece], bool]:
+    """Until they have more rows than that, and whether these are all."""
+    first, num_rows = [], 0
+    for piece in pieces:
+        first.append(piece)
+        num_rows += piece[1].num_rows
+        if num_rows > most_rows:
+            return first, False
+    return first, True
+
+
+def handed_over(pieces: list[Rows]) -> Iterator[Rows]:
+    """One after the other, each free as soon as the reader has done with it."""
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()

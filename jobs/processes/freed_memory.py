@@ -10,8 +10,11 @@ from functools import cache
 import pyarrow as pa
 
 # Of glibc's malloc.h.
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 MOST_KEPT = 1 << 30
+# Larger arrays are rare, and go back to the system: between them, smaller ones would leave gaps that no later large one
+# fits into. The library accepts no larger number.
+LARGEST_KEPT = 32 << 20
 
 
 @cache
@@ -19,6 +22,6 @@ def keep_memory() -> None:
     """Where the C library has no such settings everything works as before."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
     if set_option is not None:
-        set_option(M_MMAP_MAX, 0)
+        set_option(M_MMAP_THRESHOLD, LARGEST_KEPT)
         set_option(M_TRIM_THRESHOLD, MOST_KEPT)
         pa.set_memory_pool(pa.system_memory_pool())

@@ -44,8 +44,16 @@ def split_at_operation(tables: Window) -> tuple[Window, Window]:
     for (name, rows), mask in zip(tables.items(), masks, strict=True):
         for into, chosen in ((ready, ~mask), (held, mask)):
             if chosen.any():
-                into[name] = rows if chosen.all() else rows.filter(pa.array(chosen))
+                into[name] = chosen_rows(rows, chosen)
     return ready, held
+
+
+def chosen_rows(rows: pa.Table, is_chosen: np.ndarray) -> pa.Table:
+    """Nearly always they follow each other, so nothing is copied: one record may have 64 MB."""
+    places = np.flatnonzero(is_chosen)
+    if places[-1] - places[0] + 1 == len(places):
+        return rows.slice(places[0], len(places))
+    return rows.filter(pa.array(is_chosen))
 
 
 def may_go_on(tables: list[pa.Table]) -> list[np.ndarray]:

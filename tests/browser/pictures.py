@@ -3,19 +3,37 @@
     groupscope report --warehouse warehouse --report report
     python -m tests.browser.pictures report/index.html docs
 
-of the sample, after `make audit`. Look at them before you commit them.
+of the sample, after `make audit`. Look at them before you commit them. Each picture holds the texts that it shows, so
+that a test finds out when the report says something else.
 """
 
+import json
 import sys
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.chromium import arguments, chromium
 
 GROUP = "classic-killed"
 SETTLED_MS = 2_000
 SIZES = {"report.png": (1100, 640), "report-group.png": (1100, 1140)}
+# Of a PNG: its first bytes, what each chunk adds to its content, and the chunk of a text with its name.
+SIGNATURE, AROUND_CONTENT, TEXT_CHUNK = b"\x89PNG\r\n\x1a\n", 12, b"tEXt"
+NAME = b"texts\0"
+SHOWN_TEXTS = """() => {
+  const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const isInside = [...range.getClientRects()].some(each => each.bottom > 0 && each.top < innerHeight);
+    const isDrawn = node.parentElement.checkVisibility({visibilityProperty: true, opacityProperty: true});
+    if (isInside && isDrawn && node.data.trim()) texts.push(node.data.trim());
+  }
+  return texts;
+}"""
 
 
 def take(page: Path, folder: Path) -> None:
@@ -28,8 +46,32 @@ def take(page: Path, folder: Path) -> None:
                 tab.get_by_role("table").get_by_role("link", name=GROUP, exact=True).click()
                 # Parts above get their true heights while the page scrolls to this one.
                 tab.wait_for_timeout(SETTLED_MS)
-            tab.screenshot(path=folder / name)
+            (folder / name).write_bytes(with_texts(tab.screenshot(), shown_texts(tab)))
         browser.close()
+
+
+def shown_texts(tab: Page) -> list[str]:
+    return list(tab.evaluate(SHOWN_TEXTS))
+
+
+def with_texts(picture: bytes, texts: list[str]) -> bytes:
+    content = TEXT_CHUNK + NAME + json.dumps(texts).encode("ascii")
+    chunk = len(content[4:]).to_bytes(4, "big") + content + zlib.crc32(content).to_bytes(4, "big")
+    # The last chunk, which says that the picture ends, has no content.
+    return picture[:-AROUND_CONTENT] + chunk + picture[-AROUND_CONTENT:]
+
+
+def texts_of(picture: bytes) -> list[str]:
+    found = [content for kind, content in chunks(picture) if kind == TEXT_CHUNK and content.startswith(NAME)]
+    return list(json.loads(found[0].removeprefix(NAME))) if found else []
+
+
+def chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
+    place = len(SIGNATURE)
+    while place < len(picture):
+        size = int.from_bytes(picture[place : place + 4], "big")
+        yield picture[place + 4 : place + 8], picture[place + 8 : place + 8 + size]
+        place += AROUND_CONTENT + size
 
 
 if __name__ == "__main__":

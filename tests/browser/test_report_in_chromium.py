@@ -1,15 +1,21 @@
 """The report as a browser shows it: it opens without a network, runs nothing of others', and can be worked with."""
 
 import re
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
+from tests.browser.pictures import SIZES, texts_of
+
 pytestmark = pytest.mark.browser
 
 NARROW, PAPER = 360, 700
 VISIBLE_FINDINGS = ".findings > li:not([hidden])"
+DOCS = Path(__file__).parents[2] / "docs"
+# More than the links and labels that every report has.
+FEWEST_TEXTS = 20
 SERIOUS = ("serious", "critical")
 
 
@@ -216,3 +222,12 @@ def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser: Browser, short_repo
         tab.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
         assert tab.evaluate("document.documentElement.scrollWidth") <= NARROW
     context.close()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_pictures_of_the_docs_show_what_the_report_says(name: str, tab: Page, sample_report: str) -> None:
+    shown = texts_of((DOCS / name).read_bytes())
+    tab.goto(sample_report)
+    said = tab.evaluate("document.documentElement.textContent")
+    assert len(shown) > FEWEST_TEXTS
+    assert [text for text in shown if text not in said] == [], "take them again: tests/browser/pictures.py"

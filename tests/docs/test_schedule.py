@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import kubeflow_spark_api.models as operator
 import pytest
 import yaml
 from cronsim import CronSim
@@ -145,12 +144,18 @@ def test_the_dag_tries_again_what_may_pass(
 
 
 def test_the_spark_operator_knows_each_field() -> None:
+    # It takes a second, in each process that collects this file.
+    import kubeflow_spark_api.models as operator
+
     manifest = yaml.safe_load((SCHEDULE / "groupscope-spark.yaml").read_text())
     assert unknown_fields(manifest, operator.SparkV1beta2ScheduledSparkApplication) == []
     operator.SparkV1beta2ScheduledSparkApplication.from_json(json.dumps(manifest))
 
 
 def test_a_field_that_the_spark_operator_does_not_know_is_noticed() -> None:
+    # It takes a second, in each process that collects this file.
+    import kubeflow_spark_api.models as operator
+
     manifest = {"spec": {"schedule": "0 * * * *", "template": {"driver": {"core": 1}}}}
     assert unknown_fields(manifest, operator.SparkV1beta2ScheduledSparkApplication) == ["spec.template.driver.core"]
 

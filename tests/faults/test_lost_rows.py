@@ -154,7 +154,7 @@ def command(warehouse: Path, job: str, *clusters: str) -> str:
     return " && ".join(f"groupscope {job} --full --warehouse {warehouse} --cluster {each}" for each in clusters)
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("lose", "name"), [*TURNS, *(pytest.param(*each, marks=pytest.mark.soak) for each in OTHERS)])
 def test_files_of_one_cluster_are_made_anew_by_it_alone(
     whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str
@@ -175,7 +175,7 @@ def test_files_of_one_cluster_are_made_anew_by_it_alone(
     assert_whole(whole, warehouse)
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("lose", "name"), [
     (lose_table, "rebalances"),
     (lose_log, "offset_history"),

@@ -54,7 +54,7 @@ SURVEYED = {
 }
 # Records of types unknown to this replay: they contain no history of groups.
 FOREIGN = "unknown_record_type"
-WINDOW_ROWS = 1 << 20
+WINDOW_ROWS = 1 << 18
 TOMBSTONES = pa.schema([("group_id", pa.string()), ("topic", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
 
 

@@ -17,7 +17,8 @@ from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commi
 from udfs.topics.names import Key, Sighting, merge, of_commits
 
 TRANSACTIONS = "transactions"
-WINDOW_ROWS = 1 << 18
+# A full row group of commits has more, so each is a window of its own. Two at once take more memory and as much time.
+WINDOW_ROWS = 1 << 16
 
 
 @dataclass

@@ -71,7 +71,7 @@ def commits(clocks: Stepping) -> int:
     return sum(len(batch.records) for batches in clocks.log().values() for batch in batches) - 1
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", CLOCKS)
 def test_no_commit_is_lost_and_none_counts_twice(audited: Audited, name: str) -> None:
     history = rows(audited(name), "offset_history")
@@ -85,7 +85,7 @@ def test_no_commit_is_lost_and_none_counts_twice(audited: Audited, name: str) ->
             assert all(row["delta"] is None or row["delta"] > 0 for row in of_key)
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", CLOCKS)
 def test_lag_is_what_the_slow_model_reads_from_history(audited: Audited, name: str) -> None:
     warehouse = audited(name)
@@ -98,7 +98,7 @@ def test_lag_is_what_the_slow_model_reads_from_history(audited: Audited, name: s
     assert len(wanted) > 30
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", CLOCKS)
 def test_a_lag_that_is_known_is_the_true_one(audited: Audited, name: str) -> None:
     """Groups are behind by so many messages after each commit, and by those of the time to the next one more."""
@@ -131,7 +131,7 @@ def slow_lag(warehouse: Path, clocks: Stepping, group: str) -> SlowLag:
     )  # fmt: skip
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", CLOCKS)
 def test_nobody_is_accused(audited: Audited, name: str) -> None:
     warehouse = audited(name)
@@ -144,7 +144,7 @@ def test_nobody_is_accused(audited: Audited, name: str) -> None:
     assert verdicts <= {"OK", "UNKNOWN"}
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", CLOCKS)
 def test_offsets_do_not_expire_sooner_than_by_the_clock_that_the_broker_has(audited: Audited, name: str) -> None:
     """It counts from the time that it wrote into the newest commit."""

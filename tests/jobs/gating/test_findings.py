@@ -188,7 +188,7 @@ def test_every_kind_has_a_file_and_a_case() -> None:
     assert CASES.keys() == {file.kind.value for file in finding_files()}
 
 
-@pytest.mark.drawn(8)
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("kind", CASES)
 def test_a_kind_is_found_where_it_is_and_its_statement_lists_its_rows(tmp_path: Path, kind: str) -> None:
     there, not_there = CASES[kind]

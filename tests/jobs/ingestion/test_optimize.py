@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 from jobs.doctor import run_checks
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import Written, WrittenBatch, commit, random_log, write_copy
+from tests.drawn_cases import draw_seed
 from tests.jobs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
 from tests.jobs.refused import check_no_leftovers
 
@@ -21,16 +22,17 @@ PARTITIONS = (2, 9)
 WRITTEN = ("offset_commits", "rejected_records", "source_files")
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> tuple[str, str]:
-    path = tmp_path / "own.toml"
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    path = tmp_path_factory.mktemp("settings") / "own.toml"
     path.write_text(f"[tables]\nsmall_files = {FILES_OF_AUTO}\n")
     return "--config", str(path)
 
 
-@pytest.fixture
-def logs(rng: np.random.Generator) -> dict[int, list[WrittenBatch]]:
+@pytest.fixture(scope="module")
+def logs() -> dict[int, list[WrittenBatch]]:
     """Each batch of which has something of both tables of records."""
+    rng = np.random.default_rng(int(draw_seed()))
     return {partition: [with_unknown(each) for each in random_log(rng, NUM_RUNS)] for partition in PARTITIONS}
 
 
@@ -59,6 +61,13 @@ def ingest_bit_by_bit(
         ingest(warehouse, "--source", source, "--optimize", mode, *settings)
         num_files.append({name: len(files(warehouse, name)) for name in WRITTEN})
     return warehouse, num_files
+
+
+@pytest.fixture(scope="module")
+def kept_few(
+    tmp_path_factory: pytest.TempPathFactory, logs: dict[int, list[WrittenBatch]], settings: tuple[str, str]
+) -> tuple[Path, list[dict[str, int]]]:
+    return ingest_bit_by_bit(tmp_path_factory.mktemp("auto"), logs, "auto", settings)
 
 
 def files(warehouse: Path, name: str) -> list[str]:
@@ -91,11 +100,14 @@ def check_sorted(warehouse: Path) -> None:
 
 
 def test_auto_keeps_files_few_and_never_lets_them_be(
-    tmp_path: Path, logs: dict[int, list[WrittenBatch]], settings: tuple[str, str]
+    tmp_path: Path,
+    logs: dict[int, list[WrittenBatch]],
+    settings: tuple[str, str],
+    kept_few: tuple[Path, list[dict[str, int]]],
 ) -> None:
     never, of_never = ingest_bit_by_bit(tmp_path, logs, "never", settings)
     assert of_never == [dict.fromkeys(WRITTEN, number) for number in range(1, NUM_RUNS + 1)]
-    auto, of_auto = ingest_bit_by_bit(tmp_path, logs, "auto", settings)
+    auto, of_auto = kept_few
     # Those of the run itself are not among them: nobody has seen these yet.
     assert max(number for each in of_auto for number in each.values()) == FILES_OF_AUTO
     assert of_auto[-1]["offset_commits"] < FILES_OF_AUTO < of_never[-1]["offset_commits"]
@@ -127,9 +139,9 @@ def test_auto_keeps_files_few_and_never_lets_them_be(
 
 
 def test_followers_of_a_table_do_not_see_rows_again_that_have_only_moved(
-    tmp_path: Path, logs: dict[int, list[WrittenBatch]], settings: tuple[str, str]
+    kept_few: tuple[Path, list[dict[str, int]]],
 ) -> None:
-    warehouse, _ = ingest_bit_by_bit(tmp_path, logs, "auto", settings)
+    warehouse, _ = kept_few
     added: list[str] = []
     for path in sorted((warehouse / "offset_commits" / "_delta_log").glob("*.json")):
         actions = [json.loads(line) for line in path.read_text().splitlines()]

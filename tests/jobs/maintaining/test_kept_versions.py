@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from benchmarks.year_of_runs import Year, sizes
+from benchmarks.year_of_runs import Year, run_at, sizes
 from jobs import cli
+from jobs.maintaining.run import Maintain
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
@@ -27,9 +28,11 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for
 from tests.jobs.ingested import ROOT
+from tests.jobs.maintaining.five_days import KEEP_DAYS, five_days
 from tests.jobs.replayed_logs import HISTORY, STATES, assert_same, told
 
-DAYS, RUNS_A_DAY, KEEP_DAYS = 5, 3, 2
+__all__ = ["five_days"]
+
 # Then everything but the last runs is beyond the term.
 BEYOND_TERM_MS = KEEP_DAYS * 86_400_000 + 1000
 # In the order in which a run reaches them.
@@ -37,15 +40,6 @@ POINTS = (
     "checkpoint_written", "files_written", "manifest_written", "table_committed", "runs_committed", "manifest_removed",
     "data_deleted", "log_deleted", "result_deleted",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def year(tmp_path_factory: pytest.TempPathFactory) -> Year:
-    """A few days of it, which nobody maintained."""
-    found = Year(tmp_path_factory.mktemp("year"), RUNS_A_DAY, timedelta(days=KEEP_DAYS))
-    for day in range(DAYS):
-        found.day(day)
-    return found
 
 
 def runs(warehouse: Path) -> list[dict[str, Any]]:
@@ -57,14 +51,19 @@ def rows_at(warehouse: Path, folder: str, version: int) -> list[str]:
     return sorted(map(repr, DeltaTable(warehouse / folder, version=version).to_pyarrow_table().to_pylist()))
 
 
-def maintain_process(year: Year, warehouse: str, environment: Mapping[str, str], later_ms: int = 1000) -> int:
+def maintain_process(five_days: Year, warehouse: str, environment: Mapping[str, str], later_ms: int = 1000) -> int:
     command = [sys.executable, "-m", "tests.jobs.maintaining.maintained_at", warehouse, str(KEEP_DAYS)]
-    command.append(str(year.now_ms + later_ms))
+    command.append(str(five_days.now_ms + later_ms))
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False, timeout=120).returncode
 
 
-def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(year: Year, tmp_path: Path) -> None:
-    warehouse = shutil.copytree(year.warehouse, tmp_path / "w")
+def maintain_here(five_days: Year, warehouse: Path, later_ms: int = 1000) -> None:
+    now_ms = five_days.now_ms + later_ms
+    run_at(str(warehouse), now_ms, Maintain(timedelta(days=KEEP_DAYS)), is_about_all=True)
+
+
+def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(five_days: Year, tmp_path: Path) -> None:
+    warehouse = shutil.copytree(five_days.warehouse, tmp_path / "w")
     before = runs(warehouse)
     now = max(row["finished_time"] for row in before) + timedelta(seconds=1)
     kept = [row for row in before if row["finished_time"] >= now - timedelta(days=KEEP_DAYS)]
@@ -72,7 +71,7 @@ def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(year:
     named = {(folder, version) for row in kept for folder, version in row["table_versions"]}
     expected = {each: rows_at(warehouse, *each) for each in named}
     files = {path for each in named for path in DeltaTable(warehouse / each[0], version=each[1]).file_uris()}
-    assert maintain_process(year, str(warehouse), {}) == 0
+    maintain_here(five_days, warehouse)
     assert {each: rows_at(warehouse, *each) for each in named} == expected
     assert all(Path(path).exists() for path in files)
     # The rest went: whatever is left is of a kept version or of the run itself.
@@ -88,10 +87,10 @@ def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(year:
     assert {path.stem for path in (warehouse / "_runs").glob("*.json")} == {str(row["run_id"]) for row in kept} | {ours}
 
 
-def test_a_log_that_no_kept_version_needs_goes(year: Year, tmp_path: Path) -> None:
-    warehouse = shutil.copytree(year.warehouse, tmp_path / "w")
+def test_a_log_that_no_kept_version_needs_goes(five_days: Year, tmp_path: Path) -> None:
+    warehouse = shutil.copytree(five_days.warehouse, tmp_path / "w")
     for later in (BEYOND_TERM_MS, BEYOND_TERM_MS + 1000):
-        assert maintain_process(year, str(warehouse), {}, later) == 0
+        maintain_here(five_days, warehouse, later)
     for table in TABLES.values():
         logs = sorted((warehouse / table.folder / "_delta_log").glob("*.json"))
         newest = DeltaTable(warehouse / table.folder).version() if logs else 0
@@ -114,22 +113,22 @@ def place(
         yield storage_at(f"s3://bucket/{own}/w", options), {name.upper(): value for name, value in options.values}
 
 
-def check_killed(year: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, point: str) -> None:
+def check_killed(five_days: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, point: str) -> None:
     storage, environment = place
-    bare = shutil.copytree(year.warehouse, tmp_path / f"bare-{point}", ignore=shutil.ignore_patterns(LOCK_FILE))
+    bare = shutil.copytree(five_days.warehouse, tmp_path / f"bare-{point}", ignore=shutil.ignore_patterns(LOCK_FILE))
     later = 1000
     if point == "log_deleted":
         # Logs go when a checkpoint of an earlier run is beyond the term.
         later += BEYOND_TERM_MS
-        assert maintain_process(year, str(bare), {}, BEYOND_TERM_MS) == 0
+        maintain_here(five_days, bare, BEYOND_TERM_MS)
         (bare / LOCK_FILE).unlink()
     copied(bare, storage, "")
     undisturbed = shutil.copytree(bare, tmp_path / f"undisturbed-{point}")
-    assert maintain_process(year, storage.place, {**environment, VARIABLE: point}, later) < 0
-    assert maintain_process(year, storage.place, environment, later) == 0
+    assert maintain_process(five_days, storage.place, {**environment, VARIABLE: point}, later) < 0
+    assert maintain_process(five_days, storage.place, environment, later) == 0
     copy = fetched(storage, "", tmp_path / f"copy-{point}")
     for _ in range(len(runs(copy)) - len(runs(bare))):
-        assert maintain_process(year, str(undisturbed), {}, later) == 0
+        maintain_here(five_days, undisturbed, later)
     assert_same(told(undisturbed, (*HISTORY, *STATES)), told(copy, (*HISTORY, *STATES)), point)
     assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
     assert counts(copy) == counts(undisturbed), point
@@ -148,17 +147,17 @@ def counts(warehouse: Path) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.drawn(1)
 def test_a_run_killed_at_some_step_is_made_good_by_the_next(
-    year: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, seed: int, request: pytest.FixtureRequest
+    five_days: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, seed: int, request: pytest.FixtureRequest
 ) -> None:
-    check_killed(year, place, tmp_path, random.Random(f"{seed} {request.node.name}").choice(POINTS))
+    check_killed(five_days, place, tmp_path, random.Random(f"{seed} {request.node.name}").choice(POINTS))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("point", POINTS)
 def test_a_run_killed_at_any_step_is_made_good_by_the_next(
-    year: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, point: str
+    five_days: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, point: str
 ) -> None:
-    check_killed(year, place, tmp_path, point)
+    check_killed(five_days, place, tmp_path, point)
 
 
 # Hours of it take hours: `python -m benchmarks.year_of_runs` prints the figures.

@@ -20,24 +20,18 @@ from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.generated.log import T0
 from tests.jobs.ingested import ROOT, ingest
+from tests.jobs.maintaining.five_days import DAYS, five_days
+
+__all__ = ["five_days"]
 
 DAY_MS = 86_400_000
-DAYS = 5
 # They have rows for each record, snapshot or file: a full replay needs them.
 NEVER_DROPPED = {name for name, table in TABLES.items() if table.job == "ingest" or name == "source_files"}
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = Year(tmp_path_factory.mktemp("year"), 3, timedelta(days=2))
-    for day in range(DAYS):
-        found.day(day)
-    return found.warehouse
-
-
 @pytest.fixture
-def warehouse(written: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(written, tmp_path / "w")
+def warehouse(five_days: Year, tmp_path: Path) -> Path:
+    return shutil.copytree(five_days.warehouse, tmp_path / "w")
 
 
 def maintain(warehouse: Path, *flags: str) -> int:

@@ -7,23 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 from jobs import cli
 from schemas.contract.tables import TABLES
-from schemas.tables.lag import GROUP_VERDICTS
+from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
 from schemas.words.exit_codes import ExitCode
+from tests.audited_sample import audited_sample
 from tests.jobs.ingested import ROOT, ingest, rows, versions
 from tests.jobs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
+from tests.sample.part import num_partitions, sample_part
 from tests.sample.story import Sample, checked_in, epoch_ms
+
+__all__ = ["audited_sample", "sample_part"]
 
 SAMPLE = ROOT / "data" / "sample"
 LINES = (SAMPLE / "snapshots.jsonl").read_text().splitlines()
-LOG = ("--source", f"segments:{SAMPLE}", "--cluster", "sample")
 
 
 def measure(warehouse: Path, *words: str) -> dict[str, Any]:
     return result_of("lag", warehouse, *words)
+
+
+def log(part: Path) -> tuple[str, ...]:
+    return ("--source", f"segments:{part}", "--cluster", "sample")
 
 
 def snapshots(path: Path, lines: Sequence[str]) -> tuple[str, str]:
@@ -32,10 +41,10 @@ def snapshots(path: Path, lines: Sequence[str]) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def unmeasured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unmeasured(sample_part: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Which tests copy."""
     warehouse = tmp_path_factory.mktemp("unmeasured") / "w"
-    ingest(warehouse, *LOG, "--snapshots", SAMPLE / "snapshots.jsonl")
+    ingest(warehouse, *log(sample_part), "--snapshots", SAMPLE / "snapshots.jsonl")
     replay(warehouse)
     return warehouse
 
@@ -46,8 +55,8 @@ def replayed(unmeasured: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="module")
-def whole(replayed: Path) -> Path:
-    assert measure(replayed)["num_partitions_measured_whole"] == 8
+def whole(sample_part: Path, replayed: Path) -> Path:
+    assert measure(replayed)["num_partitions_measured_whole"] == num_partitions(sample_part)
     return replayed
 
 
@@ -59,10 +68,10 @@ def by_subject(found: list[dict[str, Any]]) -> dict[tuple[int, str, str, int], d
     }
 
 
-def test_lag_is_what_the_log_and_the_snapshots_of_the_sample_give(whole: Path) -> None:
+def test_lag_is_what_the_log_and_the_snapshots_of_the_sample_give(audited_sample: Path) -> None:
     """Of plain commits of groups that nobody deletes from: the newest one that the log has by then."""
     sample = checked_in()
-    points = by_subject(rows(whole, "lag_points"))
+    points = by_subject(rows(audited_sample, "lag_points"))
     compared = 0
     for group in ("standalone", "classic-killed", "ledger"):
         for at, topic, partition, value in newest_commits(sample, group):
@@ -89,10 +98,10 @@ def sample_end(sample: Sample, at: int, topic: str, partition: int) -> int | Non
     return next((ends.ends[partition] for ends in sample.ends(topic) if ends.time_ms == at), None)
 
 
-def test_lag_ends_as_the_story_ends(whole: Path) -> None:
+def test_lag_ends_as_the_story_ends(audited_sample: Path) -> None:
     """What the admin client showed as committed, against the last snapshot."""
-    last = max(rows(whole, "lag_points"), key=lambda row: row["snapshot_time"])["snapshot_time"]
-    points = [row for row in rows(whole, "lag_points") if row["snapshot_time"] == last]
+    last = max(rows(audited_sample, "lag_points"), key=lambda row: row["snapshot_time"])["snapshot_time"]
+    points = [row for row in rows(audited_sample, "lag_points") if row["snapshot_time"] == last]
     stalled = checked_in().event("partition-stalled")
     (row,) = (row for row in points if (row["group_id"], row["topic"], row["partition"]) == ("ledger", "payments", 2))
     assert row["committed_offset"] == stalled["committed_offset"] == 74
@@ -110,13 +119,13 @@ def test_lag_ends_as_the_story_ends(whole: Path) -> None:
         assert ours == {(topic, each): value for topic, offsets in after for each, value in offsets.items()}, name
 
 
-def test_a_second_run_writes_nothing_and_a_full_one_the_same(whole: Path) -> None:
+def test_a_second_run_writes_nothing_and_a_full_one_the_same(sample_part: Path, whole: Path) -> None:
     before, at = measured(whole), versions(whole)
     found = measure(whole)
     assert (found["num_partitions"], found["rows_added"]) == (0, {})
     tables = [table.folder for table in TABLES.values() if table.job == "lag"]
     assert {each: versions(whole).get(each) for each in tables} == {each: at.get(each) for each in tables}
-    assert measure(whole, "--full")["num_partitions_measured_whole"] == 8
+    assert measure(whole, "--full")["num_partitions_measured_whole"] == num_partitions(sample_part)
     assert_same(before, measured(whole), "full")
 
 
@@ -133,17 +142,33 @@ def test_keys_in_ranges_give_the_same_rows(whole: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("jobs.measuring.share_rows.RANGE_ROWS", 1)
     measure(whole, "--full")
     assert_same(before, measured(whole), "ranges")
+    assert_points_in_order(whole)
+
+
+def assert_points_in_order(warehouse: Path) -> None:
+    """Each group's in each file. Of topics only ids may be known: their order is unknown."""
+    compared = 0
+    for file in DeltaTable(warehouse / LAG_POINTS.folder).file_uris():
+        by_group: dict[str, list[tuple[Any, ...]]] = {}
+        for row in pq.read_table(file, partitioning=None).to_pylist():
+            if row["topic"] is not None:
+                key = (row["topic"], row["partition"], row["snapshot_time"])
+                by_group.setdefault(row["group_id"], []).append(key)
+        for keys in by_group.values():
+            assert keys == sorted(keys)
+            compared += len({key[:2] for key in keys}) > 1
+    assert compared > 5
 
 
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_a_log_and_snapshots_that_grow_between_runs_give_what_one_run_gives(
-    whole: Path, tmp_path: Path, rng: np.random.Generator, number: int
+    sample_part: Path, whole: Path, tmp_path: Path, rng: np.random.Generator, number: int
 ) -> None:
     """Snapshots come in time, the log beside them at any pace: lag of what is not there yet is judged again."""
     source, warehouse = tmp_path / "log", tmp_path / "w"
     cuts = sorted(rng.integers(1, len(LINES) + 1, 3).tolist())
-    for share, cut in zip(growing(SAMPLE, rng, 4), [*cuts, len(LINES)], strict=True):
-        write_part(SAMPLE, source, {name: max(1, each) for name, each in share.items()})
+    for share, cut in zip(growing(sample_part, rng, 4), [*cuts, len(LINES)], strict=True):
+        write_part(sample_part, source, {name: max(1, each) for name, each in share.items()})
         given = snapshots(tmp_path / "snapshots.jsonl", LINES[:cut])
         ingest(warehouse, "--source", f"segments:{source}", "--cluster", "sample", *given)
         replay(warehouse)
@@ -151,25 +176,27 @@ def test_a_log_and_snapshots_that_grow_between_runs_give_what_one_run_gives(
     assert_same(measured(whole), measured(warehouse), "grown")
 
 
-def test_runs_that_follow_a_log_as_it_is_written_go_on_from_what_is_settled(whole: Path, tmp_path: Path) -> None:
+def test_runs_that_follow_a_log_as_it_is_written_go_on_from_what_is_settled(
+    sample_part: Path, whole: Path, tmp_path: Path
+) -> None:
     """As a schedule has it: at each run the log and the snapshots of one time."""
     source, warehouse = tmp_path / "log", tmp_path / "w"
     began = []
     for cut in (8, 13, 17, len(LINES)):
         until = json.loads(LINES[cut - 1])["captured_at"] if cut < len(LINES) else None
-        write_part(SAMPLE, source, batches_until(until))
+        write_part(sample_part, source, batches_until(sample_part, until))
         given = snapshots(tmp_path / "snapshots.jsonl", LINES[:cut])
         ingest(warehouse, "--source", f"segments:{source}", "--cluster", "sample", *given)
         replay(warehouse)
         began.append(measure(warehouse)["num_partitions_measured_whole"])
-    assert began[-1] < 8
+    assert began[-1] < num_partitions(sample_part)
     assert_same(measured(whole), measured(warehouse), "followed")
 
 
-def batches_until(time_ms: int | None) -> dict[str, int]:
+def batches_until(part: Path, time_ms: int | None) -> dict[str, int]:
     """How many batches of each offsets partition were written by then."""
     found = {}
-    for folder in SAMPLE.glob("__consumer_offsets-*"):
+    for folder in part.glob("__consumer_offsets-*"):
         number = 0
         for segment in sorted(folder.glob("*.log")):
             data, place = segment.read_bytes(), 0
@@ -183,11 +210,11 @@ def batches_until(time_ms: int | None) -> dict[str, int]:
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("first", [[], [0, 1, 2, 5, 19], [20]], ids=["none", "some", "last"])
 def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
-    whole: Path, tmp_path: Path, first: list[int]
+    sample_part: Path, whole: Path, tmp_path: Path, first: list[int]
 ) -> None:
     warehouse = tmp_path / "w"
     given = snapshots(tmp_path / "first.jsonl", [LINES[each] for each in first]) if first else ()
-    ingest(warehouse, *LOG, *given)
+    ingest(warehouse, *log(sample_part), *given)
     replay(warehouse)
     found = measure(warehouse)
     assert found["num_snapshots"] == len(first)
@@ -195,9 +222,9 @@ def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
         assert not rows(warehouse, "lag_points")
         assert {row["eta_unknown_reason"] for row in rows(warehouse, "consumption_rates")} == {"no_snapshots"}
         assert {row["lag_floor"] for row in rows(warehouse, "consumption_rates")} == {None}
-    ingest(warehouse, *LOG, "--snapshots", SAMPLE / "snapshots.jsonl")
+    ingest(warehouse, *log(sample_part), "--snapshots", SAMPLE / "snapshots.jsonl")
     replay(warehouse)
-    assert measure(warehouse)["num_partitions_measured_whole"] == 8
+    assert measure(warehouse)["num_partitions_measured_whole"] == num_partitions(sample_part)
     assert_same(measured(whole), measured(warehouse), "late")
 
 

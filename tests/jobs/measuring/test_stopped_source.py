@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from tests.audited_sample import audited_sample
 from tests.jobs.ingested import ROOT, rows
 from tests.jobs.measuring.test_lag import batches_until
 from tests.jobs.replayed_logs import write_part
 from tests.sample.story import checked_in, epoch_ms
+
+__all__ = ["audited_sample"]
 
 SAMPLE = ROOT / "data" / "sample"
 LINES = (SAMPLE / "snapshots.jsonl").read_text().splitlines()
@@ -34,11 +37,12 @@ def without_ends_of_the_log(into: Path) -> Path:
     return into
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("knows_ends", [True, False])
 def test_who_seems_silent_behind_the_end_of_the_log_is_unknown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], knows_ends: bool
 ) -> None:
-    write_part(SAMPLE, tmp_path / "log", batches_until(CUT_MS))
+    write_part(SAMPLE, tmp_path / "log", batches_until(SAMPLE, CUT_MS))
     whole = SAMPLE / "snapshots.jsonl"
     audit(tmp_path, tmp_path / "log", whole if knows_ends else without_ends_of_the_log(tmp_path / "some.jsonl"))
     page = capfd.readouterr().out
@@ -53,10 +57,9 @@ def test_who_seems_silent_behind_the_end_of_the_log_is_unknown(
     assert "partition_stopped" not in page and "source_not_advancing" in page
 
 
-def test_the_whole_log_names_the_partition_that_stopped(tmp_path: Path) -> None:
-    audit(tmp_path, SAMPLE, SAMPLE / "snapshots.jsonl")
+def test_the_whole_log_names_the_partition_that_stopped(audited_sample: Path) -> None:
     found = {
         (row["group_id"], row["topic"], row["partition"]): row["own_verdict"]
-        for row in rows(tmp_path / "w", "group_verdicts")
+        for row in rows(audited_sample, "group_verdicts")
     }
     assert (found["ledger", "payments", 3], found["ledger", "payments", 2]) == ("STOP", "STALL")

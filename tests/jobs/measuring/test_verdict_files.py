@@ -12,6 +12,9 @@ from jobs.doctor import run_checks
 from schemas.tables.lag import GROUP_VERDICTS
 from tests.jobs.ingested import ROOT, ingest, rows, versions
 from tests.jobs.replayed_logs import assert_same, replay, result_of, told
+from tests.sample.part import sample_part
+
+__all__ = ["sample_part"]
 
 SAMPLE = ROOT / "data" / "sample"
 NAME = GROUP_VERDICTS.name
@@ -25,13 +28,15 @@ def files(warehouse: Path) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module", params=[2, 16])
-def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], int]:
+def measured(
+    request: pytest.FixtureRequest, sample_part: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[str], int]:
     """A warehouse with verdicts of four times, and the flags of its runs."""
     folder = tmp_path_factory.mktemp("verdicts")
     config, warehouse = folder / "groupscope.toml", folder / "w"
     config.write_text(f"[tables]\nsmall_files = {request.param}\n")
     flags = ["--config", str(config)]
-    ingest(warehouse, "--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl", *flags)
+    ingest(warehouse, "--source", f"segments:{sample_part}", "--snapshots", SAMPLE / "snapshots.jsonl", *flags)
     replay(warehouse, *flags)
     for time in TIMES:
         result_of("lag", warehouse, "--as-of", time, *flags)

@@ -18,9 +18,14 @@ import pytest
 
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
+from tests.jobs.typed_here import typed_here
 
 
 def dump(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return typed_here(["dump", *map(str, arguments)], Path.cwd())
+
+
+def dump_process(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
@@ -36,7 +41,7 @@ def mixed(tmp_path: Path) -> Path:
 
 
 def test_a_line_has_the_fields_of_the_contract_in_their_order(mixed: Path) -> None:
-    done = dump(mixed)
+    done = dump_process(mixed)
     assert done.returncode == 0
     assert done.stderr == ""
     assert done.stdout.splitlines()[0] == (
@@ -143,7 +148,7 @@ def test_a_file_whose_name_is_no_text_is_named_by_escapes(tmp_path: Path) -> Non
 
 def test_a_record_that_cannot_be_decoded_is_a_line_with_reason_and_bytes(tmp_path: Path) -> None:
     records = [(COMMIT_KEY, COMMIT_V3[:-1]), (COMMIT_KEY, COMMIT_V3)]
-    done = dump(segment(tmp_path, batch(0, records)))
+    done = dump_process(segment(tmp_path, batch(0, records)))
     rejected, decoded = lines(done)
     assert rejected["rejected"]["part"] == "value"  # type: ignore[index]
     assert rejected["rejected"]["field"] == "commit_timestamp"  # type: ignore[index]
@@ -180,7 +185,9 @@ def test_a_length_that_claims_beyond_the_file_is_damage_unless_it_ends_the_file(
 def test_long_texts_stay_within_the_memory_of_short_ones(tmp_path: Path) -> None:
     # Control characters take six bytes each in JSON: 60 MB of them would make 360 MB of text in one go.
     value = COMMIT_V3[:14] + struct.pack(">h", 30_000) + b"\x01" * 30_000 + COMMIT_V3[-8:]
-    path = segment(tmp_path, b"".join(batch(100 * n, [(COMMIT_KEY, value)] * 100) for n in range(20)))
+    one = batch(0, [(COMMIT_KEY, value)] * 100)
+    # The checksum of a batch leaves out where it begins.
+    path = segment(tmp_path, b"".join(struct.pack(">q", 100 * n) + one[8:] for n in range(20)))
     program = (
         "import resource, sys; from jobs.cli import main; code = main(['dump', sys.argv[1]]);"
         "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10))"
@@ -277,7 +284,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_several_processes_write_every_record_once_in_order(large: list[Path]) -> None:
-    done = dump(*large)
+    done = dump_process(*large)
     found = [(line["offsets_partition"], line["offset"]) for line in lines(done)]
     assert done.returncode == 0
     assert found == [(partition, offset) for partition in range(3) for offset in range(80_000)]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from jobs import cli
 from jobs.output.rows import Format, row_lines
 from jobs.pages import run
 from jobs.queries.definitions.dialects import Dialect
@@ -24,6 +24,7 @@ from jobs.warehouses.open_warehouse import reading
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
+from tests.audited_sample import audited_sample
 from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
 from tests.docs.pages import statements
 from tests.schemas.views.test_gate import GATE_VIEWS
@@ -31,7 +32,9 @@ from tests.schemas.views.test_gate import GATE_VIEWS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.drawn_parameter("place", 1)]
+
+__all__ = ["audited_sample"]
 
 ROOT = Path(__file__).parents[3]
 QUERIES = (ROOT / "docs" / "queries.sql").read_text()
@@ -46,7 +49,7 @@ ASKED = {
     "offset_at": "'classic-killed', 'clicks', 2",
     "lag_at": "'classic-killed'",
 }
-# The sample is one cluster, and nothing measured its lag.
+# The sample is one cluster.
 EMPTY_IN_SAMPLE = {"v_replay_spans", "v_cluster_diff"}
 # Arguments and columns of one name, an alias that the function has too, a time of each row.
 FOR_EACH_ROW = """
@@ -69,15 +72,11 @@ class Place(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=["sample", "odd"])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
+def place(request: pytest.FixtureRequest, audited_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     if request.param == "odd":
         return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(8)).root)
     root = tmp_path_factory.mktemp("it's [x] é 100%") / "warehouse"
-    data = ROOT / "data" / "sample"
-    inputs = ["--source", f"segments:{data}", "--snapshots", str(data / "snapshots.jsonl")]
-    assert cli.main(["ingest", *inputs, "--warehouse", str(root)]) == 0
-    for job in ("replay", "assignments", "lag"):
-        assert cli.main([job, "--warehouse", str(root)]) == 0
+    shutil.copytree(audited_sample, root)
     return Place("sample", root)
 
 
@@ -110,7 +109,7 @@ def assert_same(both: Both, statement: str) -> int:
     return len(ours.rows)
 
 
-@pytest.mark.drawn(16)
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("table", USER_TABLES)
 def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> None:
     number = assert_same(both, f"SELECT * FROM {table}")
@@ -118,7 +117,7 @@ def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> 
         assert (number == 0) == (table in ABSENT | EMPTY)
 
 
-@pytest.mark.drawn(10)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Place, view: str) -> None:
     ours, theirs = answers(both, f"SELECT * FROM {view}")
@@ -127,7 +126,7 @@ def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Plac
         assert list(row_lines(*ours, format)) == list(row_lines(*theirs, format))
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Place, function: str) -> None:
     calls = [
@@ -143,7 +142,7 @@ def test_a_function_takes_what_each_row_gives(both: Both, place: Place) -> None:
         assert assert_same(both, statement) > 0 or place.name == "odd"
 
 
-@pytest.mark.drawn(20)
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("statement", SHOWN)
 def test_what_the_pages_show_gives_the_same_rows(both: Both, statement: str) -> None:
     assert_same(both, statement)

@@ -50,7 +50,7 @@ def measure(folder: Path, *logs: Sequence[Record]) -> Path:
     return folder / "w"
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("step", STEPS)
 def test_records_of_weeks_ago_are_about_what_was_settled(tmp_path: Path, step: str) -> None:
     (tmp_path / "runs" / "snapshots").mkdir(parents=True)

@@ -15,16 +15,19 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, run_replay, told, write_part
+from tests.sample.part import sample_part
+
+__all__ = ["sample_part"]
 
 SAMPLE = ROOT / "data" / "sample"
-OF_SAMPLE = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+SNAPSHOTS = ("--snapshots", SAMPLE / "snapshots.jsonl")
 
 
 @pytest.fixture(scope="module")
-def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ingested(sample_part: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Which tests copy."""
     warehouse = tmp_path_factory.mktemp("ingested") / "w"
-    ingest(warehouse, *OF_SAMPLE)
+    ingest(warehouse, "--source", f"segments:{sample_part}", *SNAPSHOTS)
     return warehouse
 
 
@@ -48,14 +51,16 @@ def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
 
 
-def test_a_run_changes_rows_of_its_own_cluster_alone(tmp_path: Path, rng: np.random.Generator) -> None:
-    first, last = growing(SAMPLE, rng, 2)
-    write_part(SAMPLE, tmp_path / "log", first)
+def test_a_run_changes_rows_of_its_own_cluster_alone(
+    sample_part: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    first, last = growing(sample_part, rng, 2)
+    write_part(sample_part, tmp_path / "log", first)
     for cluster in ("one", "two"):
         ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}", "--cluster", cluster)
         replay(tmp_path / "w", "--cluster", cluster)
     of_two = [row for row in rows(tmp_path / "w", "offset_history") if row["cluster"] == "two"]
-    write_part(SAMPLE, tmp_path / "log", last)
+    write_part(sample_part, tmp_path / "log", last)
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}", "--cluster", "one")
     replay(tmp_path / "w", "--cluster", "one")
     by_key = sorted(map(repr, of_two))
@@ -157,7 +162,8 @@ def test_a_record_that_cannot_be_read_is_a_finding_and_the_rest_is_replayed(tmp_
 
 
 def test_a_warehouse_without_records_of_the_cluster_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ingest(tmp_path / "w", *OF_SAMPLE, "--cluster", "one")
+    log = write_log(tmp_path / "log", [commits(0, 3)])
+    ingest(tmp_path / "w", "--source", f"segments:{log}", "--cluster", "one")
     assert run_replay(tmp_path / "w", "--cluster", "two") == ExitCode.USAGE
     (line,) = capsys.readouterr().err.splitlines()
     assert "cluster two" in line

@@ -45,7 +45,8 @@ def names_of(warehouse: Path) -> set[str]:
 
 
 def occurs(name: str, text: str) -> bool:
-    return re.search(rf"(?<![0-9A-Za-z]){re.escape(name)}(?![0-9A-Za-z])", text) is not None
+    # Most do not, which is seen much sooner without a pattern.
+    return name in text and re.search(rf"(?<![0-9A-Za-z]){re.escape(name)}(?![0-9A-Za-z])", text) is not None
 
 
 def test_no_name_of_the_sample_is_in_its_redacted_report(audited_sample: Path, tmp_path: Path) -> None:

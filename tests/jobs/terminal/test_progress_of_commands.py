@@ -39,6 +39,7 @@ def quietly(words: Sequence[str]) -> list[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -5,7 +5,6 @@ import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +22,17 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES, folder_of
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.by_hand import NOW_MS, filled
+from tests.jobs.maintaining.five_days import five_days
+
+__all__ = ["five_days"]
 
 CLUSTER = "default"
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = Year(tmp_path_factory.mktemp("year"), 3, timedelta(days=2))
-    for day in range(5):
-        found.day(day)
+def written(five_days: Year, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = shutil.copytree(five_days.folder, tmp_path_factory.mktemp("maintained") / "year")
+    found = replace(five_days, folder=folder)
     found.maintain()
     return found.warehouse
 
@@ -115,6 +116,7 @@ def lose_a_table(root: Path) -> None:
     shutil.rmtree(root / "membership_intervals")
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("spoil", "check", "command"),
     [

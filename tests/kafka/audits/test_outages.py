@@ -20,7 +20,7 @@ from tests.kafka.audits.rewritten import Given, exchange_in_classic, exchange_in
 from tests.kafka.outage_truth import diary
 from tests.kafka.outages import OUTAGE_RELEASES, Outages, outages_of
 
-pytestmark = pytest.mark.broker
+pytestmark = [pytest.mark.broker, pytest.mark.drawn_parameter("release", 2)]
 
 Row = dict[str, Any]
 NUM_STALE: Final = 4
@@ -212,6 +212,7 @@ def test_no_assignment_of_kafkas_own_clients_is_accused(release: str, given: str
     assert Counter(row["verdict"] for row in audited)[Verdict.SAME] > 0
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("given", INPUTS)
 def test_each_topic_is_there_once(release: str, given: str, audits: Audits) -> None:
     case = audits(release, given)

@@ -3,7 +3,8 @@
 import json
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import pytest
 
 from jobs.spark.jars import jar_folder
 from tests.builders.warehouses.replayed_segments import command
+from tests.drawn_cases import draw_seed
 from tests.jobs.ingested import rows
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.capture import HERE
@@ -32,6 +34,7 @@ SOURCES: Final = [
 # Group and topic partition, such as orders-2.
 Key = tuple[str, str]
 Row = dict[str, Any]
+Plays = Callable[[int], tuple[Path, dict[Key, int]]]
 
 
 def played(release: Release, folder: Path, seed: int) -> dict[Key, int]:
@@ -104,14 +107,26 @@ def lasting(warehouse: Path) -> set[Key]:
     }
 
 
-@pytest.mark.parametrize("release", [KAFKA_3_7_NEW], ids=lambda release: release.name)
-def test_each_offset_that_differs_on_3_7_is_named_and_no_other(release: Release, tmp_path: Path, seed: int) -> None:
+@pytest.fixture(scope="module")
+def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
+    """Each by its number: a folder, with the log of the broker in it, and what the broker shows."""
+    first = int(draw_seed())
+
+    @cache
+    def play(number: int) -> tuple[Path, dict[Key, int]]:
+        folder = tmp_path_factory.mktemp("play") / "played"
+        return folder, played(KAFKA_3_7_NEW, folder, first + number)
+
+    return play
+
+
+def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays: Plays, tmp_path: Path) -> None:
     # In some plays no offset differs in the end.
     for turn in range(5):
         folder = tmp_path / str(turn)
         folder.mkdir()
-        shown = played(release, folder / "played", seed + turn)
-        replay(folder / "w", folder / "played" / "log")
+        place, shown = plays(turn)
+        replay(folder / "w", place / "log")
         ours = held(folder / "w")
         different = {key for key in shown.keys() | ours.keys() if shown.get(key) != ours.get(key)}
         assert different == lasting(folder / "w")
@@ -129,9 +144,8 @@ def test_later_releases_show_what_the_tables_say(release: Release, tmp_path: Pat
     assert shown == held(tmp_path / "w")
 
 
-def test_what_is_named_does_not_depend_on_the_number_of_runs(tmp_path: Path, seed: int) -> None:
-    played(KAFKA_3_7_NEW, tmp_path / "played", seed)
-    log_dir = tmp_path / "played" / "log"
+def test_what_is_named_does_not_depend_on_the_number_of_runs(plays: Plays, tmp_path: Path) -> None:
+    log_dir = plays(0)[0] / "log"
     replay(tmp_path / "whole", log_dir)
     for share in range(1, 5):
         written(log_dir, tmp_path / "growing", share / 4)

@@ -48,7 +48,7 @@ def line_of_newest(audit: AuditRow) -> str:
     return LINES[str(audit.assignor)][0].name
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("lives", [LIVES, pytest.param(SOAK_LIVES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
 def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: int, seed: int) -> None:
