@@ -10,7 +10,8 @@ from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable, arrow_rows
-from udfs.groups.readers.classic_records import TYPE, ClassicValue
+from udfs.groups.readers.classic_columns import TYPE
+from udfs.groups.readers.classic_records import ClassicValue
 from udfs.groups.readers.records import ImpossibleLog as Impossible
 from udfs.groups.readers.records import Record
 from udfs.groups.states.group import Context, Group
