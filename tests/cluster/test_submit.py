@@ -21,6 +21,8 @@ __all__ = ["elsewhere"]
 pytestmark = pytest.mark.spark
 
 SAMPLE = ROOT / "data" / "sample"
+# With groups of each type, and the partition that stopped.
+PART = SAMPLE / "__consumer_offsets-[37]"
 # A job of somebody else, with a session of its own.
 OWN_JOB = """
 from pyspark.sql import SparkSession
@@ -44,7 +46,7 @@ def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
 
 def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    source = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+    source = ("--source", f"segments:{PART}", "--snapshots", SAMPLE / "snapshots.jsonl")
     done = elsewhere.submit(
         *source, "--warehouse", tmp_path / "w", "--result-file", result, "--report", tmp_path / "r", job="audit.py"
     )
@@ -52,7 +54,7 @@ def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path:
     assert done.returncode == ExitCode.FINDINGS, done.stderr
     found = json.loads(result.read_text())
     assert (found["verdict"], found["exit_code"]) == ("findings", ExitCode.FINDINGS)
-    assert found["read"] == found["decoded"] > 5000
+    assert found["read"] == found["decoded"] > 2500
     # By templates and questions that are in the zip.
     assert found["report"] == {"place": str(tmp_path / "r" / "index.html"), "is_unchanged": False}
     assert "partition_stopped" in (tmp_path / "r" / "index.html").read_text()
@@ -75,7 +77,8 @@ def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
 
 
 def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Elsewhere, tmp_path: Path) -> None:
-    damaged = shutil.copytree(SAMPLE, tmp_path / "damaged", ignore=shutil.ignore_patterns("*.json*", "*.md"))
+    damaged = tmp_path / "damaged"
+    shutil.copytree(SAMPLE / "__consumer_offsets-3", damaged / "__consumer_offsets-3")
     for path in damaged.glob("*/*.log"):
         raw = bytearray(path.read_bytes())
         # In the first batch, behind its header.
@@ -85,7 +88,7 @@ def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Else
     assert done.returncode == ExitCode.REJECTED_SHARE, done.stderr
     # spark-submit prints on one stream what Python writes on two.
     assert "records rejected or damaged; more than 0.1% is an error (setting max_rejected_share)" in done.stdout
-    assert sum(map(len, history(tmp_path / "w").values())) > 5000
+    assert sum(map(len, history(tmp_path / "w").values())) > 600
 
 
 @pytest.mark.drawn(1)

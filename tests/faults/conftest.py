@@ -1,12 +1,32 @@
 """Warehouses that tests of faults copy: they take seconds to make."""
 
+import json
+import shutil
+from pathlib import Path
+
 import pytest
 
 from tests.faults.killed_runs import Undisturbed
+from tests.once_a_run import once_a_run
+
+SECONDS = "seconds.json"
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    found = Undisturbed(tmp_path_factory.mktemp("undisturbed"))
+    made = once_a_run(tmp_path_factory, "undisturbed", make)
+    seconds = json.loads((made / SECONDS).read_text())
+    return Undisturbed(files_beside(made), dict(zip((False, True), seconds, strict=True)))
+
+
+def make(folder: Path) -> None:
+    # Of a process that died over it.
+    shutil.rmtree(files_beside(folder), ignore_errors=True)
+    found = Undisturbed(files_beside(folder))
     found.make()
-    return found
+    (folder / SECONDS).write_text(json.dumps([found.seconds[False], found.seconds[True]]))
+
+
+def files_beside(folder: Path) -> Path:
+    """Where they stay: rows name the files of the log by their places, and this folder is renamed."""
+    return folder.with_name("undisturbed-files")

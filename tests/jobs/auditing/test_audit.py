@@ -21,8 +21,10 @@ from tests.sample.story import checked_in
 SAMPLE = ROOT / "data" / "sample"
 
 
-def audit(folder: Path, *flags: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "jobs.cli", "audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample"]
+def audit(
+    folder: Path, *flags: str, source: Path = SAMPLE, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "jobs.cli", "audit", "--source", f"segments:{source}", "--cluster", "sample"]
     command += ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--warehouse", str(folder)]
     command += ["--config", str(ROOT / "conf" / "sample.toml"), "--report", str(folder.parent / "report"), *flags]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
@@ -69,7 +71,9 @@ def test_the_audit_needs_no_java_on_the_machine(tmp_path: Path) -> None:
             (tools / name).symlink_to(found)
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
     assert shutil.which("java", path=str(tools)) is None
-    done = audit(tmp_path / "w", "--engine", "spark", environment=environment)
+    # Here is the partition that stopped.
+    source = SAMPLE / "__consumer_offsets-7"
+    done = audit(tmp_path / "w", "--engine", "spark", source=source, environment=environment)
     assert done.returncode == ExitCode.FINDINGS, done.stderr
     assert beside_progress(done.stderr) == []
     assert counted(done.stdout)["offset_commits"][0] > 0

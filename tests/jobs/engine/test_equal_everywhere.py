@@ -22,9 +22,15 @@ from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, asse
 from tests.jobs.replaying.runs.warehouse_runs import write
 from tests.kafka.capture import capture_of
 from tests.kafka.releases import RELEASES
+from tests.sample.part import sample_part
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = ["sample_part"]
+
+# Each storage takes seconds to start.
+pytestmark = pytest.mark.drawn_parameter("stored", 1)
 
 TABLES = (*HISTORY, *ASSIGNMENTS, *MEASURED, *GATED)
 # 22: of so few records one that cannot be read is a large share.
@@ -123,8 +129,7 @@ def test_runs_that_go_on_leave_there_what_they_leave_here(
 @pytest.mark.drawn(1)
 @pytest.mark.spark
 def test_executors_write_there_what_local_workers_write_here(
-    tmp_path: Path, stored: Storage, local: Local, spark: "SparkSession"
+    tmp_path: Path, stored: Storage, local: Local, sample_part: Path, spark: "SparkSession"
 ) -> None:
-    source = ROOT / "data" / "sample"
-    audit(f"{stored.place}/w", copied(source, stored, "log"), "--engine", "spark")
-    check_equal(local(source), fetched(stored, "w", tmp_path / "fetched"))
+    audit(f"{stored.place}/w", copied(sample_part, stored, "log"), "--engine", "spark")
+    check_equal(local(sample_part), fetched(stored, "w", tmp_path / "fetched"))

@@ -26,7 +26,7 @@ from udfs.sources.archive_rows import ARCHIVE_ROWS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.drawn_parameter("format", 1)]
 
 T = 1_700_000_000_123
 KEY, VALUE = bytes.fromhex("000100016700017400000003"), b"\x00\x03\xff"

@@ -57,7 +57,8 @@ READERS = (
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("sample") / "w"
-    ingest(root, "--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+    # The group that is asked about is in the first of these.
+    ingest(root, "--source", f"segments:{SAMPLE}/__consumer_offsets-[03]", "--snapshots", SAMPLE / "snapshots.jsonl")
     for job in ("replay", "assignments"):
         assert cli.main([job, "--warehouse", str(root)]) == 0
     return root

@@ -23,6 +23,9 @@ from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import SECRET, free_port, options_for
 from tests.jobs.ingested import history, ingest, spawned
 
+# Each storage takes seconds to start.
+pytestmark = pytest.mark.drawn_parameter("stored", 1)
+
 
 @pytest.fixture
 def environment(s3: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
@@ -79,7 +82,7 @@ def test_ingests_make_the_tables_of_local_ones(
     assert SECRET not in "".join(capsys.readouterr())
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("point", ["files_written", "manifest_written", "table_committed", "runs_committed"])
 def test_a_run_that_was_killed_is_finished_by_the_next(
     tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, point: str, monkeypatch: pytest.MonkeyPatch

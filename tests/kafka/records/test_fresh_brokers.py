@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from jobs.spark.jars import jar_folder
+from tests.kafka import fresh_brokers
 from tests.kafka.broker import Broker
 from tests.kafka.capture import HERE, run_phase, scenario_sources
 from tests.kafka.fresh_brokers import TRIES, PlayError, known_fault, on_fresh_broker
@@ -80,10 +81,14 @@ def test_a_fault_of_kafkas_client_is_played_again(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.broker
-def test_a_fault_that_stays_ends_it_after_a_few_tries(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tries", [2, pytest.param(TRIES, marks=pytest.mark.soak)])
+def test_a_fault_that_stays_ends_it_after_a_few_tries(
+    tmp_path: Path, tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh_brokers, "TRIES", tries)
     with pytest.raises(PlayError, match="No current assignment"):
         played(tmp_path, "always")
-    assert (tmp_path / "marker").read_text() == "1" * TRIES
+    assert (tmp_path / "marker").read_text() == "1" * tries
 
 
 @pytest.mark.broker
