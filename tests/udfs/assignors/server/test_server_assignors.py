@@ -10,7 +10,7 @@ from tests.builders.assignors.server_cases import random_spec
 from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
 
-CASES = 200
+CASES = 100
 RELEASES = list(SERVER_JARS)
 A = {"name": "a", "partitions": 5, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
 B = {"name": "b", "partitions": 3, "topic_id": "AAAAAAAAAAAAAAAAAAAAAg"}
@@ -22,7 +22,7 @@ def cases(rng: np.random.Generator, assignor: str, count: int, **fields: Any) ->
 
 @pytest.mark.drawn(4)
 @pytest.mark.broker
-@pytest.mark.parametrize("count", [CASES, pytest.param(50 * CASES, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [CASES, pytest.param(100 * CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("assignor", ["uniform", "range"])
 def test_groups_are_assigned_as_kafka_does(assignor: str, release: str, count: int, rng: np.random.Generator) -> None:

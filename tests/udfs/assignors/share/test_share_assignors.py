@@ -9,7 +9,7 @@ from tests.builders.assignors.server_cases import random_share_spec
 from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
 from tests.oracles.assignors.same_answers import assert_same, kafka_lists, our_lists
 
-CASES = 200
+CASES = 100
 # 4.3 stands for 4.2 too.
 RELEASES = ["3.9", "4.0", "4.1", "4.3"]
 
@@ -19,7 +19,7 @@ def cases(rng: np.random.Generator, count: int, **fields: Any) -> list[dict[str,
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("count", [CASES, pytest.param(50 * CASES, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [CASES, pytest.param(100 * CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", RELEASES)
 def test_share_groups_are_assigned_as_kafka_does(release: str, count: int, rng: np.random.Generator) -> None:
     specs = cases(rng, count, release=release)
