@@ -34,21 +34,25 @@ def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) ->
 
 
 def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
-    found: defaultdict[tuple[str, str, int], defaultdict[int, list[pytest.Item]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    for (file, parameter, number), by_value in cases_by_value(items).items():
+        values = sorted(by_value)
+        chance = random.Random(f"{draw_seed()} {file} {parameter}")
+        kept = [] if runs_all else chance.sample(values, min(number, len(values)))
+        for value in {*values} - {*kept}:
+            for case in by_value[value]:
+                case.add_marker(pytest.mark.soak)
+
+
+def cases_by_value(items: Sequence[pytest.Item]) -> dict[tuple[str, str, int], dict[int, list[pytest.Item]]]:
+    """By file, parameter and how many of its values are drawn; then by the place of the value in the list of all."""
+    found: dict[tuple[str, str, int], dict[int, list[pytest.Item]]] = {}
     for item in items:
         for marker in item.iter_markers("drawn_parameter"):
-            name, number = marker.args
-            if isinstance(item, pytest.Function) and not item.get_closest_marker("soak") and has(item, name):
-                found[item.nodeid.partition("::")[0], name, number][item.callspec.indices[name]].append(item)
-    for (file, name, number), by_value in found.items():
-        values = sorted(by_value)
-        kept = (
-            [] if runs_all else random.Random(f"{draw_seed()} {file} {name}").sample(values, min(number, len(values)))
-        )
-        for case in (case for value in values if value not in kept for case in by_value[value]):
-            case.add_marker(pytest.mark.soak)
+            parameter, number = marker.args
+            if isinstance(item, pytest.Function) and not item.get_closest_marker("soak") and has(item, parameter):
+                by_value = found.setdefault((item.nodeid.partition("::")[0], parameter, number), {})
+                by_value.setdefault(item.callspec.indices[parameter], []).append(item)
+    return found
 
 
 def has(item: pytest.Function, parameter: str) -> bool:
