@@ -1,6 +1,7 @@
 """Tables that a job makes anew from the decoded ones lose files, logs, all: `doctor` says what to type, and that mends
 them, for each cluster that lost rows and no other."""
 
+import errno
 import json
 import shlex
 import shutil
@@ -16,10 +17,12 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.doctor import run_checks
+from jobs.replaying.tables import lost_rows
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, RemovedFile, sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS
+from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
@@ -136,6 +139,20 @@ def assert_whole(whole: Path, warehouse: Path) -> None:
         expected, found = told(whole, names), told(warehouse, names)
         for name in names:
             assert found[name] == expected[name], (job, name)
+
+
+@pytest.mark.parametrize("step", ["open", "size"])
+def test_a_storage_that_does_not_answer_has_lost_nothing(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, step: str
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError(errno.EIO, "no answer from the server for 5 s: check that it runs", f"{warehouse}/{step}")
+
+    monkeypatch.setattr(*{"open": (Warehouse, "open_at"), "size": (lost_rows, "size_of")}[step], refuse)
+    code = cli.main(["replay", "--warehouse", str(warehouse), "--cluster", "one"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"groupscope: {warehouse}/{step}: no answer from the server for 5 s: check that it runs"
+    assert code == ExitCode.UNUSABLE_WAREHOUSE
 
 
 # Every table once, of each job in both ways.

@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 
 from deltalake import DeltaTable
 
+from jobs.output.failure import Failure, os_error_line
+from jobs.storage.refusals import is_refusal
 from jobs.storage.stored_path import Place, size_of
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 
 # For each job that can rebuild its tables with --full: the table that has its progress.
 PROGRESS = {
@@ -42,7 +45,7 @@ def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iter
             continue
         for file in files_of(delta).to_pylist():
             path = folder / file_path(file["path"])
-            if what := file_damage(path, file):
+            if what := answered_damage(path, file):
                 yield LostRows(path, what, clusters_of(file, clusters))
 
 
@@ -51,14 +54,36 @@ def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
     try:
         return warehouse.open_at(name, version) or "is not there"
     except UNREADABLE as error:
+        check_answer(error, warehouse.path(name))
         return f"cannot be opened: {one_line(error)}"
+
+
+def answered_damage(path: Place, file: Mapping[str, Any]) -> str | None:
+    try:
+        return size_damage(path, file)
+    except OSError as error:
+        check_answer(error, path)
+        return f"cannot be read: {one_line(error)}"
+
+
+def check_answer(error: BaseException, place: Place) -> None:
+    """A storage that refuses or does not answer has lost nothing, so nothing is to be rebuilt."""
+    if is_refusal(error):
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place)) from error
 
 
 def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
     try:
-        size = size_of(path)
+        return size_damage(path, file)
     except OSError as error:
-        return "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {one_line(error)}"
+        return f"cannot be read: {one_line(error)}"
+
+
+def size_damage(path: Place, file: Mapping[str, Any]) -> str | None:
+    try:
+        size = size_of(path)
+    except FileNotFoundError:
+        return "is not there"
     return None if size == file["size_bytes"] else f"has {size} bytes, {file['size_bytes']} were expected"
 
 
