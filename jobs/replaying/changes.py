@@ -15,6 +15,7 @@ from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, deserialize
 from jobs.replaying.task.warehouse_state import KnownFile, KnownHistory
+from jobs.storage.refusals import is_refusal
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, RemovedFile
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
@@ -103,8 +104,8 @@ class Changes:
         """Rows that remain of a file: those of other offsets partitions, and of clusters that lose nothing."""
         try:
             rows = read_files([file], name)
-        except UNREADABLE:
-            if not self.known.is_full:
+        except UNREADABLE as error:
+            if not self.known.is_full or is_refusal(error):
                 raise
             # Only rows of other clusters could remain.
             self.known.lost |= self.known.other_clusters

@@ -14,6 +14,7 @@ from typing import Any
 from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
+from jobs.storage.refusals import is_refusal
 from jobs.storage.stored_path import Place, StoredPath, by_delta, delete, delete_folder, files_in, write_new
 from jobs.warehouses.delta_tables import (
     APPLICATION,
@@ -56,10 +57,11 @@ def clear(path: Place, change: Change, sequence: int) -> None:
     """Removes a table whose log cannot be read, unless an earlier attempt at this change has already created it
     again."""
     try:
-        if (delta := open_table(path)) is not None and is_done(delta, sequence):
+        if (delta := open_table(path)) is not None and is_done(path, delta, sequence):
             return
-    except UNREADABLE:
-        pass
+    except UNREADABLE as error:
+        if is_refusal(error):
+            raise
     delete_folder(path / "_delta_log")
     added = {file.name for file in change.added}
     for file in files_in(path, ".parquet"):
@@ -131,12 +133,12 @@ def commit(
     increases with each change of the warehouse."""
     if delta is None:
         delta = create(path, table, change, sequence, time_ms)
-    if is_done(delta, sequence) or not (change.added or change.removed):
+    if is_done(path, delta, sequence) or not (change.added or change.removed):
         return delta
     if is_written(path, table, change, sequence, time_ms, delta):
         by_delta(path, lambda *_: delta.update_incremental())
         return delta
-    if isinstance(path, StoredPath) and (newest := open_table(path)) is not None and is_done(newest, sequence):
+    if isinstance(path, StoredPath) and (newest := open_table(path)) is not None and is_done(path, newest, sequence):
         # A server whose answer was lost on the way had written it.
         return newest
     properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])

@@ -85,13 +85,14 @@ def version_file(path: Place, version: int) -> Place:
     return path / "_delta_log" / f"{version:020}.json"
 
 
-def sequence_of(delta: DeltaTable) -> int:
-    """The sequence number of the last run that changed the table; 0 if none has."""
-    return delta.transaction_version(APPLICATION) or 0
+def sequence_of(path: Place, delta: DeltaTable) -> int:
+    """The sequence number of the last run that changed the table; 0 if none has. delta-rs reads the log again for it,
+    so the storage may refuse, or not answer."""
+    return by_delta(path, lambda *_: delta.transaction_version(APPLICATION)) or 0
 
 
-def is_done(delta: DeltaTable, sequence: int) -> bool:
-    return sequence_of(delta) >= sequence
+def is_done(path: Place, delta: DeltaTable, sequence: int) -> bool:
+    return sequence_of(path, delta) >= sequence
 
 
 def files_of(delta: DeltaTable) -> pa.Table:

@@ -146,7 +146,7 @@ class Warehouse:
 
     def next_sequence(self) -> int:
         runs = self.newest(RUNS)
-        return 1 + (0 if runs is None else sequence_of(runs))
+        return 1 + (0 if runs is None else sequence_of(self.path(RUNS), runs))
 
     def finish(self, manifest: Manifest, result: str | None = None) -> None:
         """Carries out a manifest, from the point where an earlier attempt stopped. `result`: text for programs to
@@ -160,7 +160,7 @@ class Warehouse:
 
     def finish_files(self, manifest: Manifest, result: str | None) -> None:
         runs = self.newest(RUNS)
-        if runs is not None and is_done(runs, manifest.sequence):
+        if runs is not None and is_done(self.path(RUNS), runs, manifest.sequence):
             return
         before = self.versions()
         expected = before | {name: version_after(manifest, name, before.get(name)) for name in manifest.changes}

@@ -25,6 +25,7 @@ from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.storage.stored_path import StoredPath, by_delta
+from jobs.warehouses.delta_tables import sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.mini_hdfs import MOST_HANGING_SECONDS, MiniHdfs, mini_hdfs
@@ -76,6 +77,10 @@ CALLS: dict[str, tuple[Callable[[Storage], object], Callable[..., object]]] = {
         lambda storage, _: by_delta(
             StoredPath(storage, "t"), lambda uri, options: DeltaTable(uri, storage_options=options)
         ),
+    ),
+    "last run": (
+        lambda storage: DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options),
+        lambda storage, table: sequence_of(StoredPath(storage, "t"), table),
     ),
     "commit": (
         lambda storage: DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options),

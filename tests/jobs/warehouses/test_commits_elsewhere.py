@@ -53,7 +53,7 @@ def committed(folder: Place, table: str, changes: list[Change]) -> DeltaTable:
     delta: DeltaTable | None = None
     for number, change in enumerate(changes, 1):
         delta = commit(folder, TABLES[table], change, number, number * 1000, delta)
-        assert sequence_of(delta) == number or change == Change()
+        assert sequence_of(folder, delta) == number or change == Change()
         # Again, as the run after one that was killed does.
         assert commit(folder, TABLES[table], change, number, number * 1000, delta).version() == delta.version()
     assert delta is not None
@@ -92,7 +92,7 @@ def test_what_others_committed_meanwhile_stays(storage: Storage, is_ours: list[b
     other = DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options)
     other.create_write_transaction([AddAction("other.parquet", 1, {}, 1, True, "{}")], "append", other.schema(), [])
     after = commit(folder, table, Change((SECOND,)), 2, 2, delta)
-    assert (after.version(), sequence_of(after)) == (2, 2)
+    assert (after.version(), sequence_of(folder, after)) == (2, 2)
     assert set(files_of(after).column("path").to_pylist()) == {FIRST.name, SECOND.name, "other.parquet"}
     # Written by a server whose answer was lost, or by the run before, which was killed.
     assert commit(folder, table, Change((SECOND,)), 2, 2, other).version() == 2

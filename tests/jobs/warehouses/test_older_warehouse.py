@@ -53,7 +53,7 @@ def aged(audited: Path, place: Path, columns: Mapping[str, Sequence[str]], table
     ]
     at, field = runs.column_names.index("table_versions"), runs.schema.field("table_versions")
     runs = runs.set_column(at, field, pa.array(versions, field.type))
-    made_anew(place / "runs", TABLES["runs"], runs, sequence_of(delta))
+    made_anew(place / "runs", TABLES["runs"], runs, sequence_of(place / "runs", delta))
     return place
 
 
