@@ -10,9 +10,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from jobs.output.failure import Failure, os_error_line
+from jobs.output.failure import Failure
 from jobs.storage.arrow_files import arrow_files
-from jobs.storage.refusals import is_refusal
+from jobs.storage.refusals import refusal_of_warehouse
 from jobs.storage.stored_path import Place, StoredPath, is_file
 from jobs.warehouses.delta_tables import files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
@@ -73,8 +73,8 @@ class TableReader:
         try:
             return rows_of(paths, columns, whole, table_schema(TABLES[table]))
         except (OSError, pa.ArrowInvalid) as error:
-            if is_refusal(error):
-                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, paths[0])) from error
+            if (refusal := refusal_of_warehouse(error, paths[0])) is not None:
+                raise refusal from error
             lost = next((path for path in paths if not is_file(path)), None)
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 

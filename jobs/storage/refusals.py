@@ -12,8 +12,10 @@ from typing import TypeGuard
 
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from jobs.output.failure import Failure, os_error_line
 from jobs.storage.calls.answers import NoAnswer
 from jobs.storage.calls.processes import ForkedError
+from schemas.words.exit_codes import ExitCode
 
 STATUS = re.compile(r"status code:?\W+(?:\[\d+m\W*)?(\d{3} [A-Za-z ]+)|\b([45]\d\d [A-Z][a-z]+(?: [A-Z][A-Za-z]+)*)")
 CODE = re.compile(r"<Code>(\w+)</Code>")
@@ -68,6 +70,11 @@ def is_refusal(error: BaseException) -> TypeGuard[OSError]:
     """Whether it says all that there is to say: a storage that refuses or does not answer has no damaged files. A file
     that is not there was lost."""
     return isinstance(error, OSError) and bool(error.filename) and not isinstance(error, FileNotFoundError)
+
+
+def refusal_of_warehouse(error: BaseException, place: object) -> Failure | None:
+    """What ends a run where a warehouse's storage refuses or does not answer: nothing of the warehouse is damaged."""
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place)) if is_refusal(error) else None
 
 
 def status_text(text: str) -> str:

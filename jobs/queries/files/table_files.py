@@ -6,8 +6,8 @@ from urllib.parse import unquote
 
 from deltalake import DeltaTable
 
-from jobs.output.failure import Failure, os_error_line
-from jobs.storage.refusals import is_refusal
+from jobs.output.failure import Failure
+from jobs.storage.refusals import refusal_of_warehouse
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.older_tables import lacking
@@ -54,9 +54,7 @@ def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool
 
 
 def unread(place: str, version: int, error: BaseException) -> Failure:
-    if is_refusal(error):
-        return Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place))
-    return unreadable(place, version, one_line(error))
+    return refusal_of_warehouse(error, place) or unreadable(place, version, one_line(error))
 
 
 def unreadable(place: str, version: int, why: str) -> Failure:

@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 from deltalake import DeltaTable
 
-from jobs.output.failure import Failure, os_error_line
-from jobs.storage.refusals import is_refusal
+from jobs.storage.refusals import refusal_of_warehouse
 from jobs.storage.stored_path import Place, size_of
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
-from schemas.words.exit_codes import ExitCode
 
 # For each job that can rebuild its tables with --full: the table that has its progress.
 PROGRESS = {
@@ -68,8 +66,8 @@ def answered_damage(path: Place, file: Mapping[str, Any]) -> str | None:
 
 def check_answer(error: BaseException, place: Place) -> None:
     """A storage that refuses or does not answer has lost nothing, so nothing is to be rebuilt."""
-    if is_refusal(error):
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place)) from error
+    if (refusal := refusal_of_warehouse(error, place)) is not None:
+        raise refusal from error
 
 
 def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
