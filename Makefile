@@ -38,8 +38,11 @@ audit: setup ## the whole audit of data/sample into warehouse/ as a Spark applic
 
 # Four processes for two cores, each with whole files: tests wait for brokers and other processes half of their time
 # (tests/file_order.py). They take about 7 GB of memory.
+# A test that has not ended after so many seconds, captures it waits for included, ends its process and says where.
+TEST_SECONDS := 1200
 test: setup ## every test, real brokers and a real browser included (all but `soak`)
-	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=20
+	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=20 \
+	  -o faulthandler_timeout=$(TEST_SECONDS) -o faulthandler_exit_on_timeout=true
 
 # Whole commands take seconds each, so their tests are for `make test`.
 unit: setup ## the tests of schemas and pure functions, a minute: no command, Java, broker or browser

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests import short_lived_java
+from tests import file_distribution, short_lived_java
 from tests.drawn_cases import VARIABLE, draw_seed, leave_others_to_soak
 from tests.durations import Durations, known_seconds
 from tests.file_order import File, taking_turns
@@ -31,6 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from jobs.spark.compiled_loops import keep_compiled_loops
 
     config.pluginmanager.register(Durations(config))
+    config.pluginmanager.register(file_distribution)
     # Before other processes start, which must draw the same.
     draw_seed()
     keep_compiled_loops()

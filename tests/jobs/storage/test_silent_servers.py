@@ -109,7 +109,8 @@ def test_a_server_of_objects_that_falls_silent_after_some_answers_ends_the_run_a
     code = cli.main(["ingest", "--warehouse", f"{place}/w", *words])
     lines = capsys.readouterr().err.splitlines()
     assert code in (ExitCode.UNREADABLE_INPUT, ExitCode.UNUSABLE_WAREHOUSE), (good, lines)
-    assert len(lines) == 1 and lines[0].startswith(f"groupscope: {place}"), (good, lines)
+    told_of = (f"groupscope: {place}", f"groupscope: segments:{place}")
+    assert len(lines) == 1 and lines[0].startswith(told_of), (good, lines)
     assert REMEDIES["s3"] in lines[0] and "readable segment" not in lines[0], (good, lines)
     behaviour.next, behaviour.always = [], "pass"
     assert cli.main(["ingest", "--warehouse", f"{place}/w", *words]) == ExitCode.CLEAN

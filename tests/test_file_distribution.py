@@ -1,0 +1,47 @@
+"""A process that dies during a test fails that test alone, and the run ends."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+DIES = "import os, signal\ndef test_dies(): os.kill(os.getpid(), signal.SIGKILL)\n"
+PASSES = "def test_passes(): pass\n"
+ALSO_PASSES = "def test_also_passes(): pass\n"
+SECONDS = 60.0
+
+
+def ended(folder: Path, files: Sequence[str], processes: int) -> subprocess.CompletedProcess[str]:
+    for number, text in enumerate(files):
+        (folder / f"test_{number}.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.file_distribution", "-n", str(processes)]
+    command += ["--dist", "loadfile", "--no-loadscope-reorder", "--rootdir", str(folder), "."]
+    root = Path(__file__).parents[1]
+    apart = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    apart["PYTHONPATH"] = str(root)
+    return subprocess.run(command, cwd=folder, env=apart, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        # Its finished files, more of them than others have tests left.
+        pytest.param([PASSES] * 6 + [PASSES + DIES], id="in its last file"),
+        pytest.param([PASSES + DIES + ALSO_PASSES, PASSES, PASSES, PASSES], id="in its first file"),
+        pytest.param([DIES, PASSES], id="before the one test left"),
+        pytest.param([PASSES, DIES], id="in the last test"),
+    ],
+)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_process_that_dies_fails_one_test(files: list[str], processes: int, tmp_path: Path) -> None:
+    run = ended(tmp_path, files, processes)
+    passed = sum(text.count("passes()") for text in files)
+    assert run.stdout.splitlines()[-1].startswith(f"1 failed, {passed} passed"), run.stdout + run.stderr
+
+
+def test_each_of_many_deaths_fails_its_test(tmp_path: Path) -> None:
+    run = ended(tmp_path, [DIES, PASSES, DIES + PASSES, PASSES, PASSES + DIES], 2)
+    assert run.stdout.splitlines()[-1].startswith("3 failed, 4 passed"), run.stdout + run.stderr
