@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, rebuilding
+from jobs.storage.refusals import Refused, raise_refusal
 from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
@@ -84,8 +85,8 @@ class CheckedWarehouse:
         for path, _ in self.files(table):
             try:
                 yield path, footer(path)
-            except UNREADABLE:
-                continue
+            except UNREADABLE as error:
+                raise_refusal(error, path)
 
     def has_damaged_files(self, table: str) -> bool:
         return any(self.damage(path, row) for path, row in self.files(table))
@@ -119,6 +120,7 @@ def damage(path: Place, row: dict[str, Any]) -> str | None:
     try:
         rows = footer(path).num_rows
     except UNREADABLE as error:
+        raise_refusal(error, path)
         return f"cannot be read: {one_line(error)}"
     return (
         None
@@ -135,9 +137,13 @@ class Check(NamedTuple):
 
 
 def findings(check: Check, checked: CheckedWarehouse) -> list[Finding]:
-    """What it found, or that everything is in order. A check that cannot run is a finding too."""
+    """What it found, or that everything is in order. A check that cannot run is a finding too, unless the storage does
+    not let it."""
     try:
         problems = list(check.find(checked))
+    except Refused:
+        raise
     except (*UNREADABLE, Failure) as error:
+        raise_refusal(error, checked.warehouse.root)
         return [Finding(Status.BROKEN, check.name, None, f"could not be checked: {one_line(error)}", REBUILD)]
     return problems or [Finding(Status.OK, check.name, None, check.good)]

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from jobs.checks.check import Check, CheckedWarehouse, Finding, Status
 from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, has_progress
+from jobs.storage.refusals import raise_refusal
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE
 from schemas.contract.tables import TABLES
@@ -60,8 +61,8 @@ def rows_of(checked: CheckedWarehouse, name: str, columns: Sequence[str]) -> pa.
         try:
             with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
                 parts.append(file.read([*columns], use_threads=False).select(columns).cast(schema))
-        except UNREADABLE:
-            continue
+        except UNREADABLE as error:
+            raise_refusal(error, path)
     return pa.concat_tables(parts)
 
 

@@ -14,6 +14,7 @@ from jobs.checks.lock_holder import lock_holder
 from jobs.output.failure import say
 from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, has_progress
+from jobs.storage.refusals import raise_refusal
 from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
 from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
@@ -44,12 +45,14 @@ def open_tables(warehouse: Warehouse) -> CheckedWarehouse:
         versions = {name: named for name, named in warehouse.versions().items() if name not in BESIDE_RUNS}
         runs = warehouse.run_rows([column.name for column in TABLES[RUNS].columns])
     except UNREADABLE as error:
+        raise_refusal(error, warehouse.path(RUNS))
         unopened[RUNS] = one_line(error)
     tables: dict[str, DeltaTable] = {}
     for name in TABLES:
         try:
             delta = open_table(warehouse.path(name), versions.get(name))
         except UNREADABLE as error:
+            raise_refusal(error, warehouse.path(name))
             unopened[name] = one_line(error)
             continue
         if delta is not None:
@@ -169,7 +172,8 @@ def check_progress(checked: CheckedWarehouse) -> Iterator[Finding]:
         for cluster in sorted(clusters_with(checked.runs, job)) if table in checked.tables else ():
             try:
                 is_lost = not has_progress(checked.warehouse, job, cluster)
-            except UNREADABLE:
+            except UNREADABLE as error:
+                raise_refusal(error, checked.warehouse.path(table))
                 continue  # which is a finding about its files
             if is_lost:
                 line = f"has lost the rows of cluster {cluster}: a run of another cluster created the table again"

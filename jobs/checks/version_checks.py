@@ -10,6 +10,7 @@ from jobs.checks.check import Check, CheckedWarehouse, Finding, Status
 from jobs.output.failure import Failure
 from jobs.output.progress import counting
 from jobs.queries.results import QueryResult
+from jobs.storage.refusals import Refused
 from jobs.storage.stored_path import files_in
 from jobs.warehouses.delta_log_files import COMMIT, LOG, LogFile, log_files
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
@@ -67,6 +68,8 @@ def check_reader(name: str, scope: Scope) -> Callable[[CheckedWarehouse], Iterat
         tables = [table for table in USER_TABLES if table in checked.tables]
         try:
             numbers = counts(checked, tables, scope)
+        except Refused:
+            raise
         except READER_ERRORS:
             # Which table it is shows when each is read alone.
             numbers = [each for table in tables for each in count_alone(checked, table, scope)]
@@ -91,6 +94,8 @@ def counts(checked: CheckedWarehouse, tables: Sequence[str], scope: Scope) -> li
 def count_alone(checked: CheckedWarehouse, table: str, scope: Scope) -> list[tuple[str, int | str]]:
     try:
         return counts(checked, [table], scope)
+    except Refused:
+        raise
     except READER_ERRORS as error:
         return [(table, one_line(error))]
 

@@ -72,9 +72,18 @@ def is_refusal(error: BaseException) -> TypeGuard[OSError]:
     return isinstance(error, OSError) and bool(error.filename) and not isinstance(error, FileNotFoundError)
 
 
-def refusal_of_warehouse(error: BaseException, place: object) -> Failure | None:
-    """What ends a run where a warehouse's storage refuses or does not answer: nothing of the warehouse is damaged."""
-    return Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place)) if is_refusal(error) else None
+class Refused(Failure):
+    """Ends a command where a warehouse's storage refuses or does not answer: nothing of the warehouse is damaged."""
+
+
+def refusal_of_warehouse(error: BaseException, place: object) -> Refused | None:
+    return Refused(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, place)) if is_refusal(error) else None
+
+
+def raise_refusal(error: BaseException, place: object) -> None:
+    """Before an error is told as damage: a storage that refuses or does not answer has lost nothing."""
+    if (refusal := refusal_of_warehouse(error, place)) is not None:
+        raise refusal from error
 
 
 def status_text(text: str) -> str:

@@ -2,7 +2,6 @@
 them, for each cluster that lost rows and no other."""
 
 import errno
-import json
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,42 +10,26 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.doctor import run_checks
 from jobs.replaying.tables import lost_rows
-from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.warehouses.delta_commits import commit
-from jobs.warehouses.delta_tables import Change, RemovedFile, sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
+from tests.faults.two_clusters import CLUSTERS, DERIVED, mix_files, two_clusters
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import growing, killed_at, told, write_part
-from udfs.arrays.arrow_schema import table_schema
-
-CLUSTERS = ("one", "two")
-SEGMENTS = "__consumer_offsets-[05]"
-DERIVED = {job: [table.name for table in TABLES.values() if table.job == job] for job in ("replay", "assignments")}
 
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clusters of the same log, which is two partitions of the sample's."""
-    root = tmp_path_factory.mktemp("lost")
-    for folder in sorted((ROOT / "data" / "sample").glob(SEGMENTS)):
-        shutil.copytree(folder, root / "log" / folder.name)
-    for cluster in CLUSTERS:
-        ingest(root / "w", "--source", f"segments:{root / 'log'}", "--cluster", cluster)
-        for job in DERIVED:
-            assert cli.main([job, "--warehouse", str(root / "w"), "--cluster", cluster]) == 0
-    return root / "w"
+    return two_clusters(tmp_path_factory.mktemp("lost"))
 
 
 @pytest.fixture
@@ -87,32 +70,6 @@ def spoil_log(warehouse: Path, name: str) -> None:
 
 def lose_table(warehouse: Path, name: str) -> None:
     shutil.rmtree(warehouse / TABLES[name].folder)
-
-
-def mix_files(warehouse: Path, name: str) -> None:
-    """Rows of both clusters in one file, as Spark leaves them, at the version that the newest run names."""
-    table = TABLES[name]
-    folder = warehouse / table.folder
-    delta = DeltaTable(folder)
-    if not delta.file_uris():
-        return
-    held = pa.concat_tables([pq.read_table(path).cast(table_schema(table)) for path in delta.file_uris()])
-    removed = tuple(RemovedFile(Path(path).name, is_data_change=False) for path in delta.file_uris())
-    files = HistoryFiles(warehouse, max(row["run_id"] for row in rows(warehouse, "runs")))
-    files.write(name, held, 0)
-    written, wait = files.closing()
-    wait()
-    change = Change(tuple(done for _, done in written), removed)
-    commit(folder, table, change, sequence_of(folder, delta) + 1, 0, delta)
-    *_, named, last = sorted((folder / "_delta_log").glob("*.json"))
-    kept = [each for each in actions(named) if "add" not in each]
-    more = [each for each in actions(last) if "add" in each or "remove" in each]
-    named.write_text("".join(f"{json.dumps(each)}\n" for each in (*kept, *more)))
-    last.unlink()
-
-
-def actions(commit: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in commit.read_text().splitlines()]
 
 
 def lose_mixed(warehouse: Path, name: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from deltalake import DeltaTable
 
-from jobs.storage.refusals import refusal_of_warehouse
+from jobs.storage.refusals import raise_refusal
 from jobs.storage.stored_path import Place, size_of
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
@@ -43,7 +43,7 @@ def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iter
             continue
         for file in files_of(delta).to_pylist():
             path = folder / file_path(file["path"])
-            if what := answered_damage(path, file):
+            if what := file_damage(path, file):
                 yield LostRows(path, what, clusters_of(file, clusters))
 
 
@@ -52,36 +52,18 @@ def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
     try:
         return warehouse.open_at(name, version) or "is not there"
     except UNREADABLE as error:
-        check_answer(error, warehouse.path(name))
+        raise_refusal(error, warehouse.path(name))
         return f"cannot be opened: {one_line(error)}"
-
-
-def answered_damage(path: Place, file: Mapping[str, Any]) -> str | None:
-    try:
-        return size_damage(path, file)
-    except OSError as error:
-        check_answer(error, path)
-        return f"cannot be read: {one_line(error)}"
-
-
-def check_answer(error: BaseException, place: Place) -> None:
-    """A storage that refuses or does not answer has lost nothing, so nothing is to be rebuilt."""
-    if (refusal := refusal_of_warehouse(error, place)) is not None:
-        raise refusal from error
 
 
 def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
     try:
-        return size_damage(path, file)
-    except OSError as error:
-        return f"cannot be read: {one_line(error)}"
-
-
-def size_damage(path: Place, file: Mapping[str, Any]) -> str | None:
-    try:
         size = size_of(path)
     except FileNotFoundError:
         return "is not there"
+    except OSError as error:
+        raise_refusal(error, path)
+        return f"cannot be read: {one_line(error)}"
     return None if size == file["size_bytes"] else f"has {size} bytes, {file['size_bytes']} were expected"
 
 

@@ -66,10 +66,11 @@ def options_for(url: str, retry_seconds: int = 30, **others: str) -> StorageOpti
 @dataclass
 class Misbehaviour:
     """What the proxy does to the next requests, one after the other: wait so long, answer a status, hang up, answer
-    nothing though it is done ("lose"), or pass on."""
+    nothing though it is done ("lose"), or pass on. `only`: to requests with this in their path."""
 
     next: list[str] = field(default_factory=list)
     always: str = "pass"
+    only: str = ""
     requests: list[str] = field(default_factory=list)
 
 
@@ -100,7 +101,9 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             behaviour.requests.append(f"{self.command} {self.path}")
-            what = behaviour.next.pop(0) if behaviour.next else behaviour.always
+            what = "pass"
+            if behaviour.only in self.path:
+                what = behaviour.next.pop(0) if behaviour.next else behaviour.always
             if what.startswith("wait "):
                 time.sleep(float(what.removeprefix("wait ")))
             elif what.isdigit():
