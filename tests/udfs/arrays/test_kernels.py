@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -81,8 +81,42 @@ def test_no_loop_reads_or_writes_beyond_an_array(number: int, seed: int) -> None
     assert f"{1 + number} passed" in done.stdout
 
 
+# What nobody writes into records.
+IMPOSSIBLE = (
+    "tests/udfs/audit/whatif/test_what_if.py::test_whatever_stands_in_a_record_gives_rows",
+    "tests/udfs/audit/classic/test_garbage.py",
+    "tests/udfs/audit/modern/test_impossible_targets.py",
+    "tests/udfs/groups/test_impossible_logs.py",
+)
+
+
+@pytest.mark.parametrize(
+    ("setting", "tests"),
+    [
+        # Plain Python knows the ends of arrays too, and need not be compiled.
+        ("NUMBA_DISABLE_JIT", IMPOSSIBLE),
+        pytest.param("NUMBA_BOUNDSCHECK", ["tests/udfs"], marks=pytest.mark.soak),
+    ],
+)
+def test_nothing_in_a_record_leads_a_loop_beyond_an_array(setting: str, tests: Sequence[str], seed: int) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not soak and not spark and not broker",
+    ]
+    environment = os.environ | {setting: "1", "GROUPSCOPE_SEED": str(seed)}
+    done = subprocess.run([*command, *tests], env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def checked() -> None:
-    """In the process above: machine code without the checks was compiled before, and is not taken for this."""
+    """In the process of the first test of bounds: machine code without the checks was compiled before, and is not taken
+    for this."""
     with pytest.raises(IndexError):
         sample_loops.write_at(np.zeros(2, np.int64), 2)
 

@@ -109,7 +109,9 @@ class ServerProblem:
 def server_problem_of(spec: Spec) -> ServerProblem:
     names: dict[str, int] = {topic.name: position for position, topic in enumerate(spec.topics)}
     classes: dict[tuple[str, ...], int] = {}
-    class_of_member = [classes.setdefault(member.subscribed_topics, len(classes)) for member in spec.members]
+    # Sets to the coordinator: a name that a record has twice counts once.
+    subscribed = [tuple(dict.fromkeys(member.subscribed_topics)) for member in spec.members]
+    class_of_member = [classes.setdefault(listed, len(classes)) for listed in subscribed]
     topics_of_class = [
         np.array([names.setdefault(name, len(names)) for name in listed], np.int32) for listed in classes
     ]

@@ -1,5 +1,6 @@
 """The coordinator's assignors against Kafka's own classes of several releases, and on both lines of Java."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -9,6 +10,10 @@ import pytest
 from tests.builders.assignors.server_cases import random_spec
 from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
+from udfs.assignors.flat_groups.groups import answered
+from udfs.assignors.questions.server_problems import server_problem_of
+from udfs.assignors.questions.specs import read_spec
+from udfs.assignors.registry import OF_COORDINATORS, member_lists
 
 CASES = 100
 RELEASES = list(SERVER_JARS)
@@ -107,6 +112,23 @@ def test_the_examples_are_what_kafka_answers() -> None:
         # No jars of 4.0.0 are here: 3.9 did the same.
         release = "3.9" if spec.get("release") == "4.0.0" else by_release.get(spec.get("release", ""), "4.3")
         assert kafka_lists(server_answers([spec], release)[0]) == lists
+
+
+@pytest.mark.parametrize("others", [["a"], ["a", "b"]], ids=["equal", "unequal"])
+@pytest.mark.parametrize("assignor", ["uniform", "range"])
+def test_a_name_that_is_subscribed_twice_counts_once(assignor: str, others: list[str]) -> None:
+    """The coordinator keeps sets of names, so records hold each once; a log of anybody need not."""
+    members = [
+        {"member_id": "m1", "subscribed_topics": ["a"]},
+        {"member_id": "m2", "subscribed_topics": others, "target": [["a", [0, 1]]]},
+    ]
+    spec = read_spec({"group_protocol": "consumer", "assignor": assignor, "topics": [A, B], "members": members})
+    first, second = spec.members
+    repeated = replace(spec, members=(replace(first, subscribed_topics=("a", "a", "a")), second))
+    once, twice = OF_COORDINATORS[assignor]([server_problem_of(spec), server_problem_of(repeated)])
+    lists = [member_lists(["m1", "m2"], ["a", "b"], answered([answer])) for answer in (once, twice)]
+    assert lists[0] == lists[1]
+    assert sum(len(pairs) for _, pairs in lists[0]) == (5 if others == ["a"] else 8)
 
 
 def test_a_partition_with_two_owners_makes_the_assignor_fail() -> None:
