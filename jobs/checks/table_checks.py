@@ -16,6 +16,7 @@ from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, has_progress
 from jobs.storage.refusals import raise_refusal
 from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.lock import LOCK_FILE
@@ -47,19 +48,23 @@ def open_tables(warehouse: Warehouse) -> CheckedWarehouse:
     except UNREADABLE as error:
         raise_refusal(error, warehouse.path(RUNS))
         unopened[RUNS] = one_line(error)
-    tables: dict[str, DeltaTable] = {}
-    for name in TABLES:
-        try:
-            delta = open_table(warehouse.path(name), versions.get(name))
-        except UNREADABLE as error:
-            raise_refusal(error, warehouse.path(name))
-            unopened[name] = one_line(error)
-            continue
-        if delta is not None:
-            tables[name] = delta
+    opened = done_together(warehouse.root, lambda name: opened_or_problem(warehouse, name, versions.get(name)), TABLES)
+    tables = {name: each for name, each in zip(TABLES, opened, strict=True) if isinstance(each, DeltaTable)}
+    unopened |= {name: each for name, each in zip(TABLES, opened, strict=True) if isinstance(each, str)}
+    for name in tables.keys() & versions.keys():
+        # Who reads it by the warehouse need not open it again.
+        warehouse.remember(name, tables[name])
     return CheckedWarehouse(
         warehouse=warehouse, versions=versions, runs=runs, tables=tables, unopened=unopened, holder=holder
     )
+
+
+def opened_or_problem(warehouse: Warehouse, name: str, version: int | None) -> DeltaTable | str | None:
+    try:
+        return open_table(warehouse.path(name), version)
+    except UNREADABLE as error:
+        raise_refusal(error, warehouse.path(name))
+        return one_line(error)
 
 
 def check_lock(checked: CheckedWarehouse) -> Iterator[Finding]:
@@ -92,10 +97,10 @@ def check_opens(checked: CheckedWarehouse) -> Iterator[Finding]:
 
 def check_versions(checked: CheckedWarehouse) -> Iterator[Finding]:
     """Readers use the versions that the newest run names. These must exist and should be the newest."""
-    for name, named in checked.versions.items():
-        if name not in checked.tables:
-            continue
-        newest = open_table(checked.warehouse.path(name))
+    names = [name for name in checked.versions if name in checked.tables]
+    root, path = checked.warehouse.root, checked.warehouse.path
+    for name, newest in zip(names, done_together(root, lambda name: open_table(path(name)), names), strict=True):
+        named = checked.versions[name]
         last = named if newest is None else newest.version()
         if last > named and not checked.is_busy and not unfinished_manifests(checked.warehouse.root):
             line = f"its Delta version is {last}, but the newest run wrote {named}: another program wrote to it"
@@ -153,14 +158,21 @@ def comment_of(field: pa.Field) -> bytes | None:
 
 
 def check_files(checked: CheckedWarehouse) -> Iterator[Finding]:
+    files = [(name, *file) for name in checked.tables for file in checked.files(name)]
     with counting(checked.num_files, "files") as activity:
-        for name in checked.tables:
+
+        def look_at(file: tuple[str, Place, dict[str, Any]]) -> str | None:
+            _, path, row = file
+            problem = checked.damage(path, row)
+            activity.done += 1
+            return problem
+
+        problems = done_together(checked.warehouse.root, look_at, files)
+    for (name, path, row), problem in zip(files, problems, strict=True):
+        if problem:
             ran = clusters_with(checked.runs, TABLES[name].job)
-            for path, row in checked.files(name):
-                if problem := checked.damage(path, row):
-                    repair = checked.repair(name, clusters_of(row, ran))
-                    yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", problem, repair)
-                activity.done += 1
+            repair = checked.repair(name, clusters_of(row, ran))
+            yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", problem, repair)
 
 
 def check_progress(checked: CheckedWarehouse) -> Iterator[Finding]:
@@ -210,12 +222,15 @@ def check_orphans(checked: CheckedWarehouse) -> Iterator[Finding]:
         for name, change in read_manifest(path).changes.items()
         for file in change.added
     }
-    for name in checked.tables:
+
+    def files_left(name: str) -> list[Place]:
         folder = checked.warehouse.path(name)
-        named = names_in_log(folder)
-        left = [
-            path for path in files_in(folder, ".parquet") if path.name not in named and (name, path.name) not in waiting
-        ]
+        named = names_in_log(folder) | {file for table, file in waiting if table == name}
+        return [path for path in files_in(folder, ".parquet") if path.name not in named]
+
+    for name, left in zip(
+        checked.tables, done_together(checked.warehouse.root, files_left, checked.tables), strict=True
+    ):
         if left:
             size = sum(map(size_of, left))
             line = (

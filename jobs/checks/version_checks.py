@@ -12,6 +12,7 @@ from jobs.output.progress import counting
 from jobs.queries.results import QueryResult
 from jobs.storage.refusals import Refused
 from jobs.storage.stored_path import files_in
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_log_files import COMMIT, LOG, LogFile, log_files
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
 from jobs.warehouses.manifest import versions_of
@@ -32,11 +33,12 @@ def check_named_versions(checked: CheckedWarehouse) -> Iterator[Finding]:
         for name, version in versions_of(run).items():
             newest = named.setdefault(name, {}).get(version, run["finished_time"])
             named[name][version] = max(newest, run["finished_time"])
-    for name, versions in named.items():
-        if name not in TABLES or name not in checked.tables:
-            continue
-        readable = readable_versions(log_files(files_in(checked.warehouse.path(name) / LOG, "")))
-        if lost := sorted(set(versions) - readable):
+    names = [name for name in named if name in TABLES and name in checked.tables]
+    root, path = checked.warehouse.root, checked.warehouse.path
+    logs = done_together(root, lambda name: log_files(files_in(path(name) / LOG, "")), names)
+    for name, log in zip(names, logs, strict=True):
+        versions = named[name]
+        if lost := sorted(set(versions) - readable_versions(log)):
             line = f"{counted(len(lost), 'version')} that runs name cannot be opened, such as {lost[0]}"
             about = f"{line}: another program deleted files of its Delta log"
             yield Finding(Status.WARN, "run versions", name, about, forget(max(versions[each] for each in lost)))

@@ -55,6 +55,8 @@ def test_the_doctor_says_what_the_storage_said_and_finds_no_damage(
     assert cli.main(doctor) == ExitCode.CLEAN
     number = len(behaviour.requests)
     assert number > len(TABLES)
+    # Each waits for its answer, so what is asked of many tables is asked together.
+    assert behaviour.most_at_once > 8
     chance = random.Random(seed)
     for good in (0, *(chance.randrange(number) for _ in range(2))):
         behaviour.next, behaviour.always = ["pass"] * good, "403"

@@ -72,6 +72,9 @@ class Misbehaviour:
     always: str = "pass"
     only: str = ""
     requests: list[str] = field(default_factory=list)
+    # How many were being answered at one time.
+    num_now: int = 0
+    most_at_once: int = 0
 
 
 class QuietServer(ThreadingHTTPServer):
@@ -95,10 +98,22 @@ def proxy(url: str) -> Iterator[tuple[str, Misbehaviour]]:
 
 
 def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHandler]:
+    count = threading.Lock()
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
+            with count:
+                behaviour.num_now += 1
+                behaviour.most_at_once = max(behaviour.most_at_once, behaviour.num_now)
+            try:
+                self.answer_one()
+            finally:
+                with count:
+                    behaviour.num_now -= 1
+
+        def answer_one(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             behaviour.requests.append(f"{self.command} {self.path}")
             what = "pass"
