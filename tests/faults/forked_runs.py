@@ -64,11 +64,12 @@ def end(by: int, process: int, number: int) -> None:
 def make_tasks_small() -> None:
     # Here, since NumPy and Arrow start threads when they are loaded, and threads do not live on in a fork.
     from jobs.ingestion.task import plan
+    from jobs.measuring.run import Measurement
     from jobs.recomputing.run import Recomputation
     from jobs.replaying.run import Replay
 
     plan.SMALLEST_TASK = 1 << 10
-    Replay.least_records, Recomputation.least_records = 100, 10
+    Replay.least_records, Recomputation.least_records, Measurement.least_records = 100, 10, 10
 
 
 def main() -> None:
