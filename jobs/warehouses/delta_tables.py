@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from jobs.storage.stored_path import Place, StoredPath, by_delta, is_file, parquet_source
+from jobs.storage.together import done_together
 from jobs.warehouses.older_tables import with_missing_columns
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
@@ -108,24 +109,26 @@ def rows_of(
     folder: Place | None = None,
     may_hold: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> pa.Table:
-    """Reads rows file after file, on this thread. delta-rs reads with Arrow threads that call back into Python; if one
-    still runs when the process ends, the process aborts (apache/arrow#34314). Files without rows of the cluster are not
-    read: they may be damaged. `folder`: the table's, needed if it is not local. `may_hold` decides by a file's entry in
-    the Delta log whether to read it."""
+    """Reads rows file after file, on this thread; files of a storage together, on threads that have ended then.
+    delta-rs reads with Arrow threads that call back into Python; if one still runs when the process ends, the process
+    aborts (apache/arrow#34314). Files without rows of the cluster are not read: they may be damaged. `folder`: the
+    table's, needed if it is not local. `may_hold` decides by a file's entry in the Delta log whether to read it."""
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
-    parts = [wanted.empty_table()]
-    for uri, row in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
-        is_other = cluster is not None and not clusters_of(row, [cluster])
-        if is_other or (may_hold is not None and not may_hold(row)):
-            continue
-        place = folder / unquote(row["path"]) if isinstance(folder, StoredPath) else file_path(uri)
+    places = [
+        folder / unquote(row["path"]) if isinstance(folder, StoredPath) else file_path(uri)
+        for uri, row in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True)
+        if (cluster is None or clusters_of(row, [cluster])) and (may_hold is None or may_hold(row))
+    ]
+
+    def read(place: Place) -> pa.Table:
         with pq.ParquetFile(parquet_source(place), pre_buffer=False) as file:
             rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
         if cluster is not None:
             rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
-        parts.append(with_missing_columns(rows, wanted, place))
-    return pa.concat_tables(parts)
+        return with_missing_columns(rows, wanted, place)
+
+    return pa.concat_tables([wanted.empty_table(), *done_together(folder or Path(), read, places)])
 
 
 def clusters_of(file: Mapping[str, Any], known: Iterable[str]) -> frozenset[str]:

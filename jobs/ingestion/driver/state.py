@@ -11,6 +11,7 @@ from jobs.command_line.flags import EPOCH
 from jobs.ingestion.task.messages import KnownRange
 from jobs.ingestion.task.stored_rows import KnownFile
 from jobs.sources.segment_source import Marks
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import decoded_records
@@ -139,9 +140,10 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
     """Files of decoded tables, by the offsets partitions in Delta's statistics."""
     by_table: dict[str, list[KnownFile]] = {}
     versions = warehouse.versions()
-    for name, version in ((name, versions[name]) for name in tables if name in versions):
-        delta = warehouse.open_at(name, version)
-        assert delta is not None, f"{name}: Delta version {version} does not exist"
+    names = [name for name in tables if name in versions]
+    opened = done_together(warehouse.root, lambda name: warehouse.open_at(name, versions[name]), names)
+    for name, delta in zip(names, opened, strict=True):
+        assert delta is not None, f"{name}: Delta version {versions[name]} does not exist"
         files = files_of(delta)
         if not files.num_rows:
             continue

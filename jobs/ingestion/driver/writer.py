@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from deltalake import DeltaTable
 
 from jobs.configuration.settings import Tables
 from jobs.engine.engine import Engine
@@ -17,6 +18,7 @@ from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
 from jobs.ingestion.task.plan import PartitionSpan, task_spec
 from jobs.ingestion.task.retried_rows import retry_file
 from jobs.ingestion.task.task import Task, guarded_answer, run_task
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import Change, files_of
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.table_files import RowFiles
@@ -115,18 +117,18 @@ class IngestWriter:
         kept, removed = without_rows(
             self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
         )
+        # The current versions, not those in `runs`: files that others have merged since then must not come back.
+        newest = done_together(self.warehouse.root, self.warehouse.newest, WRITTEN)
         changes = {}
-        for name in WRITTEN:
+        for name, delta in zip(WRITTEN, newest, strict=True):
             added, gone = list(outcome.files.get(name, ())), []
             if name == REJECTED:
                 added, gone = added + kept, removed
-            changes[name] = self.optimize(name, Change(tuple(added), tuple(gone)))
+            changes[name] = self.optimize(name, delta, Change(tuple(added), tuple(gone)))
         return changes
 
-    def optimize(self, name: str, change: Change) -> Change:
+    def optimize(self, name: str, delta: DeltaTable | None, change: Change) -> Change:
         about = self.about
-        # The table's current version, not that in `runs`: files that others have merged since then must not come back.
-        delta = self.warehouse.newest(name)
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
         of = Rewriting(

@@ -28,6 +28,7 @@ from jobs.queries.files.table_files import Files, files_at, opened_at, unreadabl
 from jobs.queries.results import QueryResult
 from jobs.queries.statements import only_reads
 from jobs.storage.stored_path import StoredPath
+from jobs.storage.together import done_together
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
@@ -180,10 +181,11 @@ def stored_tables(warehouse: Warehouse, versions: dict[str, int]) -> "dict[str, 
     # Here, since warehouses on local disks do without datasets, which take a while to load.
     from jobs.queries.files.datasets import StoredTable
 
+    opened = done_together(warehouse.root, lambda name: opened_at(warehouse, name, versions[name]), versions)
     folders = {name: warehouse.path(name) for name in versions}
     return {
-        name: StoredTable(folder, USER_TABLES[name], opened_at(warehouse, name, versions[name]))
-        for name, folder in folders.items()
+        name: StoredTable(folder, USER_TABLES[name], delta)
+        for (name, folder), delta in zip(folders.items(), opened, strict=True)
         if isinstance(folder, StoredPath)
     }
 

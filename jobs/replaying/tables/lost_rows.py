@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 
 from jobs.storage.refusals import raise_refusal
 from jobs.storage.stored_path import Place, size_of
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -35,16 +36,19 @@ class LostRows(NamedTuple):
 def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iterator[LostRows]:
     """`clusters`: those with rows in the job's tables."""
     versions = warehouse.versions()
-    for name in (name for name, table in TABLES.items() if table.job == job and name in versions):
+    names = [name for name, table in TABLES.items() if table.job == job and name in versions]
+    opened = done_together(warehouse.root, lambda name: usable(warehouse, name, versions[name]), names)
+    files = []
+    for name, delta in zip(names, opened, strict=True):
         folder = warehouse.path(name)
-        delta = usable(warehouse, name, versions[name])
         if isinstance(delta, str):
             yield LostRows(folder, delta, frozenset(clusters))
-            continue
-        for file in files_of(delta).to_pylist():
-            path = folder / file_path(file["path"])
-            if what := file_damage(path, file):
-                yield LostRows(path, what, clusters_of(file, clusters))
+        else:
+            files += [(folder / file_path(file["path"]), file) for file in files_of(delta).to_pylist()]
+    damages = done_together(warehouse.root, lambda file: file_damage(*file), files)
+    for (path, file), what in zip(files, damages, strict=True):
+        if what:
+            yield LostRows(path, what, clusters_of(file, clusters))
 
 
 def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
