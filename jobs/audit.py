@@ -82,7 +82,7 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         result = together(steps)
         choice = GroupChoice(arguments.group, arguments.exclude_group)
         result["report"], unwritten = report_result(warehouse, result["cluster"], choice, folder, engine)
-        lines = list(page(warehouse, result, gate.findings))
+        lines = list(page(warehouse, result, gate.findings, exit_code(result, arguments.fail_on)))
         if unwritten is not None:
             result |= {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
         if arguments.prometheus is not None:

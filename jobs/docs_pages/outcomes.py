@@ -18,7 +18,8 @@ EXIT_CODES_INTRODUCTION = """# Exit codes
 Generated from `schemas/words/exit_codes.py`: the same for every command. If several apply, the code is 21 rather than
 22, and 22 rather than 20. Some cluster managers hide the exit code of a Spark application. You also find it in the
 column `exit_code` of the table `runs`, in the file `_runs/RUN.json` of the warehouse (`RUN` is the run id), and in the
-file of `--result-file`. [What to do](operations.md#the-schedule) after each.
+file of `--result-file`. There it is the code of `--fail-on critical` where the command had `--fail-on never`, so that
+schedulers can ask for it. [What to do](operations.md#the-schedule) after each.
 
 | code | meaning |
 |---|---|

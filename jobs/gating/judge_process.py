@@ -4,7 +4,7 @@ driver collects findings. Loading takes longer than judging, and it can start at
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,11 @@ class JudgeProcess:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+        # Ctrl-C is for the driver, which ends it. Python's tracker of resources, once it is started, lets signals in.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         self.process.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
 
     def ask(self, suites: Sequence[Suite], frames: Mapping[str, Frame]) -> None:
@@ -49,8 +53,6 @@ class JudgeProcess:
 
 
 def serve(pipe: Connection) -> None:
-    # The driver ends this process; its message would only repeat the driver's.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     from jobs.gating.judging import judge, load
 
     load()

@@ -25,9 +25,11 @@ MEANINGS = {
 SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FROM v_group_verdict"
 
 
-def page(warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    code = ExitCode(int(result["exit_code"]))
-    yield f"{MEANINGS[code]}, exit code {int(code)}: {summary(findings)}"
+def page(
+    warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended_with: int
+) -> Iterator[str]:
+    """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
+    yield verdict_line(warehouse, result, findings, ended_with)
     yield f"Audit of cluster {result['cluster']} as of {result['gate']['as_of_time']}, run {result['run_id']}"
     yield ""
     yield from coverage_lines(warehouse, result)
@@ -39,6 +41,22 @@ def page(warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Map
         yield from row_lines(("table", "rows", "added", "one row for each"), added, "table", width=terminal_width())
     yield ""
     yield f'Next: groupscope sql --warehouse {warehouse.address} "{SAMPLE_QUERY}"'
+
+
+def verdict_line(
+    warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended_with: int
+) -> str:
+    code = ExitCode(int(result["exit_code"]))
+    shown = f"exit code {int(code)}" if ended_with == code else f"exit code 0 because of --fail-on never, else {code:d}"
+    if code == ExitCode.CLEAN and not has_records(warehouse, result["cluster"]):
+        line = f"no record of cluster {result['cluster']} has been read yet; --source names the log"
+        return f"NOTHING JUDGED, {shown}: {line}"
+    return f"{MEANINGS[code]}, {shown}: {summary(findings)}"
+
+
+def has_records(warehouse: Warehouse, cluster: str) -> bool:
+    progress = warehouse.rows("replayed_partitions", ["cluster"], cluster)
+    return progress is not None and progress.num_rows > 0
 
 
 def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from jobs.reporting.page_files import INDEX
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.questions import tables_asked
 from jobs.storage.places import is_remote
-from jobs.storage.stored_path import Place
+from jobs.storage.stored_path import Place, is_file
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
@@ -81,8 +81,12 @@ def marks_of(folder: Place) -> Marks:
 
 
 def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None = None) -> None:
-    """A folder holds the report of one cluster: another one would replace it, pages of groups too. `shown`: what a
-    redacted report calls the cluster."""
+    """A folder holds the report of one cluster: another one would replace it, pages of groups too. A page that is no
+    report is somebody's. `shown`: what a redacted report calls the cluster."""
+    if marks == Marks() and is_file(folder / INDEX):
+        raise Failure(
+            ExitCode.USAGE, f"--report {folder}: its {INDEX} is not a report of groupscope; choose another folder"
+        )
     if marks.cluster not in (None, cluster, shown):
         line = f"holds the report of cluster {marks.cluster}; choose another folder for cluster {cluster}"
         raise Failure(ExitCode.USAGE, f"--report {folder}: {line}")

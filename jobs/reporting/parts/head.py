@@ -57,16 +57,24 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
     newest = newest_runs(answers["runs"])
     gate, coverage = newest.get(GATE), answers["coverage"]
     code = None if gate is None else max(int(gate["exit_code"]), int(newest.get(INGEST, gate)["exit_code"]))
-    look, verdict = NOT_JUDGED if code is None else VERDICTS.get(code, ("critical", f"Exit code {code}"))
+    # Without records there is nothing that could be wrong.
+    is_judged = code is not None and (code != ExitCode.CLEAN or bool(coverage))
+    look, verdict = VERDICTS.get(code or 0, ("critical", f"Exit code {code}")) if is_judged else NOT_JUDGED
     return Head(
         cluster=cluster, look=look, verdict=verdict, exit_code=code,
-        summary="no result: groupscope gate has not run" if gate is None else summary(findings),
+        summary=summary_of(gate, findings, coverage),
         as_of=None if gate is None else gate["as_of_time"], run_id=None if gate is None else gate["run_id"],
         finished=None if gate is None else gate["finished_time"],
         since=min((row["from_time"] for row in coverage if row["from_time"]), default=None),
         until=max((row["to_time"] for row in coverage if row["to_time"]), default=None),
         facts=tuple(facts(answers)), notices=tuple(notices(newest, answers, choice)),
     )  # fmt: skip
+
+
+def summary_of(gate: Row | None, findings: Sequence[Row], coverage: Sequence[Row]) -> str:
+    if gate is None:
+        return "no result: groupscope gate has not run"
+    return summary(findings) if findings or coverage else "no result: no record of this cluster has been read yet"
 
 
 def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:

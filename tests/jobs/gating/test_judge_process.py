@@ -1,5 +1,8 @@
 """Great Expectations in a process of its own: it finds what the driver would find, and nobody waits for a dead one."""
 
+import os
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +65,20 @@ def test_a_wrong_suite_is_told_in_the_words_of_the_driver() -> None:
     finally:
         process.close()
     assert (failed.value.code, str(failed.value)) == (told.value.code, str(told.value))
+
+
+def test_ctrl_c_is_for_the_driver_from_its_first_instant_on() -> None:
+    """A terminal sends it to both."""
+    process = JudgeProcess()
+    try:
+        for _ in range(20):
+            os.kill(process.process.pid or 0, signal.SIGINT)
+            time.sleep(0.02)
+        process.ask(OURS[:1], FRAMES)
+        assert process.answer() is not None
+    finally:
+        process.close()
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_a_dead_one_leaves_it_to_the_driver() -> None:

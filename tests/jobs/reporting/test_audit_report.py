@@ -13,7 +13,7 @@ from jobs.storage.stored_files import read_whole
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 from tests.builders.storages.kinds import elsewhere
-from tests.jobs.ingested import rows
+from tests.jobs.ingested import ROOT, rows
 from tests.jobs.reporting.parsed_pages import parsed
 
 __all__ = ["elsewhere"]
@@ -118,6 +118,36 @@ def test_a_folder_with_the_report_of_another_cluster_is_refused_and_stays_as_it_
         )
     assert ((folder / "index.html").read_bytes(), len(rows(tmp_path / "other", "runs"))) == before
     assert audit(log, tmp_path / "w", *flags) == ExitCode.CLEAN
+
+
+def test_a_page_of_somebody_is_not_replaced(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "index.html").write_text("<h1>mine</h1>")
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r")) == ExitCode.CLEAN
+    capfd.readouterr()
+    for run in (
+        lambda: audit(log, tmp_path / "new", "--report", str(folder)),
+        lambda: cli.main(["report", "--warehouse", str(tmp_path / "w"), "--report", str(folder)]),
+    ):
+        assert run() == ExitCode.USAGE
+        line = "its index.html is not a report of groupscope; choose another folder"
+        assert capfd.readouterr().err == f"groupscope: --report {folder}: {line}\n"
+    assert (folder / "index.html").read_text() == "<h1>mine</h1>"
+
+
+def test_an_audit_that_has_read_no_record_is_not_called_clean(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As one of a schedule that forgets the log."""
+    sample = ROOT / "data" / "sample" / "snapshots.jsonl"
+    config = ROOT / "conf" / "sample.toml"
+    words = ["audit", "--snapshots", str(sample), "--config", str(config), "--cluster", "east"]
+    assert cli.main([*words, "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "r")]) == ExitCode.CLEAN
+    line = "no record of cluster east has been read yet; --source names the log"
+    assert capfd.readouterr().out.startswith(f"NOTHING JUDGED, exit code 0: {line}\n")
+    text = (tmp_path / "r" / "index.html").read_text()
+    assert "Not judged" in text and "no record of this cluster has been read yet" in text
 
 
 @pytest.mark.parametrize("place", ["{tmp}/file", "ftp://host/report"])
