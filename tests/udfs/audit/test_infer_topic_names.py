@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import permutations
 from random import Random
 
+import pytest
+
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, epoch, target, topic_id
 from udfs.assignors.questions.specs import Topic
@@ -132,6 +134,16 @@ def test_targets_of_a_log_are_the_evidence() -> None:
     assert dict(found.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
     assert told(names_by_id([found], {})) == {topic_id(name): name for name in ("orders", "clicks")}
     assert TargetEvidence({topic_id(name): name for name in ("orders", "clicks")}).take(log.tables) == []
+
+
+@pytest.mark.parametrize("partition", [250_000, (1 << 31) - 2, (1 << 31) - 1])
+def test_a_partition_that_no_topic_has_is_no_evidence(partition: int) -> None:
+    """Every partition up to it would be hashed."""
+    log = TargetLog()
+    log.write(0, about("m", ["orders"]), epoch(1, 7), target("m", orders=[partition]), completed(1))
+    fold = TargetEvidence({})
+    fold.take(log.tables)
+    assert fold.target_names == []
 
 
 def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_found() -> None:
