@@ -82,6 +82,14 @@ def test_a_topic_with_racks_and_more_partitions_than_a_cluster_has_is_not_recomp
     assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "more partitions than a cluster has")
 
 
+def test_a_partition_that_a_target_lists_twice_is_had_once_when_the_next_target_is_computed() -> None:
+    log = TargetLog()
+    log.write(0, about("a", ["orders"]), epoch(1), listed(orders=4), target("a", orders=[0, 1, 2, 3, 0]), completed(1))
+    log.write(1_000, about("b", ["orders"]), epoch(2), target("a", orders=[0, 1]), target("b", orders=[2, 3]),
+              completed(2))  # fmt: skip
+    assert audit_once(log, Facts(default_assignor="uniform"))[-1].verdict == Verdict.SAME
+
+
 def whole_log() -> TargetLog:
     log = TargetLog()
     log.write(0, about("a", ["orders"]), epoch(2), listed(orders=2), target("a", orders=[0, 1]), completed(2),
