@@ -231,7 +231,8 @@ def base_rows(inputs: MemberInputs, base: Mapping[str, Partitions], of_code: NDA
 def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: Mapping[str, int]) -> Rows | None:
     if assignable is None:
         return None
-    known = {numbers[name]: partitions for name, partitions in assignable.items() if name in numbers}
+    # Sets to the coordinator: a partition that a record has twice counts once.
+    known = {numbers[name]: dict.fromkeys(partitions) for name, partitions in assignable.items() if name in numbers}
     sizes = [len(each) for each in known.values()]
     topics = np.repeat(np.array(list(known), np.int32), sizes)
     return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))

@@ -16,6 +16,7 @@ from tests.builders.groups.target_log import (
     listed,
     owns,
     target,
+    topic_id,
 )
 from udfs.audit import modern_targets
 from udfs.audit.checks.audit_results import AuditRow
@@ -88,6 +89,24 @@ def test_a_partition_that_a_target_lists_twice_is_had_once_when_the_next_target_
     log.write(1_000, about("b", ["orders"]), epoch(2), target("a", orders=[0, 1]), target("b", orders=[2, 3]),
               completed(2))  # fmt: skip
     assert audit_once(log, Facts(default_assignor="uniform"))[-1].verdict == Verdict.SAME
+
+
+@pytest.mark.parametrize("group_type", ["consumer", "share"])
+def test_a_partition_far_beyond_what_targets_name_is_not_computed_with(group_type: str) -> None:
+    """Where nothing else tells how many partitions a topic has, the highest one does: minutes for a share group."""
+    log = TargetLog(group_type=group_type)
+    log.write(0, about("a", ["orders"]), about("b", ["orders"]), epoch(1), target("a", orders=[199_999]), completed(1))
+    (row,) = audit_once(log, Facts(default_assignor="uniform"))
+    assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "a target has a partition that no topic has")
+
+
+def test_a_partition_that_share_state_lists_twice_may_be_assigned_once() -> None:
+    log = TargetLog(group_type="share")
+    initialized = {"state": "initialized", "topic_id": topic_id("orders"), "topic_name": "orders"}
+    log.write(0, ("group_partition_metadata", {"topics": [initialized | {"partitions": [0, 0, 1]}]}))
+    log.write(1_000, about("a", ["orders"]), epoch(2), target("a", orders=[0, 1]), completed(2))
+    row = audit_once(log, known(orders=3))[-1]
+    assert (row.num_unowned, row.num_nonexistent) == (0, 0)
 
 
 def whole_log() -> TargetLog:
