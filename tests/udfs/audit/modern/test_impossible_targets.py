@@ -21,7 +21,9 @@ from tests.builders.groups.target_log import (
 from udfs.audit import modern_targets
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
+from udfs.audit.infer_topic_names import names_by_id
 from udfs.audit.modern_audit import ModernAudit
+from udfs.audit.target_evidence import TargetEvidence
 from udfs.groups.modern import record_handlers
 
 LOGS = 60
@@ -54,6 +56,17 @@ def test_no_content_of_a_log_ends_the_audit() -> None:
 @pytest.mark.soak
 def test_no_content_of_many_logs_ends_the_audit() -> None:
     assert_audited(range(LOGS, SOAK_LOGS))
+
+
+def test_no_content_of_a_log_ends_the_search_for_names() -> None:
+    found = 0
+    for seed in range(LOGS):
+        random = ImpossibleTargets(seed)
+        evidence = TargetEvidence({})
+        evidence.take(random.log(random.any_of((5, 15, 40, 80))).tables)
+        names_by_id(evidence.target_names, {})
+        found += len(evidence.target_names)
+    assert found
 
 
 def test_targets_without_any_member_are_not_recomputed() -> None:
