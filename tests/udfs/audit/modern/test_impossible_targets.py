@@ -18,10 +18,14 @@ from tests.builders.groups.target_log import (
     target,
     topic_id,
 )
+from udfs.assignors.questions.problems import Rows
 from udfs.audit import modern_targets
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.infer_topic_names import names_by_id
+from udfs.audit.modern import variants
+from udfs.audit.modern.questions import Question
+from udfs.audit.modern.variants import Variant, answer
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.target_evidence import TargetEvidence
 from udfs.groups.modern import record_handlers
@@ -111,6 +115,25 @@ def test_a_partition_far_beyond_what_targets_name_is_not_computed_with(group_typ
     log.write(0, about("a", ["orders"]), about("b", ["orders"]), epoch(1), target("a", orders=[199_999]), completed(1))
     (row,) = audit_once(log, Facts(default_assignor="uniform"))
     assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "a target has a partition that no topic has")
+
+
+def test_share_groups_with_far_fewer_partitions_than_all_for_each_are_not_given_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before 4.1 each member had every partition: here more than a hundred for each that a record names."""
+    tried: list[Variant] = []
+
+    def noted(question: Question, variant: Variant) -> Rows:
+        tried.append(variant)
+        return answer(question, variant)
+
+    monkeypatch.setattr(variants, "answer", noted)
+    log = TargetLog(group_type="share")
+    names = [f"m{at}" for at in range(60)]
+    log.write(0, *(about(name, ["orders"]) for name in names), epoch(1),
+              *(target(name, orders=[at, 2_000]) for at, name in enumerate(names)), completed(1))  # fmt: skip
+    assert audit_once(log, Facts())[0].verdict == Verdict.NOT_RECOMPUTABLE
+    assert {variant.release for variant in tried} == {variants.NEWEST_RELEASE, variants.LAST_4_1}
 
 
 def test_a_partition_that_share_state_lists_twice_may_be_assigned_once() -> None:
