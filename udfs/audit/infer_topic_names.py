@@ -92,7 +92,8 @@ def choices_of(of: TargetNames, known: Mapping[str, str]) -> Choices:
         return ()
     left = possible_names(of, known)
     choices = [
-        Choice(topic_id, count, (known[topic_id],) if topic_id in known else tuple(left[topic_id]))
+        # Without a name if only the group's own records name it: then nothing matches.
+        Choice(topic_id, count, (known[topic_id],) if topic_id in known else tuple(left.get(topic_id, ())))
         for topic_id, count in of.counts
     ]
     return tuple(sorted(choices, key=lambda each: (len(each.names), each.topic_id)))

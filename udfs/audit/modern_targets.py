@@ -9,6 +9,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import MOST_PARTITIONS
 from udfs.audit.checks.confirm_inputs import UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.garbage_numbers import most_believed
 from udfs.audit.defects.find_defects import defect_of_target
 from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern.group import ModernGroup, Newest
@@ -210,7 +211,8 @@ def topics_to_try(
     group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Iterator[SubscribedTopics]:
     partitions = join_lists((*inputs.after, *inputs.before)).partitions
-    if len(partitions) and (partitions.min() < 0 or partitions.max() > MOST_INFERRED):
+    most = min(MOST_INFERRED, most_believed(len(partitions)))
+    if len(partitions) and (partitions.min() < 0 or partitions.max() > most):
         raise Unanswerable("a target has a partition that no topic has")
     key = (metadata_hash, inputs.names)
     if group.confirmed is not None and group.confirmed[0] == key:

@@ -9,7 +9,7 @@ from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.questions import Unanswerable, member_inputs, seen_of
 from udfs.audit.modern.rows import Draft
 from udfs.audit.modern_audit import ModernAudit
-from udfs.audit.modern_targets import complete, completed_epoch
+from udfs.audit.modern_targets import MOST_INFERRED, complete, completed_epoch
 from udfs.groups.readers.records import Record
 
 
@@ -32,7 +32,7 @@ class TargetEvidence(ModernAudit):
             seen = seen_of(group, member_inputs(group, abouts), self.codes, record.time)
         except Unanswerable:
             seen = None
-        if seen is not None and seen.possible:
+        if seen is not None and seen.possible and max(seen.counts.values()) <= MOST_INFERRED:
             possible = tuple((topic_id, tuple(sorted(names))) for topic_id, names in sorted(seen.possible.items()))
             counts, is_whole = tuple(sorted(seen.counts.items())), group.missing_now is None
             names = tuple(sorted(seen.names))

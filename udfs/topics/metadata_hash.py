@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from struct import pack
 
+import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from udfs.assignors.java.iteration_order import java_sort_keys
@@ -38,15 +39,19 @@ def topic_hash(topic: Topic) -> int:
     if topic.topic_id is None:
         raise ValueError(f"{topic.name}: the hash needs its id")
     parts = [MAGIC, pack("<qq", *bits_of(topic.topic_id)), string(topic.name), pack("<i", topic.partitions)]
-    for partition in range(topic.partitions):
-        parts.append(pack("<i", partition))
-        parts += map(rack_of_replica, racks_of(topic, partition))
+    if not topic.racks:
+        # At once: a garbage record can name a partition far beyond those of any topic.
+        parts.append(np.arange(topic.partitions, dtype="<i4").tobytes())
+    else:
+        for partition in range(topic.partitions):
+            parts.append(pack("<i", partition))
+            parts += map(rack_of_replica, in_order(topic.racks[partition]))
     return xxh3_64_intdigest(b"".join(parts))
 
 
-def racks_of(topic: Topic, partition: int) -> list[str]:
-    """One for each replica whose broker has a rack, in Java's order."""
-    racks = [rack for rack in (topic.racks or ((),) * topic.partitions)[partition] if rack is not None]
+def in_order(replicas: Sequence[str | None]) -> list[str]:
+    """The racks of a partition, one for each replica whose broker has a rack, in Java's order."""
+    racks = [rack for rack in replicas if rack is not None]
     return [rack for _, rack in sorted(zip(java_sort_keys(racks), racks, strict=True))]
 
 

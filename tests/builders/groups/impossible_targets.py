@@ -80,7 +80,7 @@ class ImpossibleTargets:
     def group_member_metadata(self) -> dict[str, Any]:
         classic = {"session_timeout_ms": 45_000, "supported_protocols": [{"name": "range", "metadata": b""}]}
         return {
-            "client_id": "c", "client_host": "/h", "subscribed_topic_names": self.names(),
+            "client_id": "c", "client_host": "/h", "subscribed_topic_names": self.names() * self.any_of((1, 1, 2)),
             "group_instance_id": self.any_of((None, None, "i")), "rack_id": self.any_of((None, "", "r1")),
             "subscribed_topic_regex": self.any_of((None, None, "", "o.*")),
             "server_assignor": self.any_of((None, None, "uniform", "range", "simple", "mine")),

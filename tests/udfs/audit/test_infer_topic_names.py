@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import permutations
 from random import Random
 
+import pytest
+
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, epoch, target, topic_id
 from udfs.assignors.questions.specs import Topic
@@ -132,6 +134,36 @@ def test_targets_of_a_log_are_the_evidence() -> None:
     assert dict(found.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
     assert told(names_by_id([found], {})) == {topic_id(name): name for name in ("orders", "clicks")}
     assert TargetEvidence({topic_id(name): name for name in ("orders", "clicks")}).take(log.tables) == []
+
+
+@pytest.mark.parametrize("partition", [250_000, (1 << 31) - 2, (1 << 31) - 1])
+def test_a_partition_that_no_topic_has_is_no_evidence(partition: int) -> None:
+    """Every partition up to it would be hashed."""
+    log = TargetLog()
+    log.write(0, about("m", ["orders"]), epoch(1, 7), target("m", orders=[partition]), completed(1))
+    fold = TargetEvidence({})
+    fold.take(log.tables)
+    assert fold.target_names == []
+
+
+@pytest.mark.parametrize("name", ["<UNKNOWN>", ""])
+def test_the_name_of_a_topic_that_the_coordinator_does_not_know_is_none(name: str) -> None:
+    """So it writes share state of a topic that it finds in no metadata."""
+    log = TargetLog(group_type="share")
+    state = [{"state": "initialized", "topic_id": topic_id("clicks"), "topic_name": name, "partitions": [0, 1]}]
+    six = group_hash([Topic("orders", 6, topic_id("orders")), Topic("clicks", 2, topic_id("clicks"))])
+    log.write(0, ("group_partition_metadata", {"topics": state}))
+    log.write(1, about("m", ["clicks", "orders"]), epoch(1, six), target("m", orders=range(6), clicks=range(2)),
+              completed(1))  # fmt: skip
+    fold = TargetEvidence({})
+    fold.take(log.tables)
+    assert told(names_by_id(fold.target_names, {})) == {topic_id(name): name for name in ("orders", "clicks")}
+
+
+def test_an_id_that_only_the_group_itself_names_ends_no_search() -> None:
+    of = computed("ab", {"a": 2, "b": 2})
+    alone = tuple(each for each in of.possible if each[0] == topic_id("a"))
+    assert names_by_id([TargetNames(of.names, of.counts, alone, of.metadata_hash, True)], {}) == {}
 
 
 def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_found() -> None:

@@ -16,6 +16,12 @@ def test_a_topic_without_racks_is_hashed_by_its_partitions() -> None:
     assert to_signed(topic_hash(BAR)) == -1818907426565134091
 
 
+def test_a_topic_with_many_partitions_is_hashed_in_time_that_grows_with_them() -> None:
+    """A garbage record can name any partition; where racks are unknown, they are as if no broker had one."""
+    without = ((),) * 200_000
+    assert topic_hash(Topic("big", 200_000, BAR.topic_id)) == topic_hash(Topic("big", 200_000, BAR.topic_id, without))
+
+
 def test_topics_are_hashed_by_name_whatever_their_order() -> None:
     assert group_hash([FOO, BAR]) == group_hash([BAR, FOO]) == 2156782545057150900
 

@@ -52,6 +52,26 @@ def joined(first: Rows, second: Rows) -> Rows:
     )
 
 
+def as_sets(rows: Rows) -> Rows:
+    """Each partition of a member once, and those of a topic together, where the first of them is. So the coordinator
+    has what a record lists, in maps of sets; loops over such maps rely on it."""
+    keys = rows.members.astype(np.int64) << 32 | rows.topics
+    # Most lists rise within a topic, which costs less to see than to sort them.
+    starts = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    is_rising = bool((starts[1:] | (rows.partitions[1:] > rows.partitions[:-1])).all())
+    if is_rising and len(np.unique(keys[starts])) == np.count_nonzero(starts):
+        return rows
+    order = np.lexsort((rows.partitions, keys))
+    ordered, partitions = keys[order], rows.partitions[order]
+    is_other_set = ordered[1:] != ordered[:-1]
+    is_first = is_other_set | (partitions[1:] != partitions[:-1])
+    if is_first.all() and np.count_nonzero(keys[1:] != keys[:-1]) == np.count_nonzero(is_other_set):
+        return rows
+    kept = np.sort(order[np.append(True, is_first)])
+    _, first, which = np.unique(keys[kept], return_index=True, return_inverse=True)
+    return rows.take(kept[np.argsort(first[which], kind="stable")])
+
+
 Assignment = Rows
 Answer = Assignment | AssignorFailed
 

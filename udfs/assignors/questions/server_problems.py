@@ -19,7 +19,7 @@ from udfs.assignors.java.iteration_order import (
     string_hashes,
     uuid_hashes,
 )
-from udfs.assignors.questions.problems import Assignment, Codes, Numbers, Rows, owned_rows
+from udfs.assignors.questions.problems import Assignment, Codes, Numbers, Rows, as_sets, owned_rows
 from udfs.assignors.questions.specs import JDKS, NEWEST_RELEASE, Release, Spec
 
 
@@ -115,7 +115,7 @@ def server_problem_of(spec: Spec) -> ServerProblem:
     topics_of_class = [
         np.array([names.setdefault(name, len(names)) for name in listed], np.int32) for listed in classes
     ]
-    targets = owned_rows([member.target for member in spec.members], names)
+    targets = as_sets(owned_rows([member.target for member in spec.members], names))
     assignable = None if spec.assignable is None else owned_rows([spec.assignable], names)
     unknown = len(names) - len(spec.topics)
     raw = b"".join(base64.urlsafe_b64decode(f"{topic.topic_id}==") for topic in spec.topics) + bytes(16 * unknown)

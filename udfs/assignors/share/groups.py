@@ -81,13 +81,15 @@ class ShareGroup:
 def share_group_of(spec: Spec) -> ShareGroup:
     names = [member.member_id for member in spec.members]
     members = [spec.members[m] for m in put_order(string_hashes(names), rank_of=by_text(names)).tolist()]
+    # Sets to the coordinator, as targets are: a name that a record has twice counts once.
+    subscribed = [tuple(dict.fromkeys(member.subscribed_topics)) for member in members]
     ids = topic_ids(spec.topics)
     counts = {topic.name: topic.partitions for topic in spec.topics if topic.partitions}
     return ShareGroup(
         members=[member.member_id for member in members],
-        subscriptions=[known_topics(member.subscribed_topics, counts, spec.jdk) for member in members],
-        num_names=[len(member.subscribed_topics) for member in members],
-        is_homogeneous=len({frozenset(member.subscribed_topics) for member in members}) == 1,
+        subscriptions=[known_topics(listed, counts, spec.jdk) for listed in subscribed],
+        num_names=[len(listed) for listed in subscribed],
+        is_homogeneous=len(set(map(frozenset, subscribed))) == 1,
         targets=[target_of(member.target, ids, spec.jdk) for member in members],
         counts=counts,
         assignable=None if spec.assignable is None else {name: frozenset(of) for name, of in spec.assignable},
@@ -113,9 +115,12 @@ def known_topics(names: tuple[str, ...], counts: dict[str, int], jdk: int) -> li
 
 
 def target_of(owned: Owned, ids: TopicIds, jdk: int) -> Target:
-    target: Target = JavaTable(ids.topics)
+    listed: dict[str, dict[int, None]] = {}
     for topic, partitions in owned:
-        target.put(topic, copied_set(partitions, len(partitions), jdk))
+        listed.setdefault(topic, {}).update(dict.fromkeys(partitions))
+    target: Target = JavaTable(ids.topics)
+    for topic, each_once in listed.items():
+        target.put(topic, copied_set(tuple(each_once), len(each_once), jdk))
     return target
 
 

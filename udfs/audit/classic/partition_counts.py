@@ -10,6 +10,7 @@ import numpy as np
 from schemas.words.assignments import PartitionCountsSource
 from udfs.assignors.questions.problems import Numbers, PartitionRacks
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.garbage_numbers import most_believed
 from udfs.audit.classic.generations import Generation
 
 # The largest number in real clusters; a larger partition number is garbage.
@@ -25,10 +26,12 @@ class Counts:
     racks: Sequence[PartitionRacks | None] | None
     # How these numbers differ from the first choice; None: they are the first choice.
     label: str | None = None
+    # Whether the record names enough partitions for the highest ones to be more than garbage.
+    are_believed: bool = True
 
     @property
     def are_possible(self) -> bool:
-        return int(self.numbers.sum()) <= MOST_PARTITIONS
+        return self.are_believed and int(self.numbers.sum()) <= MOST_PARTITIONS
 
 
 class TopicCounts:
@@ -76,27 +79,34 @@ class TopicCounts:
     def from_snapshots(self, generation: Generation, *, is_next_first: bool = False) -> Counts:
         known_topics = [self.at(name, generation.time, is_next_first=is_next_first) for name in generation.topics]
         numbers = generation.lower_bounds.copy()
-        has_inferred = False
+        num_inferred = 0
         for at, known in enumerate(known_topics):
             if known is None:
-                has_inferred |= bool(numbers[at])
+                num_inferred += int(numbers[at])
             else:
                 numbers[at] = known.topic.partitions
-        is_from_snapshot = not has_inferred and any(known is not None for known in known_topics)
+        is_from_snapshot = not num_inferred and any(known is not None for known in known_topics)
         source = PartitionCountsSource.SNAPSHOT if is_from_snapshot else PartitionCountsSource.INFERRED
         racks = None
         if any(known is not None and known.topic.racks is not None for known in known_topics):
             racks = [None if known is None else known.topic.racks for known in known_topics]
-        return Counts(numbers, source, racks, "with partition counts of the next snapshot" if is_next_first else None)
+        label = "with partition counts of the next snapshot" if is_next_first else None
+        return Counts(numbers, source, racks, label, are_believed(generation, num_inferred))
 
 
 def inferred_counts(generation: Generation) -> Counts:
     """One more than the highest partition that is assigned or claimed. Partitions without an owner are not counted."""
-    return Counts(generation.lower_bounds, PartitionCountsSource.INFERRED, None, "topics as assigned")
+    bounds = generation.lower_bounds
+    is_believed = are_believed(generation, int(bounds.sum()))
+    return Counts(bounds, PartitionCountsSource.INFERRED, None, "topics as assigned", is_believed)
 
 
 def remembered_counts(generation: Generation, before: Mapping[str, int]) -> Counts:
     numbers = np.array([before.get(name, 0) for name in generation.topics], np.int64)
-    return Counts(
-        np.maximum(numbers, generation.lower_bounds), PartitionCountsSource.INFERRED, None, "topics as before"
-    )
+    bounds = generation.lower_bounds
+    is_believed = are_believed(generation, int(bounds[bounds > numbers].sum()))
+    return Counts(np.maximum(numbers, bounds), PartitionCountsSource.INFERRED, None, "topics as before", is_believed)
+
+
+def are_believed(generation: Generation, num_inferred: int) -> bool:
+    return num_inferred <= most_believed(len(generation.assigned) + len(generation.owned))

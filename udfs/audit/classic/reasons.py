@@ -51,6 +51,9 @@ def why_not(generation: Generation) -> str | None:
 
 
 def impossible(generation: Generation, counts: Counts) -> str:
+    if not counts.are_believed:
+        at = int(generation.lower_bounds.argmax())
+        return f"{generation.topics[at]}: the record names partition {generation.lower_bounds[at] - 1}, and few others"
     at = int(counts.numbers.argmax())
     count = int(counts.numbers[at])
     return f"{generation.topics[at]}: {count} partitions, more than a cluster holds ({MOST_PARTITIONS})"

@@ -44,11 +44,14 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
         return False
     if not evidence.has_one_subscription:
         return False
-    assigned = owners(evidence.of.assigned)
     counts = evidence.judged.numbers.tolist()
+    # Of what is assigned, not of what there is: a garbage record can name a partition far beyond all others.
+    by_topic: dict[int, dict[int, list[int]]] = {}
+    for (topic, partition), members in owners(evidence.of.assigned).items():
+        if 0 <= partition < counts[topic]:
+            by_topic.setdefault(topic, {})[partition] = members
     return any(
-        counts[one] == counts[other]
-        and any(assigned.get((one, each)) != assigned.get((other, each)) for each in range(counts[one]))
+        counts[one] == counts[other] and by_topic.get(one) != by_topic.get(other)
         for one, other in combinations(evidence.of.topics_of_class[0].tolist(), 2)
     )
 

@@ -13,6 +13,7 @@ from udfs.groups.modern.record_handlers import HANDLERS, Had
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Topics
 from udfs.groups.readers.recorded_lists import ByRole, partitions_of
 from udfs.groups.readers.records import Record
+from udfs.topics.least_partitions import UNKNOWN
 from udfs.topics.partition_codes import TopicCodes
 
 # The first epoch that is written; and the first from 4.3 on, which hashes topics.
@@ -107,7 +108,8 @@ def note_current(group: ModernGroup, record: Record, had: Had, codes: TopicCodes
 def note_topics(group: ModernGroup, record: Record, _: object, __: TopicCodes) -> None:
     value: Topics | None = record.value
     if value is not None:
-        group.names.update({topic.topic_id: topic.name for topic in value.topics if topic.topic_id})
+        named = (topic for topic in value.topics if topic.topic_id and topic.name not in ("", UNKNOWN))
+        group.names.update({str(topic.topic_id): topic.name for topic in named})
 
 
 def note_nothing(_: ModernGroup, __: Record, ___: object, ____: TopicCodes) -> None:

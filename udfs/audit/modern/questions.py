@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from udfs.assignors.java.iteration_order import Positions, buckets, put_order, string_hashes
 from udfs.assignors.java.timeline_map import walked
-from udfs.assignors.questions.problems import Codes, Numbers, Rows
+from udfs.assignors.questions.problems import Codes, Numbers, Rows, as_sets
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.questions.specs import Release
 from udfs.audit.checks.moves import GONE
@@ -208,7 +208,7 @@ def question(
         ids=np.array([(0, 0) if each is None else bits_of(each) for each in ids], np.int64).reshape(-1, 2),
         class_of_member=np.array([class_numbers[listed] for listed in inputs.subscriptions], np.int32),
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
-        before=rows_of(inputs.before, of_code),
+        before=as_sets(rows_of(inputs.before, of_code)),
         recorded=rows_of(inputs.after, of_code),
         base=base_rows(inputs, previous, of_code),
         assignable=assignable_rows(assignable, numbers),
@@ -231,7 +231,8 @@ def base_rows(inputs: MemberInputs, base: Mapping[str, Partitions], of_code: NDA
 def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: Mapping[str, int]) -> Rows | None:
     if assignable is None:
         return None
-    known = {numbers[name]: partitions for name, partitions in assignable.items() if name in numbers}
+    # Sets to the coordinator: a partition that a record has twice counts once.
+    known = {numbers[name]: dict.fromkeys(partitions) for name, partitions in assignable.items() if name in numbers}
     sizes = [len(each) for each in known.values()]
     topics = np.repeat(np.array(list(known), np.int32), sizes)
     return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))

@@ -75,9 +75,16 @@ def with_member(record: Record) -> Record:
 
 def classic_values(read: ClassicColumns) -> Iterator[tuple[str, Record]]:
     values = zip(
-        *(read.column(name) for name in ("protocol_type", "generation", "protocol")), classic_members(read), strict=True
+        *(read.column(name) for name in ("protocol_type", "generation", "protocol")),
+        map(each_once, classic_members(read)),
+        strict=True,
     )
     return read.records(map(ClassicValue._make, values))
+
+
+def each_once(members: tuple[ClassicMember, ...]) -> tuple[ClassicMember, ...]:
+    """As coordinators load them: they put the members one by one into a map by id, so the last entry counts."""
+    return tuple({member.member_id: member for member in members}.values())
 
 
 def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:

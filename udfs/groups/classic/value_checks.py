@@ -26,7 +26,7 @@ def once(group: Group, record: Record) -> ClassicValue:
 def check_value(group: Group, value: ClassicValue, record: Record) -> None:
     instances = [member.group_instance_id for member in value.members if member.group_instance_id is not None]
     if len(set(instances)) != len(instances):
-        twice = ", ".join(sorted({each for each in instances if instances.count(each) > 1}))
+        twice = ", ".join(sorted(each for each, times in Counter(instances).items() if times > 1))
         line = f"static instance {twice} appears twice in generation {value.generation}"
         group.anomaly(record, AnomalyKind.DUPLICATE_INSTANCE, Severity.WARNING, line)
     if value.protocol_type == CONSUMER:

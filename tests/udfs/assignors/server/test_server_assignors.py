@@ -12,7 +12,7 @@ from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, ser
 from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
 from udfs.assignors.flat_groups.groups import answered
 from udfs.assignors.questions.server_problems import server_problem_of
-from udfs.assignors.questions.specs import read_spec
+from udfs.assignors.questions.specs import Owned, read_spec
 from udfs.assignors.registry import OF_COORDINATORS, member_lists
 
 CASES = 100
@@ -129,6 +129,33 @@ def test_a_name_that_is_subscribed_twice_counts_once(assignor: str, others: list
     lists = [member_lists(["m1", "m2"], ["a", "b"], answered([answer])) for answer in (once, twice)]
     assert lists[0] == lists[1]
     assert sum(len(pairs) for _, pairs in lists[0]) == (5 if others == ["a"] else 8)
+
+
+LISTED_TWICE = {
+    "a partition": (("a", (0, 0, 1)), ("b", (2, 2))),
+    "a topic": (("a", (0,)), ("b", (2,)), ("a", (1,))),
+    "both": (("a", (0, 1)), ("b", (2,)), ("a", (1, 0))),
+}
+
+
+@pytest.mark.parametrize("target", LISTED_TWICE.values(), ids=list(LISTED_TWICE))
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+@pytest.mark.parametrize("own", [["a"], ["b"], ["a", "b"]], ids="".join)
+@pytest.mark.parametrize("others", [["a"], ["b"], ["a", "b"]], ids="".join)
+def test_what_a_target_lists_twice_counts_once(target: Owned, release: str, own: list[str], others: list[str]) -> None:
+    """A target is a map of sets."""
+    members = [
+        {"member_id": "m1", "subscribed_topics": own, "target": [["a", [0, 1]], ["b", [2]]]},
+        {"member_id": "m2", "subscribed_topics": others},
+    ]
+    spec = read_spec(
+        {"group_protocol": "consumer", "assignor": "uniform", "release": release, "topics": [A, B], "members": members}
+    )
+    first, second = spec.members
+    repeated = replace(spec, members=(replace(first, target=target), second))
+    once, twice = OF_COORDINATORS["uniform"]([server_problem_of(spec), server_problem_of(repeated)])
+    lists = [member_lists(["m1", "m2"], ["a", "b"], answered([answer])) for answer in (once, twice)]
+    assert lists[0] == lists[1]
 
 
 def test_a_partition_with_two_owners_makes_the_assignor_fail() -> None:

@@ -1,5 +1,6 @@
 """Share groups' assignor against Kafka's own classes, of each release line that changed it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from tests.builders.assignors.server_cases import random_share_spec
 from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
 from tests.oracles.assignors.same_answers import assert_same, kafka_lists, our_lists
+from udfs.assignors.questions.specs import GroupProtocol, read_spec
+from udfs.assignors.registry import ASSIGNORS
 
 CASES = 100
 # 4.3 stands for 4.2 too.
@@ -62,6 +65,22 @@ def test_an_example_is_assigned_as_kafka_did(spec: dict[str, Any], lists: list[A
 def test_the_examples_are_what_kafka_answers() -> None:
     for spec, lists in EXAMPLES:
         assert kafka_lists(server_answers([spec], str(spec["release"]))[0]) == lists
+
+
+@pytest.mark.parametrize("others", [["orders"], ["orders", "clicks"]], ids=["equal", "unequal"])
+@pytest.mark.parametrize("release", ["4.0", "4.1", "4.3"])
+def test_what_a_record_lists_twice_counts_once(release: str, others: list[str]) -> None:
+    """Subscriptions are sets to the coordinator, and targets are maps of sets."""
+    members = [
+        {"member_id": "a", "subscribed_topics": ["orders"], "target": [["orders", [0, 1]], ["clicks", [0]]]},
+        {"member_id": "b", "subscribed_topics": others},
+    ]
+    clicks = {"name": "clicks", "partitions": 3, "topic_id": "AAAAAAAAAAAAAAAAAAAAAg"}
+    spec = read_spec(THREE | {"release": release, "topics": [ORDERS, clicks], "members": members})
+    first, second = spec.members
+    twice = replace(first, subscribed_topics=("orders",) * 2, target=(("orders", (0, 0)), *first.target, *first.target))
+    answer = ASSIGNORS[GroupProtocol.SHARE, "simple"].answer
+    assert answer(replace(spec, members=(twice, second))) == answer(spec)
 
 
 def test_a_large_share_group_shares_every_partition_by_as_many_members_as_go_round() -> None:

@@ -91,6 +91,21 @@ def random_facts(random: Random) -> Facts:
     return Facts(topics=known.topics, rules=(rule,) if random.random() < 0.3 else ())
 
 
+@pytest.mark.parametrize("protocol", ["range", "sticky", "cooperative-sticky"])
+def test_a_number_far_beyond_what_a_record_names_is_not_computed_with(protocol: str) -> None:
+    """The sticky assignors took a minute for it. A snapshot still tells what there is."""
+    members = [member(f"c{at}", topics=topics, generation=1) for at, topics in enumerate(("ab", "a", "b"))]
+    named = [{"topic": "a", "partitions": [99_999]}]
+    members[0]["assignment"]["partitions"] = members[0]["subscription"]["owned_partitions"] = named
+    log = {TABLE: table([value(0, 0, 2, members, protocol=protocol)])}
+    (alone,) = ClassicAudit(facts({}), {}).take(log)
+    (beside,) = ClassicAudit(facts({"a": 2, "b": 2}, since=0), {}).take(log)
+    assert (alone.verdict, alone.reason) == (
+        "not_recomputable", "a: the record names partition 99999, and few others",
+    )  # fmt: skip
+    assert alone.reason != beside.reason
+
+
 @pytest.mark.parametrize("logs", [LOGS, pytest.param(SOAK_LOGS, marks=pytest.mark.soak)])
 def test_garbage_has_its_verdict_and_the_same_one_whatever_run_it_comes_in(logs: int, seed: int) -> None:
     random = Random(seed)

@@ -16,11 +16,18 @@ from tests.builders.groups.target_log import (
     listed,
     owns,
     target,
+    topic_id,
 )
+from udfs.assignors.questions.problems import Rows
 from udfs.audit import modern_targets
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
+from udfs.audit.infer_topic_names import names_by_id
+from udfs.audit.modern import variants
+from udfs.audit.modern.questions import Question
+from udfs.audit.modern.variants import Variant, answer
 from udfs.audit.modern_audit import ModernAudit
+from udfs.audit.target_evidence import TargetEvidence
 from udfs.groups.modern import record_handlers
 
 LOGS = 60
@@ -55,6 +62,17 @@ def test_no_content_of_many_logs_ends_the_audit() -> None:
     assert_audited(range(LOGS, SOAK_LOGS))
 
 
+def test_no_content_of_a_log_ends_the_search_for_names() -> None:
+    found = 0
+    for seed in range(LOGS):
+        random = ImpossibleTargets(seed)
+        evidence = TargetEvidence({})
+        evidence.take(random.log(random.any_of((5, 15, 40, 80))).tables)
+        names_by_id(evidence.target_names, {})
+        found += len(evidence.target_names)
+    assert found
+
+
 def test_targets_without_any_member_are_not_recomputed() -> None:
     log = TargetLog()
     log.write(0, epoch(2), listed(orders=2), target("a", orders=[0, 1]), completed(2))
@@ -80,6 +98,51 @@ def test_a_topic_with_racks_and_more_partitions_than_a_cluster_has_is_not_recomp
     topic["partition_metadata"] = [{"partition": 0, "racks": ["r1"]}]
     (row,) = audit_once(log, Facts(default_assignor="uniform"))
     assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "more partitions than a cluster has")
+
+
+def test_a_partition_that_a_target_lists_twice_is_had_once_when_the_next_target_is_computed() -> None:
+    log = TargetLog()
+    log.write(0, about("a", ["orders"]), epoch(1), listed(orders=4), target("a", orders=[0, 1, 2, 3, 0]), completed(1))
+    log.write(1_000, about("b", ["orders"]), epoch(2), target("a", orders=[0, 1]), target("b", orders=[2, 3]),
+              completed(2))  # fmt: skip
+    assert audit_once(log, Facts(default_assignor="uniform"))[-1].verdict == Verdict.SAME
+
+
+@pytest.mark.parametrize("group_type", ["consumer", "share"])
+def test_a_partition_far_beyond_what_targets_name_is_not_computed_with(group_type: str) -> None:
+    """Where nothing else tells how many partitions a topic has, the highest one does: minutes for a share group."""
+    log = TargetLog(group_type=group_type)
+    log.write(0, about("a", ["orders"]), about("b", ["orders"]), epoch(1), target("a", orders=[199_999]), completed(1))
+    (row,) = audit_once(log, Facts(default_assignor="uniform"))
+    assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "a target has a partition that no topic has")
+
+
+def test_share_groups_with_far_fewer_partitions_than_all_for_each_are_not_given_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before 4.1 each member had every partition: here more than a hundred for each that a record names."""
+    tried: list[Variant] = []
+
+    def noted(question: Question, variant: Variant) -> Rows:
+        tried.append(variant)
+        return answer(question, variant)
+
+    monkeypatch.setattr(variants, "answer", noted)
+    log = TargetLog(group_type="share")
+    names = [f"m{at}" for at in range(60)]
+    log.write(0, *(about(name, ["orders"]) for name in names), epoch(1),
+              *(target(name, orders=[at, 2_000]) for at, name in enumerate(names)), completed(1))  # fmt: skip
+    assert audit_once(log, Facts())[0].verdict == Verdict.NOT_RECOMPUTABLE
+    assert {variant.release for variant in tried} == {variants.NEWEST_RELEASE, variants.LAST_4_1}
+
+
+def test_a_partition_that_share_state_lists_twice_may_be_assigned_once() -> None:
+    log = TargetLog(group_type="share")
+    initialized = {"state": "initialized", "topic_id": topic_id("orders"), "topic_name": "orders"}
+    log.write(0, ("group_partition_metadata", {"topics": [initialized | {"partitions": [0, 0, 1]}]}))
+    log.write(1_000, about("a", ["orders"]), epoch(2), target("a", orders=[0, 1]), completed(2))
+    row = audit_once(log, known(orders=3))[-1]
+    assert (row.num_unowned, row.num_nonexistent) == (0, 0)
 
 
 def whole_log() -> TargetLog:

@@ -26,6 +26,14 @@ def turning() -> Log:
     return log
 
 
+def test_the_last_entry_of_a_member_counts_as_coordinators_load_it() -> None:
+    log = Log()
+    log.write(0, value(1, [member("a", "t0", version=0), member("b", ""), member("a", "t0", version=3)]))
+    found = upgrades_of(log)[TO_CONSUMER]
+    assert [each.member_id for each in found.members_remaining] == ["a", "b"]
+    assert found.blockers == ()
+
+
 # -- eager to cooperative
 
 
