@@ -79,9 +79,11 @@ class History:
         if text is None:
             return newest
         at = EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
+        # Whoever gives seconds sees it.
+        shown = f"{flag} {text} (milliseconds: {time_text(at)})" if text.isdigit() else f"{flag} {text}"
         if at > newest:
-            say(f"{flag} {text}: data ends at {time_text(newest)}; showing the last known state")
-        self.check_covered(at, f"{flag} {text}")
+            say(f"{shown}: data ends at {time_text(newest)}; showing the last known state")
+        self.check_covered(at, shown)
         return at
 
     def check_covered(self, at: datetime, line: str) -> None:

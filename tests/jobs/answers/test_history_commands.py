@@ -453,6 +453,11 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
             ["groups", "--at", "2026-11-20"],
             "--at 2026-11-20: data begins at 2026-11-21T03:00:00.000Z; give a later time",
         ),
+        # Seconds, which are no unit of ours.
+        (
+            ["groups", "--at", "1795282600"],
+            "--at 1795282600 (milliseconds: 1970-01-21T18:41:22.600Z): data begins at 2026-11-21T03:00:00.000Z; give",
+        ),
         (["groups", "--at", "noon"], "--at 'noon': give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, milli"),
         (["why", "offsets alone"], "group offsets alone: the data has no rebalance, restart or failover"),
         (
