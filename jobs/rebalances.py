@@ -14,7 +14,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.answers.durations import duration_text
+from jobs.answers.durations import duration_text, longest_text
 from jobs.answers.events.timeline import COLUMNS, Event, timeline
 from jobs.answers.history import open_history, print_answer
 from jobs.answers.missing_records import unseen_of
@@ -115,14 +115,14 @@ def generations(event: Event) -> str | None:
 def unread(event: Event) -> str | None:
     """Of the partition that was unread longest."""
     longest = event.row.get("longest_unread_high_ms")
-    return None if longest is None else f"up to {duration_text(longest)}"
+    return None if longest is None else f"up to {longest_text(longest)}"
 
 
 def unread_sum(event: Event) -> str | None:
     low, high = (event.row.get(f"unread_partition_{side}_ms") for side in ("low", "high"))
     if high is None:
         return None
-    return duration_text(high) if low in (None, high) else f"{duration_text(low)} to {duration_text(high)}"
+    return longest_text(high) if low in (None, high) else f"{duration_text(low)} to {longest_text(high)}"
 
 
 if __name__ == "__main__":

@@ -127,8 +127,16 @@ def states_of(history: History, group: str) -> list[Row]:
     known = history.rows("group_state_intervals", equal("group_id", group))
     if not known:
         names = sorted(history.distinct("group_state_intervals", "group_id"))
-        raise Failure(ExitCode.USAGE, visible(unknown("group", group, names, "groupscope groups")))
+        raise Failure(ExitCode.USAGE, visible(unknown("group", group, names, lister(history, len(names)))))
     return known
+
+
+def lister(history: History, number: int) -> str:
+    """The command that lists groups, and how many of all: it leaves out those that are gone."""
+    newest = history.newest_time()
+    rows = [] if newest is None else history.rows_at("group_state_intervals", newest)
+    there = len({row["group_id"] for row in rows})
+    return "groupscope groups" + ("" if there == number else f" lists the {there} at the end of the data")
 
 
 def check_seen(history: History, group: str, at: datetime) -> None:

@@ -1,11 +1,14 @@
 """What only snapshots know at one time: end offsets of topics, and the broker that coordinates a group."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
+from schemas.words.history import GroupState
+from schemas.words.records import GroupType
 
 # Kafka's default, if no snapshot has the broker's setting.
 DEFAULT_ASSIGNOR = "uniform"
@@ -60,5 +63,19 @@ def default_assignor(history: History, at: datetime) -> str:
     """For consumer groups whose members do not choose an assignor: the first one in the broker's setting."""
     snapshot = newest_cluster(history, at, "settings")
     assignors = dict(snapshot["settings"]).get(ASSIGNORS) if snapshot else None
+    return first_assignor(assignors)
+
+
+def first_assignor(assignors: str | None) -> str:
+    """Of the broker's setting; None: not known."""
     first = (assignors or DEFAULT_ASSIGNOR).split(",")[0].strip()
     return ASSIGNOR_NAMES.get(first, first)
+
+
+def assignor_in_use(state: Mapping[str, Any], default: Callable[[], str]) -> str | None:
+    """Of a row of group_state_intervals. `default`: for consumer groups whose members do not choose an assignor."""
+    if state["group_type"] == GroupType.CONSUMER and state["assignor"] is None:
+        return default()
+    # A coordinator reports a classic group's assignor only while it is in use.
+    is_current = state["group_type"] != GroupType.CLASSIC or state["state"] == GroupState.STABLE
+    return state["assignor"] if is_current else None

@@ -1,5 +1,6 @@
 """Pages out of templates: each is one file with its own style sheet and script; its policy forbids all others."""
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
@@ -18,6 +19,7 @@ from udfs.sentences.counts import counted
 
 # What a shell acts on there.
 IN_DOUBLE_QUOTES = '"$`\\!'
+IN_BACKTICKS = re.compile("`([^`]+)`")
 STYLE, SCRIPT = "report.css", "report.js"
 
 
@@ -50,6 +52,7 @@ def environment() -> Environment:
         "clock": clock,
         "whole": whole,
         "lines": lines,
+        "with_code": with_code,
     }
     made.filters["counted"] = counted
     return made
@@ -68,6 +71,11 @@ def whole(text: str) -> str:
 def lines(text: str) -> Markup:
     """A text of ours whose line breaks are to stay, such as SQL; the names in it are as hostile as elsewhere."""
     return Markup("\n").join(escape(visible(line)) for line in text.split("\n"))
+
+
+def with_code(text: str) -> Markup:
+    """What stands between two backticks is code. The text is escaped first, so it makes no other markup."""
+    return Markup(IN_BACKTICKS.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 
 def sql_command(statement: str, warehouse: str) -> str:

@@ -61,7 +61,7 @@ def report_of(
         asked = counted_answers(ask, overview_statements(cluster))
         answers = {name: redaction.rows(choice.rows(rows)) for name, rows in asked}
         findings = shown_findings(answers, is_redacted=key is not None)
-        lines = group_lines(answers["groups"], answers["topics"], findings)
+        lines = group_lines(answers, findings)
         values = page_values(about, answers, findings, lines)
         groups = groups_to_draw(about, cluster, redaction, lines, findings, values["head"].until)
         index, num_inline = first_page(values, groups, ask, most_bytes)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from jobs.answers.durations import duration_text
+from jobs.answers.durations import duration_text, longest_text
 from jobs.answers.table_reader import Row
 from udfs.sentences.counts import counted
 
@@ -29,7 +29,7 @@ def sentence(moves: Sequence[Row], basis: str | None, *, is_more: bool) -> str:
     count = len(moves)
     subject = counted(count, "more partition" if is_more else "partition")
     was, each = ("was", "") if count == 1 else ("were", " each")
-    low, high = duration_text(min(int(move["unread_low_ms"]) for move in moves)), duration_text(worst(moves))
+    low, high = duration_text(min(int(move["unread_low_ms"]) for move in moves)), longest_text(worst(moves))
     span = high if low == high else f"{low.removesuffix(unit_of(high))} to {high}"
     return f"{subject} {was} unread for {span}{each}{f' ({basis})' if basis else ''}"
 

@@ -5,13 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from jobs.answers.history import History
-from jobs.answers.snapshots import EndOffset, coordinator, default_assignor, end_offsets
+from jobs.answers.snapshots import EndOffset, assignor_in_use, coordinator, default_assignor, end_offsets
 from jobs.answers.states.epochs import Epochs, epochs_at
 from jobs.answers.states.members import Partitions, assignment_text, assignments_at, committed_at, members_at
 from jobs.answers.table_reader import Row
 from jobs.output.failure import say
 from jobs.output.rows import time_text
-from schemas.words.history import GroupState
 from schemas.words.records import GroupType
 
 
@@ -134,8 +133,4 @@ def group_state(history: History, state: Row, at: datetime, is_verbose: bool) ->
 
 
 def assignment_strategy(history: History, state: Row, at: datetime) -> str | None:
-    if state["group_type"] == GroupType.CONSUMER and state["assignor"] is None:
-        return default_assignor(history, at)
-    # A coordinator reports a classic group's assignor only while it is in use.
-    is_current = state["group_type"] != GroupType.CLASSIC or state["state"] == GroupState.STABLE
-    return state["assignor"] if is_current else None
+    return assignor_in_use(state, lambda: default_assignor(history, at))

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from jobs.answers.durations import duration_text
+from jobs.answers.durations import duration_text, longest_text
 from jobs.reporting.drawings.member_bar import member_bar, member_class
 from jobs.reporting.drawings.svg import Svg, box, drawing, join, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
@@ -96,6 +96,6 @@ def unread_boxes(moves: Sequence[Row], tops: Mapping[Partition, float], axis: Ti
         since = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
         if axis.shows(since, row["move_time"]):
             left, right = axis.x(since), axis.x(row["move_time"])
-            low, high = duration_text(row["unread_low_ms"] or 0), duration_text(row["unread_high_ms"])
+            low, high = duration_text(row["unread_low_ms"] or 0), longest_text(row["unread_high_ms"])
             hint = f"{partition_name(partition)} was unread for {low} to {high} before {moment(row['move_time'])}"
             yield box(left, tops[partition], right - left, BAR, "unread", hint, fill="url(#hatch)")

@@ -89,7 +89,7 @@ def facts(answers: Answers) -> Iterator[Fact]:
     coverage, snapshots = answers["coverage"], answers["snapshots"][0]
     total = sum(row["num_records"] or 0 for row in coverage)
     yield Fact("Offsets partitions", f"{len(coverage):,}", COVERAGE)
-    yield Fact("Records replayed", f"{total:,}", COVERAGE)
+    yield Fact("Records read", f"{total:,}", COVERAGE)
     yield Fact("Rejected", f"{answers['rejected'][0]['num_rejected']:,}", "rejected")
     yield Fact("Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}", COVERAGE)
     yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}", COVERAGE)

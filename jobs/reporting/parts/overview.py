@@ -1,11 +1,12 @@
 """The whole cluster at a glance: its groups, and what is listed about all of them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.answers.durations import duration_text
+from jobs.answers.durations import longest_text
+from jobs.answers.snapshots import assignor_in_use, first_assignor
 from jobs.reporting.parts.findings import Finding
 from jobs.reporting.rows.listings import Listing, Row, listing
 from jobs.reporting.rows.names import anchor
@@ -59,26 +60,27 @@ class GroupCounts:
     counts: Sequence[tuple[str, int]]
 
 
-def group_lines(rows: Sequence[Row], topics: Iterable[Row], findings: Sequence[Finding]) -> list[GroupLine]:
+def group_lines(answers: Answers, findings: Sequence[Finding]) -> list[GroupLine]:
     """Worst first."""
+    default = first_assignor(next((row["assignor"] for row in answers["assignors"]), None))
     by_group: dict[str | None, Counter[str]] = defaultdict(Counter)
     for finding in findings:
         if finding.waived_until is None:
             by_group[finding.group][finding.severity] += 1
     used: dict[str, list[str]] = defaultdict(list)
-    for row in topics:
+    for row in answers["topics"]:
         used[row["group_id"]].append(row["topic"])
-    lines = [group_line(row, by_group[row["group_id"]], used[row["group_id"]]) for row in rows]
+    lines = [group_line(row, by_group[row["group_id"]], used[row["group_id"]], default) for row in answers["groups"]]
     return sorted(lines, key=badness)
 
 
-def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str]) -> GroupLine:
+def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str], default_assignor: str) -> GroupLine:
     return GroupLine(
         group=row["group_id"],
         link=anchor(row["group_id"]),
         kind=row["group_type"] or "unknown",
         state=row["state"] or "unknown",
-        assignor=row["assignor"] or "none",
+        assignor=assignor_in_use(row, lambda: default_assignor) or "none",
         num_members=row["num_members"],
         verdict=row["own_verdict"] or "UNKNOWN",
         lag=lag_text(row),
@@ -94,7 +96,7 @@ def unread_text(row: Row) -> str:
     """What the records do not show is unknown; a group that never rebalanced has none."""
     longest = row["longest_unread_high_ms"]
     if longest is not None:
-        return duration_text(longest)
+        return longest_text(longest)
     return "unknown" if row["num_rebalances"] else "none"
 
 

@@ -421,7 +421,11 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["describe", "biling"], 'no group "biling"; did you mean "billing"? (5 groups: groupscope groups)'),
+        (
+            ["describe", "biling"],
+            'no group "biling"; did you mean "billing"? '
+            "(5 groups: groupscope groups lists the 4 at the end of the data)",
+        ),
         (
             ["describe", "billing", "--at", second(75)],
             "group billing at 2026-11-21T03:01:15.000Z: it did not exist any more; it was deleted at "
@@ -464,7 +468,11 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
             ["rebalances", "billing", "--from", second(2), "--to", second(1)],
             "--from 2026-11-21T03:00:02.000Z is after --to 2026-11-21T03:00:01.000Z",
         ),
-        (["rebalances", "biling"], 'no group "biling"; did you mean "billing"? (5 groups: groupscope groups)'),
+        (
+            ["rebalances", "biling"],
+            'no group "biling"; did you mean "billing"? '
+            "(5 groups: groupscope groups lists the 4 at the end of the data)",
+        ),
         (["owner", "order", "1"], 'no topic "order"; did you mean "orders"? (2 topics: '),
         (
             ["owner", "orders", "8"],

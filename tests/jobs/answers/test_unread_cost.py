@@ -24,6 +24,7 @@ def moves(count: int, low: int | None, high: int | None, basis: str | None = Non
         (moves(1, 186, 1_200), "1 partition was unread for 186 ms to 1.2 s"),
         (moves(2, 9, 9_000) + moves(1, 4_000, 6_000, BASIS),
          f"1 partition was unread for 4.0 to 6.0 s ({BASIS}); 2 more partitions were unread for 9 ms to 9.0 s each"),
+        (moves(1, 4_049, 6_001), "1 partition was unread for 4.0 to 6.1 s"),
         (moves(1, 1_000, 2_000) + moves(1, 500, 3_000), "2 partitions were unread for 500 ms to 3.0 s each"),
     ],
 )  # fmt: skip

@@ -289,5 +289,7 @@ def test_a_group_without_members_has_no_answer(ask: Ask) -> None:
     code, out, err = ask("classic-range", *words)
     assert (code, out) == (ExitCode.USAGE, "")
     assert err.endswith("--remove-member: names all 2 members, one or more must stay\n")
+    only = [word for member in recorded("classic-killed") for word in ("--remove-member", member)]
+    assert ask("classic-killed", *only)[2].endswith("--remove-member: names the only member, which must stay\n")
     # All of them are replaced.
     assert ask("classic-range", *words, "--add-members", "1")[0] == 0

@@ -205,6 +205,17 @@ def test_a_kind_is_found_where_it_is_and_its_statement_lists_its_rows(tmp_path: 
     assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
 
 
+@pytest.mark.parametrize(("ms", "told"), [(999, "999 ms"), (1_000, "1.0 s"), (8_345, "8.4 s"), (10_900, "10.9 s"),
+                                          (11_514, "11.6 s"), (1_999_901, "2000.0 s")])  # fmt: skip
+def test_the_longest_unread_time_is_never_rounded_down(tmp_path: Path, ms: int, told: str) -> None:
+    warehouse = make(tmp_path, {"rebalances": [{**NOBODY, "longest_unread_high_ms": ms, "start_time": NOW}]})
+    settings = Settings(gate=Gate(max_unread_ms=998))
+    filled = parameters("a", NOW, NOW, settings)
+    with scope_of(warehouse, finding_statements(filled, ALL)) as answer:
+        (finding,) = (each for each in find(filled, ALL, Choice(), answer).findings if each.kind == "long_unread")
+    assert finding.message.startswith(f"a partition may have been unread for up to {told}: ")
+
+
 def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:
     """The producer, with the same epoch, committed for another group before."""
     commits = [

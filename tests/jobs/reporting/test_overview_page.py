@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
+from jobs.reporting.pages import with_code
 from tests.builders.tables.history import rebalance
 from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
 from tests.builders.warehouses.for_reports import FINDING, GATE_RUN, LATER, STEPS, judged, state
@@ -43,7 +44,7 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(tmp_path: Path) -> None:
     told = {each.one("dt").words: each.one("dd").words for each in head.all("div")}
     assert told["As of"] == "2026-11-21 03:00:00.000 UTC"
     assert (told["History since"], told["History until"]) == ("2026-11-19 03:00:00.000", "2026-11-21 03:01:00.000")
-    assert (told["Offsets partitions"], told["Records replayed"]) == ("2", "22")
+    assert (told["Offsets partitions"], told["Records read"]) == ("2", "22")
     assert (told["Holes in the log"], told["Damaged"]) == ("1", "3")
 
 
@@ -113,7 +114,56 @@ def test_a_group_says_how_long_it_was_unread_only_where_that_is_known(tmp_path: 
     judged(tmp_path / "w", tables)
     lines = {each.words for each in written(tmp_path).all("div", class_="state")}
     notes = {line.split(" · ")[6].split("groupscope")[0] for line in lines}
-    assert notes == {"no unread time", "unread time unknown", "unread for up to 14.0 s"}
+    assert notes == {"no unread time", "unread time unknown", "unread for up to 14.1 s"}
+
+
+def test_a_group_whose_members_chose_no_assignor_has_the_one_that_the_broker_takes(tmp_path: Path) -> None:
+    modern = {"group_type": "consumer", "assignor": None}
+    groups = [
+        state("a-default", **modern),
+        state("b-chosen", **modern | {"assignor": "uniform"}),
+        state("c-classic", assignor="sticky"),
+        state("d-empty", assignor="sticky", state="Empty"),
+        state("e-simple", group_type=None, state="Empty"),
+    ]
+    settings = [("group.consumer.assignors", "org.apache.kafka.coordinator.group.assignor.RangeAssignor,uniform")]
+    snapshots = [{"captured_time": NOW, "settings": settings}, {"captured_time": LATER, "settings": None}]
+    judged(tmp_path / "w", {"group_state_intervals": groups, "cluster_snapshots": snapshots})
+    assert assignors(written(tmp_path)) == ["range", "uniform", "sticky", "none", "none"]
+    judged(tmp_path / "unknown" / "w", {"group_state_intervals": groups[:1]})
+    assert assignors(written(tmp_path / "unknown")) == ["uniform"]
+
+
+def assignors(page: Element) -> list[str]:
+    """In the order of the groups' names."""
+    table = next(each for each in page.all("table") if "assignor" in each.one("thead").words)
+    rows = [[cell.words for cell in row.inner if isinstance(cell, Element)] for row in table.one("tbody").all("tr")]
+    return [row[5] for row in sorted(rows)]
+
+
+def test_names_of_settings_are_code_in_what_a_finding_means(tmp_path: Path) -> None:
+    judged(tmp_path / "w", {"findings": [FINDING | {"kind": "long_unread", "message": "`<b>`"}]})
+    (finding,) = findings_of(written(tmp_path))
+    why = finding.one("p", class_="why")
+    assert [each.words for each in why.all("code")] == ["max_unread_ms"] and "`" not in why.words
+    # What names may be in is shown as it is.
+    assert finding.one("p", class_="message").words == "`<b>`"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "longer than `max_ms`, or `a` or `b`.",
+            "longer than <code>max_ms</code>, or <code>a</code> or <code>b</code>.",
+        ),
+        ("`<script>` & <b>", "<code>&lt;script&gt;</code> &amp; <b>".replace("<b>", "&lt;b&gt;")),
+        ("one ` alone", "one ` alone"),
+        ("`a\u202eb`", "<code>a\\u202eb</code>"),
+    ],
+)
+def test_text_between_backticks_is_code_and_nothing_else_is_markup(text: str, shown: str) -> None:
+    assert with_code(text) == shown
 
 
 def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path) -> None:

@@ -157,24 +157,44 @@ def volume(group: str, hour: int, commits: int, unchanged: int, peak: int, at_5_
     return {**C, "group_id": group, "hour_time": at(hour * HOUR), "offsets_partition": 3, **counts, "num_bytes": size}
 
 
+def long(since: float, as_of: float, cluster: Row = C) -> Row:
+    return {**cluster, **coverage(0, 99, since, as_of), "num_records": 100}
+
+
+# The history of c begins in the middle of the first hour and ends in the middle of the last one; d is a part of an
+# hour; of e less than a second is known, of f nothing.
 VOLUME = Case(
     "v_commit_volume",
     {
         "commit_volume": [
-            volume("quiet", 0, 10, 0, 1, 10, 1_000),
+            volume("quiet", 1, 10, 0, 1, 10, 1_000),
             volume("busy", 0, 3_000, 100, 90, 600, 2_000),
             volume("busy", 3, 1_000, 900, 70, 200, 1_000),
+            volume("late", 3, 60, 0, 2, 30, 300),
+            {**volume("short", 5, 180, 0, 60, 36, 720), **D},
+            {**volume("instant", 5, 3, 0, 3, 1, 30), "cluster": "e"},
+            {**volume("bare", 5, 36, 0, 3, 36, 3_600), "cluster": "f"},
         ],
-        "history_coverage": [known(HOUR)],
+        "history_coverage": [
+            long(1_800, 3 * HOUR + 600), long(5 * HOUR + 1_001, 5 * HOUR + 1_181, D),
+            long(5 * HOUR + 5, 5 * HOUR + 5, {"cluster": "e"}),
+        ],
     },
     [
         {
-            "rank": 1, "group_id": "busy", "from_time": at(0), "to_time": at(3 * HOUR), "num_commits": 4_000,
-            "num_bytes": 3_000, "share_of_bytes": 0.75, "commits_per_s": 4_000 / (4 * HOUR), "bytes_per_day": 18_000.0,
-            "share_unchanged": 0.25, "peak_per_minute": 90, "num_at_5_s": 800, "share_saved_at_5_s": 0.8,
-            "bytes_saved_per_day_at_5_s": 14_400.0, "as_of_time": at(HOUR),
+            "cluster": "c", "rank": 1, "group_id": "busy", "from_time": at(0), "to_time": at(3 * HOUR),
+            "num_commits": 4_000, "num_bytes": 3_000, "share_of_bytes": 3_000 / 4_300, "commits_per_s": 4_000 / 9_600,
+            "bytes_per_day": 27_000.0, "share_unchanged": 0.25, "peak_per_minute": 90, "num_at_5_s": 800,
+            "share_saved_at_5_s": 0.8, "bytes_saved_per_day_at_5_s": 21_600.0, "as_of_time": at(3 * HOUR + 600),
+            "history_since_time": at(1_800),
         },
         {"rank": 2, "group_id": "quiet", "bytes_per_day": 24_000.0, "share_saved_at_5_s": 0.0, "share_unchanged": 0.0},
+        {"rank": 3, "group_id": "late", "commits_per_s": 0.1, "bytes_per_day": 43_200.0},
+        {"cluster": "d", "rank": 1, "group_id": "short", "from_time": at(5 * HOUR), "commits_per_s": 1.0,
+         "bytes_per_day": 345_600.0, "bytes_saved_per_day_at_5_s": 276_480.0},
+        {"cluster": "e", "rank": 1, "group_id": "instant", "num_commits": 3, "commits_per_s": None,
+         "bytes_per_day": None, "bytes_saved_per_day_at_5_s": None},
+        {"cluster": "f", "rank": 1, "group_id": "bare", "commits_per_s": 0.01, "bytes_per_day": 86_400.0},
     ],
 )  # fmt: skip
 

@@ -33,7 +33,9 @@ def apply_change(latest: Latest, change: GroupChange) -> Latest:
     removed = {member_named(each, known) for each in change.removed_members}
     stays = [member_id not in removed for member_id in known]
     if not any(stays) and not change.num_added:
-        raise WrongChange(f"--remove-member: names all {len(known)} members, one or more must stay")
+        is_one = len(known) == 1
+        all_named = "the only member, which" if is_one else f"all {len(known)} members, one or more"
+        raise WrongChange(f"--remove-member: names {all_named} must stay")
     # Only classic members have versions.
     versions = latest.subscription_versions or (None,) * len(known)
     kept = [(member, version) for member, version, each in zip(latest.members, versions, stays, strict=True) if each]

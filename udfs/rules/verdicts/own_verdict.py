@@ -191,7 +191,7 @@ def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NEVER_COMMITTED, reason)
     if standing.heard_until - standing.owned_since < patience:
         return log_ended(standing)
-    reason = f"nothing is committed; {owned}, and {messages(standing.came_since_owned)} came since"
+    reason = f"nothing is committed; {owned}, and at least {messages(standing.came_since_owned)} came since"
     return OwnAnswer(LagVerdict.STOP, OwnRule.NEVER_COMMITTED, reason, standing.owned_since)
 
 
@@ -243,7 +243,7 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         else "no other commit shows how often it commits"
     )
     silence = in_words(standing.heard_until - standing.last_commit)
-    reason = f"no commit for {silence}, {cadence}; {messages(standing.came_since_commit)} came since"
+    reason = f"no commit for {silence}, {cadence}; at least {messages(standing.came_since_commit)} came since"
     return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
 
 
@@ -261,7 +261,7 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     how_long = in_words(standing.last_commit - standing.held_since)
     reason = (
         f"committed offset {standing.committed:,} again and again, {standing.num_repeats:,} times in {how_long}; "
-        f"{messages(standing.came_since_held)} came since"
+        f"at least {messages(standing.came_since_held)} came since"
     )
     return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
 

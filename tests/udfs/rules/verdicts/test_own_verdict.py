@@ -314,7 +314,10 @@ def test_one_commit_is_held_against_the_other_partitions_of_its_group() -> None:
     states = {"group_state_intervals": MEMBER, "ends": points}
     rows = {row["partition"]: row for row in
             verdict_rows(history(NOW, **given, **states), BurrowRules(), OwnRules()).to_pylist()}  # fmt: skip
-    assert rows[1]["reason"] == "no commit for 16 min 40 s, before that one every 1 min; 1,400 messages came since"
+    assert (
+        rows[1]["reason"]
+        == "no commit for 16 min 40 s, before that one every 1 min; at least 1,400 messages came since"
+    )
     assert (rows[1]["own_verdict"], rows[1]["confidence"], rows[None]["own_verdict"]) == ("STOP", "likely", "STOP")
     # With nothing to compare it with, the window must pass.
     rows = {row["partition"]: row for row in
@@ -395,7 +398,7 @@ def test_messages_that_came_since_are_those_of_this_topic() -> None:
     row = judged(ownership_intervals=OWNED, ends=points)
     assert (row["rule"], row["reason"].split("; ")[1].split(", and ")[1]) == (
         "never_committed",
-        "50 messages came since",
+        "at least 50 messages came since",
     )
 
 
@@ -475,7 +478,7 @@ def test_nothing_after_the_time_counts() -> None:
               {"state": "Empty", "num_members": 0, "from_time": 4100, "from_offset": 900}]  # fmt: skip
     members = [{"subscribed_topics": ["t"]}, {"assignment_offset": 900, "subscribed_topics": ["u"]}]
     row = judged(**given, ends=[*RISING, *ends((4050, 9000))], group_state_intervals=states, generation_members=members)
-    assert row["reason"] == "no commit for 16 min 50 s, before that one every 2 s; 990 messages came since"
+    assert row["reason"] == "no commit for 16 min 50 s, before that one every 2 s; at least 990 messages came since"
 
 
 def test_a_value_that_is_committed_on_after_the_time_was_committed_last_before_it() -> None:
