@@ -100,7 +100,7 @@ def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         listed = [
             group.listing(name, title) for name, title in (("lag", "Lag"), ("rates", "Rates"), ("resets", "Resets"))
         ]
-        yield Figure("Lag and commit rate", OF_LAG, drawn, listed)
+        yield Figure("Lag and messages read", OF_LAG, drawn, listed)
 
 
 def letters_note(rebalances: Sequence[Row]) -> str:

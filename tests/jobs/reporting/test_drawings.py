@@ -114,6 +114,14 @@ def test_an_unknown_lag_breaks_the_line_and_is_no_zero() -> None:
     assert [each.attributes["points"] for each in lines] == ["190.0,88.0 270.0,50.0", "510.0,12.0 590.0,12.0"]
 
 
+def test_labels_of_the_chart_are_whole_however_large_their_numbers() -> None:
+    rates = [{"bucket_time": at(0), "bucket_ms": 10_000, "messages_consumed_per_s": 123_456_789.5}]
+    drawn = lag_chart([point(0, 9_876_543_210_123)], rates, [], [], AXIS)
+    assert texts(drawn, "label") == [
+        "lag in messages", "up to 9,876,543,210,123", "messages read a second", "up to 123,456,789.5",
+    ]  # fmt: skip
+
+
 def test_rates_are_bars_as_long_as_their_bucket() -> None:
     rates = [
         {"bucket_time": at(0), "bucket_ms": 10_000, "messages_consumed_per_s": 5.0},
