@@ -69,7 +69,7 @@ def story_lines(history: History, story: EventStory, width: int) -> Iterator[tup
     """One sentence about what happened, and the drawing, with empty lines around it."""
     if not story.event.is_rebalance:
         return
-    yield "Story", sentence(story.event.row, story.moves)
+    yield "Story", sentence(story.event.row, story.moves, story.memberships)
     drawn = drawing(history, story, min(width, WIDTH) - LABEL_WIDTH - 1)
     if drawn:
         yield from (("", line) for line in ("", *drawn, ""))

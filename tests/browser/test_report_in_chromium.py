@@ -224,6 +224,27 @@ def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser: Browser, short_repo
     context.close()
 
 
+def test_a_drawing_is_shaded_at_the_side_where_there_is_more(browser: Browser, short_report: str) -> None:
+    context = browser.new_context(viewport={"width": NARROW, "height": 740})
+    tab = context.new_page()
+    tab.goto(short_report)
+    drawing = tab.locator(".picture").first
+    drawing.scroll_into_view_if_needed()
+
+    def edge(is_right: bool) -> bytes:
+        """Below the times of the axis, where nothing is drawn."""
+        box = drawing.bounding_box()
+        assert box is not None
+        left, bottom = box["x"] + (box["width"] - 2 if is_right else 0), box["y"] + box["height"]
+        return tab.screenshot(clip={"x": round(left), "y": round(bottom - 3), "width": 2, "height": 2})
+
+    left, right = edge(is_right=False), edge(is_right=True)
+    drawing.evaluate("node => { node.scrollLeft = node.scrollWidth }")
+    assert edge(is_right=True) == left != right
+    assert edge(is_right=False) not in (left, right)
+    context.close()
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_the_pictures_of_the_docs_show_what_the_report_says(name: str, tab: Page, sample_report: str) -> None:
     shown = texts_of((DOCS / name).read_bytes())

@@ -2,7 +2,8 @@
 slice.
 
 A slice in which a partition had no owner, even for a short time, has a dot. A slice in which its owner may have stopped
-reading has a question mark. So a gap of milliseconds is visible in a drawing of minutes.
+reading has a question mark. One in which it was held for a static member that was away has a hyphen. So a gap of
+milliseconds is visible in a drawing of minutes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +12,23 @@ from datetime import datetime, timedelta
 from string import ascii_uppercase
 
 from jobs.answers.events.rebalance import SHOWN_MOVES, EventStory
+from jobs.answers.events.unread_spans import Span, unread_span
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
 from jobs.output.table_layout import cut_to, width_of
+from schemas.words.history import OwnershipPhase
 from udfs.sentences.counts import counted
 
 # With fewer slices nothing would be visible.
 LEAST_SLICES = 24
 MOST_ROWS = 12
 MOST_NAME = 24
-UNOWNED, UNREAD, SHARED, OTHER = ".", "?", "*", "#"
+UNOWNED, HELD, UNREAD, SHARED, OTHER = ".", "-", "?", "*", "#"
 # Margin on both sides of the event, as a share of its length.
 MARGIN = 0.25
 LEAST_MARGIN = timedelta(seconds=1)
-STAY = ("topic", "topic_id", "partition", "member_id", "from_time", "to_time", "from_offset")
+STAY = ("topic", "topic_id", "partition", "member_id", "phase", "from_time", "to_time", "from_offset")
 CLOCK = "{:%H:%M:%S}"
 
 Place = tuple[str, int]
@@ -57,35 +60,30 @@ def drawing(history: History, story: EventStory, width: int) -> list[str]:
     margin = max(map(width_of, names.values())) + 2
     if width - margin < LEAST_SLICES:
         return []
-    axis = axis_of(row, [moves[place] for place in places], width - margin)
+    unread = {place: unread_span(moves[place], story.memberships) for place in places}
+    axis = axis_of(row, [(*unread[place], moves[place]["move_time"]) for place in places], width - margin)
     stays = stays_of(history, row["group_id"], axis)
     letters = letters_of([each for place in places for each in stays.get(place, [])])
     ends = row["start_time"], row["end_time"] or row["start_time"]
     lines = [" " * margin + line for line in axis_lines(axis, ends)]
-    for place in places:
-        name = names[place] + " " * (margin - width_of(names[place]))
-        lines.append(name + slices_text(axis, stays.get(place, []), moves[place], letters))
+    signs = [slices_text(axis, stays.get(place, []), moves[place], unread[place], letters) for place in places]
+    for place, drawn in zip(places, signs, strict=True):
+        lines.append(names[place] + " " * (margin - width_of(names[place])) + drawn)
     if len(moves) > len(places):
         lines.append(f"and {counted(len(moves) - len(places), 'more partition')}")
-    return [*lines, *legend(letters, "".join(lines[2:]))]
+    return [*lines, *legend(letters, "".join(signs))]
 
 
 def place_of(row: Row) -> Place:
     return str(row["topic"] or row["topic_id"]), int(row["partition"])
 
 
-def axis_of(row: Row, moves: Sequence[Row], num_slices: int) -> Axis:
-    """From before the first partition became unread until all partitions had an owner again."""
-    begins = [row["start_time"], *map(unread_since, moves)]
-    ends = [row["end_time"] or row["start_time"], *(move["move_time"] for move in moves)]
-    start, end = min(begins), max(ends)
+def axis_of(row: Row, times: Sequence[tuple[datetime, ...]], num_slices: int) -> Axis:
+    """From before the first partition became unread until all partitions had an owner again. `times`: of each move."""
+    start = min([row["start_time"], *map(min, times)])
+    end = max([row["end_time"] or row["start_time"], *map(max, times)])
     margin = max((end - start) * MARGIN, LEAST_MARGIN)
     return Axis(start - margin, end + margin, num_slices)
-
-
-def unread_since(move: Row) -> datetime:
-    at: datetime = move["move_time"]
-    return at - timedelta(milliseconds=move["unread_high_ms"] or move["idle_ms"] or 0)
 
 
 def stays_of(history: History, group: str, axis: Axis) -> dict[Place, list[Row]]:
@@ -108,15 +106,22 @@ def letters_of(stays: Sequence[Row]) -> dict[str, str]:
     return {each: ascii_uppercase[n] if n < len(ascii_uppercase) else OTHER for n, each in enumerate(members)}
 
 
-def slices_text(axis: Axis, stays: Sequence[Row], move: Row, letters: Mapping[str, str]) -> str:
-    unread = unread_since(move)
+def slices_text(axis: Axis, stays: Sequence[Row], move: Row, unread: Span, letters: Mapping[str, str]) -> str:
     is_timeout = move["unread_high_ms"] is not None and move["unread_high_ms"] > (move["idle_ms"] or 0)
     signs = []
     for start, end in axis.slices():
         sign = owner_sign(start, end, stays, letters)
-        may_be_unread = is_timeout and sign not in (UNOWNED, SHARED) and unread < end and start < move["move_time"]
+        within = max(start, unread[0]), min(end, unread[1])
+        may_be_unread = is_timeout and sign not in (UNOWNED, SHARED) and is_owned(*within, stays)
         signs.append(UNREAD if may_be_unread else sign)
     return "".join(signs)
+
+
+def is_owned(start: datetime, end: datetime, stays: Sequence[Row]) -> bool:
+    """Not where it is held: there nobody reads."""
+    return start < end and any(
+        overlap(row, start, end) > timedelta() for row in stays if row["phase"] != OwnershipPhase.HELD
+    )
 
 
 def owner_sign(start: datetime, end: datetime, stays: Sequence[Row], letters: Mapping[str, str]) -> str:
@@ -128,6 +133,8 @@ def owner_sign(start: datetime, end: datetime, stays: Sequence[Row], letters: Ma
     owners = {row["member_id"] for row in here}
     if len(owners) > 1 and owned > end - start:
         return SHARED
+    if any(row["phase"] == OwnershipPhase.HELD for row in here):
+        return HELD
     return letters[max(here, key=lambda row: overlap(row, start, end))["member_id"]]
 
 
@@ -155,6 +162,7 @@ def legend(letters: Mapping[str, str], drawn: str) -> list[str]:
     members = [f"{letter} = {visible(member)}" for member, letter in letters.items() if letter in drawn]
     signs = {
         UNOWNED: "no owner",
+        HELD: "held for a static member that is away",
         UNREAD: "perhaps unread by its owner",
         SHARED: "several owners",
         OTHER: "other members",

@@ -1,14 +1,15 @@
 """Describes an event of a group in words: who joined and left, what moved, what it cost, and which records show it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from jobs.answers.durations import duration_text, time_between
 from jobs.answers.events.changed_members import changed_members
 from jobs.answers.events.timeline import Event, generation_or_epoch, nearest, timeline
 from jobs.answers.events.unread_cost import unread_cost
+from jobs.answers.events.unread_spans import OF_MEMBERS, OF_MOVES, away_words, unread_span
 from jobs.answers.history import History
 from jobs.answers.table_reader import Row, equal
 from jobs.output.rows import time_text
@@ -31,13 +32,15 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class EventStory:
-    """The event at a time, its neighbors, the members it is about, and its rows of partition_moves."""
+    """The event at a time, its neighbors, the members it is about, its rows of partition_moves, and all memberships of
+    the group."""
 
     event: Event
     before: Event | None
     after: Event | None
     members: list[Row]
     moves: list[Row]
+    memberships: Sequence[Row]
 
 
 def event_at(history: History, group: str, at: datetime) -> EventStory | None:
@@ -45,7 +48,8 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
     events = timeline(history, group)
     if not events:
         return None
-    here = nearest(events, unread_since(history, group), at)
+    memberships = history.rows("membership_intervals", equal("group_id", group), columns=OF_MEMBERS)
+    here = nearest(events, unread_since(history, group, memberships), at)
     event = events[here]
     moves = moves_of(history, event) if event.is_rebalance else []
     return EventStory(
@@ -54,16 +58,17 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
         events[here + 1] if here + 1 < len(events) else None,
         members_of(history, event),
         moves,
+        memberships,
     )
 
 
-def unread_since(history: History, group: str) -> dict[int, datetime]:
+def unread_since(history: History, group: str, memberships: Sequence[Row]) -> dict[int, datetime]:
     """By assignment, the earliest time since when a partition that it moved may be unread."""
     since: dict[int, datetime] = {}
-    columns = ["assignment_offset", "move_time", "unread_high_ms"]
+    columns = ["assignment_offset", *OF_MOVES]
     for row in history.rows("partition_moves", equal("group_id", group), columns=columns):
         if row["move_time"] is not None and row["unread_high_ms"] is not None:
-            begin = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
+            begin, _ = unread_span(row, memberships)
             offset = row["assignment_offset"]
             since[offset] = min(begin, since.get(offset, begin))
     return since
@@ -217,6 +222,7 @@ def cost(story: EventStory) -> str:
     gaps = [move["commit_gap_ms"] for move in story.moves if move["commit_gap_ms"] is not None]
     parts = [
         unread_cost(story.moves) or unowned_text(row),
+        away_words(story.moves, story.memberships),
         f"commits before and after are up to {duration_text(max(gaps))} apart" if gaps else None,
         None if row["sync_ms"] is None else f"the leader took {duration_text(row['sync_ms'])} to assign",
     ]

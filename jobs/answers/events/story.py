@@ -6,11 +6,12 @@ from typing import Any
 
 from jobs.answers.events.rebalance import TRIGGERS
 from jobs.answers.events.unread_cost import unread_cost
+from jobs.answers.events.unread_spans import away_words
 from jobs.answers.table_reader import Row
 from udfs.sentences.counts import counted
 
 
-def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
+def sentence(row: Mapping[str, Any], moves: Sequence[Row], memberships: Sequence[Row]) -> str:
     """Text such as `12:03:07 member m-2 timed out; 6 of 12 partitions moved; 6 partitions were unread for 4 to 6 s
     each`."""
     detail = row["trigger_detail"] or TRIGGERS[row["trigger"]].rstrip(".").lower()
@@ -23,7 +24,8 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
             else "no partition is assigned now"
         )
     unread = unread_cost(moves) or "the records show no unread partition"
-    return f"{clock(row['start_time'])} {detail}; {moved}; {unread}"
+    parts = [f"{clock(row['start_time'])} {detail}", moved, unread, away_words(moves, memberships)]
+    return "; ".join(filter(None, parts))
 
 
 def clock(at: datetime | None) -> str:

@@ -1,4 +1,4 @@
-"""Lag and commit rate over time, one above the other, with resets and rebalances marked."""
+"""Lag and messages read over time, one above the other, with resets and rebalances marked."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -22,6 +22,8 @@ from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
 
 PLOT, SPACE, TOP = 76, 14, 12
+# From a line of a label to the next one.
+LINE = 14
 
 
 def lag_chart(
@@ -33,23 +35,24 @@ def lag_chart(
     lower = TOP + PLOT + SPACE
     height = lower + PLOT
     words = (
-        f"lag at {len(points)} snapshots, at most {most:,} messages; read rate at most {fastest:,.1f} messages per "
-        f"second; {len(resets)} resets"
+        f"lag at {len(points)} snapshots, at most {most:,} messages; at most {fastest:,.1f} messages read a second; "
+        f"{len(resets)} resets"
     )
     return drawing(
-        "Lag and read rate", words, height + HEIGHT,
+        "Lag and messages read", words, height + HEIGHT,
         axis.draw(height), join(event_lines(rebalances, "start_time", "rebalance", height, axis)),
         join(event_lines(resets, "at_time", "reset", height, axis)),
-        frame(TOP, f"lag, up to {most:,}"), join(lag_lines(points, max(most, 1), axis)),
-        frame(lower, f"read rate, messages/s, up to {fastest:,.1f}"),
+        frame(TOP, "lag in messages", f"up to {most:,}"), join(lag_lines(points, max(most, 1), axis)),
+        frame(lower, "messages read a second", f"up to {fastest:,.1f}"),
         join(rate_bars(rates, fastest or 1, lower, axis)),
         join(reset_marks(resets, axis)),
     )  # fmt: skip
 
 
-def frame(top: float, words: str) -> Svg:
+def frame(top: float, what: str, most: str) -> Svg:
+    """Two short lines, since the place for labels is narrow and the number may be long."""
     line = element("line", x1=GUTTER, x2=WIDTH - 10, y1=top + PLOT, y2=top + PLOT, class_="axis")
-    return join([line, row_label(words, top + 12)])
+    return join([line, row_label(what, top + 12), row_label(most, top + 12 + LINE)])
 
 
 def lag_lines(points: Sequence[Row], most: float, axis: TimeAxis) -> Iterator[Svg]:

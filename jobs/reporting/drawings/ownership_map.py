@@ -1,12 +1,13 @@
-"""Who owned which partition when: a row a partition, coloured by member, hatched where nobody can have read it."""
+"""Who owned which partition when: a row a partition, coloured by member, thin where it was held for one that was away,
+hatched where perhaps nobody read it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from itertools import pairwise
 
 from markupsafe import Markup
 
 from jobs.answers.durations import duration_text, longest_text
+from jobs.answers.events.unread_spans import unread_span
 from jobs.reporting.drawings.member_bar import member_bar, member_class
 from jobs.reporting.drawings.svg import Svg, box, drawing, join, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
@@ -14,7 +15,7 @@ from jobs.reporting.rows.listings import Row, moment
 from schemas.words.history import OwnershipPhase
 from udfs.sentences.counts import counted
 
-ROW, BAR = 18, 14
+ROW, BAR, THIN_BAR = 18, 14, 4
 MOST_PARTITIONS = 32
 # Room for a member's number.
 LABEL_WIDTH = 24
@@ -42,7 +43,9 @@ def shown_partitions(stays: Mapping[Partition, Sequence[Row]], most: int = MOST_
     return sorted(sorted(stays, key=lambda each: (-len(stays[each]), each))[:most])
 
 
-def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[str, int], axis: TimeAxis) -> Markup:
+def ownership_map(
+    owners: Sequence[Row], moves: Sequence[Row], memberships: Sequence[Row], members: Mapping[str, int], axis: TimeAxis
+) -> Markup:
     """`members`: their numbers."""
     stays = by_partition(owners)
     partitions = shown_partitions(stays)
@@ -58,7 +61,7 @@ def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[
         join(row_label(partition_name(each), top + 11) for each, top in tops.items()),
         join(owner_box(row, tops[each], members, axis) for each, rows in here.items() for row in rows),
         join(gaps(here, tops, axis)),
-        join(unread_boxes(moves, tops, axis)),
+        join(unread_boxes(moves, memberships, tops, axis)),
     )  # fmt: skip
 
 
@@ -68,11 +71,17 @@ def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) 
     until = "now" if row["to_time"] is None else moment(row["to_time"])
     role = f" as {row['role']}" if row["role"] else ""
     hint = f"M{number} {row['member_id']}{role}, {row['phase']}, {moment(row['from_time'])} to {until}"
+    if is_held(row):
+        return member_bar(number, left, top + (BAR - THIN_BAR) / 2, right - left, THIN_BAR, hint=hint)
     revoking = "" if row["phase"] == OwnershipPhase.ASSIGNED else " revoking"
     parts = [member_bar(number, left, top, right - left, BAR, revoking, hint)]
     if right - left > LABEL_WIDTH:
         parts.append(text(f"M{number}", left + 4, top + 11, f"on-bar on-{member_class(number)}"))
     return join(parts)
+
+
+def is_held(row: Row) -> bool:
+    return bool(row["phase"] == OwnershipPhase.HELD)
 
 
 def gaps(owners: Mapping[Partition, Sequence[Row]], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Svg]:
@@ -87,15 +96,17 @@ def gaps(owners: Mapping[Partition, Sequence[Row]], tops: Mapping[Partition, flo
                 yield box(left, top, right - left, BAR, "unowned", words)
 
 
-def unread_boxes(moves: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Svg]:
+def unread_boxes(
+    moves: Sequence[Row], memberships: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis
+) -> Iterator[Svg]:
     """At most so long: from the earliest instant since when the partition may have gone unread."""
     for row in moves:
         partition = partition_of(row)
         if not row["unread_high_ms"] or row["move_time"] is None or partition not in tops:
             continue
-        since = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
-        if axis.shows(since, row["move_time"]):
-            left, right = axis.x(since), axis.x(row["move_time"])
+        since, until = unread_span(row, memberships)
+        if axis.shows(since, until):
+            left, right = axis.x(since), axis.x(until)
             low, high = duration_text(row["unread_low_ms"] or 0), longest_text(row["unread_high_ms"])
-            hint = f"{partition_name(partition)} was unread for {low} to {high} before {moment(row['move_time'])}"
+            hint = f"{partition_name(partition)} was unread for {low} to {high} before {moment(until)}"
             yield box(left, tops[partition], right - left, BAR, "unread", hint, fill="url(#hatch)")

@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
+from jobs.answers.events.unread_spans import unread_span
 from jobs.reporting.drawings.assignment_matrix import assignment_matrix
 from jobs.reporting.drawings.lag_chart import lag_chart
 from jobs.reporting.drawings.marks import letters_used
 from jobs.reporting.drawings.member_intervals import member_intervals
-from jobs.reporting.drawings.ownership_map import ownership_map
+from jobs.reporting.drawings.ownership_map import is_held, ownership_map
 from jobs.reporting.drawings.state_timeline import state_timeline
 from jobs.reporting.drawings.time_axis import TimeAxis, axis_of
 from jobs.reporting.parts.stories import cost
@@ -85,10 +86,9 @@ def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         drawn = state_timeline(rows["states"], rows["rebalances"], axis)
         yield Figure("States and rebalances", letters_note(rows["rebalances"]), drawn, listed)
     if rows["owners"]:
-        note = "Color, pattern and number show the member. Hatched in red: perhaps nobody read the partition."
         listed = [group.listing("owners", "Owners"), group.listing("moves", "Moves")]
-        drawn = ownership_map(rows["owners"], rows["moves"], group.numbers, axis)
-        yield Figure("Owners of partitions", note, drawn, listed)
+        drawn = ownership_map(rows["owners"], rows["moves"], rows["members"], group.numbers, axis)
+        yield Figure("Owners of partitions", owners_note(rows["owners"]), drawn, listed)
         yield from zoomed_figures(group, axis)
     if rows["members"]:
         drawn = member_intervals(rows["members"], group.numbers, axis)
@@ -100,12 +100,17 @@ def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         listed = [
             group.listing(name, title) for name, title in (("lag", "Lag"), ("rates", "Rates"), ("resets", "Resets"))
         ]
-        yield Figure("Lag and commit rate", OF_LAG, drawn, listed)
+        yield Figure("Lag and messages read", OF_LAG, drawn, listed)
 
 
 def letters_note(rebalances: Sequence[Row]) -> str:
     used = [f"{letter} {meaning.rstrip('.').lower()}" for letter, meaning in letters_used(rebalances)]
     return f"Letters mark rebalances by cause: {'; '.join(used)}." if used else "No rebalances are known."
+
+
+def owners_note(owners: Sequence[Row]) -> str:
+    held = " Thin bar: held for a static member that is away." if any(map(is_held, owners)) else ""
+    return f"Color, pattern and number show the member. Hatched in red: perhaps nobody read the partition.{held}"
 
 
 def costliest(rebalances: Sequence[Row]) -> Row | None:
@@ -116,9 +121,9 @@ def zoomed_figures(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
     worst = costliest(group.rows["rebalances"])
     if worst is None or not worst["unread_partition_high_ms"]:
         return
-    near = around(worst, group.rows["moves"])
+    near = around(worst, group.rows["moves"], group.rows["members"])
     if near.seconds * ZOOM < axis.seconds:
-        drawn = ownership_map(group.rows["owners"], group.rows["moves"], group.numbers, near)
+        drawn = ownership_map(group.rows["owners"], group.rows["moves"], group.rows["members"], group.numbers, near)
         yield Figure(
             f"The rebalance that left partitions unread for longest, {clock(worst['start_time'])}",
             "The same map, closer.",
@@ -127,13 +132,13 @@ def zoomed_figures(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         )
 
 
-def around(rebalance: Row, moves: Sequence[Row]) -> TimeAxis:
+def around(rebalance: Row, moves: Sequence[Row], memberships: Sequence[Row]) -> TimeAxis:
     own = [
         row
         for row in moves
         if row["assignment_offset"] == rebalance["assignment_offset"] and row["move_time"] is not None
     ]
-    starts = [row["move_time"] - timedelta(milliseconds=row["unread_high_ms"] or 0) for row in own]
+    starts = [unread_span(row, memberships)[0] for row in own]
     ends = [rebalance["end_time"] or rebalance["start_time"], *(row["move_time"] for row in own)]
     start, end = min([rebalance["start_time"], *starts]), max(ends)
     room = max((end - start) * 0.25, LEAST_AROUND)

@@ -93,11 +93,12 @@ def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str], def
 
 
 def unread_text(row: Row) -> str:
-    """What the records do not show is unknown; a group that never rebalanced has none."""
+    """A rebalance in which no member lost a partition, such as the first one of a group, leaves nothing unread. Of the
+    others, what the records do not show is unknown."""
     longest = row["longest_unread_high_ms"]
     if longest is not None:
         return longest_text(longest)
-    return "unknown" if row["num_rebalances"] else "none"
+    return "unknown" if row["num_unread_unknown"] else "none"
 
 
 def lag_text(row: Row) -> str:

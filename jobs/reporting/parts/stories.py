@@ -33,13 +33,15 @@ def story(rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row
     shown_offsets = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_TOLD]}
     events = [rebalance(dict(row)) for row in rebalances]
     stays = {row["member_id"]: row for row in members}
+    memberships = [dict(row) for row in members]
     episodes = []
     for place, event in enumerate(events):
         if event.offset in shown_offsets:
             own = [dict(row) for row in moves if row["assignment_offset"] == event.offset]
             before = events[place - 1] if place else None
             after = events[place + 1] if place + 1 < len(events) else None
-            episodes.append(episode(EventStory(event, before, after, membership_changes(event, stays), own)))
+            changes = membership_changes(event, stays)
+            episodes.append(episode(EventStory(event, before, after, changes, own, memberships)))
     return episodes
 
 
@@ -68,7 +70,7 @@ def episode(event_story: EventStory) -> Episode:
     row, at = event_story.event.row, event_story.event.row["start_time"]
     members = [row["member_id"] for row in event_story.members]
     members += [move[name] for move in event_story.moves for name in ("from_member_id", "to_member_id") if move[name]]
-    whole = [("", sentence(row, event_story.moves)), *list(lines(event_story, at))[1:]]
+    whole = [("", sentence(row, event_story.moves, event_story.memberships)), *list(lines(event_story, at))[1:]]
     short = ShortIds(set(members), (text for _, text in whole))
     (_, said), *rest = [(label, short.text(text)) for label, text in whole]
     return Episode(at, said, rest, why_command(row["group_id"], at))

@@ -33,7 +33,7 @@ def test_a_rebalance_without_partitions_does_not_count_them_as_zero_of_zero(row:
 
 def test_the_story_of_an_emptied_group_says_that_nothing_is_assigned() -> None:
     row = {"trigger_detail": "member m left", "start_time": START, "num_partitions": 0, "num_moved": 0}
-    assert sentence(row, []) == (
+    assert sentence(row, [], []) == (
         "03:00:00 member m left; no partition is assigned now; the records show no unread partition"
     )
 

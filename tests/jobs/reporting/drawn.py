@@ -45,6 +45,11 @@ def stay(member: str, partition: int, start: float, end: float | None, **columns
     }  # fmt: skip
 
 
+def move(partition: int, before: str | None, after: str | None, **columns: Any) -> dict[str, Any]:
+    place = {"topic": "orders", "topic_id": None, "partition": partition}
+    return {**place, "from_member_id": before, "to_member_id": after, "idle_ms": None, **columns}
+
+
 def rebalance(start: float, trigger: str = "member_left", **columns: Any) -> dict[str, Any]:
     return {
         "start_time": at(start), "end_time": at(start + 1), "duration_ms": 1_000, "trigger": trigger,

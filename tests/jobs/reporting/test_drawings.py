@@ -10,7 +10,7 @@ from jobs.reporting.drawings.ownership_map import MOST_PARTITIONS, ownership_map
 from jobs.reporting.drawings.state_timeline import state_timeline
 from jobs.reporting.drawings.svg import element
 from jobs.reporting.drawings.time_axis import TimeAxis
-from tests.jobs.reporting.drawn import AXIS, at, boxes, rebalance, stay, texts, x
+from tests.jobs.reporting.drawn import AXIS, at, boxes, move, rebalance, stay, texts, x
 from tests.jobs.reporting.parsed_pages import parsed
 
 NUMBERS = {"a": 1, "b": 2}
@@ -56,12 +56,10 @@ def test_a_rebalance_of_milliseconds_is_seen_among_days() -> None:
 def test_the_map_has_a_row_a_partition_and_hatches_what_may_be_unread() -> None:
     owners = [stay("a", 0, 0, 40), stay("b", 0, 45, None), stay("a", 1, 0, None)]
     moves = [
-        {"topic": "orders", "topic_id": None, "partition": 0, "move_time": at(45), "unread_low_ms": 5_000,
-         "unread_high_ms": 15_000},
-        {"topic": "orders", "topic_id": None, "partition": 1, "move_time": at(45), "unread_low_ms": None,
-         "unread_high_ms": None},
-    ]  # fmt: skip
-    drawn = ownership_map(owners, moves, NUMBERS, AXIS)
+        move(0, "a", "b", move_time=at(45), unread_low_ms=5_000, unread_high_ms=15_000),
+        move(1, "a", "b", move_time=at(45), unread_low_ms=None, unread_high_ms=None),
+    ]
+    drawn = ownership_map(owners, moves, [], NUMBERS, AXIS)
     assert texts(drawn, "label") == ["orders-0", "orders-1"]
     assert boxes(drawn, "m0") == [(x(0), 320, 2), (x(0), 800, 20)]
     assert boxes(drawn, "m1") == [(x(45), 440, 2)]
@@ -69,16 +67,25 @@ def test_the_map_has_a_row_a_partition_and_hatches_what_may_be_unread() -> None:
     assert boxes(drawn, "unread") == [(x(30), 120, 2)]
 
 
+def test_a_held_partition_is_a_thin_bar_hatched_only_before_the_last_member_was_away() -> None:
+    owners = [stay("a", 0, 0, 20), stay("a", 0, 20, 65, phase="held")]
+    memberships = [stay("a", 0, 0, 65, away_since_time=at(20)), stay("b", 0, 0, 70, away_since_time=at(25))]
+    moves = [move(0, "a", None, move_time=at(65), unread_low_ms=5_000, unread_high_ms=6_000)]
+    drawn = ownership_map(owners, moves, memberships, NUMBERS, AXIS)
+    assert boxes(drawn, "m0") == [(x(0), 160, 2), (x(20), 360, 7)]
+    assert boxes(drawn, "unread") == [(x(19), 48, 2)]
+
+
 def test_owners_at_the_same_time_leave_no_gap_between_them() -> None:
     """As those of a share group."""
     owners = [stay("a", 0, 0, 60), stay("b", 0, 10, 20), stay("b", 0, 30, 40)]
-    assert boxes(ownership_map(owners, [], NUMBERS, AXIS), "unowned") == []
+    assert boxes(ownership_map(owners, [], [], NUMBERS, AXIS), "unowned") == []
 
 
 def test_of_many_partitions_those_that_changed_hands_are_shown() -> None:
     quiet = [stay("a", number, 0, None) for number in range(100)]
     moved = [stay("a", 99, 0, 5), stay("b", 99, 5, None)]
-    drawn = ownership_map([*quiet, *moved], [], NUMBERS, AXIS)
+    drawn = ownership_map([*quiet, *moved], [], [], NUMBERS, AXIS)
     labels = texts(drawn, "label")
     assert len(labels) == MOST_PARTITIONS and "orders-99" in labels
     assert "68 more are in the table below" in parsed(drawn).one("desc").text
@@ -112,6 +119,14 @@ def test_an_unknown_lag_breaks_the_line_and_is_no_zero() -> None:
     lines = parsed(lag_chart(points, [], [], [], AXIS)).all("polyline")
     # 76 high from 88 upwards, 100 messages at the top.
     assert [each.attributes["points"] for each in lines] == ["190.0,88.0 270.0,50.0", "510.0,12.0 590.0,12.0"]
+
+
+def test_labels_of_the_chart_are_whole_however_large_their_numbers() -> None:
+    rates = [{"bucket_time": at(0), "bucket_ms": 10_000, "messages_consumed_per_s": 123_456_789.5}]
+    drawn = lag_chart([point(0, 9_876_543_210_123)], rates, [], [], AXIS)
+    assert texts(drawn, "label") == [
+        "lag in messages", "up to 9,876,543,210,123", "messages read a second", "up to 123,456,789.5",
+    ]  # fmt: skip
 
 
 def test_rates_are_bars_as_long_as_their_bucket() -> None:

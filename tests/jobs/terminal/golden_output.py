@@ -45,6 +45,7 @@ COMMANDS = {
     "why-killed": "why classic-killed --at 2026-11-21T17:36:38",
     "why-cooperative": "why classic-cooperative-sticky --at 2026-11-21T17:36:53",
     "why-consumer": "why modern-uniform --at 2026-11-21T17:37:19",
+    "why-static": "why modern-static --at 2026-11-21T17:38:40",
     "why-failover": "why classic-killed",
     "owner": f"owner clicks 2 --at {AT}",
     "diff": f"diff classic-killed --from {AT} --to 2026-11-21T17:36:50",

@@ -1,6 +1,7 @@
 SELECT i.group_id, i.group_type, i.state, i.assignor, i.num_members, i.num_topics, i.last_commit_time, i.is_tool,
   v.own_verdict, v.burrow_verdict, l.lag, l.num_unknown,
-  coalesce(r.num_rebalances, 0) AS num_rebalances, r.longest_unread_high_ms
+  coalesce(r.num_rebalances, 0) AS num_rebalances, r.longest_unread_high_ms,
+  coalesce(r.num_unread_unknown, 0) AS num_unread_unknown
 FROM v_inventory AS i
 LEFT JOIN (
   SELECT group_id, own_verdict, burrow_verdict
@@ -16,7 +17,11 @@ LEFT JOIN (
   GROUP BY group_id
 ) AS l ON l.group_id = i.group_id
 LEFT JOIN (
-  SELECT group_id, count(*) AS num_rebalances, max(longest_unread_high_ms) AS longest_unread_high_ms
+  SELECT group_id, count(*) AS num_rebalances, max(longest_unread_high_ms) AS longest_unread_high_ms,
+    count(CASE
+      WHEN longest_unread_high_ms IS NULL
+        AND coalesce(num_moved + num_returned + num_unowned, 1) > 0 THEN 1
+    END) AS num_unread_unknown
   FROM rebalances
   WHERE cluster = {cluster}
   GROUP BY group_id
