@@ -204,7 +204,7 @@ def test_a_warehouse_that_was_only_ingested_says_what_has_not_run(tmp_path: Path
 def test_a_history_without_groups_says_so(tmp_path: Path) -> None:
     judged(tmp_path / "w", {}, exit_code=0)
     page = written(tmp_path)
-    assert page.one("h1").words == "Clean exit code 0 no findings"
+    assert page.one("h1").words == "Not judged exit code 0 no result: no record of this cluster has been read yet"
     assert "The history holds no group." in page.one("header").words
     assert "No findings." in page.one("main").text
 
