@@ -9,6 +9,7 @@ from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, summary
 from jobs.pages.gate import expectation_counts
+from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
@@ -48,15 +49,10 @@ def verdict_line(
 ) -> str:
     code = ExitCode(int(result["exit_code"]))
     shown = f"exit code {int(code)}" if ended_with == code else f"exit code 0 because of --fail-on never, else {code:d}"
-    if code == ExitCode.CLEAN and not has_records(warehouse, result["cluster"]):
+    if code == ExitCode.CLEAN and not has_progress(warehouse, "replay", result["cluster"]):
         line = f"no record of cluster {result['cluster']} has been read yet; --source names the log"
         return f"NOTHING JUDGED, {shown}: {line}"
     return f"{MEANINGS[code]}, {shown}: {summary(findings)}"
-
-
-def has_records(warehouse: Warehouse, cluster: str) -> bool:
-    progress = warehouse.rows("replayed_partitions", ["cluster"], cluster)
-    return progress is not None and progress.num_rows > 0
 
 
 def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:

@@ -74,7 +74,7 @@ def lines(text: str) -> Markup:
 
 
 def with_code(text: str) -> Markup:
-    """What stands between two backticks is code. The text is escaped first, so it makes no other markup."""
+    """Text between two backticks becomes code. All of it is escaped first, so no other markup comes from it."""
     return Markup(IN_BACKTICKS.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 

@@ -81,7 +81,7 @@ def refusal_of_warehouse(error: BaseException, place: object) -> Refused | None:
 
 
 def raise_refusal(error: BaseException, place: object) -> None:
-    """Before an error is told as damage: a storage that refuses or does not answer has lost nothing."""
+    """Call it before an error is reported as damage: a storage that refuses or does not answer has lost nothing."""
     if (refusal := refusal_of_warehouse(error, place)) is not None:
         raise refusal from error
 

@@ -1,7 +1,7 @@
 """When the partitions of a rebalance were unread: the rows of its moves say only for how long.
 
-The time in which all members of a group are static and away does not count. A partition that the last of them leaves
-behind was counted as unread before that time, perhaps long before the record that removes the member.
+The time in which all members of a group are static and away does not count. So the unread time of a partition of the
+last member ends when that member goes away. The record that removes the member may come long after that.
 """
 
 from collections.abc import Mapping, Sequence
