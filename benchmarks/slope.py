@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from deltalake import DeltaTable
-
 from benchmarks.audit import audit_command, source
 from benchmarks.commands import new_warehouse, seconds_of
 from benchmarks.durations import Bound, shown
 from benchmarks.processor_time import adopt_orphans, processor_seconds
 from benchmarks.run import Run
+from benchmarks.step_times import step_times
 
 RECORDS = 100_000_000
 # Of the largest log.
@@ -79,10 +78,8 @@ def costs(run: Run) -> Iterator[StepCost]:
 
 
 def steps(warehouse: str, records: int, whole: float) -> Iterator[StepCost]:
-    runs = DeltaTable(f"{warehouse}/runs").to_pyarrow_table(columns=["job", "started_time", "finished_time"])
     rest = whole
-    for row in sorted(runs.to_pylist(), key=lambda row: row["started_time"]):
-        seconds = (row["finished_time"] - row["started_time"]).total_seconds()
-        rest -= seconds
-        yield StepCost(row["job"], records, seconds)
+    for step in step_times(warehouse):
+        rest -= step.seconds
+        yield StepCost(step.job, records, step.seconds)
     yield StepCost(REST, records, rest)
