@@ -117,6 +117,8 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
     rekey(ledger, topics, {name: topics.of_name(name) for name in names_of(ledger, topics)})
     stay = {member.member_id: member.assigned or frozenset() for member in now.value.members}
     instances = {member.group_instance_id for member in now.value.members} - {None}
+    # The next generation assigns what no copied assignment names.
+    given = frozenset[int]().union(*stay.values())
     shown, has_left = shown_of(ledger), False
     for member_id in list(ledger.members):
         own = shown.get(member_id, {})
@@ -127,8 +129,6 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
-        # The next generation assigns what no copied assignment names.
-        given = frozenset().union(*stay.values())
         now.idle.update((tp, at.time) for tps in own.values() for tp in tps - given)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)

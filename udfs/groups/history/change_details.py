@@ -43,15 +43,14 @@ class Change(NamedTuple):
 
 def detail(trigger: str, changes: Iterable[Change]) -> str | None:
     """First the trigger, then what else changed; NULL if nothing is known."""
-    names: dict[tuple[str, str], list[str]] = {}
+    # Dicts as sets in order.
+    names: dict[tuple[str, str], dict[str, None]] = {}
     for change in changes:
         if change.needs_trigger and change.trigger != trigger:
             continue
-        of = names.setdefault((change.trigger, change.text), [])
-        if change.name not in of:
-            of.append(change.name)
+        names.setdefault((change.trigger, change.text), {})[change.name] = None
     in_order = sorted(names.items(), key=lambda each: each[0][0] != trigger)
-    return "; ".join(phrase(text, some) for (_, text), some in in_order) or None
+    return "; ".join(phrase(text, [*some]) for (_, text), some in in_order) or None
 
 
 def phrase(text: str, names: Sequence[str]) -> str:
