@@ -28,6 +28,7 @@ PROBE = f"{MARKER}.probe-"
 MODULES = ("numpy", "pandas", "pyarrow", *PRELOADED)
 MOST_HOSTS = 3
 SHARED = "Use a folder that all hosts share, or s3://, gs://, abfss:// or hdfs://"
+LOOK = "host string, missing string, broken string, can_write boolean"
 
 
 class Look(NamedTuple):
@@ -40,14 +41,17 @@ class Look(NamedTuple):
 
 
 def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
-    """`warehouse`: its folder, if that is on the driver's machine."""
+    """`warehouse`: its folder, if that is on the driver's machine.
+
+    It asks by a frame, as tasks are run. Spark keeps other Python workers for RDDs: these would start, and import all
+    modules, for this check alone."""
     context = spark.sparkContext
     if IN_DRIVER.match(str(context.master)):
         return
     number = context.defaultParallelism
     with probe_file(warehouse) as probe, reword_spark_failures():
         look = look_for(MODULES, None if probe is None else str(probe))
-        looks = [Look(*each) for each in context.parallelize(range(number), number).mapPartitions(look).collect()]
+        looks = [Look(*each) for each in spark.range(0, number, 1, number).mapInArrow(look, LOOK).collect()]
     for each in looks:
         if each.missing is not None or each.broken is not None:
             raise missing_package(f"executors on {each.host}", each.missing, each.broken)
@@ -59,15 +63,21 @@ def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{warehouse}: {problem}")
 
 
-def look_for(modules: Sequence[str], probe: str | None) -> Callable[[Iterable[int]], Iterator[Any]]:
+def look_for(modules: Sequence[str], probe: str | None) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Returns a nested function, which Spark pickles by value. Executors without the project could not import one of a
     module."""
+    columns = list(Look._fields)
 
-    def look(_: Iterable[int]) -> Iterator[Any]:
+    def look(batches: Iterable[Any]) -> Iterator[Any]:
         import importlib
         import os
         import socket
 
+        import pyarrow as pa
+
+        for _ in batches:
+            # Spark keeps a worker, and what it has imported, for later tasks only if it has read all its input.
+            pass
         missing = broken = None
         try:
             for module in modules:
@@ -77,7 +87,8 @@ def look_for(modules: Sequence[str], probe: str | None) -> Callable[[Iterable[in
         except ImportError as error:
             broken = str(error)
         can_write = probe is None or (os.path.exists(probe) and os.access(os.path.dirname(probe), os.W_OK))
-        yield socket.gethostname(), missing, broken, can_write
+        texts = [pa.array([text], pa.string()) for text in (socket.gethostname(), missing, broken)]
+        yield pa.record_batch([*texts, pa.array([can_write])], columns)
 
     return look
 

@@ -49,6 +49,8 @@ sys.version_info = type("Version", (tuple,), {"major": 3, "minor": 10, "micro": 
 """
 # What is noticed before the first task, without `no_project`: that one comes first and starts Spark.
 LACKING = ("no_google_crc32c", "no_numpy", "other_python", "no_python")
+# Not commands: `executor_cases.py` has a function for each.
+WITHOUT_WORDS = ("after_the_check", "late_no_numpy", "lost")
 # A mount that only this process and its children see: as on another host.
 HIDDEN = 'exec unshare -rm sh -c \'mount -t tmpfs tmpfs "$0" && exec "$@"\' "{folder}" '
 
@@ -94,6 +96,7 @@ def outcomes(
         "other_python": made.python("other_python", sitecustomize=OTHER_PYTHON),
         "no_python": folder / "nowhere",
         "well": None,
+        "after_the_check": None,
         "late_no_numpy": folder / "no_numpy.sh",
         "lost": None,
     }
@@ -103,10 +106,11 @@ def outcomes(
     pythons = {name: python for name, python in pythons.items() if name not in LACKING or name in asked(request)}
     cases = [
         {
+            "name": name,
             "python": None if python is None else str(python),
             "ships_project": name != "no_project",
             "words": []
-            if name in ("late_no_numpy", "lost")
+            if name in WITHOUT_WORDS
             else [
                 "ingest",
                 "--source",
@@ -211,6 +215,11 @@ def test_executors_in_processes_of_their_own_make_what_one_process_makes(
     ingest(tmp_path / "here", "--source", SAMPLE)
     assert history(outcomes["well"]["warehouse"]) == history(tmp_path / "here")
     assert not list(outcomes["well"]["warehouse"].glob("_warehouse.json?*"))
+
+
+def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes: dict[str, Any]) -> None:
+    """Others would start first and import everything again, which takes seconds."""
+    assert outcomes["after_the_check"]["code"] == ExitCode.CLEAN, outcomes["after_the_check"]["lines"]
 
 
 def test_an_executor_that_is_lost_again_and_again_ends_the_run_with_a_line_that_names_the_offsets_partition(
