@@ -3,7 +3,7 @@ snapshots."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -12,16 +12,16 @@ import pyarrow.parquet as pq
 
 from jobs.replaying.log.files import EPOCH, OFFSET, LogFile, Opened, Wanted, bounds_of, in_log_order, pieces
 from jobs.replaying.log.slices import Slice
-from jobs.replaying.tables.earlier_rows import may_hold, partition_column
+from jobs.replaying.tables.earlier_rows import bounds_in, may_hold, partition_column
 from jobs.replaying.tables.history_files import in_order
-from jobs.storage.stored_path import parquet_source
+from jobs.storage.stored_path import Place, parquet_source
 from schemas.contract.tables import TABLES
 from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import NONE, Flags, flags, numbers
+from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, SUBJECT, only
-from udfs.lag.texts import KIND, encoded
+from udfs.lag.texts import KIND, encoded, is_value
 from udfs.lag.watermarks import COLUMNS as CAPTURED
 from udfs.lag.watermarks import Snapshots
 from udfs.log.leader_epochs import LeaderEpochs
@@ -38,28 +38,38 @@ def history_pieces(
     name: str,
     files: Sequence[LogFile],
     wanted: Wanted,
+    opened: Opened,
     groups: Slice,
     from_time: int | None,
     columns: Sequence[str] | None = None,
 ) -> Iterator[pa.Table]:
     """Rows of a history table in any order; of intervals, those that extend past the time. Text stays codes until the
     rows are selected and sorted: that takes a third of the time."""
-    place = partition_column(TABLES[name])
-    as_codes = with_codes(schema_of(name, READ[name] if columns is None else columns))
+    names, place = READ[name] if columns is None else columns, partition_column(TABLES[name])
+    schema = with_codes(schema_of(name, (*dict.fromkeys([*names, place, "cluster"]),)))
     for file in files:
         if file.first_partition <= wanted.partition <= file.last_partition:
-            for rows in row_groups(file, name, [*as_codes.names, place, "cluster"], place, wanted.partition, from_time):
-                is_ours = pc.and_(
-                    pc.equal(rows.column(place), wanted.partition), pc.equal(rows.column("cluster"), wanted.cluster)
-                )
-                ours = groups.rows(later(only(rows, flags(is_ours)), from_time))
-                yield ours.select(as_codes.names).cast(as_codes)
+            for rows in row_groups(file, schema, place, wanted.partition, opened, from_time):
+                yield groups.rows(later(of_partition(rows, place, wanted).select(names), from_time))
+
+
+def of_partition(rows: pa.Table, place: str, wanted: Wanted) -> pa.Table:
+    """Mostly without a copy: a task writes one offsets partition after the other."""
+    is_ours = numbers(rows.column(place)) == wanted.partition
+    is_ours &= is_value(rows.column("cluster"), wanted.cluster)
+    places = np.flatnonzero(is_ours)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return rows.slice(places[0], len(places))
+    return rows.take(places)
 
 
 def history_rows(name: str, pieces: Iterable[pa.Table]) -> pa.Table:
     """All pieces in the table's order."""
     schema = schema_of(name, READ[name])
-    joined = pa.concat_tables([with_codes(schema).empty_table(), *pieces]).unify_dictionaries().combine_chunks()
+    filled = [rows for rows in pieces if rows.num_rows]
+    if not filled:
+        return (with_codes(schema) if name in CODED else schema).empty_table()
+    joined = pa.concat_tables(filled).unify_dictionaries().combine_chunks()
     if name in NEWEST:
         return newest_records(joined).cast(schema)
     ordered = in_order(joined, TABLES[name])
@@ -72,7 +82,8 @@ def newest_records(rows: pa.Table) -> pa.Table:
     return rows.filter(pc.is_in(rows.column(OFFSET), value_set=newest))
 
 
-def schema_of(name: str, columns: Sequence[str]) -> pa.Schema:
+@cache
+def schema_of(name: str, columns: tuple[str, ...]) -> pa.Schema:
     """Any column may be NULL: rows of several tables are used together."""
     table = table_schema(TABLES[name])
     return pa.schema([pa.field(each, table.field(each).type) for each in columns])
@@ -83,22 +94,35 @@ def with_codes(schema: pa.Schema) -> pa.Schema:
 
 
 def row_groups(
-    file: LogFile, table: str, columns: Sequence[str], place: str, partition: int, from_time: int | None
+    file: LogFile, schema: pa.Schema, place: str, partition: int, opened: Opened, from_time: int | None
 ) -> Iterator[pa.Table]:
-    kept = [field.name for field in schema_of(table, columns) if field.type == pa.string()]
-    with pq.ParquetFile(parquet_source(file.path), pre_buffer=False, read_dictionary=kept) as parquet:
-        for group in range(parquet.num_row_groups):
-            if may_hold(parquet, group, place, partition) and not ended_before(parquet, group, from_time):
-                yield parquet.read_row_group(group, columns=sorted({*columns}), use_threads=False)
+    """Those that may have rows of the offsets partition. A row group of a small table has rows of many partitions, and
+    is read once for all."""
+    footer = opened.footer(file.path)
+    for group in range(footer.num_row_groups):
+        if may_hold(footer, group, place, partition) and not ended_before(footer, group, from_time):
+            read = partial(read_row_group, file.path, footer, group, schema)
+            is_shared = bounds_in(footer, group, place) != (partition, partition)
+            yield opened.kept_rows((file.path, group, (*schema.names,)), read) if is_shared else read()
 
 
-def ended_before(parquet: pq.ParquetFile, group: int, from_time: int | None) -> bool:
+def read_row_group(path: Place, footer: pq.FileMetaData, group: int, schema: pa.Schema) -> pa.Table:
+    texts = [field.name for field in schema if field.type == KIND]
+    source = parquet_source(path)
+    with pq.ParquetFile(source, metadata=footer, pre_buffer=False, read_dictionary=texts) as parquet:
+        rows = parquet.read_row_group(group, columns=sorted({*schema.names}), use_threads=False)
+        return rows.select(schema.names).cast(schema)
+
+
+def ended_before(footer: pq.FileMetaData, group: int, from_time: int | None) -> bool:
     """Whether all its rows ended before the time; for offsets, whether another offset followed at once."""
-    row_group = parquet.metadata.row_group(group)
+    if from_time is None:
+        return False
+    row_group = footer.row_group(group)
     columns = {
         row_group.column(place).path_in_schema: row_group.column(place) for place in range(row_group.num_columns)
     }
-    if from_time is None or TO_TIME not in columns:
+    if TO_TIME not in columns:
         return False
     statistics, bounds = columns[TO_TIME].statistics, bounds_of(columns[TO_TIME])
     if statistics is None or statistics.null_count or bounds is None:
@@ -147,7 +171,7 @@ class RawCommits:
     def pieces(self, clock: ClockWatch | None = None, columns: Sequence[str] = (*COMMITS, EPOCH)) -> Iterator[pa.Table]:
         """In any order, with copies and the epochs that tell which of them counts. `clock` looks at the records of all
         groups."""
-        schema = with_codes(schema_of("offset_commits", columns))
+        schema = with_codes(schema_of("offset_commits", (*columns,)))
         for rows in counting_rows(schema, self.files, self.wanted, self.opened, self.epochs):
             if clock is not None:
                 clock.look_at(numbers(rows.column(OFFSET)), numbers(rows.column("record_time")))

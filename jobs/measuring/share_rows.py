@@ -129,8 +129,9 @@ class ShareRows:
             yield name, rows
 
     def history_pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        files, wanted, groups = self.brief.files.get(name, ()), self.commits.wanted, self.commits.groups
-        return history_pieces(name, files, wanted, groups, None if name in WHOLE else self.from_time, columns)
+        files, commits = self.brief.files.get(name, ()), self.commits
+        from_time = None if name in WHOLE else self.from_time
+        return history_pieces(name, files, commits.wanted, commits.opened, commits.groups, from_time, columns)
 
     def ranges_of_keys(self) -> list[KeyRange]:
         """Reads a few columns of all rows before most rows are read: rows are written by range, and only counts show

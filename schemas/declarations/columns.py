@@ -63,6 +63,10 @@ class Table:
     job: str
     is_state: bool = False
 
+    def __hash__(self) -> int:
+        # Tables are looked up thousands of times, each time by the hash of all columns otherwise.
+        return hash(self.name)
+
     @property
     def folder(self) -> str:
         """Where the table is below the warehouse."""

@@ -8,12 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from udfs.arrays.nullable import NONE, Numbers
-from udfs.lag.texts import as_texts
+from udfs.arrays.nullable import NONE, Numbers, numbers
+from udfs.lag.texts import as_texts, codes_of, encoded
 
 NOWHERE = -1
 # Codes must stay below this, so that they fit into an int64.
 MOST_PLACES = 1 << 62
+# Of numbers that count as near: partitions of a topic are. Farther ones would leave large gaps between codes.
+MOST_DISTANCE = 1 << 16
 
 
 def key_codes(names: tuple[str, ...], *tables: pa.Table) -> list[Numbers]:
@@ -21,7 +23,7 @@ def key_codes(names: tuple[str, ...], *tables: pa.Table) -> list[Numbers]:
     Numbers are in the order of the values, NULL last."""
     codes, size = np.zeros(sum(table.num_rows for table in tables), np.int64), 1
     for name in names:
-        values = ranks([chunk for table in tables for chunk in table.column(name).chunks])
+        values = ranks([chunk for table in tables for chunk in table.column(name).chunks if len(chunk)])
         width = int(values.max(initial=0)) + 1
         if size * width > MOST_PLACES:
             codes = dense(codes, size)
@@ -44,12 +46,19 @@ def dense(codes: Numbers, size: int) -> Numbers:
 def ranks(chunks: list[pa.Array]) -> Numbers:
     if not chunks:
         return np.empty(0, np.int64)
+    if pa.types.is_integer(chunks[0].type) and (near := distances(numbers(pa.chunked_array(chunks)))) is not None:
+        return near
     # Some chunks of a table may be text, others dictionary codes.
     codes = [each if pa.types.is_dictionary(each.type) else each.dictionary_encode() for each in chunks]
-    joined = pa.chunked_array(codes).unify_dictionaries().combine_chunks()
-    joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+    joined = encoded(pa.chunked_array(codes))
     rank = np.append(pc.rank(joined.dictionary).to_numpy().astype(np.int64), len(joined.dictionary) + 1)
-    return np.asarray(rank[joined.indices.fill_null(NOWHERE).to_numpy(zero_copy_only=False)])
+    return np.asarray(rank[codes_of(joined)])
+
+
+def distances(values: Numbers) -> Numbers | None:
+    """From the smallest of these numbers, which need no list of all that occur; None: they are too far apart."""
+    least, most = int(values.min()), int(values.max())
+    return values - least if least > NONE and most - least < MOST_DISTANCE else None
 
 
 def first_rows(names: tuple[str, ...], tables: Sequence[pa.Table], codes: Numbers) -> pa.Table:

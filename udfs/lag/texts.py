@@ -7,23 +7,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.arrays.nullable import Flags, Numbers, known_integers
+from udfs.arrays.nullable import Flags, Numbers, known_integers, one_array
 
 KIND = pa.dictionary(pa.int32(), pa.string())
 
 
 def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """Encodes with one dictionary for all chunks."""
-    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    if not pa.types.is_dictionary(chunked.type):
-        chunked = chunked.dictionary_encode()
-    joined = chunked.unify_dictionaries().combine_chunks() if chunked.num_chunks else pa.array([], KIND)
-    return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+    texts = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    if isinstance(texts, pa.Array):
+        return texts
+    return one_array(texts.unify_dictionaries()) if texts.num_chunks else pa.array([], KIND)
 
 
 def codes_of(texts: pa.DictionaryArray) -> Numbers:
     """Positions in the dictionary; -1 for NULL."""
-    return np.asarray(texts.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    places = texts.indices
+    return np.asarray((places.fill_null(-1) if places.null_count else places).to_numpy(), np.int64)
 
 
 def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
@@ -38,8 +38,9 @@ def of_texts(column: pa.ChunkedArray, ask: Callable[[pa.Array], pa.Array], other
     """Computes an answer for each row's text, once per distinct text. `otherwise`: the answer for NULL, and if the
     answer is NULL."""
     known = encoded(column)
-    answers = pc.fill_null(ask(known.dictionary.cast(pa.string())), otherwise).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(answers, otherwise)[codes_of(known)])
+    answers = ask(known.dictionary.cast(pa.string()))
+    answers = answers.fill_null(otherwise) if answers.null_count else answers
+    return np.asarray(np.append(answers.to_numpy(zero_copy_only=False), otherwise)[codes_of(known)])
 
 
 def is_value(column: pa.ChunkedArray, value: str) -> Flags:

@@ -4,8 +4,9 @@ Several files may contain the same span of the log: copies, merged small files, 
 is read when the window reaches it, and its rows after the window wait.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -199,10 +200,13 @@ class Opened:
             return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
 
     def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
-        key = (piece.path, piece.group, tuple(columns))
+        return self.kept_rows((piece.path, piece.group, tuple(columns)), partial(self.row_group, piece, columns))
+
+    def kept_rows(self, key: tuple[Place, int, tuple[str, ...]], read: Callable[[], pa.Table]) -> pa.Table:
+        """Of a row group that several partitions share."""
         rows = self.kept.pop(key, None)
         if rows is None:
-            rows = self.row_group(piece, columns)
+            rows = read()
             if rows.nbytes > MOST_KEPT_BYTES // 4:
                 return rows
             self.kept_bytes += rows.nbytes

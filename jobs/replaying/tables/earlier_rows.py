@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log.files import LogFile, bounds_of
+from jobs.replaying.log.files import Bounds, LogFile, bounds_of
 from jobs.replaying.log.slices import Slice
 from jobs.storage.stored_path import parquet_source
 from schemas.contract.tables import TABLES
@@ -50,20 +50,27 @@ class EarlierRows:
 def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:
     column = partition_column(table)
     with pq.ParquetFile(parquet_source(file.path), pre_buffer=False) as parquet:
-        groups = [group for group in range(parquet.num_row_groups) if may_hold(parquet, group, column, partition)]
+        groups = [
+            group for group in range(parquet.num_row_groups) if may_hold(parquet.metadata, group, column, partition)
+        ]
         rows = parquet.read_row_groups(groups, use_threads=False).cast(table_schema(table))
     mask = pc.and_(pc.equal(rows.column(column), partition), pc.equal(rows.column("cluster"), cluster))
     return rows.filter(mask)
 
 
-def may_hold(file: pq.ParquetFile, group: int, column: str, partition: int) -> bool:
-    row_group = file.metadata.row_group(group)
+def may_hold(footer: pq.FileMetaData, group: int, column: str, partition: int) -> bool:
+    bounds = bounds_in(footer, group, column)
+    return bounds is None or bool(bounds[0] <= partition <= bounds[1])  # type: ignore[operator]
+
+
+def bounds_in(footer: pq.FileMetaData, group: int, column: str) -> Bounds:
+    """Of a column in a row group; None: not known."""
+    row_group = footer.row_group(group)
     for place in range(row_group.num_columns):
         chunk = row_group.column(place)
         if chunk.path_in_schema == column:
-            bounds = bounds_of(chunk)
-            return bounds is None or bool(bounds[0] <= partition <= bounds[1])  # type: ignore[operator]
-    return True
+            return bounds_of(chunk)
+    return None
 
 
 def in_groups(rows: pa.Table, groups: Collection[str]) -> pa.ChunkedArray:

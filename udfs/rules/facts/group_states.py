@@ -10,6 +10,7 @@ from schemas.words.history import GroupState
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import Flags, Numbers, flags, numbers
 from udfs.lag.as_of import at, holding_at
+from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import is_value
 from udfs.rules.facts.at_offset import codes_in
 
@@ -38,19 +39,44 @@ class StatesAt:
         )
 
     @classmethod
-    def of(cls, states: pa.Table, group_ids: pa.ChunkedArray, offsets: Numbers) -> "StatesAt":
-        names = pc.unique(states.column("group_id"))
-        from_offset = numbers(states.column("from_offset"))
+    def of(cls, history: PartitionHistory, group_ids: pa.ChunkedArray, offsets: Numbers) -> "StatesAt":
+        states = history.once("group_states", GroupStates.of)
         rows = holding_at(
-            codes_in(names, states.column("group_id")), from_offset, numbers(states.column("to_offset")),
-            codes_in(names, group_ids), offsets,
-        )  # fmt: skip
-        members = numbers(states.column("num_members"))
-        is_empty = is_value(states.column("state"), GroupState.EMPTY)
+            states.group, states.from_offset, states.to_offset, codes_in(states.groups, group_ids), offsets
+        )
         return cls(
-            rows, at(from_offset, rows), at(members, rows), at(is_empty, rows, False),
-            at(have_had_members(states), rows, False), at(are_stable(states), rows, False),
+            rows, at(states.from_offset, rows), at(states.num_members, rows), at(states.are_empty, rows, False),
+            at(states.have_had_members, rows, False), at(states.are_stable, rows, False),
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GroupStates:
+    """Rows of group_state_intervals, each with what StatesAt tells of it. `group`: a place in `groups`."""
+
+    groups: pa.Array
+    group: Numbers
+    from_offset: Numbers
+    to_offset: Numbers
+    num_members: Numbers
+    are_empty: Flags
+    have_had_members: Flags
+    are_stable: Flags
+
+    @classmethod
+    def of(cls, history: PartitionHistory) -> "GroupStates":
+        states = history.table("group_state_intervals")
+        groups = pc.unique(states.column("group_id"))
+        return cls(
+            groups=groups,
+            group=codes_in(groups, states.column("group_id")),
+            from_offset=numbers(states.column("from_offset")),
+            to_offset=numbers(states.column("to_offset")),
+            num_members=numbers(states.column("num_members")),
+            are_empty=is_value(states.column("state"), GroupState.EMPTY),
+            have_had_members=have_had_members(states),
+            are_stable=are_stable(states),
+        )
 
 
 def have_had_members(states: pa.Table) -> Flags:

@@ -7,6 +7,7 @@ commits of a reset: they say that its target is not in the log.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from udfs.rules.facts.effective_commits import DAY_US, Commits, counted_commits
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.findings.day_rows import Findings, day_rows, in_order
 from udfs.rules.findings.odd_owners import odd_owners
-from udfs.rules.findings.odd_values import odd_values
+from udfs.rules.findings.odd_values import Odd, odd_values
 from udfs.rules.findings.steps_back import rewind_findings
 from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge
@@ -38,12 +39,9 @@ class CommitFindings(Measure):
 
     def take(self, history: PartitionHistory) -> None:
         commits = counted_commits(history, self.since)
-        states = StatesAt.of(history.table("group_state_intervals"), commits.rows.column("group_id"), commits.offset)
-        findings = [
-            *committer_findings(history, commits, states, self.judge.resets(history)),
-            *value_findings(history, commits),
-            *rewind_findings(history, self.judge.rewinds(history)),
-        ]
+        odd = chain(odd_committers(history, commits, self.judge.resets(history)), odd_values(history, commits))
+        findings = [commit_findings(history, *each) for each in odd if len(each[1].time)]
+        findings += rewind_findings(history, self.judge.rewinds(history))
         self.day_rows.append(day_rows(findings, history.offsets_partition))
 
     def rows(self, history: PartitionHistory) -> pa.Table:
@@ -55,32 +53,25 @@ def day_of(time: int | None) -> int | None:
     return None if time is None else time // DAY_US * DAY_US
 
 
-def committer_findings(
-    history: PartitionHistory, commits: Commits, states: StatesAt, resets: Moves
-) -> Iterator[Findings]:
+def odd_committers(history: PartitionHistory, commits: Commits, resets: Moves) -> Iterator[Odd]:
+    states = StatesAt.of(history, commits.rows.column("group_id"), commits.offset)
     place = np.flatnonzero(states.is_empty & states.has_had_members)
     place = place[~are_of_resets(commits.take(place), resets)]
     nothing = np.full(len(place), NONE)
-    yield make_findings(history, CommitFindingKind.GROUP_EMPTY, commits.take(place), states.from_offset[place], nothing)
+    yield CommitFindingKind.GROUP_EMPTY, commits.take(place), states.from_offset[place], nothing
     for kind, odd, num_members in odd_owners(history, commits, states):
-        yield make_findings(history, kind, odd, num_members, np.full(len(odd.time), NONE))
+        yield kind, odd, num_members, np.full(len(odd.time), NONE)
 
 
-def value_findings(history: PartitionHistory, commits: Commits) -> Iterator[Findings]:
-    for kind, odd, compared, num_messages in odd_values(history, commits):
-        yield make_findings(history, kind, odd, compared, num_messages)
-
-
-def make_findings(
+def commit_findings(
     history: PartitionHistory, kind: CommitFindingKind, commits: Commits, compared: Numbers, num_messages: Numbers
 ) -> Findings:
-    states = history.table("group_state_intervals")
-    row = StatesAt.of(states, commits.rows.column("group_id"), commits.offset).row
-    group_type = states.column("group_type").take(pa.array(row, mask=row == NOWHERE))
+    row = StatesAt.of(history, commits.rows.column("group_id"), commits.offset).row
+    group_types = history.table("group_state_intervals").column("group_type")
     return Findings(
         kind=kind,
         rows=commits.rows,
-        group_type=group_type,
+        group_type=group_types.take(pa.array(row, mask=row == NOWHERE)),
         time=commits.time,
         offset=commits.offset,
         committed=commits.committed,

@@ -79,6 +79,8 @@ def odd_owners(history: PartitionHistory, commits: Commits, states: StatesAt) ->
     stable = commits.take(place)
     place = place[owned.until(stable, 3) < stable.time - MAY_LINGER_US]
     place = place[~is_partly_unnamed(owned, commits.take(place))]
+    if not len(place):
+        return []
     suspects = commits.take(place)
     begin = suspects.time - MAY_LINGER_US
     is_old_group = owned.until(suspects, 1, by_time_before=MAY_LINGER_US) > begin

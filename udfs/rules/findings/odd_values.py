@@ -25,21 +25,26 @@ def odd_values(history: PartitionHistory, commits: Commits) -> Iterator[Odd]:
     # A commit whose time is in doubt may be older or younger than the snapshots that it would be compared with.
     commits = commits.take(~history.doubtful.at(commits.time)) if history.doubtful else commits
     places = history.watermarks.first_places(commits.rows)
-    yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, commits, places))
-    yield odd(CommitFindingKind.BELOW_START, *below_start(history, commits, places))
+    if len((suspects := beyond_an_end(history, commits, places)).time):
+        yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, suspects))
+    if len((suspects := below_a_start(history, commits, places)).time):
+        yield odd(CommitFindingKind.BELOW_START, *below_start(history, suspects))
 
 
 def odd(kind: CommitFindingKind, commits: Commits, bound: Numbers) -> Odd:
     return kind, commits, bound, np.abs(bound - commits.committed)
 
 
-def beyond_end(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
-    """An end only grows, but when the log loses records or is made anew. So it takes two snapshots between which
-    neither happened: the same leader epoch, the same topic, and an end that is not lower."""
+def beyond_an_end(history: PartitionHistory, commits: Commits, places: Numbers) -> Commits:
     marks = history.watermarks
     following = marks.after(places, commits.time)
     is_beyond = commits.committed > np.append(marks.end_offsets, NO_END)[following]
-    suspects = commits.take(is_beyond & (np.append(marks.leader_epochs, NONE)[following] != NONE))
+    return commits.take(is_beyond & (np.append(marks.leader_epochs, NONE)[following] != NONE))
+
+
+def beyond_end(history: PartitionHistory, suspects: Commits) -> tuple[Commits, Numbers]:
+    """An end only grows, but when the log loses records or is made anew. So it takes two snapshots between which
+    neither happened: the same leader epoch, the same topic, and an end that is not lower."""
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time)
     is_same_log = is_undisturbed(around)
     return suspects.take(is_same_log), around.after.end[is_same_log]
@@ -51,12 +56,15 @@ def is_undisturbed(around: EndsAround) -> Flags:
     return np.asarray(has_epoch & (before.end != NONE) & (before.end <= after.end) & ~around.is_other_topic, np.bool_)
 
 
-def below_start(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
-    """A start never goes back, but when the topic is made anew: the next snapshot would have it lower."""
+def below_a_start(history: PartitionHistory, commits: Commits, places: Numbers) -> Commits:
     marks = history.watermarks
     low = np.flatnonzero((commits.committed >= 0) & (commits.committed < marks.starts.max()))
     start = at(marks.starts, marks.at(places[low], commits.time[low] - SNAPSHOT_TAKES_US))
-    suspects = commits.take(low[(start != NONE) & (commits.committed[low] < start)])
+    return commits.take(low[(start != NONE) & (commits.committed[low] < start)])
+
+
+def below_start(history: PartitionHistory, suspects: Commits) -> tuple[Commits, Numbers]:
+    """A start never goes back, but when the topic is made anew: the next snapshot would have it lower."""
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time, earlier_by=SNAPSHOT_TAKES_US)
     is_lower = (around.after.start != NONE) & (around.after.start < around.before.start)
     is_same_log = ~is_lower & ~around.is_other_topic & ~has_older_epoch(around)

@@ -16,6 +16,8 @@ from udfs.rules.offset_resets.offset_moves import KEY, Moves, key_columns, owner
 
 
 def rewind_findings(history: PartitionHistory, moves: Moves) -> Iterator[Findings]:
+    if not len(moves.place):
+        return
     is_late = are_after_move(history, moves)
     for kind, which in ((CommitFindingKind.REWIND, ~is_late), (CommitFindingKind.AFTER_MOVE, is_late)):
         yield findings(history, kind, moves.take(np.flatnonzero(which)))

@@ -130,7 +130,7 @@ def moves_of(history: PartitionHistory, since: int | None) -> Moves:
     whole = len(place) == table.num_rows
     group_ids = table.column("group_id") if whole else table.column("group_id").take(pa.array(place))
     offsets = numbers(table.column("from_offset"))[place]
-    states = StatesAt.of(history.table("group_state_intervals"), group_ids, offsets)
+    states = StatesAt.of(history, group_ids, offsets)
     kept = candidates(history, place, states, is_first[place], delta[place])
     kept = kept[~is_of_new_topic(table, place[kept])]
     place = place[kept]

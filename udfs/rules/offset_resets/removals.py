@@ -87,7 +87,7 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
     names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via"]
     ended = as_texts(table.select(names).take(pa.array(place)))
     offset = numbers(ended.column("to_offset"))
-    states = StatesAt.of(history.table("group_state_intervals"), ended.column("group_id"), np.maximum(offset - 1, 0))
+    states = StatesAt.of(history, ended.column("group_id"), np.maximum(offset - 1, 0))
     group_types = history.table("group_state_intervals").column("group_type").take(
         pa.array(states.row, mask=states.row == NOWHERE)
     )  # fmt: skip

@@ -3,7 +3,6 @@ whole."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from itertools import chain, compress
 from typing import Any
 
@@ -26,11 +25,11 @@ from udfs.rules.verdicts.burrow_evaluation import (
 )
 from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
 from udfs.rules.verdicts.freshness import Objective, objective_ms
+from udfs.rules.verdicts.own_answers import own_answers
 from udfs.rules.verdicts.own_facts import OwnFacts, known_only
-from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, own_verdicts
+from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules
 from udfs.rules.verdicts.severity import severity
-from udfs.rules.verdicts.standings import OfAllKeys, standings
-from udfs.rules.verdicts.window_lags import window_lags
+from udfs.rules.verdicts.standings import OfAllKeys
 from udfs.sentences.counts import counted
 
 COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
@@ -121,7 +120,7 @@ def columns_of_keys(
     facts: OwnFacts, of_all: OfAllKeys, by_burrow: BurrowWindows, burrow: BurrowRules
 ) -> dict[str, Sequence[Any]]:
     windows, names = by_burrow.windows, facts.keys.rows
-    answers = own_verdicts(list(standings(facts, of_all)), facts.rules, partial(window_lags, facts))
+    answers = own_answers(facts, of_all)
     now_s, log_until_s = facts.history.as_of_time // SECOND, facts.log_until // SECOND
     decided = partition_rules(windows, burrow, now_s)
     rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()

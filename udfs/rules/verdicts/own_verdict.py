@@ -219,12 +219,16 @@ def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         )
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, reason)
     if lag <= rules.allowed_lag:
-        allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
-        return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")
+        return lag_is_allowed(lag, rules)
     if standing.time_lag is not None and standing.time_lag < rules.least_time_lag:
         reason = f"{messages(lag)} to read, the oldest {in_words(standing.time_lag)} old"
         return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
     return None
+
+
+def lag_is_allowed(lag: int, rules: OwnRules) -> OwnAnswer:
+    allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
+    return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")
 
 
 def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:

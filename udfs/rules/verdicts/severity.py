@@ -3,11 +3,12 @@
 from schemas.words.lag import LagVerdict
 
 # From the best to the worst. UNKNOWN, which Burrow does not have, hides no worse verdict and no OK hides it.
-SEVERITY = (
+IN_ORDER = (
     LagVerdict.OK, LagVerdict.UNKNOWN, LagVerdict.WARN, LagVerdict.ERR, LagVerdict.STOP, LagVerdict.STALL,
     LagVerdict.REWIND,
 )  # fmt: skip
+PLACES = {verdict: place for place, verdict in enumerate(IN_ORDER)}
 
 
 def severity(verdict: LagVerdict) -> int:
-    return SEVERITY.index(verdict)
+    return PLACES[verdict]

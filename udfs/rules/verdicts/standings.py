@@ -1,18 +1,18 @@
 """What the rules of our own verdict read about each partition of a group."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from udfs.arrays.nullable import Numbers, numbers
+from udfs.arrays.nullable import Flags, Numbers, numbers
 from udfs.lag.as_of import at
 from udfs.rules.facts.commit_cadence import Cadences
 from udfs.rules.verdicts.own_facts import OwnFacts, known_only
-from udfs.rules.verdicts.own_verdict import Standing
-from udfs.rules.verdicts.rewinds import rewinds
+from udfs.rules.verdicts.own_verdict import Rewind, Standing
 
 
 @dataclass
@@ -28,11 +28,10 @@ class OfAllKeys:
         self.have_committed |= facts.have_committed
 
 
-def standings(facts: OwnFacts, of_all: OfAllKeys) -> Iterator[Standing]:
-    """One for each key, in their order."""
+def standings(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is_asked: Flags) -> Iterator[Standing]:
+    """One for each key that is asked about, in their order."""
     has_commit, has_owner = facts.live >= 0, facts.owner >= 0
     is_late = has_commit & facts.ends.are_known & (facts.lag_available > facts.rules.allowed_lag)
-    back = rewinds(facts)
     cadences = of_all.cadences.or_of_others(facts.own_cadences, facts.groups.groups.to_pylist(), facts.group)
     columns = columns_of(facts) | {
         "is_group_idle": facts.is_group_idle(of_all.have_committed).tolist(),
@@ -40,7 +39,8 @@ def standings(facts: OwnFacts, of_all: OfAllKeys) -> Iterator[Standing]:
         "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
     }
     now, log_until = facts.history.as_of_time, facts.log_until
-    for key, values in enumerate(zip(*columns.values(), strict=True)):
+    of_asked = zip(*(compress(values, is_asked) for values in columns.values()), strict=True)
+    for key, values in zip(np.flatnonzero(is_asked).tolist(), of_asked, strict=True):
         about = dict(zip(columns, values, strict=True))
         yield Standing(now=now, log_until=log_until, rewind=back.get(key), **about)
 
