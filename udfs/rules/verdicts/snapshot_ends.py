@@ -81,7 +81,7 @@ class SnapshotEnds:
     def came_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:
         """Messages between the first snapshot from then on and the newest one: these came later for certain. None:
         no snapshot from then on."""
-        rows = self.watermarks.own_after(self.keys.rows, times)
+        rows = self.watermarks.own_after(self.keys.places, times)
         is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
         rows = np.maximum(rows, self.rows.first)
         came = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
