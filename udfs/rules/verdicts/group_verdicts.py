@@ -188,11 +188,11 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
 
 def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     """As the offset that holds; what silence or a trend is concluded from is likely at best."""
-    of_offsets = (known or Confidence.CERTAIN for known in values_at(facts.keys.offsets, "confidence", facts.live))
-    return [
-        str(Confidence.LIKELY) if answer.rule in CONCLUDED and known == Confidence.CERTAIN else str(known)
-        for known, answer in zip(of_offsets, answers, strict=True)
-    ]
+    of_offsets = [known or str(Confidence.CERTAIN) for known in values_at(facts.keys.offsets, "confidence", facts.live)]
+    for key, answer in enumerate(answers):
+        if answer.rule in CONCLUDED and of_offsets[key] == Confidence.CERTAIN:
+            of_offsets[key] = str(Confidence.LIKELY)
+    return of_offsets
 
 
 def group_bounds(group_ids: list[str]) -> list[tuple[int, int]]:
@@ -202,11 +202,10 @@ def group_bounds(group_ids: list[str]) -> list[tuple[int, int]]:
 
 def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, Any]:
     """Of the group whose partitions are these rows."""
-    rows = range(start, stop)
     # Burrow knows a partition only by the commits that it counts.
-    num_counted = sum(lag is not None for lag in of.burrow_lag[start:stop])
+    num_counted = stop - start - of.burrow_lag[start:stop].count(None)
     burrow, burrow_rule = group_rule(of.burrow_verdict[start:stop], is_known=num_counted > 0)
-    worst = max(rows, key=lambda row: severity(of.own_verdict[row]))
+    worst = of.own_verdict.index(max({*of.own_verdict[start:stop]}, key=severity), start)
     counted_lags, lags, time_lags, commits, since = (
         [value for value in column[start:stop] if value is not None]
         for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time, of.since_time)
@@ -227,7 +226,7 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
 
 def group_reason(of: Partitions, start: int, stop: int, worst: int, num_known: int) -> str:
     size, verdict = stop - start, of.own_verdict[worst]
-    num_like = sum(each == verdict for each in of.own_verdict[start:stop])
+    num_like = of.own_verdict[start:stop].count(verdict)
     where = f"{of.topic[worst] or of.topic_id[worst]} {of.partition[worst]}"
     unknown = f"; the lag of {counted(size - num_known, 'partition')} is unknown" if num_known < size else ""
     partitions = "partition" if size == 1 else "partitions"
