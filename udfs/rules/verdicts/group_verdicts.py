@@ -13,8 +13,10 @@ from schemas.tables.lag import GROUP_VERDICTS
 from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import Numbers
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import listed
 from udfs.rules.facts.verdict_keys import KEY, UNNAMED, keyed_commits, keys_at
 from udfs.rules.verdicts.burrow_evaluation import (
     VERDICT_OF,
@@ -113,6 +115,8 @@ class Verdicts:
         places = names.append_column("place", pa.array(np.arange(names.num_rows)))
         order = places.sort_by([(name, "ascending") for name in KEY]).column("place").to_pylist()
         columns = {field.name: [*chain(*(each[field.name] for each in self.columns))] for field in fields(Partitions)}
+        if order == [*range(len(order))]:
+            return Partitions(**columns)
         return Partitions(**{name: [values[place] for place in order] for name, values in columns.items()})
 
 
@@ -125,11 +129,10 @@ def columns_of_keys(
     decided = partition_rules(windows, burrow, now_s)
     rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()
     first, last = evidence(facts, by_burrow)
-    topics = names.column("topic").to_pylist()
     return {
-        "group_id": names.column("group_id").to_pylist(),
+        "group_id": listed(names.column("group_id")),
         "group_type": [facts.groups.types[group] for group in facts.group.tolist()],
-        "topic": [None if topic.startswith(UNNAMED) else topic for topic in topics],
+        "topic": listed(names.column("topic"), lambda topic: None if topic.startswith(UNNAMED) else topic),
         "topic_id": topic_ids(facts),
         "partition": names.column("partition").to_pylist(),
         "burrow_verdict": [VERDICT_OF[rule] for rule in rules],
@@ -151,17 +154,16 @@ def columns_of_keys(
 
 def topic_ids(facts: OwnFacts) -> list[str | None]:
     """Of the commit that holds, else of the owner."""
-    of_live = values_at(facts.keys.offsets, "topic_id", facts.live)
-    of_owner = values_at(facts.keys.owned, "topic_id", facts.owner)
-    named = facts.keys.rows.column("topic_id").to_pylist()
+    of_live = texts_at(facts.keys.offsets, "topic_id", facts.live)
+    of_owner = texts_at(facts.keys.owned, "topic_id", facts.owner)
+    named = listed(facts.keys.rows.column("topic_id"))
     held = zip(facts.live.tolist(), of_live, facts.owner.tolist(), of_owner, named, strict=True)
     return [committed if live >= 0 else owned if owner >= 0 else name for live, committed, owner, owned, name in held]
 
 
-def values_at(table: pa.Table, name: str, rows: Any) -> list[Any]:
+def texts_at(table: pa.Table, name: str, rows: Numbers) -> list[str | None]:
     """None where there is no row: keys are few, and rows many."""
-    values: list[Any] = table.column(name).take(pa.array(rows, mask=rows < 0)).to_pylist()
-    return values
+    return listed(table.column(name).take(pa.array(rows, mask=rows < 0)))
 
 
 def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list[int]]:
@@ -188,7 +190,7 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
 
 def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     """As the offset that holds; what silence or a trend is concluded from is likely at best."""
-    of_offsets = [known or str(Confidence.CERTAIN) for known in values_at(facts.keys.offsets, "confidence", facts.live)]
+    of_offsets = [known or str(Confidence.CERTAIN) for known in texts_at(facts.keys.offsets, "confidence", facts.live)]
     for key, answer in enumerate(answers):
         if answer.rule in CONCLUDED and of_offsets[key] == Confidence.CERTAIN:
             of_offsets[key] = str(Confidence.LIKELY)

@@ -85,7 +85,8 @@ class SnapshotEnds:
         is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
         rows = np.maximum(rows, self.rows.first)
         came = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
-        return [value if known else None for value, known in zip(came.tolist(), is_known.tolist(), strict=True)]
+        known: list[int | None] = np.where(is_known, came.astype(object), None).tolist()
+        return known
 
     def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
         """The rows of the snapshots of these keys from then on: the first of each, and how many there are. All keys
