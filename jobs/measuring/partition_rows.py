@@ -17,7 +17,7 @@ from jobs.replaying.tables.history_files import in_order
 from jobs.storage.stored_path import Place, parquet_source
 from schemas.contract.tables import TABLES
 from schemas.words.history import OffsetEnd
-from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, SUBJECT, only
@@ -71,9 +71,9 @@ def history_rows(name: str, pieces: Iterable[pa.Table]) -> pa.Table:
         return (with_codes(schema) if name in CODED else schema).empty_table()
     joined = pa.concat_tables(filled).unify_dictionaries().combine_chunks()
     if name in NEWEST:
-        return newest_records(joined).cast(schema)
+        return with_types(newest_records(joined), schema)
     ordered = in_order(joined, TABLES[name])
-    return ordered if name in CODED else ordered.cast(schema)
+    return ordered if name in CODED else with_types(ordered, schema)
 
 
 def newest_records(rows: pa.Table) -> pa.Table:
@@ -111,7 +111,7 @@ def read_row_group(path: Place, footer: pq.FileMetaData, group: int, schema: pa.
     source = parquet_source(path)
     with pq.ParquetFile(source, metadata=footer, pre_buffer=False, read_dictionary=texts) as parquet:
         rows = parquet.read_row_group(group, columns=sorted({*schema.names}), use_threads=False)
-        return rows.select(schema.names).cast(schema)
+        return with_types(rows.select(schema.names), schema)
 
 
 def ended_before(footer: pq.FileMetaData, group: int, from_time: int | None) -> bool:

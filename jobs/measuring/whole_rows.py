@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.contract.tables import TABLES
-from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import Numbers, numbers
 from udfs.lag.partition_history import only
 from udfs.lag.sums import DAY, MINUTE
@@ -53,10 +53,10 @@ def complete_rows(table: str, over_at: Over | None, rows: pa.Table, cluster: str
     if over_at is not None:
         over = over_at(rows)
         made["is_open"] = pa.array(np.ones(len(over), np.bool_) if settled_to is None else over > settled_to)
-    columns = {name: rows.column(name) for name in rows.column_names}
+    columns = dict(zip(rows.column_names, rows.columns, strict=True)) | made
     schema = table_schema(TABLES[table])
-    whole = pa.table({name: {**columns, **made}[name] for name in schema.names})
-    return whole.cast(pa.schema([as_made(field, whole.column(field.name).type) for field in schema]))
+    whole = pa.table({name: columns[name] for name in schema.names})
+    return with_types(whole, pa.schema([as_made(*each) for each in zip(schema, whole.schema.types, strict=True)]))
 
 
 def as_made(field: pa.Field, kind: pa.DataType) -> pa.Field:

@@ -90,8 +90,8 @@ class PartitionHistory:
     doubtful: DoubtfulTimes = field(default_factory=DoubtfulTimes)
     keys: KeyRange = EVERY_KEY
     reach: Reach = field(default_factory=Reach)
-    # What was made of it and is needed again, by name.
-    made: dict[str, Any] = field(default_factory=dict)
+    # What was made of it and is needed again, by name. A changed copy begins without.
+    made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def table(self, name: str) -> pa.Table:
         return self.tables[name]
@@ -99,7 +99,7 @@ class PartitionHistory:
     def within(self, keys: KeyRange) -> "PartitionHistory":
         """Of some of its keys."""
         tables = {**self.tables, "offset_history": keys.rows(self.table("offset_history"))}
-        return replace(self, tables=tables, commits=keys.rows(self.commits), keys=keys, made={})
+        return replace(self, tables=tables, commits=keys.rows(self.commits), keys=keys)
 
     def once(self, name: str, make: Callable[["PartitionHistory"], Made]) -> Made:
         """What `make` makes of this history, kept for the next caller."""

@@ -43,6 +43,14 @@ def of_texts(column: pa.ChunkedArray, ask: Callable[[pa.Array], pa.Array], other
     return np.asarray(np.append(answers.to_numpy(zero_copy_only=False), otherwise)[codes_of(known)])
 
 
+def listed(column: pa.ChunkedArray, make: Callable[[str], Any] = str) -> list[Any]:
+    """What is made of each row's text, once per distinct text; None for NULL."""
+    known = encoded(column)
+    made = np.array([*map(make, known.dictionary.to_pylist()), None], object)
+    values: list[Any] = made[codes_of(known)].tolist()
+    return values
+
+
 def is_value(column: pa.ChunkedArray, value: str) -> Flags:
     """False for NULL."""
     return np.asarray(of_texts(column, lambda texts: pc.equal(texts, value), False), np.bool_)

@@ -60,18 +60,18 @@ class Watermarks:
         is_it[is_it] = self.place[rows[is_it]] % len(self.times) == snapshot[is_it]
         return np.where(is_it, rows, NOWHERE)
 
-    def own_after(self, wanted: pa.Table, times: Numbers) -> Numbers:
-        """Like `after`, for the first snapshot that has the partition: for answers that every run computes again."""
-        return self.first_from(wanted, np.searchsorted(self.times, times, side="left"))
+    def own_after(self, first: Numbers, times: Numbers) -> Numbers:
+        """Like `after`, for the first snapshot that has the partition: for answers that every run computes again.
+        `first`: of `first_places`."""
+        return self.first_from(first, np.searchsorted(self.times, times, side="left"))
 
-    def oldest(self, wanted: pa.Table) -> Numbers:
+    def oldest(self, first: Numbers) -> Numbers:
         """Like `at`, for the first of all snapshots."""
-        return self.first_from(wanted, np.zeros(wanted.num_rows, np.int64))
+        return self.first_from(first, np.zeros(len(first), np.int64))
 
-    def first_from(self, wanted: pa.Table, snapshot: Numbers) -> Numbers:
+    def first_from(self, first: Numbers, snapshot: Numbers) -> Numbers:
         if not len(self.place):
-            return np.full(wanted.num_rows, NOWHERE)
-        first = self.first_places(wanted)
+            return np.full(len(first), NOWHERE)
         rows = np.searchsorted(self.place, first + snapshot, side="left")
         place = self.place[np.minimum(rows, len(self.place) - 1)]
         is_it = (first >= 0) & (rows < len(self.place)) & (place < first + len(self.times))

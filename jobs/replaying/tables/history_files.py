@@ -13,8 +13,9 @@ from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
 from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
+from udfs.arrays.nullable import numbers
+from udfs.lag.texts import codes_of, encoded
 
-EMPTY = np.empty(0, np.int64)
 MOST = int(np.iinfo(np.int64).max)
 
 
@@ -99,12 +100,11 @@ def merge_columns(columns: list[np.ndarray]) -> list[np.ndarray]:
 def ranks(column: pa.ChunkedArray) -> np.ndarray:
     """Numbers in the order of the values."""
     if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
-        encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-        rank = pc.rank(encoded.dictionary).to_numpy().astype(np.int64) if len(encoded.dictionary) else EMPTY
-        codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        numbers = rank[codes] if len(rank) else np.zeros(len(column), np.int64)
+        texts = encoded(column)
+        rank = np.append(pc.rank(texts.dictionary).to_numpy().astype(np.int64), 0)
+        places = rank[codes_of(texts)]
     else:
-        numbers = column.cast(pa.int64()).fill_null(0).to_numpy()
+        places = numbers(column)
     if not column.null_count:
-        return np.asarray(numbers)
-    return np.where(column.is_null().to_numpy(), min(int(numbers.max(initial=0)), MOST - 1) + 1, numbers)
+        return np.asarray(places)
+    return np.where(column.is_null().to_numpy(), min(int(places.max(initial=0)), MOST - 1) + 1, places)

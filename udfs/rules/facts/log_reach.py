@@ -27,7 +27,8 @@ def times_without_more(history: PartitionHistory, last_offset: int) -> np.ndarra
     """Of snapshots that show no record beyond this one, not after the time that is asked about."""
     partition = pa.table({"topic": [OFFSETS_TOPIC], "partition": pa.array([history.offsets_partition], pa.int32())})
     marks = history.watermarks
-    first = int(marks.oldest(partition)[0])
-    last = int(marks.at(partition, np.array([history.as_of_time]))[0])
+    place = marks.first_places(partition)
+    first = int(marks.oldest(place)[0])
+    last = int(marks.at(place, np.array([history.as_of_time]))[0])
     rows = slice(max(first, 0), last + 1)
     return np.asarray(marks.row_times[rows][marks.end_offsets[rows] <= last_offset + 1])

@@ -33,10 +33,15 @@ def of_groups(table: pa.Table, groups: pa.Array) -> pa.Table:
 
 def newest_offset(history: PartitionHistory) -> int:
     """The newest record that is known not to be after the time."""
+    return max(history.reach.newest_offset, history.once("newest_offset", own_newest_offset))
+
+
+def own_newest_offset(history: PartitionHistory) -> int:
+    """Of the keys of this history."""
     sources = [(history.table(name), "from_offset", "from_time") for name in TIMED]
     sources.append((history.commits, "record_offset", "record_time"))
     offsets = (numbers(rows[offset])[numbers(rows[time]) <= history.as_of_time] for rows, offset, time in sources)
-    return max(history.reach.newest_offset, *(int(each.max(initial=-1)) for each in offsets))
+    return max(int(each.max(initial=-1)) for each in offsets)
 
 
 def oldest_commit(history: PartitionHistory) -> int | None:

@@ -26,10 +26,12 @@ OF_COMMITS = (*KEY, *NUMBERS, "topic_id", "is_tombstone", "is_transactional", "p
 
 @dataclass(frozen=True)
 class Keys:
-    """`rows`: group_id, topic, topic_id and partition of each key. The other fields: the key of each row of a table
-    that was given, of which `offsets` and `owned` are cut to the time."""
+    """`rows`: group_id, topic, topic_id and partition of each key, `places`: where its partition is in the snapshots.
+    The other fields: the key of each row of a table that was given, of which `offsets` and `owned` are cut to the
+    time."""
 
     rows: pa.Table
+    places: Numbers
     offsets: pa.Table
     of_offsets: Numbers
     owned: pa.Table
@@ -79,6 +81,7 @@ def keys_at(history: PartitionHistory) -> Keys:
     rows = first_rows((*KEY, "topic_id"), tables, np.concatenate([of_offsets, of_owned, of_commits]))
     return Keys(
         rows=rows,
+        places=history.watermarks.first_places(rows),
         offsets=offsets,
         of_offsets=of_offsets,
         owned=owned,

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from schemas.words.history import MemberChange
 from schemas.words.lag import CommitFindingKind
 from udfs.arrays.nullable import Flags, Numbers, numbers
-from udfs.lag.as_of import NOWHERE
+from udfs.lag.as_of import NOWHERE, key_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.facts.at_offset import codes_in, latest_end
+from udfs.rules.facts.at_offset import codes_in, combine_columns, latest_end
 from udfs.rules.facts.effective_commits import Commits
 from udfs.rules.facts.group_states import StatesAt
 
@@ -107,21 +107,29 @@ def is_partly_unnamed(owned: OwnershipRows, commits: Commits) -> Flags:
 
 @dataclass(frozen=True)
 class SubscriptionChecks:
-    """For each commit whether a member subscribes to its topic; None: not every member's subscription is known."""
+    """For each commit whether a member subscribes to its topic; None: not every member's subscription is known.
+    `check`: which of the checks it is: many commits of a group ask the same."""
 
     checks: list[bool | None]
+    check: Numbers
 
     @classmethod
     def of(cls, members: pa.Table, commits: Commits, num_members: Numbers) -> "SubscriptionChecks":
         by_group = subscriptions(members, set(pc.unique(commits.rows.column("group_id")).to_pylist()))
+        assignments = np.unique([at for of_group in by_group.values() for at in of_group])
+        names = commits.rows.select(["group_id", "topic"])
+        (subject,) = key_codes(("group_id", "topic"), names)
+        same = combine_columns(subject, np.searchsorted(assignments, commits.offset, side="right"), num_members)
+        _, some, check = np.unique(same, return_index=True, return_inverse=True)
         asked = zip(
-            commits.rows.column("group_id").to_pylist(), commits.rows.column("topic").to_pylist(),
-            commits.offset.tolist(), num_members.tolist(), strict=True,
+            *(names.column(name).take(pa.array(some)).to_pylist() for name in names.column_names),
+            commits.offset[some].tolist(), num_members[some].tolist(), strict=True,
         )  # fmt: skip
-        return cls([is_subscribed(by_group.get(group, {}), topic, at, number) for group, topic, at, number in asked])
+        checks = [is_subscribed(by_group.get(group, {}), topic, at, number) for group, topic, at, number in asked]
+        return cls(checks, check)
 
     def are_subscribed(self, value: bool) -> Flags:
-        return np.array([each is value for each in self.checks], np.bool_)
+        return np.array([each is value for each in self.checks], np.bool_)[self.check]
 
 
 Assignments = dict[int, list[frozenset[str] | None]]

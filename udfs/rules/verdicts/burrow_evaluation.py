@@ -152,7 +152,7 @@ def lag_fell(lags: Numbers, is_known: Flags) -> Flags:
 
 def group_rule(partition_verdicts: list[LagVerdict], *, is_known: bool) -> tuple[LagVerdict, BurrowRule]:
     """Of a group with these partitions. `is_known`: it has a commit within expire-group."""
-    worst = max(partition_verdicts, key=severity, default=LagVerdict.OK)
+    worst = max({*partition_verdicts}, key=severity, default=LagVerdict.OK)
     if not is_known:
         # Commits that only lacked an end are no proof that the group is gone.
         return (

@@ -35,8 +35,8 @@ class SnapshotRows:
 
 
 def snapshot_rows(watermarks: Watermarks, keys: Keys, as_of_time: int) -> SnapshotRows:
-    first = watermarks.oldest(keys.rows)
-    last = watermarks.at(keys.rows, np.full(keys.size, as_of_time))
+    first = watermarks.oldest(keys.places)
+    last = watermarks.at(keys.places, np.full(keys.size, as_of_time))
     is_known = (first >= 0) & (last >= 0)
     return SnapshotRows(np.where(is_known, first, 0), np.where(is_known, last, -1))
 
@@ -156,8 +156,8 @@ def entry_rows(key: Numbers, time_ms: Numbers, rules: BurrowRules) -> EntryRows:
 
 def ends_then(history: PartitionHistory, keys: Keys, key: Numbers, times: Numbers) -> Numbers:
     ends = history.watermarks.rows.column("log_end_offset").to_numpy()
-    wanted = keys.rows.select(["topic", "partition"]).take(pa.array(key))
-    return np.asarray(ends[history.watermarks.at(wanted, times)] if len(ends) else np.zeros(len(key), np.int64))
+    rows = history.watermarks.at(keys.places[key], times)
+    return np.asarray(ends[rows] if len(ends) else np.zeros(len(key), np.int64))
 
 
 def newest_ends(watermarks: Watermarks, snapshots: SnapshotRows, intervals: int) -> Numbers:

@@ -13,8 +13,10 @@ from schemas.tables.lag import GROUP_VERDICTS
 from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import Numbers
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import listed
 from udfs.rules.facts.verdict_keys import KEY, UNNAMED, keyed_commits, keys_at
 from udfs.rules.verdicts.burrow_evaluation import (
     VERDICT_OF,
@@ -113,6 +115,8 @@ class Verdicts:
         places = names.append_column("place", pa.array(np.arange(names.num_rows)))
         order = places.sort_by([(name, "ascending") for name in KEY]).column("place").to_pylist()
         columns = {field.name: [*chain(*(each[field.name] for each in self.columns))] for field in fields(Partitions)}
+        if order == [*range(len(order))]:
+            return Partitions(**columns)
         return Partitions(**{name: [values[place] for place in order] for name, values in columns.items()})
 
 
@@ -125,11 +129,10 @@ def columns_of_keys(
     decided = partition_rules(windows, burrow, now_s)
     rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()
     first, last = evidence(facts, by_burrow)
-    topics = names.column("topic").to_pylist()
     return {
-        "group_id": names.column("group_id").to_pylist(),
+        "group_id": listed(names.column("group_id")),
         "group_type": [facts.groups.types[group] for group in facts.group.tolist()],
-        "topic": [None if topic.startswith(UNNAMED) else topic for topic in topics],
+        "topic": listed(names.column("topic"), lambda topic: None if topic.startswith(UNNAMED) else topic),
         "topic_id": topic_ids(facts),
         "partition": names.column("partition").to_pylist(),
         "burrow_verdict": [VERDICT_OF[rule] for rule in rules],
@@ -151,17 +154,16 @@ def columns_of_keys(
 
 def topic_ids(facts: OwnFacts) -> list[str | None]:
     """Of the commit that holds, else of the owner."""
-    of_live = values_at(facts.keys.offsets, "topic_id", facts.live)
-    of_owner = values_at(facts.keys.owned, "topic_id", facts.owner)
-    named = facts.keys.rows.column("topic_id").to_pylist()
+    of_live = texts_at(facts.keys.offsets, "topic_id", facts.live)
+    of_owner = texts_at(facts.keys.owned, "topic_id", facts.owner)
+    named = listed(facts.keys.rows.column("topic_id"))
     held = zip(facts.live.tolist(), of_live, facts.owner.tolist(), of_owner, named, strict=True)
     return [committed if live >= 0 else owned if owner >= 0 else name for live, committed, owner, owned, name in held]
 
 
-def values_at(table: pa.Table, name: str, rows: Any) -> list[Any]:
+def texts_at(table: pa.Table, name: str, rows: Numbers) -> list[str | None]:
     """None where there is no row: keys are few, and rows many."""
-    values: list[Any] = table.column(name).take(pa.array(rows, mask=rows < 0)).to_pylist()
-    return values
+    return listed(table.column(name).take(pa.array(rows, mask=rows < 0)))
 
 
 def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list[int]]:
@@ -188,11 +190,11 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
 
 def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     """As the offset that holds; what silence or a trend is concluded from is likely at best."""
-    of_offsets = (known or Confidence.CERTAIN for known in values_at(facts.keys.offsets, "confidence", facts.live))
-    return [
-        str(Confidence.LIKELY) if answer.rule in CONCLUDED and known == Confidence.CERTAIN else str(known)
-        for known, answer in zip(of_offsets, answers, strict=True)
-    ]
+    of_offsets = [known or str(Confidence.CERTAIN) for known in texts_at(facts.keys.offsets, "confidence", facts.live)]
+    for key, answer in enumerate(answers):
+        if answer.rule in CONCLUDED and of_offsets[key] == Confidence.CERTAIN:
+            of_offsets[key] = str(Confidence.LIKELY)
+    return of_offsets
 
 
 def group_bounds(group_ids: list[str]) -> list[tuple[int, int]]:
@@ -202,11 +204,10 @@ def group_bounds(group_ids: list[str]) -> list[tuple[int, int]]:
 
 def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, Any]:
     """Of the group whose partitions are these rows."""
-    rows = range(start, stop)
     # Burrow knows a partition only by the commits that it counts.
-    num_counted = sum(lag is not None for lag in of.burrow_lag[start:stop])
+    num_counted = stop - start - of.burrow_lag[start:stop].count(None)
     burrow, burrow_rule = group_rule(of.burrow_verdict[start:stop], is_known=num_counted > 0)
-    worst = max(rows, key=lambda row: severity(of.own_verdict[row]))
+    worst = of.own_verdict.index(max({*of.own_verdict[start:stop]}, key=severity), start)
     counted_lags, lags, time_lags, commits, since = (
         [value for value in column[start:stop] if value is not None]
         for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time, of.since_time)
@@ -227,7 +228,7 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
 
 def group_reason(of: Partitions, start: int, stop: int, worst: int, num_known: int) -> str:
     size, verdict = stop - start, of.own_verdict[worst]
-    num_like = sum(each == verdict for each in of.own_verdict[start:stop])
+    num_like = of.own_verdict[start:stop].count(verdict)
     where = f"{of.topic[worst] or of.topic_id[worst]} {of.partition[worst]}"
     unknown = f"; the lag of {counted(size - num_known, 'partition')} is unknown" if num_known < size else ""
     partitions = "partition" if size == 1 else "partitions"

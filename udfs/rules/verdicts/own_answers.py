@@ -1,4 +1,5 @@
-"""Our own verdict of all partitions at once. Nearly all are plainly caught up; the rules are asked about the others."""
+"""Our own verdict of all partitions at once. Nearly all are plain: nobody reads them, or they are caught up. The rules
+are asked about the others only."""
 
 from collections.abc import Mapping
 
@@ -7,7 +8,14 @@ import numpy as np
 from udfs.arrays.nullable import Flags
 from udfs.rules.verdicts.lag_trend import WindowLags
 from udfs.rules.verdicts.own_facts import OwnFacts
-from udfs.rules.verdicts.own_verdict import OwnAnswer, Rewind, lag_is_allowed, own_verdicts
+from udfs.rules.verdicts.own_verdict import (
+    NOT_SUBSCRIBED,
+    OwnAnswer,
+    Rewind,
+    lag_is_allowed,
+    not_in_use,
+    own_verdicts,
+)
 from udfs.rules.verdicts.rewinds import rewinds
 from udfs.rules.verdicts.standings import OfAllKeys, standings
 from udfs.rules.verdicts.window_lags import window_lags
@@ -15,21 +23,28 @@ from udfs.rules.verdicts.window_lags import window_lags
 
 def own_answers(facts: OwnFacts, of_all: OfAllKeys) -> list[OwnAnswer]:
     """One for each key, in their order."""
-    back = rewinds(facts)
-    is_plain = are_caught_up(facts, of_all, back)
-    lags = facts.lag_available.tolist()
-    by_lag = {lag: lag_is_allowed(lag, facts.rules) for lag in {*facts.lag_available[is_plain].tolist()}}
-    asked = iter(answers_by_rules(facts, of_all, back, ~is_plain))
-    return [by_lag[lag] if plain else next(asked) for lag, plain in zip(lags, is_plain.tolist(), strict=True)]
+    back, is_unsubscribed = rewinds(facts), facts.is_unsubscribed
+    is_unused = ~is_unsubscribed & facts.is_group_idle(of_all.have_committed)
+    is_caught_up = are_caught_up(facts, back) & ~(is_unsubscribed | is_unused)
+    is_unused &= ~facts.is_clock_doubtful
+    lags, place = np.unique(facts.lag_available[is_caught_up], return_inverse=True)
+    by_lag = [lag_is_allowed(lag, facts.rules) for lag in lags.tolist()]
+    is_asked = ~(is_unsubscribed | is_unused | is_caught_up)
+    answers = np.empty(facts.keys.size, object)
+    answers[is_unsubscribed] = NOT_SUBSCRIBED
+    answers[is_unused] = not_in_use(facts.rules)
+    answers[is_caught_up] = np.array(by_lag, object)[place]
+    answers[is_asked] = answers_by_rules(facts, of_all, back, is_asked)
+    by_key: list[OwnAnswer] = answers.tolist()
+    return by_key
 
 
-def are_caught_up(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind]) -> Flags:
-    """Whether no rule before `caught_up` has an answer, and this one has only the lag to look at."""
+def are_caught_up(facts: OwnFacts, back: Mapping[int, Rewind]) -> Flags:
+    """Whether `caught_up` needs only the lag, and no rule between it and `not_judged` has an answer."""
     ends = facts.ends
     is_plain = (facts.live >= 0) & (facts.committed >= 0) & ends.are_known
     is_plain &= facts.history.as_of_time - ends.newest_time <= facts.rules.window
     is_plain &= facts.lag_available <= facts.rules.allowed_lag
-    is_plain &= ~(facts.is_unsubscribed | facts.is_group_idle(of_all.have_committed))
     is_plain &= ~(facts.is_recreated | facts.is_now_doubtful)
     is_plain[[*back]] = False
     return is_plain

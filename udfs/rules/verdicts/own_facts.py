@@ -12,7 +12,8 @@ from schemas.words.history import OffsetEnd, OwnershipPhase
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import is_value
+from udfs.lag.texts import codes_of, encoded, is_value
+from udfs.rules.facts.at_offset import combine_columns
 from udfs.rules.facts.commit_cadence import own_cadences
 from udfs.rules.facts.log_reach import known_until
 from udfs.rules.facts.verdict_keys import KeyedCommits, Keys, key_order
@@ -144,12 +145,16 @@ class OwnFacts:
         """A partition that a member still owns is not: it has subscribed after the newest assignment, or by a pattern
         that was resolved later."""
         topics, members = self.groups.topics, self.groups.num_members
-        names = self.keys.rows.column("topic").to_pylist()
-        is_missing = (
-            members[group] > 0 and (subscribed := topics[group]) is not None and name not in subscribed
-            for group, name in zip(self.group.tolist(), names, strict=True)
+        names = encoded(self.keys.rows.column("topic"))
+        # Of each group and topic once: they have many partitions.
+        _, some, subject = np.unique(
+            combine_columns(self.group, codes_of(names)), return_index=True, return_inverse=True
         )
-        return np.fromiter(is_missing, np.bool_, len(names)) & (self.owner < 0)
+        is_missing = [
+            members[group] > 0 and (subscribed := topics[group]) is not None and name not in subscribed
+            for group, name in zip(self.group[some].tolist(), names.take(pa.array(some)).to_pylist(), strict=True)
+        ]
+        return np.array(is_missing, np.bool_)[subject] & (self.owner < 0)
 
     @cached_property
     def own_cadences(self) -> Numbers:
@@ -235,5 +240,5 @@ def is_by_key(keys: Numbers, offsets: Numbers) -> bool:
 
 
 def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
-    is_known = is_known & (values != NONE)
-    return [value if known else None for value, known in zip(values.tolist(), is_known.tolist(), strict=True)]
+    known: list[int | None] = np.where(is_known & (values != NONE), values.astype(object), None).tolist()
+    return known

@@ -148,13 +148,20 @@ def log_ended(standing: Standing) -> OwnAnswer:
     return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.LOG_ENDED, reason)
 
 
+NOT_SUBSCRIBED = OwnAnswer(LagVerdict.OK, OwnRule.NOT_SUBSCRIBED, "no member of the group subscribes to the topic")
+
+
+def not_in_use(rules: OwnRules) -> OwnAnswer:
+    reason = f"the group had no members and no commits for {in_words(rules.window)}"
+    return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, reason)
+
+
 def not_judged(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     """What no alarm may rest on, whatever the lag."""
     if standing.is_unsubscribed:
-        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_SUBSCRIBED, "no member of the group subscribes to the topic")
+        return NOT_SUBSCRIBED
     if standing.is_group_idle:
-        window = in_words(rules.window)
-        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, f"the group had no members and no commits for {window}")
+        return not_in_use(rules)
     if standing.committed is None and standing.owned_since is None and not standing.is_in_hole:
         return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_HELD, "nothing is committed and no member owns it")
     return None

@@ -81,11 +81,12 @@ class SnapshotEnds:
     def came_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:
         """Messages between the first snapshot from then on and the newest one: these came later for certain. None:
         no snapshot from then on."""
-        rows = self.watermarks.own_after(self.keys.rows, times)
+        rows = self.watermarks.own_after(self.keys.places, times)
         is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
         rows = np.maximum(rows, self.rows.first)
         came = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
-        return [value if known else None for value, known in zip(came.tolist(), is_known.tolist(), strict=True)]
+        known: list[int | None] = np.where(is_known, came.astype(object), None).tolist()
+        return known
 
     def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
         """The rows of the snapshots of these keys from then on: the first of each, and how many there are. All keys
