@@ -63,6 +63,10 @@ class Table:
     job: str
     is_state: bool = False
 
+    def __hash__(self) -> int:
+        """Tables are keys of caches: a hash of all columns would cost as much as what is cached."""
+        return hash(self.name)
+
     @property
     def folder(self) -> str:
         """Where the table is below the warehouse."""

@@ -16,15 +16,20 @@ NONE = -(2**63)
 TIME = pa.timestamp("us", "UTC")
 
 
+def filled(column: pa.Array, value: Any) -> pa.Array:
+    """A column, or a chunked one, with this value for NULL. Mostly none is NULL, and the call would only cost time."""
+    return column.fill_null(value) if column.null_count else column
+
+
 def numbers(column: pa.ChunkedArray) -> Numbers:
     """Whole numbers; times in microseconds."""
     values = column.cast(pa.int64()) if column.type != pa.int64() else column
-    return np.asarray((values.fill_null(NONE) if values.null_count else values).to_numpy(), np.int64)
+    return np.asarray(filled(values, NONE).to_numpy(), np.int64)
 
 
 def flags(column: pa.ChunkedArray) -> Flags:
     """False for NULL."""
-    return np.asarray((column.fill_null(False) if column.null_count else column).to_numpy(), np.bool_)
+    return np.asarray(filled(column, False).to_numpy(), np.bool_)
 
 
 def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.leftovers import NAME
 from schemas.tables.decoded_records import CLASSIC_MEMBER
+from udfs.arrays.nullable import filled
 
 PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
 WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
@@ -153,6 +154,11 @@ def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | N
     )
 
 
+# The first row and the number of rows; else each row.
+Places = tuple[int, int] | np.ndarray
+NOWHERE = (0, 0)
+
+
 @dataclass
 class Opened:
     """Footers of files, each read once. The files are not kept open: there may be a thousand per process. Small row
@@ -162,6 +168,8 @@ class Opened:
     kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
     known_bounds: dict[Place, list[GroupBounds]] = field(default_factory=dict)
     kept_bytes: int = 0
+    # For row groups that offsets partitions share: where the rows of each are.
+    places: dict[tuple[Place, int, str, str | None], Mapping[int, Places]] = field(default_factory=dict)
 
     def footer(self, path: Place) -> pq.FileMetaData:
         if path not in self.footers:
@@ -178,17 +186,12 @@ class Opened:
         if not piece.is_mixed:
             return self.row_group(piece, columns).select(list(columns))
         rows = self.shared_row_group(piece, columns)
-        mask = pc.and_(
-            pc.equal(rows.column("cluster"), wanted.cluster), pc.equal(rows.column(PARTITION), wanted.partition)
-        )
-        if wanted.after_run is not None:
-            mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+        key = (piece.path, piece.group, wanted.cluster, wanted.after_run)
+        if key not in self.places:
+            self.places[key] = places_by_partition(rows, wanted)
+        places = self.places[key].get(wanted.partition, NOWHERE)
         chosen = rows.select(list(columns))
-        places = np.flatnonzero(mask.fill_null(False).to_numpy())
-        if len(places) and places[-1] - places[0] + 1 == len(places):
-            # A task writes one offsets partition after the other, so nothing need be copied.
-            return chosen.slice(places[0], len(places))
-        return chosen.take(places)
+        return chosen.slice(*places) if isinstance(places, tuple) else chosen.take(places)
 
     def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
@@ -210,6 +213,22 @@ class Opened:
         while self.kept_bytes > MOST_KEPT_BYTES:
             self.kept_bytes -= self.kept.pop(next(iter(self.kept))).nbytes
         return rows
+
+
+def places_by_partition(rows: pa.Table, wanted: Wanted) -> dict[int, Places]:
+    """Of the wanted cluster and runs. A task writes one offsets partition after the other, so rows of a partition
+    mostly follow each other, and nothing need be copied."""
+    mask = pc.equal(rows.column("cluster"), wanted.cluster)
+    if wanted.after_run is not None:
+        mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+    partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(PARTITION), -1).to_numpy(), -1)
+    order = np.argsort(partitions, kind="stable")
+    found, firsts = np.unique(partitions[order], return_index=True)
+    places: dict[int, Places] = {}
+    for partition, some in zip(found.tolist(), np.split(order, firsts[1:]), strict=True):
+        first, size = int(some[0]), len(some)
+        places[partition] = (first, size) if some[-1] - first + 1 == size else some
+    return places
 
 
 @dataclass
@@ -257,12 +276,12 @@ def offsets_of(rows: pa.Table) -> np.ndarray:
 
 def epochs_of(rows: pa.Table) -> np.ndarray:
     """NULL becomes -1."""
-    return np.asarray(rows.column(EPOCH).fill_null(-1).to_numpy())
+    return np.asarray(filled(rows.column(EPOCH), -1).to_numpy())
 
 
 def times_of(rows: pa.Table) -> np.ndarray:
     """Microseconds; NULL becomes the lowest number."""
-    return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
+    return np.asarray(filled(rows.column("record_time").cast(pa.int64()), LEAST).to_numpy())
 
 
 def ends_of_windows(row_groups: Sequence[RowGroup], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:

@@ -13,6 +13,7 @@ from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
 from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
+from udfs.arrays.nullable import filled
 
 EMPTY = np.empty(0, np.int64)
 MOST = int(np.iinfo(np.int64).max)
@@ -101,10 +102,10 @@ def ranks(column: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
         encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
         rank = pc.rank(encoded.dictionary).to_numpy().astype(np.int64) if len(encoded.dictionary) else EMPTY
-        codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        codes = filled(encoded.indices, 0).to_numpy(zero_copy_only=False)
         numbers = rank[codes] if len(rank) else np.zeros(len(column), np.int64)
     else:
-        numbers = column.cast(pa.int64()).fill_null(0).to_numpy()
+        numbers = filled(column.cast(pa.int64()), 0).to_numpy()
     if not column.null_count:
         return np.asarray(numbers)
     return np.where(column.is_null().to_numpy(), min(int(numbers.max(initial=0)), MOST - 1) + 1, numbers)
