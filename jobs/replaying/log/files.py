@@ -28,6 +28,10 @@ READ_AS = {
 }
 # Limit per task for row groups that partitions share.
 MOST_KEPT_BYTES = 32 << 20
+# Shared row groups up to this size, as Parquet counts it before compression, are read once, with all columns that any
+# pass reads.
+FEW_BYTES = 2 << 20
+READ_BY_NO_PASS = {"key_version", "record_bytes", "out_of_range"}
 # Of a window, as Parquet counts them before compression. A million rows of commits have fewer.
 MOST_WINDOW_BYTES = 64_000_000
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -166,6 +170,7 @@ class Opened:
 
     footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
     kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
+    known_columns: dict[Place, Sequence[str]] = field(default_factory=dict)
     known_bounds: dict[Place, list[GroupBounds]] = field(default_factory=dict)
     kept_bytes: int = 0
     # For row groups that offsets partitions share: where the rows of each are.
@@ -175,6 +180,12 @@ class Opened:
         if path not in self.footers:
             self.footers[path] = pq.read_metadata(parquet_source(path))
         return self.footers[path]
+
+    def read_columns(self, path: Place) -> Sequence[str]:
+        if path not in self.known_columns:
+            names = self.footer(path).schema.to_arrow_schema().names
+            self.known_columns[path] = [name for name in names if name not in READ_BY_NO_PASS]
+        return self.known_columns[path]
 
     def bounds(self, path: Place) -> list[GroupBounds]:
         """Each offsets partition asks for those of all files."""
@@ -202,6 +213,8 @@ class Opened:
             return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
 
     def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
+        if piece.num_bytes <= FEW_BYTES:
+            columns = self.read_columns(piece.path)
         key = (piece.path, piece.group, tuple(columns))
         rows = self.kept.pop(key, None)
         if rows is None:
