@@ -17,6 +17,11 @@ NO_NUMBER = pa.scalar(NONE)
 TIME = pa.timestamp("us", "UTC")
 
 
+def filled(column: pa.Array, value: Any) -> pa.Array:
+    """A column, or a chunked one, with this value for NULL. Mostly none is NULL, and the call would only cost time."""
+    return column.fill_null(value) if column.null_count else column
+
+
 def numbers(column: pa.ChunkedArray) -> Numbers:
     """Whole numbers; times in microseconds. Most columns are so short that a cast would take longer than all else."""
     values = one_array(column)
@@ -35,7 +40,7 @@ def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def flags(column: pa.ChunkedArray) -> Flags:
     """False for NULL."""
-    return np.asarray((column.fill_null(False) if column.null_count else column).to_numpy(), np.bool_)
+    return np.asarray(filled(column, False).to_numpy(), np.bool_)
 
 
 def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:
@@ -53,6 +58,13 @@ def known_integers(values: Numbers | Codes, is_known: Flags) -> pa.Array:
     bits = pa.py_buffer(np.packbits(is_known, bitorder="little"))
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def known_or_none(values: Numbers, is_known: Flags) -> list[int | None]:
+    objects = values.astype(object)
+    objects[~is_known] = None
+    known: list[int | None] = objects.tolist()
+    return known
 
 
 def times(values: Numbers) -> pa.Array:

@@ -123,16 +123,19 @@ class OffsetReplay:
         asked.count = int(window.counts[N.asked])
         window.keep_pending(states)
         ended = window.ended_by_key(states)
-        self.ended.append(ended_rows(states, window.rows(window.made.alive, N.alive)))
-        found = {
-            OFFSET_HISTORY.name: closed_rows(states, ended, endings(states, ended, self.facts)),
-            TRANSACTIONS.name: transaction_rows(
-                states,
-                window.rows(window.made.transactions, N.transactions),
-                window.rows(window.made.members, N.members),
-            ),
-            REPLAY_ANOMALIES.name: self.anomalies(window),
-        }
+        alive = window.rows(window.made.alive, N.alive)
+        transactions = window.rows(window.made.transactions, N.transactions)
+        # Tables without rows are not made: in a short log they would take most of the time.
+        found = dict(NO_ROWS)
+        if len(alive):
+            self.ended.append(ended_rows(states, alive))
+        if ended.shape[1]:
+            found[OFFSET_HISTORY.name] = closed_rows(states, ended, endings(states, ended, self.facts))
+        if len(transactions):
+            members = window.rows(window.made.members, N.members)
+            found[TRANSACTIONS.name] = transaction_rows(states, transactions, members)
+        if window.counts[N.steps] or window.counts[N.overruled]:
+            found[REPLAY_ANOMALIES.name] = self.anomalies(window)
         states.forget_texts()
         return found
 

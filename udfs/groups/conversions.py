@@ -15,7 +15,8 @@ from udfs.groups.readers.recorded_lists import Partitions
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.group import Group
-from udfs.groups.states.modern import Base, Modern, Placed, Start
+from udfs.groups.states.holders import Holders
+from udfs.groups.states.modern import NOTHING, Base, Modern, Placed, Start
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 ENDS = (StateEnd.CONVERTED, LeaveKind.CONVERTED, OwnershipEnd.CONVERTED)
@@ -64,6 +65,7 @@ def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Reco
         if member_id not in now.operation.departed:
             release_shown(ledger, at, member_id, shown.get(member_id, {}), OwnershipEnd.CONVERTED)
             ledger.leave(at, member_id, LeaveKind.CONVERTED, now.epoch)
+    now.holders = Holders.of(ledger.stretches())
     for member_id, member in (now.members | now.operation.departed).items():
         member.shown = shown.get(member_id, {})
     take_over_copy(group, now, operation)
@@ -142,42 +144,34 @@ def kind_of(before: Modern, member_id: str, at: Moment) -> LeaveKind:
 
 def keep_assigned(ledger: Ledger, at: Moment, member_id: str, own: Placed, assigned: frozenset[int]) -> None:
     for (phase, role), tps in own.items():
-        for tp in tps:
-            if tp not in assigned:
-                ledger.release(at, tp, member_id, OwnershipEnd.CONVERTED, role=role)
-            elif phase != OwnershipPhase.ASSIGNED:
-                ledger.release(at, tp, member_id, OwnershipEnd.PHASE_CHANGED, role=role)
+        ledger.release(at, tps - assigned, member_id, OwnershipEnd.CONVERTED, role=role)
+        if phase != OwnershipPhase.ASSIGNED:
+            ledger.release(at, tps & assigned, member_id, OwnershipEnd.PHASE_CHANGED, role=role)
 
 
 # -- both
 
 
 def names_of(ledger: Ledger, topics: TopicCodes) -> set[str]:
-    return {name for tp, _ in ledger.owners if (name := topics.name(tp)) is not None}
+    codes = {tp >> SHIFT for of in ledger.stretches() for tp in of.tp}
+    return {name for code in codes if (name := topics.topics[code][0]) is not None}
 
 
 def rekey(ledger: Ledger, topics: TopicCodes, codes: Mapping[str, int]) -> None:
     """Open ownership intervals continue under the topics' other codes, found by name."""
-    owners = list(ledger.owners.values())
-    ledger.owners = {}
-    for of_members in owners:
-        for owner in of_members.values():
-            code = codes.get(topics.name(owner.tp) or "")
-            if code is not None:
-                owner.tp = code << SHIFT | owner.tp & PARTITION_MASK
-            ledger.own(owner)
+    for of in ledger.stretches():
+        of.tp = frozenset(codes.get(topics.name(tp) or "", tp >> SHIFT) << SHIFT | tp & PARTITION_MASK for tp in of.tp)
 
 
 def shown_of(ledger: Ledger) -> dict[str, Placed]:
     """By member, what it owns."""
-    by_member: dict[str, dict[tuple[str, str | None], set[int]]] = {}
-    for of_members in ledger.owners.values():
-        for owner in of_members.values():
-            by_member.setdefault(owner.member_id, {}).setdefault((owner.phase, owner.role), set()).add(owner.tp)
-    return {each: {key: frozenset(tps) for key, tps in shown.items()} for each, shown in by_member.items()}
+    by_member: dict[str, Placed] = {}
+    for of in ledger.stretches():
+        placed, key = by_member.setdefault(of.member_id, {}), (of.phase, of.role)
+        placed[key] = placed.get(key, NOTHING) | of.tp
+    return by_member
 
 
 def release_shown(ledger: Ledger, at: Moment, member_id: str, shown: Placed, why: OwnershipEnd) -> None:
     for (_, role), tps in shown.items():
-        for tp in tps:
-            ledger.release(at, tp, member_id, why, role=role)
+        ledger.release(at, tps, member_id, why, role=role)

@@ -15,6 +15,7 @@ from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.group import Context, Group
+from udfs.groups.states.holders import Holders
 from udfs.groups.states.modern import Modern
 
 # By record type, for values and tombstones. It changes only the group's current state.
@@ -143,6 +144,8 @@ class Fold:
             now = read(plain["now"], topics)
         self.known[group_id] = known_of(plain)
         ledger = Ledger.from_plain(group_id, rows, plain["ledger"], topics)
+        if isinstance(now, Modern):
+            now.holders = Holders.of(ledger.stretches())
         return Group(
             group_id=group_id, context=self.context, ledger=ledger, time=plain["time"], seen=plain["seen"], now=now
         )
@@ -189,5 +192,4 @@ def settle(group: Group, before: Classic | Modern | None, operation: list[Record
             # Intervals that are converted end with the last record of the classic group, whether or not a run ended in
             # between.
             classic_groups.confirm(group, before)
-        group.ledger.spread()
         conversions.settle(group, before, operation, at)

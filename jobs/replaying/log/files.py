@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.leftovers import NAME
 from schemas.tables.decoded_records import CLASSIC_MEMBER
+from udfs.arrays.nullable import filled
 
 PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
 WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
@@ -28,6 +29,10 @@ READ_AS = {
 }
 # Limit per task for row groups that partitions share.
 MOST_KEPT_BYTES = 32 << 20
+# Shared row groups up to this size, as Parquet counts it before compression, are read once, with all columns that any
+# pass reads.
+FEW_BYTES = 2 << 20
+READ_BY_NO_PASS = {"key_version", "record_bytes", "out_of_range"}
 # Of a window, as Parquet counts them before compression. A million rows of commits have fewer.
 MOST_WINDOW_BYTES = 64_000_000
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -154,6 +159,11 @@ def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | N
     )
 
 
+# The first row and the number of rows; else each row.
+Places = tuple[int, int] | np.ndarray
+NOWHERE = (0, 0)
+
+
 @dataclass
 class Opened:
     """Footers of files, each read once. The files are not kept open: there may be a thousand per process. Small row
@@ -161,13 +171,22 @@ class Opened:
 
     footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
     kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
+    known_columns: dict[Place, Sequence[str]] = field(default_factory=dict)
     known_bounds: dict[Place, list[GroupBounds]] = field(default_factory=dict)
     kept_bytes: int = 0
+    # For row groups that offsets partitions share: where the rows of each are.
+    places: dict[tuple[Place, int, str, str | None], Mapping[int, Places]] = field(default_factory=dict)
 
     def footer(self, path: Place) -> pq.FileMetaData:
         if path not in self.footers:
             self.footers[path] = pq.read_metadata(parquet_source(path))
         return self.footers[path]
+
+    def read_columns(self, path: Place) -> Sequence[str]:
+        if path not in self.known_columns:
+            names = self.footer(path).schema.to_arrow_schema().names
+            self.known_columns[path] = [name for name in names if name not in READ_BY_NO_PASS]
+        return self.known_columns[path]
 
     def bounds(self, path: Place) -> list[GroupBounds]:
         """Each offsets partition asks for those of all files."""
@@ -179,17 +198,12 @@ class Opened:
         if not piece.is_mixed:
             return self.row_group(piece, columns).select(list(columns))
         rows = self.shared_row_group(piece, columns)
-        mask = pc.and_(
-            pc.equal(rows.column("cluster"), wanted.cluster), pc.equal(rows.column(PARTITION), wanted.partition)
-        )
-        if wanted.after_run is not None:
-            mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+        key = (piece.path, piece.group, wanted.cluster, wanted.after_run)
+        if key not in self.places:
+            self.places[key] = places_by_partition(rows, wanted)
+        places = self.places[key].get(wanted.partition, NOWHERE)
         chosen = rows.select(list(columns))
-        places = np.flatnonzero(mask.fill_null(False).to_numpy())
-        if len(places) and places[-1] - places[0] + 1 == len(places):
-            # A task writes one offsets partition after the other, so nothing need be copied.
-            return chosen.slice(places[0], len(places))
-        return chosen.take(places)
+        return chosen.slice(*places) if isinstance(places, tuple) else chosen.take(places)
 
     def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
@@ -200,6 +214,8 @@ class Opened:
             return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
 
     def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
+        if piece.num_bytes <= FEW_BYTES:
+            columns = self.read_columns(piece.path)
         return self.kept_rows((piece.path, piece.group, tuple(columns)), partial(self.row_group, piece, columns))
 
     def kept_rows(self, key: tuple[Place, int, tuple[str, ...]], read: Callable[[], pa.Table]) -> pa.Table:
@@ -214,6 +230,22 @@ class Opened:
         while self.kept_bytes > MOST_KEPT_BYTES:
             self.kept_bytes -= self.kept.pop(next(iter(self.kept))).nbytes
         return rows
+
+
+def places_by_partition(rows: pa.Table, wanted: Wanted) -> dict[int, Places]:
+    """Of the wanted cluster and runs. A task writes one offsets partition after the other, so rows of a partition
+    mostly follow each other, and nothing need be copied."""
+    mask = pc.equal(rows.column("cluster"), wanted.cluster)
+    if wanted.after_run is not None:
+        mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+    partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(PARTITION), -1).to_numpy(), -1)
+    order = np.argsort(partitions, kind="stable")
+    found, firsts = np.unique(partitions[order], return_index=True)
+    places: dict[int, Places] = {}
+    for partition, some in zip(found.tolist(), np.split(order, firsts[1:]), strict=True):
+        first, size = int(some[0]), len(some)
+        places[partition] = (first, size) if some[-1] - first + 1 == size else some
+    return places
 
 
 @dataclass
@@ -261,12 +293,12 @@ def offsets_of(rows: pa.Table) -> np.ndarray:
 
 def epochs_of(rows: pa.Table) -> np.ndarray:
     """NULL becomes -1."""
-    return np.asarray(rows.column(EPOCH).fill_null(-1).to_numpy())
+    return np.asarray(filled(rows.column(EPOCH), -1).to_numpy())
 
 
 def times_of(rows: pa.Table) -> np.ndarray:
     """Microseconds; NULL becomes the lowest number."""
-    return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
+    return np.asarray(filled(rows.column("record_time").cast(pa.int64()), LEAST).to_numpy())
 
 
 def ends_of_windows(row_groups: Sequence[RowGroup], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:

@@ -58,6 +58,8 @@ class CommitPass:
 
     def write(self, rows: Mapping[str, pa.Table]) -> None:
         for name, of_table in rows.items():
+            if not of_table.num_rows:
+                continue
             if name == TRANSACTIONS and self.slice.num_slices > 1:
                 self.transactions.append(of_table)
                 continue

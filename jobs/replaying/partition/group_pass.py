@@ -38,6 +38,7 @@ TABLES = {**WRITTEN, READING_ENDS.name: READING_ENDS}
 # Other rows are written earlier, once there are this many, each time starting a new order: the rows of one group must
 # not fill the memory.
 MOST_HELD_ROWS = 1 << 20
+FEW_ROWS = 1 << 12
 
 GROUP_TOMBSTONES = pa.schema([("group_id", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
 
@@ -99,7 +100,9 @@ class GroupPass:
             self.fold.take(in_order(ours, self.context.topics))
             if end in holes:
                 self.fold.hole(end, holes[end])
-            self.take_closed()
+            # Rows of a short log become tables once, at the end.
+            if self.context.rows.num_rows > FEW_ROWS:
+                self.take_closed()
             if self.write is not None:
                 self.closed.hand_on(self.write, MOST_HELD_ROWS)
         open_rows = RowsByTable()

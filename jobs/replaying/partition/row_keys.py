@@ -3,12 +3,14 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from udfs.arrays.nullable import filled
+
 BETWEEN = "\x00"
 
 
 def keys(rows: pa.Table, columns: tuple[str, ...]) -> pa.Array:
     """One text per row."""
-    texts = [rows.column(name).cast(pa.string()).fill_null("\x01") for name in columns]
+    texts = [filled(rows.column(name).cast(pa.string()), "\x01") for name in columns]
     joined = pc.binary_join_element_wise(*texts, BETWEEN)
     return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
 

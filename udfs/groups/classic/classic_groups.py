@@ -73,16 +73,13 @@ def adopt(group: Group, now: Classic, at: Moment, *, is_rebalancing: bool = Fals
         value=now.value,
     )
     round_ = new_round(group, None, now, record, at.time, True)
-    owned = {tp for tp, _ in group.ledger.owners}
-    group.ledger.gather()
+    owned = NOTHING.union(*[of.tp for of in group.ledger.stretches()])
     for member in now.value.members:
         if member.member_id not in group.ledger.members:
             members_and_state.join(round_, member, at.time, True)
         missing = (member.assigned or NOTHING) - owned
         if missing:
-            group.ledger.own_block(
-                owners.ownership_block(round_, missing, member.member_id, OwnershipPhase.ASSIGNED, True)
-            )
+            group.ledger.own(owners.ownership(round_, missing, member.member_id, OwnershipPhase.ASSIGNED, True))
             owned |= missing
     state = GroupState.STABLE if now.value.members else GroupState.EMPTY
     if is_rebalancing and now.value.members:

@@ -10,7 +10,7 @@ from udfs.groups.classic.conflicts import names_of, two_owners
 from udfs.groups.classic.handover import Handover, tell
 from udfs.groups.classic.reading_stops import reading_ends
 from udfs.groups.classic.rounds import Round, milliseconds
-from udfs.groups.history.intervals import Block, OwnerStretch
+from udfs.groups.history.intervals import OwnerStretch
 from udfs.groups.history.reading_ends import known_end
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
 from udfs.groups.states.classic import GROUP_TYPE, Classic
@@ -50,12 +50,12 @@ def stays_of(group: Group, before: Classic) -> list[tuple[str, Tps, Tps]]:
         # After a rebalance every member has what it was assigned.
         return [(each.member_id, each.assigned or NOTHING, before.revoking.get(each.member_id, NOTHING))
                 for each in before.value.members]  # fmt: skip
-    blocks = group.ledger.blocks.items()
-    return [(member_id, in_phase(of, ASSIGNED), in_phase(of, REVOKING)) for member_id, of in blocks]
+    owners = group.ledger.owners.items()
+    return [(member_id, in_phase(of, ASSIGNED), in_phase(of, REVOKING)) for member_id, of in owners]
 
 
-def in_phase(blocks: list[Block], phase: OwnershipPhase) -> Tps:
-    return NOTHING.union(*[of.tp for of in blocks if of.phase == phase])
+def in_phase(stretches: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
+    return NOTHING.union(*[of.tp for of in stretches if of.phase == phase])
 
 
 def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps) -> None:
@@ -98,7 +98,7 @@ def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> N
     tell(round_, done, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
     done.num_returned += len(tps)
     done.restored.add(member_id)
-    round_.group.ledger.release_block(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
+    round_.group.ledger.release(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
 
 
 def end_stays(
@@ -127,11 +127,11 @@ def end_stays(
         round_.now.idle.update(dict.fromkeys(nobody, stop))
     if new_id != old_id:
         why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
-        ledger.release_block(at, tps, old_id, why, stop, is_exact=False)
+        ledger.release(at, tps, old_id, why, stop, is_exact=False)
         return
     mine = nobody | (tps & member.assigned if member is not None and member.assigned else NOTHING)
-    ledger.release_block(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False)
-    ledger.release_block(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
+    ledger.release(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False)
+    ledger.release(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
 
 
 def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None) -> Iterable[tuple[ClassicMember, Tps]]:
@@ -156,8 +156,8 @@ def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPha
     """Continues ownership without a stop, under another member id or in another phase."""
     if tps:
         why = OwnershipEnd.PHASE_CHANGED if old_id == new_id else OwnershipEnd.STATIC_REPLACED
-        round_.group.ledger.release_block(round_.at, tps, old_id, why)
-        round_.group.ledger.own_block(ownership_block(round_, tps, new_id, phase, True))
+        round_.group.ledger.release(round_.at, tps, old_id, why)
+        round_.group.ledger.own(ownership(round_, tps, new_id, phase, True))
 
 
 def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
@@ -185,12 +185,12 @@ def claim_without_stay(round_: Round, done: Handover) -> None:
     if not missing:
         return
     ledger, now = round_.group.ledger, round_.now
-    missing = missing.difference(*[of.tp for blocks in ledger.blocks.values() for of in blocks])
+    missing = missing.difference(*[of.tp for of in ledger.stretches()])
     for member in now.value.members if missing else ():
         tps = (member.claimed or NOTHING) & missing
         if not tps:
             continue
-        ledger.own_block(ownership_block(round_, tps, member.member_id, REVOKING, False))
+        ledger.own(ownership(round_, tps, member.member_id, REVOKING, False))
         forget(now.idle, tps)
         now.revoking[member.member_id] = now.revoking.get(member.member_id, NOTHING) | tps
         tell_withheld(round_, done, tps, member.member_id)
@@ -222,10 +222,10 @@ def forget(idle: dict[int, int | None], tps: Tps) -> None:
 
 
 def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:
-    round_.group.ledger.own_block(ownership_block(round_, tps, member_id, ASSIGNED, is_exact))
+    round_.group.ledger.own(ownership(round_, tps, member_id, ASSIGNED, is_exact))
 
 
-def ownership_block(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> Block:
+def ownership(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> OwnerStretch:
     offset, time = round_.at
     generation = round_.now.value.generation
     return OwnerStretch(
@@ -251,8 +251,8 @@ def swap(round_: Round) -> None:
             if revoking:
                 round_.now.revoking[old_id] = revoking
             continue
-        ledger.release_block(round_.at, held | revoking, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact)
+        ledger.release(round_.at, held | revoking, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact)
         # What it was asked to give up ended with its process.
         round_.now.idle.update(dict.fromkeys(revoking, round_.at.time))
         if held:
-            ledger.own_block(ownership_block(round_, held, new_id, ASSIGNED, round_.is_exact))
+            ledger.own(ownership(round_, held, new_id, ASSIGNED, round_.is_exact))

@@ -16,7 +16,7 @@ from udfs.groups.history.reading_ends import (
     session_expired,
     timeouts_of_record,
 )
-from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
+from udfs.groups.readers.classic_records import ClassicMember, Tps
 
 # Partitions, and when their owner stopped reading them.
 Ends = Sequence[tuple[Tps, ReadingEnd | None]]
@@ -27,28 +27,13 @@ def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: 
     old = round_.members_before.get(old_id)
     if old is None:
         return [(tps, known_end(round_.stop))]
-    begun = by_beginning(round_, old_id, tps)
+    begun = round_.group.ledger.by_beginning(tps, old_id)
     if member is not None:
         timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
         return [(some, given_up(round_.stop, timeouts, since)) for since, some in begun.items()]
     kind, _ = causes.leave_kind(round_, old)
     timeouts = timeouts_of_gone(round_, old)
     return [(some, end_of_gone(round_, kind, timeouts, since)) for since, some in begun.items()]
-
-
-def by_beginning(round_: Round, member_id: str, tps: Tps) -> dict[int | None, Tps]:
-    """Partitions by the time when the member got them, or was asked to give them up. Reading cannot have ended before.
-    None: unknown."""
-    by_time: dict[int | None, Tps] = {}
-    left = tps
-    for of in round_.group.ledger.blocks.get(member_id, ()):
-        mine = tps if of.tp is tps else left & of.tp
-        if mine:
-            by_time[of.from_time] = by_time.get(of.from_time, NOTHING) | mine
-            left = NOTHING if mine is tps else left - mine
-    if left:
-        by_time[None] = by_time.get(None, NOTHING) | left
-    return by_time
 
 
 def end_of_gone(round_: Round, kind: LeaveKind, of: Timeouts, since: int | None) -> ReadingEnd | None:

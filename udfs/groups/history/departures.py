@@ -54,7 +54,12 @@ SCHEMA = pa.schema(
 )
 
 
+NONE_LEFT = SCHEMA.empty_table()
+
+
 def departures_table(departures: Sequence[Departure]) -> pa.Table:
+    if not departures:
+        return NONE_LEFT
     return pa.table({name: [getattr(each, name) for each in departures] for name in Departure._fields}, SCHEMA)
 
 

@@ -1,7 +1,7 @@
 """Open intervals of a group: a state, a stay of a member, ownership of partitions. And the rows that they become."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from schemas.tables.history import GROUP_STATE_INTERVALS, MEMBERSHIP_INTERVALS, OWNERSHIP_INTERVALS
 from schemas.words.history import Confidence, LeaveKind, OwnershipEnd, StateEnd
@@ -43,23 +43,18 @@ class MemberStretch(OpenInterval):
     away_since_time: int | None = None
 
 
-# One partition. In classic groups a frozenset of them, since there they mostly change owners together.
-Owned = TypeVar("Owned", int, frozenset[int])
-
-
 @dataclass(slots=True)
-class OwnerStretch(OpenInterval, Generic[Owned]):
+class OwnerStretch(OpenInterval):
+    """Of partitions that the member got together. They mostly change owners together."""
+
     group_type: str
-    tp: Owned
+    tp: frozenset[int]
     member_id: str
     generation_or_epoch: int | None
     phase: str
     role: str | None = None
     subtopology_id: str | None = None
 
-
-Partition = OwnerStretch[int]
-Block = OwnerStretch[frozenset[int]]
 
 # The fields of an interval, and their values.
 INTERVAL = (
@@ -129,7 +124,7 @@ OWNER = row_fields(
 
 
 def owner_row(
-    group_id: str, of: Partition | Block, member: MemberStretch | None, to_time: int | None, to_offset: int | None,
+    group_id: str, of: OwnerStretch, member: MemberStretch | None, to_time: int | None, to_offset: int | None,
     is_exact: bool, why: OwnershipEnd | None,
 ) -> Row:  # fmt: skip
     client = NO_CLIENT if member is None else (member.group_instance_id, member.client_id, member.client_host)

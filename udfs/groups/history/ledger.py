@@ -3,7 +3,6 @@ types differ in how they record events; the consequences are written only here."
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
@@ -11,13 +10,12 @@ from schemas.words.history import (
     Confidence,
     LeaveKind,
     OwnershipEnd,
+    OwnershipPhase,
     StateEnd,
 )
 from udfs.groups.history.intervals import (
-    Block,
     MemberStretch,
     OwnerStretch,
-    Partition,
     StateStretch,
     member_row,
     owner_row,
@@ -31,18 +29,17 @@ from udfs.topics.partition_codes import TopicCodes
 FIELDS: "dict[type[Any], attrgetter[tuple[Any, ...]]]" = {
     of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)
 }
+TP = list(OwnerStretch.__dataclass_fields__).index("tp")
+NOTHING: frozenset[int] = frozenset()
 
 
-def values_of(of: StateStretch | MemberStretch | Partition | Block) -> list[Any]:
+def values_of(of: StateStretch | MemberStretch | OwnerStretch) -> list[Any]:
     return list(FIELDS[type(of)](of))
 
 
-TP = list(OwnerStretch.__dataclass_fields__).index("tp")
-
-
-def with_tp(of: Partition | Block, tp: Any) -> list[Any]:
+def plain_owner(of: OwnerStretch, topics: TopicCodes) -> list[Any]:
     values = values_of(of)
-    values[TP] = tp
+    values[TP] = topics.plain(of.tp)
     return values
 
 
@@ -52,10 +49,8 @@ class Ledger:
     rows: RowsByTable
     state: StateStretch | None = None
     members: dict[str, MemberStretch] = field(default_factory=dict)
-    # By partition and role, then by member. There is one member, except in share groups and in anomalies.
-    owners: dict[tuple[int, str | None], dict[str, Partition]] = field(default_factory=dict)
-    # For classic groups instead: by member, its blocks.
-    blocks: dict[str, list[Block]] = field(default_factory=dict)
+    # By member, the intervals of what it owns.
+    owners: dict[str, list[OwnerStretch]] = field(default_factory=dict)
 
     # -- states
 
@@ -96,92 +91,62 @@ class Ledger:
 
     # -- owners
 
-    def own(self, new: Partition) -> None:
-        """The member owns the partition from now on. The caller releases the previous owner."""
-        key = (new.tp, new.role)
-        of_members = self.owners.get(key)
-        if of_members is None:
-            self.owners[key] = {new.member_id: new}
-        else:
-            of_members[new.member_id] = new
+    def own(self, new: OwnerStretch) -> None:
+        """The member owns these partitions from now on. The caller releases the previous owner."""
+        self.owners.setdefault(new.member_id, []).append(new)
 
     def release(
-        self, at: Moment, tp: int, member_id: str, why: OwnershipEnd, *, role: str | None = None,
-        until: int | None = None, is_exact: bool = True,
-    ) -> None:  # fmt: skip
-        of_members = self.owners.get((tp, role), {})
-        of = of_members.pop(member_id, None)
-        if not of_members:
-            self.owners.pop((tp, role), None)
-        if of is not None:
-            time = at.time if until is None else until
-            member = self.members.get(member_id)
-            self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why))
-
-    def own_block(self, new: Block) -> None:
-        self.blocks.setdefault(new.member_id, []).append(new)
-
-    def release_block(
         self, at: Moment, tps: frozenset[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
-        is_exact: bool = True,
+        role: str | None = None, is_exact: bool = True,
     ) -> None:  # fmt: skip
-        """The member no longer owns these. The rest of a block continues."""
+        """The member no longer owns these. The rest of an interval continues."""
         if not tps:
             return
         time = at.time if until is None else until
         left, member = [], self.members.get(member_id)
-        for of in self.blocks.pop(member_id, ()):
-            whole: frozenset[int] = of.tp
-            of.tp = whole if whole is tps else whole & tps
-            if of.tp:
+        for of in self.owners.pop(member_id, ()):
+            whole = of.tp
+            ended = NOTHING if of.role != role else whole if whole is tps else whole & tps
+            if ended:
+                of.tp = ended
                 self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why))
-            if of.tp is whole:
-                continue
-            of.tp = whole - of.tp
+                of.tp = NOTHING if ended is whole else whole - ended
             if of.tp:
                 left.append(of)
         if left:
-            self.blocks[member_id] = left
+            self.owners[member_id] = left
 
-    def spread(self) -> None:
-        """Splits blocks, for groups whose members change one by one."""
-        for blocks in self.blocks.values():
-            for of in blocks:
-                for tp in of.tp:
-                    self.own(OwnerStretch(*with_tp(of, tp)))
-        self.blocks = {}
+    def by_beginning(
+        self, tps: frozenset[int], member_id: str, role: str | None = None
+    ) -> dict[int | None, frozenset[int]]:
+        """Partitions by the time since which the member has owned them, or was asked to give them up. Reading cannot
+        have ended before. None: unknown, or the member was away."""
+        by_time: dict[int | None, frozenset[int]] = {}
+        left = tps
+        for of in self.owners.get(member_id, ()):
+            mine = NOTHING if of.role != role else tps if of.tp is tps else left & of.tp
+            if mine:
+                since = None if of.phase == OwnershipPhase.HELD else of.from_time
+                by_time[since] = by_time.get(since, NOTHING) | mine
+                left = NOTHING if mine is tps else left - mine
+        if left:
+            by_time[None] = by_time.get(None, NOTHING) | left
+        return by_time
 
-    def gather(self) -> None:
-        """The inverse of `spread`."""
-        tps_of: dict[tuple[Any, ...], set[int]] = {}
-        for of_members in self.owners.values():
-            for each in of_members.values():
-                tps_of.setdefault(tuple(with_tp(each, None)), set()).add(each.tp)
-        self.owners = {}
-        for values, tps in tps_of.items():
-            of: Block = OwnerStretch(*values)
-            of.tp = frozenset(tps)
-            self.own_block(of)
-
-    def stretches(self) -> Iterator[Partition | Block]:
+    def stretches(self) -> Iterator[OwnerStretch]:
         """All intervals of ownership."""
-        for of_members in self.owners.values():
-            yield from of_members.values()
-        for blocks in self.blocks.values():
-            yield from blocks
+        for of_member in self.owners.values():
+            yield from of_member
 
     # -- all of it
 
     def end_all(self, at: Moment, state: StateEnd, member: LeaveKind, owner: OwnershipEnd, *, is_exact: bool = True,
                 generation: int | None = None) -> None:  # fmt: skip
         """The group was deleted, or nothing more is known of it."""
-        for (tp, role), of_members in list(self.owners.items()):
-            for member_id in list(of_members):
-                self.release(at, tp, member_id, owner, role=role, is_exact=is_exact)
         for of in self.stretches():
             row = owner_row(self.group_id, of, self.members.get(of.member_id), at.time, at.offset, is_exact, owner)
             self.rows.add(row)
-        self.blocks = {}
+        self.owners = {}
         for member_id in list(self.members):
             self.leave(at, member_id, member, generation, is_exact=is_exact)
         self.end_state(at, state, is_exact=is_exact)
@@ -197,17 +162,10 @@ class Ledger:
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
         """In the form for JSON: values without names, since a state is stored for each group."""
-        of_partitions = [of for of_members in self.owners.values() for of in of_members.values()]
-        of_blocks = [of for blocks in self.blocks.values() for of in blocks]
         return {
             "state": None if self.state is None else values_of(self.state),
             "members": [values_of(member) for member in self.members.values()],
-            "owners": [
-                [*values[:TP], topics.plain(of.tp for of in some), *values[TP + 1 :]]
-                # Partitions that a member got at once differ in nothing else.
-                for values, some in groupby(of_partitions, key=lambda of: with_tp(of, None))
-            ],
-            "blocks": [with_tp(of, topics.plain(of.tp)) for of in of_blocks],
+            "owners": [plain_owner(of, topics) for of in self.stretches()],
         }
 
     @classmethod
@@ -216,10 +174,8 @@ class Ledger:
         ledger.state = None if plain["state"] is None else StateStretch(*plain["state"])
         for member in plain["members"]:
             ledger.join(MemberStretch(*member))
-        for owner in plain["owners"]:
-            for tp in topics.numbers_of(owner[TP]):
-                ledger.own(OwnerStretch(*[*owner[:TP], tp, *owner[TP + 1 :]]))
-        for block in plain["blocks"]:
-            block[TP] = topics.from_plain(block[TP])
-            ledger.own_block(OwnerStretch(*block))
+        # Older releases stored the intervals of classic groups apart.
+        for owner in [*plain["owners"], *plain.get("blocks", ())]:
+            owner[TP] = topics.from_plain(owner[TP])
+            ledger.own(OwnerStretch(*owner))
         return ledger

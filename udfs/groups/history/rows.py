@@ -74,6 +74,10 @@ class RowsByTable:
     def add(self, row: Row) -> None:
         self.of[row[0].table].append(row)
 
+    @property
+    def num_rows(self) -> int:
+        return sum(map(len, self.of.values()))
+
 
 def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: str, partition: int) -> pa.Table:
     schema = table_schema(table)

@@ -33,11 +33,16 @@ SCHEMA = pa.schema(
 )
 
 
+NONE_UNCLEAR = SCHEMA.empty_table()
+
+
 def is_unclear(changes: Iterable[Change]) -> bool:
     return any(each.gone is not None for each in changes)
 
 
 def unclear_details_table(details: Sequence[UnclearDetail]) -> pa.Table:
+    if not details:
+        return NONE_UNCLEAR
     rows = [each._replace(changes=json.dumps(each.changes))._asdict() for each in details]  # type: ignore[arg-type]
     return pa.Table.from_pylist(rows, SCHEMA)
 

@@ -7,11 +7,11 @@ from schemas.words.records import GroupType
 from udfs.groups.history.departures import modern_departure
 from udfs.groups.history.intervals import MemberStretch
 from udfs.groups.modern.moves import milliseconds
-from udfs.groups.modern.owners import member_timeouts, release_all
+from udfs.groups.modern.owners import by_role, member_timeouts, release_all
 from udfs.groups.readers.modern_values import UNREVOKED
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
-from udfs.groups.states.modern import AWAY, GONE, Member, Modern, Place, Standing
+from udfs.groups.states.modern import AWAY, GONE, NOTHING, Member, Modern, Standing, TpsByRole
 
 # A coordinator's timers may fire a little late, but never early, apart from steps of its clock.
 EARLY_MS = 100
@@ -35,23 +35,24 @@ def replaced_members(group: Group, now: Modern) -> dict[str, str]:
     }
 
 
-def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> frozenset[Place]:
+def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> TpsByRole:
     """Handles members that left. Returns what static members had that came back under other member ids."""
-    inherited: set[Place] = set()
+    inherited: TpsByRole = {}
     for member_id, member in now.operation.departed.items():
         if member_id in now.members or member_id not in group.ledger.members:
             continue
         is_exact = now.operation.touched.get(member_id, False)
         kind = LeaveKind.STATIC_REPLACED if member_id in replaced else leave_kind(member, is_exact, at)
         if member_id in replaced:
-            inherited.update((tp, role) for (_, role), tps in member.shown.items() for tp in tps)
+            for role, tps in by_role(member.shown).items():
+                inherited[role] = inherited.get(role, NOTHING) | tps
         release_all(group, now, member_id, member, kind, is_exact, at)
         if commits_may_tell(now, kind):
             note_departure(group, now, member_id, member, at)
         is_likely = kind in (LeaveKind.STATIC_EXPIRED_LIKELY, LeaveKind.REBALANCE_TIMEOUT_LIKELY)
         confidence = Confidence.LIKELY if is_likely else Confidence.CERTAIN
         group.ledger.leave(at, member_id, kind, now.epoch, is_exact=is_exact, confidence=confidence)
-    return frozenset(inherited)
+    return inherited
 
 
 def commits_may_tell(now: Modern, kind: LeaveKind) -> bool:

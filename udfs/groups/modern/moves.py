@@ -1,5 +1,7 @@
 """Which partitions changed owners or stopped under which target assignment, and how long they were unowned."""
 
+from collections.abc import Iterable
+
 from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import Confidence, MoveKind, RebalanceOutcome, TaskRole
@@ -7,89 +9,118 @@ from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
 from udfs.groups.history.rows import Row, RowsByTable, row_fields
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
-from udfs.groups.states.modern import Modern, Place, Rebalance, Stop
+from udfs.groups.states.modern import Modern, Place, Rebalance, Stop, Tps
 
 # Rebalances of streams groups count only active tasks: the other roles stop nothing.
 COUNTED_ROLES = (None, TaskRole.ACTIVE)
 
 
 def stop_reading(
-    group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
+    now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
 ) -> None:
-    """The member lost the partition, which is now unread unless other members own it too."""
-    if place not in group.ledger.owners:
-        assignment_offset = None if by is None else by.assignment_offset
-        now.stops[place] = Stop(
-            member_id=member_id,
-            time=at.time,
-            offset=at.offset,
-            assignment_offset=assignment_offset,
-            is_reported=False,
-            end=end,
-        )
+    """The member lost the partitions, which are now unread unless other members own them too."""
+    stop = Stop(
+        member_id=member_id,
+        time=at.time,
+        offset=at.offset,
+        assignment_offset=None if by is None else by.assignment_offset,
+        is_reported=False,
+        end=end,
+    )
+    set_stop(now, role, now.holders.unheld(role, tps), stop)
 
 
-def gain(group: Group, now: Modern, place: Place, member_id: str, at: Moment) -> None:
-    stop = now.stops.pop(place, None)
+def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment) -> None:
+    taken = [((tp, role), now.stops.pop((tp, role), None)) for tp in tps] if now.stops else []
     if now.assignment_offset is None:
         return
-    if stop is None:
-        kind, before, idle, first, end = MoveKind.ASSIGNED, None, None, at.offset, None
-    else:
+    fresh = tps if not taken else frozenset(tp for (tp, _), stop in taken if stop is None)
+    if fresh:
+        tell(group, now, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, at.offset, None)
+    for _, some, stop in together((place, stop) for place, stop in taken if stop is not None):
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
-        before, idle, first = stop.member_id, milliseconds(stop.time, at.time), stop.offset
+        idle = milliseconds(stop.time, at.time)
         # The time before the stop was counted where the stop was reported.
         end = known_end(stop.time) if stop.is_reported else stop.end
-    group.context.rows.add(row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first))
-    is_counted = now.rebalance is not None and place[1] in COUNTED_ROLES
-    group.context.rows.add(ending(place, end, is_counted))
-    if now.rebalance is not None and is_counted:
-        now.rebalance.num_moved += kind == MoveKind.MOVED
-        now.rebalance.num_returned += kind == MoveKind.RETURNED
-        now.rebalance.stopped_ms += idle or 0
+        tell(group, now, role, some, kind, stop.member_id, member_id, at, idle, stop.offset, end)
+        if now.rebalance is not None and role in COUNTED_ROLES:
+            now.rebalance.num_moved += len(some) if kind == MoveKind.MOVED else 0
+            now.rebalance.num_returned += len(some) if kind == MoveKind.RETURNED else 0
+            now.rebalance.stopped_ms += (idle or 0) * len(some)
+
+
+def tell(
+    group: Group, now: Modern, role: str | None, tps: Tps, kind: MoveKind, before: str | None, after: str | None,
+    at: Moment, idle_ms: int | None, first_offset: int, end: ReadingEnd | None,
+) -> None:  # fmt: skip
+    assert now.assignment_offset is not None
+    rows, is_counted = group.context.rows, now.rebalance is not None and role in COUNTED_ROLES
+    rows.add(row(group, now, now.assignment_offset, role, tps, kind, before, after, at, idle_ms, first_offset))
+    rows.add(ending(role, tps, end, is_counted))
+
+
+def together(stops: Iterable[tuple[Place, Stop]]) -> list[tuple[str | None, Tps, Stop]]:
+    """Partitions of one role that stopped together."""
+    of: dict[tuple[str | None, int], tuple[Stop, list[int]]] = {}
+    for (tp, role), stop in stops:
+        # Each stop of several partitions is one object, faster to compare than its fields.
+        of.setdefault((role, id(stop)), (stop, []))[1].append(tp)
+    return [(role, frozenset(tps), stop) for (role, _), (stop, tps) in of.items()]
 
 
 def claim_stops(now: Modern, assignment_offset: int) -> None:
     """The new assignment takes over the partitions that members left behind."""
-    for place, stop in now.stops.items():
-        if stop.assignment_offset is None:
-            now.stops[place] = stop._replace(assignment_offset=assignment_offset)
+    unclaimed = [(place, stop) for place, stop in now.stops.items() if stop.assignment_offset is None]
+    for role, tps, stop in together(unclaimed):
+        set_stop(now, role, tps, stop._replace(assignment_offset=assignment_offset))
+
+
+def set_stop(now: Modern, role: str | None, tps: Tps, stop: Stop) -> None:
+    for tp in tps:
+        now.stops[tp, role] = stop
 
 
 def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome) -> None:
     """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
     first, that one may still assign them."""
-    for place, stop in list(now.stops.items()):
-        if stop.assignment_offset != of.assignment_offset or stop.is_reported:
-            continue
-        group.context.rows.add(revoked_row(group, now, of.assignment_offset, place, stop, False))
-        group.context.rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
-        of.num_unowned += place[1] in COUNTED_ROLES
+    for role, tps, stop in together(unreported(now, of)):
+        tell_stop(group, now, of, group.context.rows, role, tps, stop, is_open=False)
+        of.num_unowned += len(tps) if role in COUNTED_ROLES else 0
         if outcome == RebalanceOutcome.SUPERSEDED:
-            now.stops[place] = stop._replace(is_reported=True)
+            set_stop(now, role, tps, stop._replace(is_reported=True))
         else:
-            del now.stops[place]
+            for tp in tps:
+                del now.stops[tp, role]
 
 
 def report_open_stops(group: Group, now: Modern, of: Rebalance, rows: RowsByTable) -> int:
     """Rows of partitions that are stopped now. Returns how many."""
-    stops = [
+    number = 0
+    for role, tps, stop in together(unreported(now, of)):
+        tell_stop(group, now, of, rows, role, tps, stop, is_open=True)
+        number += len(tps) if role in COUNTED_ROLES else 0
+    return number
+
+
+def unreported(now: Modern, of: Rebalance) -> list[tuple[Place, Stop]]:
+    return [
         (place, stop)
         for place, stop in now.stops.items()
         if stop.assignment_offset == of.assignment_offset and not stop.is_reported
     ]
-    for place, stop in stops:
-        rows.add(revoked_row(group, now, of.assignment_offset, place, stop, True))
-        rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
-    return sum(role in COUNTED_ROLES for (_, role), _ in stops)
 
 
-def revoked_row(group: Group, now: Modern, assignment_offset: int, place: Place, stop: Stop, is_open: bool) -> Row:
+def tell_stop(
+    group: Group, now: Modern, of: Rebalance, rows: RowsByTable, role: str | None, tps: Tps, stop: Stop, *,
+    is_open: bool,
+) -> None:  # fmt: skip
     at = Moment(stop.offset, stop.time)
-    return row(
-        group, now, assignment_offset, place, MoveKind.REVOKED, stop.member_id, None, at, None, stop.offset,
+    revoked = row(
+        group, now, of.assignment_offset, role, tps, MoveKind.REVOKED, stop.member_id, None, at, None, stop.offset,
         is_open=is_open,
     )  # fmt: skip
+    rows.add(revoked)
+    rows.add(ending(role, tps, stop.end, role in COUNTED_ROLES))
 
 
 MOVE = row_fields(
@@ -101,14 +132,13 @@ MOVE = row_fields(
 
 
 def row(
-    group: Group, now: Modern, assignment_offset: int, place: Place, kind: MoveKind, before: str | None,
+    group: Group, now: Modern, assignment_offset: int, role: str | None, tps: Tps, kind: MoveKind, before: str | None,
     after: str | None, at: Moment, idle_ms: int | None, first_offset: int, *, is_open: bool = False,
 ) -> Row:  # fmt: skip
-    tp, role = place
     # The gap between commits and the unread time are added when commits are linked.
     return (
         MOVE,
-        group.group_id, now.group_type, assignment_offset, tp, is_open, kind, before, after,
+        group.group_id, now.group_type, assignment_offset, tps, is_open, kind, before, after,
         at.offset, at.time, role, idle_ms, None, None, None,
         None, first_offset, at.offset, Confidence.CERTAIN,
     )  # fmt: skip
@@ -117,10 +147,9 @@ def row(
 ENDING = row_fields(READING_ENDS, "tp", *ReadingEnd._fields, "is_counted")
 
 
-def ending(place: Place, end: ReadingEnd | None, is_counted: bool) -> Row:
+def ending(role: str | None, tps: Tps, end: ReadingEnd | None, is_counted: bool) -> Row:
     """The reading end for a row of a move. Standby and warmup tasks do not count."""
-    tp, role = place
-    return (ENDING, tp, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
+    return (ENDING, tps, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
 
 
 def milliseconds(from_time: int | None, to_time: int | None) -> int | None:

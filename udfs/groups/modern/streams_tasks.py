@@ -19,9 +19,18 @@ def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes) -
     )
 
 
-def subtopology_of(tp: int, topology: Topology | None, topics: TopicCodes) -> str | None:
-    """Each topic is read by one subtopology."""
+def by_subtopology(
+    tps: frozenset[int], topology: Topology | None, topics: TopicCodes
+) -> dict[str | None, frozenset[int]]:
     if topology is None:
-        return None
+        return {None: tps}
+    found: dict[str | None, set[int]] = {}
+    for tp in tps:
+        found.setdefault(subtopology_of(tp, topology, topics), set()).add(tp)
+    return {subtopology: frozenset(some) for subtopology, some in found.items()}
+
+
+def subtopology_of(tp: int, topology: Topology, topics: TopicCodes) -> str | None:
+    """Each topic is read by one subtopology."""
     name = topics.name(tp)
     return next((each for each, sources in topology.sources.items() if name in sources), None)

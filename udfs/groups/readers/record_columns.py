@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from udfs.arrays.nullable import filled
 from udfs.rows.typed_arrays import bounds_of
 
 # For archives without batch information: then records with the same time are one operation.
@@ -74,7 +75,7 @@ def micros(column: pa.ChunkedArray) -> list[int | None]:
 
 
 def fill_absent(rows: pa.Table, name: str, absent: int) -> list[int]:
-    values: list[int] = array(rows, name).fill_null(absent).to_pylist()
+    values: list[int] = filled(array(rows, name), absent).to_pylist()
     return values
 
 
@@ -86,7 +87,7 @@ def shared_texts(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = [*encoded.dictionary.to_pylist(), None]
     last = len(texts) - 1
-    return [texts[place] for place in encoded.indices.fill_null(last).to_pylist()]
+    return [texts[place] for place in filled(encoded.indices, last).to_pylist()]
 
 
 def plain(column: pa.Array) -> list[Any]:
@@ -106,7 +107,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 def flags(column: pa.BooleanArray) -> Flags:
     """NULL is false."""
-    return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return np.asarray(filled(column, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def mask_invalid(values: Sequence[Any], is_valid: Flags) -> list[Any]:
@@ -144,5 +145,5 @@ def partition_lists(lists: pa.ListArray, key: str) -> PartitionLists:
 def texts_and_codes(texts: pa.Array) -> tuple[Sequence[str], NDArray[np.int32]]:
     """The different texts, and the place of each text among them."""
     encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
-    codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes = filled(encoded.indices, 0).to_numpy(zero_copy_only=False).astype(np.int32)
     return encoded.dictionary.to_pylist(), codes

@@ -11,6 +11,7 @@ from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.readers.modern_values import STABLE, About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
+from udfs.groups.states.holders import Holders
 
 AWAY = -2
 # Of a member removed by its type 8 tombstone; its type 5 tombstone follows.
@@ -23,8 +24,11 @@ KEY_OF_OWNED = "owned"
 
 # A partition and a role: what a member can own.
 Place = tuple[int, str | None]
-Placed = dict[tuple[str, str | None], frozenset[int]]
-NOTHING: frozenset[int] = frozenset()
+Tps = frozenset[int]
+# By phase and role.
+Placed = dict[tuple[str, str | None], Tps]
+TpsByRole = dict[str | None, Tps]
+NOTHING: Tps = frozenset()
 
 
 class Standing(NamedTuple):
@@ -193,6 +197,8 @@ class Modern(CoordinatorGroup):
     # Changes in operations without an epoch, for the next epoch.
     carried: list[Change] = field(default_factory=list)
     rebalance: Rebalance | None = None
+    # Of what the ledger has.
+    holders: Holders = field(default_factory=Holders)
     stops: dict[Place, Stop] = field(default_factory=dict)
     # Since when all members are away or have left. None: some are there.
     deserted_since: int | None = None

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.history import OffsetEnd, OwnershipPhase
-from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.arrays.nullable import NONE, Flags, Numbers, known_or_none, numbers
 from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import codes_of, encoded, is_value
@@ -240,5 +240,4 @@ def is_by_key(keys: Numbers, offsets: Numbers) -> bool:
 
 
 def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
-    known: list[int | None] = np.where(is_known & (values != NONE), values.astype(object), None).tolist()
-    return known
+    return known_or_none(values, is_known & (values != NONE))

@@ -34,7 +34,7 @@ def converted(*, is_rebalancing: bool = False) -> Group:
     context.topics.of_name("t")
     group = Group("g", context, Ledger("g", context.rows))
     group.ledger.join(MemberStretch(SECOND, 1, True, 1, "consumer", "a", None, "c", "/h", None, 3))
-    group.ledger.own(OwnerStretch(SECOND, 1, True, 1, "consumer", 0, "a", 3, "assigned"))
+    group.ledger.own(OwnerStretch(SECOND, 1, True, 1, "consumer", frozenset({0}), "a", 3, "assigned"))
     group.now = Classic(value(5, member("a", 0, 1), member("b")), 10, 0)
     classic_groups.adopt(group, group.now, Moment(10, 10 * SECOND), is_rebalancing=is_rebalancing)
     return group
