@@ -32,7 +32,7 @@ MOST_KEPT_BYTES = 32 << 20
 # Shared row groups up to this size, as Parquet counts it before compression, are read once, with all columns that any
 # pass reads.
 FEW_BYTES = 2 << 20
-READ_BY_NO_PASS = {"key_version", "record_bytes", "out_of_range"}
+READ_BY_NO_PASS = {"key_version", "out_of_range"}
 # Of a window, as Parquet counts them before compression. A million rows of commits have fewer.
 MOST_WINDOW_BYTES = 64_000_000
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
