@@ -60,10 +60,11 @@ def known_integers(values: Numbers | Codes, is_known: Flags) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def known_or_none(values: Numbers, is_known: Flags) -> list[int | None]:
-    objects = values.astype(object)
-    objects[~is_known] = None
-    known: list[int | None] = objects.tolist()
+def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
+    """None where it is not known, or NONE."""
+    numbers_or_none = values.astype(object)
+    numbers_or_none[~is_known | (values == NONE)] = None
+    known: list[int | None] = numbers_or_none.tolist()
     return known
 
 

@@ -13,7 +13,7 @@ from schemas.tables.lag import GROUP_VERDICTS
 from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import Numbers
+from udfs.arrays.nullable import Numbers, known_only
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import listed
@@ -28,7 +28,7 @@ from udfs.rules.verdicts.burrow_evaluation import (
 from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
 from udfs.rules.verdicts.freshness import Objective, objective_ms
 from udfs.rules.verdicts.own_answers import own_answers
-from udfs.rules.verdicts.own_facts import OwnFacts, known_only
+from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules
 from udfs.rules.verdicts.severity import severity
 from udfs.rules.verdicts.standings import OfAllKeys

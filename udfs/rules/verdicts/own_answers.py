@@ -46,7 +46,7 @@ def are_caught_up(facts: OwnFacts, back: Mapping[int, Rewind]) -> Flags:
     is_plain &= facts.history.as_of_time - ends.newest_time <= facts.rules.window
     is_plain &= facts.lag_available <= facts.rules.allowed_lag
     is_plain &= ~(facts.is_recreated | facts.is_now_doubtful)
-    is_plain[[*back]] = False
+    is_plain[[key for key, each in back.items() if facts.committed[key] < each.peak]] = False
     return is_plain
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.history import OffsetEnd, OwnershipPhase
-from udfs.arrays.nullable import NONE, Flags, Numbers, known_or_none, numbers
+from udfs.arrays.nullable import NONE, Flags, Numbers, known_only, numbers
 from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import codes_of, encoded, is_value
@@ -237,7 +237,3 @@ def is_by_key(keys: Numbers, offsets: Numbers) -> bool:
     """Whether rows are in the order of keys and offsets already, as those of a table are."""
     step = np.diff(keys)
     return bool(((step > 0) | ((step == 0) & (np.diff(offsets) >= 0))).all())
-
-
-def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
-    return known_or_none(values, is_known & (values != NONE))

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from udfs.arrays.nullable import Flags, Numbers, known_or_none, numbers
+from udfs.arrays.nullable import Flags, Numbers, known_only, numbers
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.verdict_keys import Keys
 from udfs.rules.verdicts.burrow_windows import SnapshotRows
@@ -85,7 +85,7 @@ class SnapshotEnds:
         is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
         rows = np.maximum(rows, self.rows.first)
         came = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
-        return known_or_none(came, is_known)
+        return known_only(came, is_known)
 
     def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
         """The rows of the snapshots of these keys from then on: the first of each, and how many there are. All keys

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from udfs.arrays.nullable import Flags, Numbers, numbers
+from udfs.arrays.nullable import Flags, Numbers, known_only, numbers
 from udfs.lag.as_of import at
 from udfs.rules.facts.commit_cadence import Cadences
-from udfs.rules.verdicts.own_facts import OwnFacts, known_only
+from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import Rewind, Standing
 
 
