@@ -54,8 +54,8 @@ class LogFile:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group with rows of the partition; `is_mixed`: also with other rows. `epoch`: of all its rows, if the footer
-    shows that they have one and are all of the partition."""
+    """A row group with rows of the partition; `is_mixed`: also with other rows. `num_partitions`: of how many it may
+    have rows. `epoch`: of all its rows, if the footer shows that they have one and are all of the partition."""
 
     path: Place
     group: int
@@ -65,6 +65,7 @@ class RowGroup:
     is_mixed: bool
     epoch: int | None = None
     num_bytes: int = 0
+    num_partitions: int = 1
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | N
             return None
         is_mixed |= runs[0] <= wanted.after_run  # type: ignore[operator]
     first, last = bounds[OFFSET] or (LEAST, MOST)
+    lowest, highest = bounds[PARTITION] or (0, 0)
     return RowGroup(
         path=path,
         group=of_group.group,
@@ -155,6 +157,7 @@ def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | N
         is_mixed=is_mixed,
         epoch=None if is_mixed else of_group.epoch,
         num_bytes=of_group.num_bytes,
+        num_partitions=int(highest) - int(lowest) + 1,  # type: ignore[call-overload]
     )
 
 
