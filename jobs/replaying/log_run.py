@@ -36,7 +36,7 @@ class LogRun(ABC):
     # With fewer records, a separate task costs more than another worker saves.
     least_records: int
     # What an offsets partition costs in any case, in records.
-    records_per_partition: int = 30_000
+    records_per_partition: int = 15_000
 
     def __init__(self, *, is_full: bool) -> None:
         self.is_full = is_full
