@@ -132,7 +132,9 @@ class LogRun(ABC):
     def tables(self) -> "LogTables":
         about = About(
             *(self.cluster, self.run_id, self.settings, self.written),
-            *(self.task_function, self.progress_type, self.least_records, self.records_per_partition, self.is_full),
+            *(self.task_function, self.progress_type),
+            *(self.least_records, self.records_per_partition),
+            is_full=self.is_full,
         )
         # Imported here, like the work: a run without new records ends before.
         from jobs.replaying.log_tables import LogTables

@@ -4,7 +4,7 @@ Several files may contain the same span of the log: copies, merged small files, 
 is read when the window reaches it, and its rows after the window wait.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -200,12 +200,15 @@ class Opened:
         if not piece.is_mixed:
             return self.row_group(piece, columns).select(list(columns))
         rows = self.shared_row_group(piece, columns)
-        key = (piece.path, piece.group, wanted.cluster, wanted.after_run)
+        return self.part(rows, (piece.path, piece.group), wanted).select(list(columns))
+
+    def part(self, rows: pa.Table, row_group: tuple[Place, int], wanted: Wanted, column: str = PARTITION) -> pa.Table:
+        """The wanted ones of these rows, which offsets partitions share. `column`: has the partition."""
+        key = (*row_group, wanted.cluster, wanted.after_run)
         if key not in self.places:
-            self.places[key] = places_by_partition(rows, wanted)
+            self.places[key] = places_by_partition(rows, wanted, column)
         places = self.places[key].get(wanted.partition, NOWHERE)
-        chosen = rows.select(list(columns))
-        return chosen.slice(*places) if isinstance(places, tuple) else chosen.take(places)
+        return rows.slice(*places) if isinstance(places, tuple) else rows.take(places)
 
     def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
@@ -218,10 +221,13 @@ class Opened:
     def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         if piece.num_bytes <= FEW_BYTES:
             columns = self.read_columns(piece.path)
-        key = (piece.path, piece.group, tuple(columns))
+        return self.shared((piece.path, piece.group, tuple(columns)), lambda: self.row_group(piece, columns))
+
+    def shared(self, key: tuple[Place, int, tuple[str, ...]], read: Callable[[], pa.Table]) -> pa.Table:
+        """Rows of a file for several offsets partitions, read once unless they are many."""
         rows = self.kept.pop(key, None)
         if rows is None:
-            rows = self.row_group(piece, columns)
+            rows = read()
             if rows.nbytes > MOST_KEPT_BYTES // 4:
                 return rows
             self.kept_bytes += rows.nbytes
@@ -231,13 +237,13 @@ class Opened:
         return rows
 
 
-def places_by_partition(rows: pa.Table, wanted: Wanted) -> dict[int, Places]:
+def places_by_partition(rows: pa.Table, wanted: Wanted, column: str) -> dict[int, Places]:
     """Of the wanted cluster and runs. A task writes one offsets partition after the other, so rows of a partition
     mostly follow each other, and nothing need be copied."""
     mask = pc.equal(rows.column("cluster"), wanted.cluster)
     if wanted.after_run is not None:
         mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
-    partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(PARTITION), -1).to_numpy(), -1)
+    partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(column), -1).to_numpy(), -1)
     order = np.argsort(partitions, kind="stable")
     found, firsts = np.unique(partitions[order], return_index=True)
     places: dict[int, Places] = {}
