@@ -41,7 +41,8 @@ INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots", "topics", "replayed_
 class Recomputation(LogRun):
     written = WRITTEN
     progress_type = Progress
-    least_records = 5_000
+    least_records = 500
+    records_per_partition = 25
 
     @property
     def task_function(self) -> Work:

@@ -94,7 +94,8 @@ class SliceRecomputing:
     def __post_init__(self) -> None:
         self.slice = Slice(self.partition_slice.number, self.partition_slice.num_slices)
         held = None if self.earlier is None else self.input.held
-        self.held = EarlierRows(self.input.cluster, self.partition_slice.partition, self.slice, held)
+        place = self.input.cluster, self.partition_slice.partition, self.slice
+        self.held = EarlierRows(*place, held, self.log.opened)
         states = self.held.rows(RECOMPUTED_GROUPS.name)
         texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
         self.states = GroupStates(texts)

@@ -35,6 +35,8 @@ class LogRun(ABC):
     progress_type: type[PartitionProgress]
     # With fewer records, a separate task costs more than another worker saves.
     least_records: int
+    # What an offsets partition costs in any case, in records.
+    records_per_partition: int = 15_000
 
     def __init__(self, *, is_full: bool) -> None:
         self.is_full = is_full
@@ -130,7 +132,9 @@ class LogRun(ABC):
     def tables(self) -> "LogTables":
         about = About(
             *(self.cluster, self.run_id, self.settings, self.written),
-            *(self.task_function, self.progress_type, self.least_records, self.is_full),
+            *(self.task_function, self.progress_type),
+            *(self.least_records, self.records_per_partition),
+            is_full=self.is_full,
         )
         # Imported here, like the work: a run without new records ends before.
         from jobs.replaying.log_tables import LogTables

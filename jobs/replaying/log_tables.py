@@ -93,9 +93,10 @@ class LogTables:
         held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if run_input.earlier}
         files = {name: self.files_to_read(name) for name in written.read}
         whole = replace(run_input, root=self.warehouse.root, files=files, held=held)
-        most = max(1, sum(sizes.all.values()) // self.about.least_records)
-        slices = slices_of(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
-        of_tasks = slices_of_tasks(slices, sizes.all, min(most, self.engine.num_workers * TASKS_PER_WORKER))
+        costs = {partition: size + self.about.records_per_partition for partition, size in sizes.all.items()}
+        most = max(1, sum(costs.values()) // self.about.least_records)
+        slices = slices_of(costs, sizes.of_groups, min(most, self.engine.num_workers))
+        of_tasks = slices_of_tasks(slices, costs, min(most, self.engine.num_workers * TASKS_PER_WORKER))
         step = Step(partial(answer_to, work), LogTaskResult[self.about.progress_type])  # type: ignore[name-defined]
         return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in of_tasks])
 

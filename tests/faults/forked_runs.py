@@ -69,7 +69,8 @@ def make_tasks_small() -> None:
     from jobs.replaying.run import Replay
 
     plan.SMALLEST_TASK = 1 << 10
-    Replay.least_records, Recomputation.least_records, Measurement.least_records = 100, 10, 10
+    for job, least_records in ((Replay, 100), (Recomputation, 10), (Measurement, 10)):
+        job.least_records, job.records_per_partition = least_records, 0
 
 
 def main() -> None:

@@ -55,8 +55,8 @@ class LogFile:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group with rows of the partition; `is_mixed`: also with other rows. `epoch`: of all its rows, if the footer
-    shows that they have one and are all of the partition."""
+    """A row group with rows of the partition; `is_mixed`: also with other rows. `num_partitions`: of how many it may
+    have rows. `epoch`: of all its rows, if the footer shows that they have one and are all of the partition."""
 
     path: Place
     group: int
@@ -66,6 +66,7 @@ class RowGroup:
     is_mixed: bool
     epoch: int | None = None
     num_bytes: int = 0
+    num_partitions: int = 1
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | N
             return None
         is_mixed |= runs[0] <= wanted.after_run  # type: ignore[operator]
     first, last = bounds[OFFSET] or (LEAST, MOST)
+    lowest, highest = bounds[PARTITION] or (0, 0)
     return RowGroup(
         path=path,
         group=of_group.group,
@@ -156,6 +158,7 @@ def piece_of(path: Place, of_group: GroupBounds, wanted: Wanted) -> RowGroup | N
         is_mixed=is_mixed,
         epoch=None if is_mixed else of_group.epoch,
         num_bytes=of_group.num_bytes,
+        num_partitions=int(highest) - int(lowest) + 1,  # type: ignore[call-overload]
     )
 
 
@@ -198,12 +201,15 @@ class Opened:
         if not piece.is_mixed:
             return self.row_group(piece, columns).select(list(columns))
         rows = self.shared_row_group(piece, columns)
-        key = (piece.path, piece.group, wanted.cluster, wanted.after_run)
+        return self.part(rows, (piece.path, piece.group), wanted).select(list(columns))
+
+    def part(self, rows: pa.Table, row_group: tuple[Place, int], wanted: Wanted, column: str = PARTITION) -> pa.Table:
+        """The wanted ones of these rows, which offsets partitions share. `column`: has the partition."""
+        key = (*row_group, wanted.cluster, wanted.after_run)
         if key not in self.places:
-            self.places[key] = places_by_partition(rows, wanted)
+            self.places[key] = places_by_partition(rows, wanted, column)
         places = self.places[key].get(wanted.partition, NOWHERE)
-        chosen = rows.select(list(columns))
-        return chosen.slice(*places) if isinstance(places, tuple) else chosen.take(places)
+        return rows.slice(*places) if isinstance(places, tuple) else rows.take(places)
 
     def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
@@ -232,13 +238,13 @@ class Opened:
         return rows
 
 
-def places_by_partition(rows: pa.Table, wanted: Wanted) -> dict[int, Places]:
+def places_by_partition(rows: pa.Table, wanted: Wanted, column: str) -> dict[int, Places]:
     """Of the wanted cluster and runs. A task writes one offsets partition after the other, so rows of a partition
     mostly follow each other, and nothing need be copied."""
     mask = pc.equal(rows.column("cluster"), wanted.cluster)
     if wanted.after_run is not None:
         mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
-    partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(PARTITION), -1).to_numpy(), -1)
+    partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(column), -1).to_numpy(), -1)
     order = np.argsort(partitions, kind="stable")
     found, firsts = np.unique(partitions[order], return_index=True)
     places: dict[int, Places] = {}

@@ -73,7 +73,8 @@ class PartitionReplay:
         before_damage = {each.first_offset - 1 for each in damage}
         self.unseen = [*([-1] if is_late else []), *sorted(before_damage | set(all_holes))]
         held = self.run_input.held if self.through >= 0 else None
-        self.earlier = EarlierRows(self.run_input.cluster, self.partition_slice.partition, self.slice, held)
+        place = self.run_input.cluster, self.partition_slice.partition, self.slice
+        self.earlier = EarlierRows(*place, held, self.log.opened)
         self.topics = TopicCodes(self.run_input.names)
         self.transactions: list[pa.Table] = []
         self.awaited: Collection[Awaited] = ()

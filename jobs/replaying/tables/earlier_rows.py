@@ -2,17 +2,21 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log.files import Bounds, LogFile, bounds_of
+from jobs.replaying.log.files import FEW_BYTES, Bounds, LogFile, Opened, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
 from jobs.storage.stored_path import parquet_source
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import empty_rows, table_schema
+
+# Instead of the number of a row group.
+WHOLE = -1
 
 
 def partition_column(table: Table) -> str:
@@ -28,6 +32,7 @@ class EarlierRows:
     slice: Slice
     # None: the partition is replayed from the beginning.
     held: Mapping[str, Sequence[LogFile]] | None
+    opened: Opened
     read_rows: dict[str, pa.Table] = field(default_factory=dict)
 
     def rows(self, name: str) -> pa.Table:
@@ -40,11 +45,29 @@ class EarlierRows:
         parts = []
         for file in (self.held or {}).get(name, ()):
             if file.first_partition <= self.partition <= file.last_partition:
-                parts.append(self.slice.rows(rows_of(file, table, self.cluster, self.partition)))
+                parts.append(self.slice.rows(self.rows_of_file(file, table)))
         return pa.concat_tables(parts).combine_chunks() if parts else empty_rows(table)
+
+    def rows_of_file(self, file: LogFile, table: Table) -> pa.Table:
+        """Small files are read once for all offsets partitions of a task."""
+        if num_bytes(self.opened.footer(file.path)) > FEW_BYTES:
+            return rows_of(file, table, self.cluster, self.partition)
+        rows = self.opened.kept_rows((file.path, WHOLE, ()), partial(all_rows, file, table))
+        wanted = Wanted(self.cluster, self.partition)
+        return self.opened.part(rows, (file.path, WHOLE), wanted, partition_column(table))
 
     def rows_without(self, name: str, groups: Collection[str]) -> pa.Table:
         return without_groups(self.rows(name), groups)
+
+
+def num_bytes(footer: pq.FileMetaData) -> int:
+    """Before compression."""
+    return sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
+
+
+def all_rows(file: LogFile, table: Table) -> pa.Table:
+    with pq.ParquetFile(parquet_source(file.path), pre_buffer=False) as parquet:
+        return parquet.read(use_threads=False).cast(table_schema(table))
 
 
 def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:

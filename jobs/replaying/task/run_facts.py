@@ -22,6 +22,7 @@ class About:
     work: Work
     progress_type: type[PartitionProgress]
     least_records: int
+    records_per_partition: int
     is_full: bool = False
 
 

@@ -34,8 +34,9 @@ RUN_TABLES = (*HISTORY, *ASSIGNMENTS)
 def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of the sample."""
     monkeypatch.setattr(plan, "SMALLEST_TASK", 1 << 10)
-    monkeypatch.setattr(Replay, "least_records", 100)
-    monkeypatch.setattr(Recomputation, "least_records", 10)
+    for job, least_records in ((Replay, 100), (Recomputation, 10)):
+        monkeypatch.setattr(job, "least_records", least_records)
+        monkeypatch.setattr(job, "records_per_partition", 0)
 
 
 def audited(warehouse: Path, *choice: str) -> Path:
