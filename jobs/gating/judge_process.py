@@ -1,6 +1,7 @@
 """A process beside the driver that loads Great Expectations while earlier steps run, and judges the suites while the
 driver collects findings. Loading takes longer than judging, and it can start at once."""
 
+import gc
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -53,6 +54,8 @@ class JudgeProcess:
 
 
 def serve(pipe: Connection) -> None:
+    # What it loads stays, and it ends soon: collecting would only look at all of it again and again.
+    gc.disable()
     from jobs.gating.judging import judge, load
 
     load()
