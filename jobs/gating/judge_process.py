@@ -1,8 +1,10 @@
-"""A process beside the driver that loads Great Expectations while earlier steps run, and judges the suites while the
-driver collects findings. Loading takes longer than judging, and it can start at once."""
+"""A process beside the driver that loads Great Expectations while earlier steps run, and judges each suite while the
+driver computes the metrics of later ones and collects findings. Loading takes longer than judging, and it can start at
+once."""
 
+import gc
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
@@ -32,12 +34,18 @@ class JudgeProcess:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
 
-    def ask(self, suites: Sequence[Suite], frames: Mapping[str, Frame]) -> None:
+    def ask(self, suites: Sequence[Suite]) -> None:
+        """Their frames follow, in the order of the suites."""
+        self.send(suites)
+
+    def send(self, message: Sequence[Suite] | Frame | None) -> None:
         with suppress(OSError):
-            self.pipe.send((suites, frames))
+            self.pipe.send(message)
 
     def answer(self) -> "list[SuiteResult] | None":
         """None: it failed. A Failure is about the suites, and would happen in the driver too."""
+        # No frame follows.
+        self.send(None)
         with suppress(EOFError, OSError):
             results: list[SuiteResult] | None
             results, failure = self.pipe.recv()
@@ -52,14 +60,45 @@ class JudgeProcess:
         self.pipe.close()
 
 
+class ArrivingFrames(dict[str, Frame]):
+    """Frames by table. One that is not there yet is waited for."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe = pipe
+
+    def __missing__(self, table: str) -> Frame:
+        frame = self.next()
+        while frame is not None and frame.table != table:
+            frame = self.next()
+        if frame is None:
+            raise KeyError(table)
+        return frame
+
+    def next(self) -> Frame | None:
+        frame: Frame | None = self.pipe.recv()
+        if frame is not None:
+            self[frame.table] = frame
+        return frame
+
+    def wait_for_all(self) -> None:
+        while self.next() is not None:
+            pass
+
+
 def serve(pipe: Connection) -> None:
+    # What it loads stays, and it ends soon: collecting would only look at all of it again and again.
+    gc.disable()
     from jobs.gating.judging import judge, load
 
     load()
     # Nobody needs the result any more: the driver has ended, or needs no judge.
     with suppress(EOFError, OSError):
-        suites, frames = pipe.recv()
+        suites, frames = pipe.recv(), ArrivingFrames(pipe)
+        answer: tuple[list[SuiteResult] | None, tuple[int, str] | None]
         try:
-            pipe.send((judge(suites, frames, now_ms), None))
+            answer = judge(suites, frames, now_ms), None
         except Failure as failure:
-            pipe.send((None, (failure.code, str(failure))))
+            answer = None, (failure.code, str(failure))
+        # The driver reads no answer before it has sent everything.
+        frames.wait_for_all()
+        pipe.send(answer)

@@ -1,6 +1,6 @@
 """Computes the metrics of every table: one statement per table, run by the engine of the run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -32,8 +32,9 @@ class Frame:
 
 def measure(
     metrics: Mapping[str, Metrics], parameters: Parameters, answer: Callable[[str], QueryResult]
-) -> dict[str, Frame]:
-    return {name: frame(each, answer_of(each, each.statement(parameters), answer)) for name, each in metrics.items()}
+) -> Iterator[Frame]:
+    for each in metrics.values():
+        yield frame(each, answer_of(each, each.statement(parameters), answer))
 
 
 def answer_of(metrics: Metrics, statement: str, answer: Callable[[str], QueryResult]) -> QueryResult:

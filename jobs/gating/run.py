@@ -192,9 +192,13 @@ class Gate:
                 activity.done += 1
                 return result
 
-            frames = measure(self.rules.metrics, self.parameters, answered)
             if self.judges is not None:
-                self.judges.ask(self.rules.suites, frames)
+                self.judges.ask(self.rules.suites)
+            frames: dict[str, Frame] = {}
+            for frame in measure(self.rules.metrics, self.parameters, answered):
+                frames[frame.table] = frame
+                if self.judges is not None:
+                    self.judges.send(frame)
             return frames, find(self.parameters, self.events, choice, answered)
 
     def results(

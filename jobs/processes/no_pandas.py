@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
+from types import ModuleType
 
 
 class Absent(MetaPathFinder):
@@ -47,10 +48,23 @@ def put_off(name: str) -> None:
 
 
 @contextmanager
-def kept_out(name: str) -> Iterator[None]:
-    finder = Absent(name)
-    sys.meta_path.insert(0, finder)
+def kept_out(*names: str) -> Iterator[None]:
+    finders = [Absent(name) for name in names]
+    sys.meta_path[:0] = finders
     try:
         yield
     finally:
-        sys.meta_path.remove(finder)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in finders]
+
+
+@contextmanager
+def left_empty(name: str) -> Iterator[None]:
+    """For imports that fail without the library, but use nothing of it."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]

@@ -23,9 +23,8 @@ from jobs.warehouses.warehouse import Warehouse
 
 # Fewer are drawn before a worker has loaded what it needs.
 LEAST_FOR_WORKERS = 80
-# A worker that is done early takes another one.
-TASKS_PER_WORKER = 2
-# So that it shows how far thousands of them are.
+# So that it shows how far thousands of them are, and a worker that is done early takes another task. Fewer tasks ask
+# fewer questions: each is about many groups.
 MOST_PER_TASK = 200
 
 
@@ -89,8 +88,8 @@ def write_pages_of(task: PagesTask) -> PagesDone:
 
 
 def write_by_workers(pages: GroupPages, warehouse: Warehouse, folder: Place, engine: Engine) -> WrittenPages:
-    most_tasks = -(-len(pages.groups.groups) // MOST_PER_TASK)
-    hands = pages.groups.dealt(max(engine.num_workers * TASKS_PER_WORKER, most_tasks))
+    least_tasks = -(-len(pages.groups.groups) // MOST_PER_TASK)
+    hands = pages.groups.dealt(max(engine.num_workers, least_tasks))
     runs = warehouse.runs()
     tasks = [PagesTask(GroupPages(pages.about, pages.head, each), warehouse.root, runs, folder) for each in hands]
     step = Step(write_pages_of, PagesDone, unfinished="index.html is still that of the previous report")

@@ -151,7 +151,10 @@ def shown_findings(answers: Answers, *, is_redacted: bool) -> list[Finding]:
 def first_page(values: Mapping[str, Any], groups: GroupsToDraw, ask: Ask, most: int) -> tuple[str, int]:
     """With as many parts, worst first, as there is room for beside everything else; and how many these are."""
     hrefs = {group: f"{GROUPS_FOLDER}/{anchor(group)}{ENDING}" for group in groups.groups}
-    room = most - len(page("index.html", {**values, "hrefs": hrefs, "inline": {}}).encode())
+    alone = page("index.html", {**values, "hrefs": hrefs, "inline": {}})
+    room = most - len(alone.encode())
+    if room < 0:
+        return alone, 0
     inline: dict[str, Markup] = {}
     with counting(len(groups.groups), "groups") as activity:
         for part in groups.parts(ask, AT_ONCE if len(groups.groups) <= AT_ONCE else FIRST_AT_ONCE):
@@ -162,4 +165,6 @@ def first_page(values: Mapping[str, Any], groups: GroupsToDraw, ask: Ask, most: 
             inline[part.group] = text
             hrefs[part.group] = f"#{anchor(part.group)}"
             activity.done += 1
-    return page("index.html", {**values, "hrefs": hrefs, "inline": inline}), len(inline)
+    # Writing a page takes long where there are thousands of findings.
+    whole = page("index.html", {**values, "hrefs": hrefs, "inline": inline}) if inline else alone
+    return whole, len(inline)

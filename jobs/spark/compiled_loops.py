@@ -92,6 +92,8 @@ def loaded_or_removed(loop: Loop, folder: Path) -> Code:
         return loop.compiled()
 
 
+# numba looks for SciPy and its linear algebra, which no loop uses: half of the time to load one.
+@kept_out("scipy")
 def loaded(loop: Loop, folder: Path) -> Code:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.runtime.nrt import rtsys
@@ -126,9 +128,7 @@ def loaded(loop: Loop, folder: Path) -> Code:
     def prepare(dispatcher: Any) -> None:
         dispatcher._cache = Kept(loop.py_func)  # type: ignore[no-untyped-call]
 
-    # numba looks for the linear algebra of SciPy, which no loop uses: half of the time to load one.
-    with kept_out("scipy"):
-        return loop.compiled(prepare)
+    return loop.compiled(prepare)
 
 
 def remove_unused(folder: Path) -> None:

@@ -57,6 +57,8 @@ LOCKS = (
     "SET enable_progress_bar = true",
     "SET enable_progress_bar_print = false",
     "SET python_enable_replacements = false",
+    # The gate and the report ask dozens of questions of the same files.
+    "SET parquet_metadata_cache = true",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )

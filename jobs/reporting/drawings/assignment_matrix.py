@@ -35,7 +35,8 @@ def assignment_matrix(
         "Assignment before and after", words, HEAD + len(rows) * ROW + 4,
         join(text(f"M{members.get(each, 0)}", x, 15, "label", "middle") for each, x in columns.items()),
         join(
-            matrix_row(each, HEAD + place * ROW, columns, before, after, expected) for place, each in enumerate(rows)
+            matrix_row(each, HEAD + place * ROW, each in moved, columns, before, after, expected)
+            for place, each in enumerate(rows)
         ),
     )  # fmt: skip
 
@@ -65,29 +66,20 @@ def shown_partitions(before: Assigned, after: Assigned, expected: Assigned) -> l
 def matrix_row(
     partition: Partition,
     top: float,
+    is_moved: bool,
     columns: Mapping[str, float],
     before: Assigned,
     after: Assigned,
     expected: Assigned,
 ) -> Svg:
-    is_moved = {member for each, member in before if each == partition} != {
-        member for each, member in after if each == partition
-    }
-    band = element("rect", x=GUTTER, y=top, width=WIDTH - GUTTER - 10, height=ROW - 2, class_="moved-row")
-    cells = (cell(member, x, top, (partition, member), before, after, expected) for member, x in columns.items())
-    return join([*([band] if is_moved else []), row_label(partition_name(partition), top + 12), *cells])
-
-
-def cell(
-    member: str,
-    x: float,
-    top: float,
-    place: tuple[Partition, str],
-    before: Assigned,
-    after: Assigned,
-    expected: Assigned,
-) -> Svg:
-    return join(marks(x, top + ROW / 2 - 1, place in before, place in after, place in expected))
+    parts = [row_label(partition_name(partition), top + 12)]
+    if is_moved:
+        band = element("rect", x=GUTTER, y=top, width=WIDTH - GUTTER - 10, height=ROW - 2, class_="moved-row")
+        parts.insert(0, band)
+    for member, x in columns.items():
+        place = (partition, member)
+        parts += marks(x, top + ROW / 2 - 1, place in before, place in after, place in expected)
+    return join(parts)
 
 
 def marks(x: float, y: float, had: bool, has: bool, should: bool) -> Iterator[Svg]:

@@ -20,6 +20,7 @@ from jobs.reporting.rows.redaction import Redaction
 MOST_IN_FULL = 150
 BRIEF = 4
 # Asked for at once, and as long as it is not known whether there is room for more: their rows are in memory together.
+# Of groups that are drawn in brief, so many times as many.
 AT_ONCE, FIRST_AT_ONCE = 50, 10
 MOST_IN_LEGEND = 40
 QUIET = ("OK", "UNKNOWN")
@@ -95,8 +96,9 @@ class GroupsToDraw:
 
     def parts(self, ask: Ask, at_once: int = AT_ONCE) -> Iterator[GroupPart]:
         for first, end, share in ((0, self.num_in_full, 1), (self.num_in_full, len(self.groups), BRIEF)):
-            for place in range(first, min(end, len(self.groups)), at_once):
-                yield from self.read_parts(ask, self.groups[place : min(place + at_once, end)], share)
+            step = share * at_once
+            for place in range(first, min(end, len(self.groups)), step):
+                yield from self.read_parts(ask, self.groups[place : min(place + step, end)], share)
 
     def read_parts(self, ask: Ask, groups: Sequence[str], share: int) -> Iterator[GroupPart]:
         redaction = self.redaction

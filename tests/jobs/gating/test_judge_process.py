@@ -3,13 +3,14 @@
 import os
 import signal
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jobs.gating.declarations.metric_files import metric_files
-from jobs.gating.declarations.suites import Expectation, suites
+from jobs.gating.declarations.suites import Expectation, Suite, suites
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.judging import judge
 from jobs.gating.measuring import Frame
@@ -37,11 +38,17 @@ RARE = Expectation(
 )
 
 
+def ask(process: JudgeProcess, asked: Sequence[Suite], frames: Mapping[str, Frame]) -> None:
+    process.ask(asked)
+    for frame in frames.values():
+        process.send(frame)
+
+
 def test_it_finds_what_the_driver_finds() -> None:
     asked = [*OURS, replace(OURS[0], name="rare", expectations=(RARE,))]
     process = JudgeProcess()
     try:
-        process.ask(asked, FRAMES)
+        ask(process, asked, FRAMES)
         found = process.answer()
     finally:
         process.close()
@@ -59,7 +66,7 @@ def test_a_wrong_suite_is_told_in_the_words_of_the_driver() -> None:
         judge([wrong], FRAMES, lambda: 0)
     process = JudgeProcess()
     try:
-        process.ask([wrong], FRAMES)
+        ask(process, [wrong], FRAMES)
         with pytest.raises(Failure) as failed:
             process.answer()
     finally:
@@ -74,7 +81,7 @@ def test_ctrl_c_is_for_the_driver_from_its_first_instant_on() -> None:
         for _ in range(20):
             os.kill(process.process.pid or 0, signal.SIGINT)
             time.sleep(0.02)
-        process.ask(OURS[:1], FRAMES)
+        ask(process, OURS[:1], FRAMES)
         assert process.answer() is not None
     finally:
         process.close()
@@ -85,6 +92,6 @@ def test_a_dead_one_leaves_it_to_the_driver() -> None:
     process = JudgeProcess()
     process.process.kill()
     process.process.join()
-    process.ask(OURS, FRAMES)
+    ask(process, OURS, FRAMES)
     assert process.answer() is None
     process.close()

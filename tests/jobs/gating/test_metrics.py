@@ -39,7 +39,7 @@ LATER = {**INTERVAL, "from_offset": 15, "to_offset": None}
 def frames_of(warehouse: Warehouse, *tables: str) -> dict[str, Frame]:
     chosen = {name: METRICS[name] for name in tables}
     with scope_of(warehouse, [each.statement(PARAMETERS) for each in chosen.values()]) as answer:
-        return measure(chosen, PARAMETERS, answer)
+        return {frame.table: frame for frame in measure(chosen, PARAMETERS, answer)}
 
 
 def test_every_table_that_users_see_is_measured_and_nothing_unknown() -> None:
@@ -225,7 +225,7 @@ def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
 def test_a_result_that_is_not_as_declared_is_told(tmp_path: Path, text: str, told: str) -> None:
     warehouse, metrics = make(tmp_path, {}), parse_metrics(RuleFile("x", "conf/metrics/x.sql", text))
     with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure, scope_of(warehouse, [text]) as answer:
-        measure({"x": metrics}, PARAMETERS, answer)
+        list(measure({"x": metrics}, PARAMETERS, answer))
     assert (failure.value.code, told in str(failure.value)) == (2, True)
 
 

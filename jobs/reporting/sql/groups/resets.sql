@@ -5,4 +5,4 @@ WHERE cluster = {cluster} AND group_id IN ({groups}) AND at_time IS NOT NULL
 QUALIFY row_number() OVER (
   PARTITION BY group_id ORDER BY at_time DESC, evidence_first_offset DESC, topic, kind
 ) <= {most}
-ORDER BY group_id, at_time, topic NULLS LAST
+ORDER BY group_id, at_time, topic NULLS LAST, evidence_first_offset, kind
