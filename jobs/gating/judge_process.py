@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jobs.gating.declarations.suites import Suite
 from jobs.gating.measuring import Frame
 from jobs.output.failure import Failure
+from jobs.processes.no_pandas import kept_out, left_empty
 from jobs.runs.result import now_ms
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def serve(pipe: Connection) -> None:
     gc.disable()
     from jobs.gating.judging import judge, load
 
-    load()
+    # Charts and files of Amazon are not for tables of metrics. In a process of somebody else, they may be needed later.
+    with kept_out("boto3", "botocore"), left_empty("altair"):
+        load()
     # Nobody needs the result any more: the driver has ended, or needs no judge.
     with suppress(EOFError, OSError):
         suites, frames = pipe.recv(), ArrivingFrames(pipe)

@@ -15,7 +15,7 @@ from jobs.gating.declarations.metric_files import SLICE
 from jobs.gating.declarations.suites import COLUMN_KEYS, Expectation, Suite, misuse
 from jobs.gating.measuring import Frame
 from jobs.output.progress import counting
-from jobs.processes.no_pandas import kept_out, left_empty, let_pandas_in, put_off
+from jobs.processes.no_pandas import kept_out, let_pandas_in, put_off
 
 if TYPE_CHECKING:
     from great_expectations.core.expectation_suite import ExpectationSuite
@@ -100,9 +100,7 @@ def load() -> Any:
     # Uses pandas frames: without Spark, Great Expectations loads half a second faster. If Spark is already loaded, a
     # part of it would end a process that was started without a file.
     # And without a grammar of addresses, which jsonschema takes seconds to build if it is there: nothing here needs it.
-    # Its charts, and files of Amazon, are not for tables of metrics either.
-    spark = "pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark"
-    with kept_out(spark, "rfc3987_syntax", "boto3", "botocore"), left_empty("altair"):
+    with kept_out("pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark", "rfc3987_syntax"):
         import great_expectations
 
     logging.getLogger("great_expectations").setLevel(logging.CRITICAL)
