@@ -69,8 +69,9 @@ def test_what_may_take_long_shows_how_far_it_is_and_leaves_nothing_behind(
 
 
 def test_nothing_is_drawn_into_an_answer_of_several_processes() -> None:
-    shown = on_terminal(impatient("dump", *LOGS * 10), folder=ROOT)
-    assert drawn(shown)
+    # On a busy machine the answer may be there before anything is drawn.
+    tries = (on_terminal(impatient("dump", *LOGS * 10), folder=ROOT) for _ in range(5))
+    shown = next(each for each in tries if drawn(each))
     assert shown.screen == quietly(["dump", *LOGS * 10])
 
 
