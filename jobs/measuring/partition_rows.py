@@ -21,7 +21,7 @@ from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, SUBJECT, only
-from udfs.lag.texts import KIND, encoded, is_value
+from udfs.lag.texts import KIND, encoded
 from udfs.lag.watermarks import COLUMNS as CAPTURED
 from udfs.lag.watermarks import Snapshots
 from udfs.log.leader_epochs import LeaderEpochs
@@ -49,18 +49,9 @@ def history_pieces(
     schema = with_codes(schema_of(name, (*dict.fromkeys([*names, place, "cluster"]),)))
     for file in files:
         if file.first_partition <= wanted.partition <= file.last_partition:
-            for rows in row_groups(file, schema, place, wanted.partition, opened, from_time):
-                yield groups.rows(later(of_partition(rows, place, wanted).select(names), from_time))
-
-
-def of_partition(rows: pa.Table, place: str, wanted: Wanted) -> pa.Table:
-    """Mostly without a copy: a task writes one offsets partition after the other."""
-    is_ours = numbers(rows.column(place)) == wanted.partition
-    is_ours &= is_value(rows.column("cluster"), wanted.cluster)
-    places = np.flatnonzero(is_ours)
-    if len(places) and places[-1] - places[0] + 1 == len(places):
-        return rows.slice(places[0], len(places))
-    return rows.take(places)
+            for group, rows in row_groups(file, schema, place, wanted.partition, opened, from_time):
+                ours = opened.part(rows, (file.path, group), wanted, place)
+                yield groups.rows(later(ours.select(names), from_time))
 
 
 def history_rows(name: str, pieces: Iterable[pa.Table]) -> pa.Table:
@@ -95,15 +86,15 @@ def with_codes(schema: pa.Schema) -> pa.Schema:
 
 def row_groups(
     file: LogFile, schema: pa.Schema, place: str, partition: int, opened: Opened, from_time: int | None
-) -> Iterator[pa.Table]:
-    """Those that may have rows of the offsets partition. A row group of a small table has rows of many partitions, and
-    is read once for all."""
+) -> Iterator[tuple[int, pa.Table]]:
+    """Those that may have rows of the offsets partition, with their numbers. A row group of a small table has rows of
+    many partitions, and is read once for all."""
     footer = opened.footer(file.path)
     for group in range(footer.num_row_groups):
         if may_hold(footer, group, place, partition) and not ended_before(footer, group, from_time):
             read = partial(read_row_group, file.path, footer, group, schema)
             is_shared = bounds_in(footer, group, place) != (partition, partition)
-            yield opened.kept_rows((file.path, group, (*schema.names,)), read) if is_shared else read()
+            yield group, opened.kept_rows((file.path, group, (*schema.names,)), read) if is_shared else read()
 
 
 def read_row_group(path: Place, footer: pq.FileMetaData, group: int, schema: pa.Schema) -> pa.Table:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.leftovers import NAME
 from schemas.tables.decoded_records import CLASSIC_MEMBER
-from udfs.arrays.nullable import filled
+from udfs.arrays.nullable import filled, first_of
 
 PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
 WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
@@ -246,9 +246,10 @@ def places_by_partition(rows: pa.Table, wanted: Wanted, column: str) -> dict[int
         mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
     partitions = np.where(filled(mask, False).to_numpy(), filled(rows.column(column), -1).to_numpy(), -1)
     order = np.argsort(partitions, kind="stable")
-    found, firsts = np.unique(partitions[order], return_index=True)
+    ordered = partitions[order]
+    firsts = np.flatnonzero(first_of(ordered))
     places: dict[int, Places] = {}
-    for partition, some in zip(found.tolist(), np.split(order, firsts[1:]), strict=True):
+    for partition, some in zip(ordered[firsts].tolist(), np.split(order, firsts)[1:], strict=True):
         first, size = int(some[0]), len(some)
         places[partition] = (first, size) if some[-1] - first + 1 == size else some
     return places
