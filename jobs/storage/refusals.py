@@ -28,6 +28,8 @@ FORBIDDEN = re.compile("40[13] |AccessDenied|InvalidAccessKeyId|SignatureDoesNot
 NO_KEYS = re.compile(
     "CredentialsNotLoaded|no providers in chain|credential provider|metadata endpoint|instance metadata"
 )
+# How delta-rs begins what it says of files of a table's log that it has read.
+OF_CONTENT = re.compile("Kernel error: (?!Error interacting with object store)")
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 URL = re.compile(r"\w+://\S+")
 JAVA_CLASS = re.compile(r"\b(?:org|java)\.[\w.]+?\.(\w+Exception)")
@@ -35,6 +37,12 @@ JAVA_CLASS = re.compile(r"\b(?:org|java)\.[\w.]+?\.(\w+Exception)")
 
 def refusal(error: BaseException, place: str, seconds: float) -> OSError:
     """`seconds`: for how long it was tried."""
+    refused = known_refusal(error, place, seconds)
+    return OSError(errno.EIO, harmless(str(error)) or type(error).__name__, place) if refused is None else refused
+
+
+def known_refusal(error: BaseException, place: str, seconds: float) -> OSError | None:
+    """None: nothing that is known of storages."""
     text = COLOUR.sub("", str(error))
     if isinstance(error, NoAnswer):
         remedy = "check that it runs, then run it again (a server that is only slow: raise [storage] answer_seconds)"
@@ -63,7 +71,7 @@ def refusal(error: BaseException, place: str, seconds: float) -> OSError:
         return OSError(errno.EIO, "the name node is in safe mode, as it is after a start: run it again later", place)
     if LOST_CONNECTION.search(text):
         return OSError(errno.EIO, "the server closed the connection: check that it runs, then run it again", place)
-    return OSError(errno.EIO, harmless(text) or type(error).__name__, place)
+    return None
 
 
 def is_refusal(error: BaseException) -> TypeGuard[OSError]:
@@ -96,7 +104,7 @@ def status_text(text: str) -> str:
 
 def harmless(text: str) -> str:
     """Its first line, without the requests that it repeats."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line for line in COLOUR.sub("", text).splitlines() if line.strip()), "")
     return URL.sub("…", JAVA_CLASS.sub(r"\1", first)).strip()[:200]
 
 
@@ -112,10 +120,13 @@ def refusals_as_failures(place: str, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def reword_delta_failures(place: str, seconds: float) -> Iterator[None]:
-    """Around what delta-rs does: its messages take several lines and repeat requests."""
+    """Around what delta-rs does: its messages take several lines and repeat requests. What it says of the content of
+    files is no refusal: they are damaged."""
     try:
         yield
     except TableNotFoundError:
         raise
     except (OSError, DeltaError) as error:
+        if OF_CONTENT.match(str(error)) and known_refusal(error, place, seconds) is None:
+            raise DeltaError(harmless(str(error))) from None
         raise refusal(error, place, seconds) from None

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, Schema
+from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from jobs.storage.places import storage_at
 from jobs.storage.refusals import reword_delta_failures
 from jobs.storage.stored_files import Storage, read_whole, write_once
+from jobs.storage.stored_path import StoredPath, by_delta
 from tests.builders.storages.s3_server import SECRET, Misbehaviour, free_port, options_for, proxy
 
 Behind = tuple[Storage, Misbehaviour]
@@ -117,6 +120,17 @@ def test_delta_tells_as_little(behind: Behind, fault: str) -> None:
     with pytest.raises(OSError) as refused, reword_delta_failures(f"{storage.place}/t", 2):
         committed(storage)
     check_line(refused.value, ENDLESS[fault].split(" (")[0])
+
+
+@pytest.mark.parametrize("content", [b'{"add":{"pa', b"no JSON\n", b'{"commitInfo":{}}\n'])
+def test_a_damaged_log_is_no_refusal(s3: str, content: bytes) -> None:
+    storage = storage_at(f"s3://bucket/damaged-{len(content)}", options_for(s3))
+    committed(storage)
+    (log,) = [file.name for file in storage.list("t/_delta_log") if file.name.endswith(".json")]
+    storage.replace(f"t/_delta_log/{Path(log).name}", content)
+    with pytest.raises(DeltaError, match=r"^Kernel error: ") as damage:
+        by_delta(StoredPath(storage, "t"), lambda uri, options: DeltaTable(uri, storage_options=options))
+    assert SECRET not in str(damage.value)
 
 
 def test_delta_commits_through_faults(behind: Behind) -> None:
