@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log.files import EPOCH, OFFSET, LogFile, Opened, Wanted, bounds_of, in_log_order, pieces
+from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.row_groups import EPOCH, OFFSET, LogFile, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
+from jobs.replaying.log.table_rows import in_log_order
 from jobs.replaying.tables.earlier_rows import bounds_in, may_hold, partition_column
 from jobs.replaying.tables.history_files import in_order
 from jobs.storage.stored_path import Place, parquet_source
@@ -57,10 +59,10 @@ def history_pieces(
 def history_rows(name: str, pieces: Iterable[pa.Table]) -> pa.Table:
     """All pieces in the table's order."""
     schema = schema_of(name, READ[name])
-    filled = [rows for rows in pieces if rows.num_rows]
-    if not filled:
+    with_rows = [rows for rows in pieces if rows.num_rows]
+    if not with_rows:
         return (with_codes(schema) if name in CODED else schema).empty_table()
-    joined = pa.concat_tables(filled).unify_dictionaries().combine_chunks()
+    joined = pa.concat_tables(with_rows).unify_dictionaries().combine_chunks()
     if name in NEWEST:
         return with_types(newest_records(joined), schema)
     ordered = in_order(joined, TABLES[name])
@@ -94,7 +96,7 @@ def row_groups(
         if may_hold(footer, group, place, partition) and not ended_before(footer, group, from_time):
             read = partial(read_row_group, file.path, footer, group, schema)
             is_shared = bounds_in(footer, group, place) != (partition, partition)
-            yield group, opened.kept_rows((file.path, group, (*schema.names,)), read) if is_shared else read()
+            yield group, opened.shared.get((file.path, group, (*schema.names,)), read) if is_shared else read()
 
 
 def read_row_group(path: Place, footer: pq.FileMetaData, group: int, schema: pa.Schema) -> pa.Table:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from jobs.configuration.settings import settings_hash
 from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, basis_of, progress_of
-from jobs.replaying.log.files import LogFile
+from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.messages import LogTaskResult, Work

@@ -6,7 +6,8 @@ from jobs.measuring.share_rows import Settled, ShareRows
 from jobs.measuring.task_messages import MeasuringInput, Progress
 from jobs.measuring.whole_rows import HOUR
 from jobs.measuring.written_rows import Writer
-from jobs.replaying.log.files import Opened, Wanted
+from jobs.replaying.log.opened import Opened
+from jobs.replaying.log.row_groups import Wanted
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, PartitionSlice

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.replaying.log.files import LogFile
+from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.lag.partition_history import BrokerSettings
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.configuration.settings import Tables
-from jobs.replaying.log.files import LogFile
+from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
 from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.history_files import HistoryFiles

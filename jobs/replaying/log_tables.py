@@ -11,10 +11,11 @@ import pyarrow as pa
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step
 from jobs.replaying.changes import Changes
-from jobs.replaying.log.files import LogFile, Opened, Wanted
 from jobs.replaying.log.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic_ids
 from jobs.replaying.log.leader_epochs import epoch_begins
+from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
+from jobs.replaying.log.row_groups import LogFile, Wanted
 from jobs.replaying.log.topic_names import COLUMNS, named_in
 from jobs.replaying.task.messages import LogTaskResult, RunInput
 from jobs.replaying.task.plan import TASKS_PER_WORKER, rows_by_partition, slices_of, slices_of_tasks, task_spec

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.arrays.nullable import Flags, Numbers, known_integers, one_array
+from udfs.arrays.nullable import Flags, Numbers, filled, known_integers, one_array
 
 KIND = pa.dictionary(pa.int32(), pa.string())
 
@@ -22,8 +22,7 @@ def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
 
 def codes_of(texts: pa.DictionaryArray) -> Numbers:
     """Positions in the dictionary; -1 for NULL."""
-    places = texts.indices
-    return np.asarray((places.fill_null(-1) if places.null_count else places).to_numpy(), np.int64)
+    return np.asarray(filled(texts.indices, -1).to_numpy(), np.int64)
 
 
 def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
@@ -38,8 +37,7 @@ def of_texts(column: pa.ChunkedArray, ask: Callable[[pa.Array], pa.Array], other
     """Computes an answer for each row's text, once per distinct text. `otherwise`: the answer for NULL, and if the
     answer is NULL."""
     known = encoded(column)
-    answers = ask(known.dictionary.cast(pa.string()))
-    answers = answers.fill_null(otherwise) if answers.null_count else answers
+    answers = filled(ask(known.dictionary.cast(pa.string())), otherwise)
     return np.asarray(np.append(answers.to_numpy(zero_copy_only=False), otherwise)[codes_of(known)])
 
 

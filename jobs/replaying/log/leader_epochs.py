@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pyarrow.compute as pc
 
-from jobs.replaying.log.files import EPOCH, OFFSET, LogFile, Opened, RowGroup, Wanted, pieces
+from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.row_groups import EPOCH, OFFSET, LogFile, RowGroup, Wanted
 
 
 def epoch_begins(

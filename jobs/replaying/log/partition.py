@@ -7,22 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log.files import (
-    EPOCH,
-    MOST,
-    OFFSET,
-    LogFile,
-    Opened,
-    RowGroup,
-    TableRows,
-    Wanted,
-    ends_of_windows,
-    epochs_of,
-    offsets_of,
-    pieces,
-    times_of,
-)
+from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.row_groups import EPOCH, MOST, OFFSET, LogFile, RowGroup, Wanted
 from jobs.replaying.log.slices import Slice
+from jobs.replaying.log.table_rows import TableRows, ends_of_windows, epochs_of, offsets_of, times_of
 from schemas.tables.decoded_records import REJECTED_RECORDS, TABLES
 from udfs.log.coverage import NO_TIME, Coverage
 from udfs.log.leader_epochs import NO_EPOCH, LeaderEpochs

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log.files import Bounds, LogFile, Opened, bounds_of
+from jobs.replaying.log.opened import Opened
+from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of
 from jobs.storage.stored_path import parquet_source
 from schemas.words.history import TopicSource
 from udfs.codes.names import Names

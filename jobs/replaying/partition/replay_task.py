@@ -7,8 +7,9 @@ from functools import partial
 
 import pyarrow.compute as pc
 
-from jobs.replaying.log.files import Opened, Wanted
+from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import PartitionLog
+from jobs.replaying.log.row_groups import Wanted
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.partition.replay import PartitionReplay
 from jobs.replaying.tables.history_files import HistoryFiles

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log.files import FEW_BYTES, Bounds, LogFile, Opened, Wanted, bounds_of
+from jobs.replaying.log.opened import FEW_BYTES, Opened
+from jobs.replaying.log.row_groups import Bounds, LogFile, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
 from jobs.storage.stored_path import parquet_source
 from schemas.contract.tables import TABLES
@@ -52,7 +53,7 @@ class EarlierRows:
         """Small files are read once for all offsets partitions of a task."""
         if num_bytes(self.opened.footer(file.path)) > FEW_BYTES:
             return rows_of(file, table, self.cluster, self.partition)
-        rows = self.opened.kept_rows((file.path, WHOLE, ()), partial(all_rows, file, table))
+        rows = self.opened.shared.get((file.path, WHOLE, ()), partial(all_rows, file, table))
         wanted = Wanted(self.cluster, self.partition)
         return self.opened.part(rows, (file.path, WHOLE), wanted, partition_column(table))
 

@@ -7,7 +7,8 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from jobs.replaying.log.files import LogFile, Opened
+from jobs.replaying.log.opened import Opened
+from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.engine.task import PlanRow, TaskSpec
-from jobs.replaying.log.files import LogFile, Opened, Wanted, pieces
+from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.row_groups import LogFile, Wanted
 from jobs.replaying.task.messages import PartitionSlice, RunInput
 
 # More groups than this at once would take gigabytes of memory in a worker. Every group has at least one record.

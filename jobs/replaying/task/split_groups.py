@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log.files import LogFile, Opened, Wanted, pieces
+from jobs.replaying.log.opened import Opened, pieces
 from jobs.replaying.log.partition import COMMITS, GROUP_TABLES
+from jobs.replaying.log.row_groups import LogFile, Wanted
 from jobs.replaying.task.replay_messages import SplitGroups
 
 # Tables whose records name a group.

@@ -12,7 +12,7 @@ import pyarrow as pa
 from jobs.engine.task import Closing
 from jobs.output.failure import Failure, os_error_line
 from jobs.processes.freed_memory import keep_memory
-from jobs.replaying.log.files import Opened
+from jobs.replaying.log.opened import Opened
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, RunInput, Work
 from jobs.warehouses.table_files import Waiting

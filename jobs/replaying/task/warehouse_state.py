@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from jobs.command_line.flags import EPOCH
 from jobs.ingestion.driver.state import DECODED, known_files
-from jobs.replaying.log.files import LogFile
+from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.lost_rows import clusters_with, usable
 from jobs.replaying.tables.written_tables import WrittenTables

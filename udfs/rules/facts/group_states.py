@@ -52,7 +52,7 @@ class StatesAt:
 
 @dataclass(frozen=True)
 class GroupStates:
-    """Rows of group_state_intervals, each with what StatesAt tells of it. `group`: a place in `groups`."""
+    """Rows of group_state_intervals, with the fields of StatesAt for each. `group`: a place in `groups`."""
 
     groups: pa.Array
     group: Numbers

@@ -25,7 +25,7 @@ BESIDE: tuple[dict[str, Any], ...] = (
     {"doubts": (Doubt(100 * SECOND, NOW * SECOND + 1, 0),)},
     {"doubts": (Doubt(100 * SECOND, NOW * SECOND + 1, 0),), "group_state_intervals": EMPTY},
 )
-RULES = (OwnRules(), OwnRules(allowed_lag=10_000), OwnRules(window_s=60))
+RULES = (OwnRules(), OwnRules(allowed_lag=10_000), OwnRules(window_s=60), OwnRules(window_s=NOW + 1))
 
 
 @pytest.mark.parametrize("case", CASES)
