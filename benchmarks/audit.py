@@ -3,8 +3,10 @@
 import os
 import statistics
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.commands import groupscope, new_warehouse, seconds_of
 from benchmarks.durations import Bound, Duration
@@ -27,7 +29,7 @@ BOUNDS = {
     (FEW_KEYS, RECORDS): (Bound(26, 20), Bound(36, 30)),
     (FEW_KEYS, 10 * RECORDS): (Bound(280, 200), None),
 }
-LOCAL, SPARK = "local", "spark"
+PARTS = ("", f" until {', '.join(FIRST_STEPS)} are done")
 # Enough for a log of 10 million records beside what a session needs; the default is 1 GiB.
 DRIVER_MEMORY = "2g"
 
@@ -54,24 +56,33 @@ def audit_seconds(run: Run, folder: Path, *words: str) -> float:
     return seconds_of(audit_command(folder, new_warehouse(run.folder), *words))
 
 
+class Audited(NamedTuple):
+    """Seconds of a whole audit, and until its first three steps were done."""
+
+    whole: float
+    first_steps: float
+
+
+def audited(run: Run, folder: Path, *words: str) -> Audited:
+    warehouse, begin = new_warehouse(run.folder), datetime.now(UTC)
+    seconds = seconds_of(audit_command(folder, warehouse, *words))
+    done = max(step.finished for step in step_times(warehouse) if step.job in FIRST_STEPS)
+    return Audited(seconds, (done - begin).total_seconds())
+
+
+def audited_in_turn(run: Run, folder: Path, option: str, values: Sequence[str]) -> list[Audited]:
+    """The medians of each value of the option."""
+    rounds = [[audited(run, folder, option, value) for value in values] for _ in range(min(run.rounds, 3))]
+    return [Audited(*map(statistics.median, zip(*each, strict=True))) for each in zip(*rounds, strict=True)]
+
+
 def measure(run: Run) -> list[Duration]:
-    """Of the whole audit, and of it until its first three steps are done."""
     folder, log = source(run)
-    until_done: dict[str, list[float]] = {LOCAL: [], SPARK: []}
-
-    def audited(engine: str) -> float:
-        warehouse, begin = new_warehouse(run.folder), datetime.now(UTC)
-        seconds = seconds_of(audit_command(folder, warehouse, "--engine", engine))
-        done = max(step.finished for step in step_times(warehouse) if step.job in FIRST_STEPS)
-        until_done[engine].append((done - begin).total_seconds())
-        return seconds
-
-    whole = take_turns(lambda: audited(LOCAL), lambda: audited(SPARK), min(run.rounds, 3), warm_up=0)
-    first = [statistics.median(until_done[engine]) for engine in (LOCAL, SPARK)]
+    local, spark = audited_in_turn(run, folder, "--engine", ("local", "spark"))
     bounds = BOUNDS.get((run.shape or FEW_KEYS, run.records or RECORDS), (None, None))
     by_spark = f"Spark local[{cores()}]"
     figures = []
-    for (ours, theirs), part in ((whole, ""), (first, f" until {', '.join(FIRST_STEPS)} are done")):
+    for ours, theirs, part in zip(local, spark, PARTS, strict=True):
         figures += [
             Duration(f"audit of {log}{part}; rival: {by_spark}", ours, bounds[0], theirs),
             Duration(f"audit of {log} on {by_spark}{part}; rival: the local engine", theirs, bounds[1], ours),
@@ -79,18 +90,17 @@ def measure(run: Run) -> list[Duration]:
     return figures
 
 
-def measure_workers(run: Run) -> Measured:
+def measure_workers(run: Run) -> list[Measured]:
     folder, log = source(run)
-    records = run.records or RECORDS
-    rounds = min(run.rounds, 3)
-    two, one = take_turns(
-        lambda: audit_seconds(run, folder, "--workers", "2"),
-        lambda: audit_seconds(run, folder, "--workers", "1"),
-        rounds,
-        warm_up=0,
-    )
-    name = f"audit of {log}, two workers"
-    return Measured(name, "one worker", "records/s", records / two, records / one, Goal(1.6, 1.8), rounds)
+    records, rounds = run.records or RECORDS, min(run.rounds, 3)
+    two, one = audited_in_turn(run, folder, "--workers", ("2", "1"))
+    return [
+        Measured(
+            f"audit of {log}, two workers{part}", "one worker", "records/s", records / ours, records / theirs,
+            Goal(1.6, 1.8), rounds,
+        )
+        for ours, theirs, part in zip(two, one, PARTS, strict=True)
+    ]  # fmt: skip
 
 
 def measure_again(run: Run) -> Duration:

@@ -43,6 +43,8 @@ class Recomputation(LogRun):
     progress_type = Progress
     least_records = 500
     records_per_partition = 25
+    # Reading takes little time beside recomputing.
+    parts_per_worker = 2
 
     @property
     def task_function(self) -> Work:

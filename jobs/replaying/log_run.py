@@ -37,6 +37,8 @@ class LogRun(ABC):
     least_records: int
     # What an offsets partition costs in any case, in records.
     records_per_partition: int = 15_000
+    # How finely a large offsets partition is cut. Each slice of it is read separately.
+    parts_per_worker: int = 1
 
     def __init__(self, *, is_full: bool) -> None:
         self.is_full = is_full
@@ -133,7 +135,7 @@ class LogRun(ABC):
         about = About(
             *(self.cluster, self.run_id, self.settings, self.written),
             *(self.task_function, self.progress_type),
-            *(self.least_records, self.records_per_partition),
+            *(self.least_records, self.records_per_partition, self.parts_per_worker),
             is_full=self.is_full,
         )
         # Imported here, like the work: a run without new records ends before.

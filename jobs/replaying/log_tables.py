@@ -96,7 +96,8 @@ class LogTables:
         whole = replace(run_input, root=self.warehouse.root, files=files, held=held)
         costs = {partition: size + self.about.records_per_partition for partition, size in sizes.all.items()}
         most = max(1, sum(costs.values()) // self.about.least_records)
-        slices = slices_of(costs, sizes.of_groups, min(most, self.engine.num_workers))
+        num_parts = self.engine.num_workers * self.about.parts_per_worker
+        slices = slices_of(costs, sizes.of_groups, min(most, num_parts))
         of_tasks = slices_of_tasks(slices, costs, min(most, self.engine.num_workers * TASKS_PER_WORKER))
         step = Step(partial(answer_to, work), LogTaskResult[self.about.progress_type])  # type: ignore[name-defined]
         return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in of_tasks])

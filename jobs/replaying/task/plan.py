@@ -34,13 +34,13 @@ def rows_by_partition(
     return numbers
 
 
-def slices_of(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[PartitionSlice]:
-    """Offsets partitions. A partition is cut into slices if it has too many groups or would keep the other workers
-    waiting."""
+def slices_of(sizes: Mapping[int, int], group_records: Mapping[int, int], num_parts: int) -> list[PartitionSlice]:
+    """Offsets partitions. A partition is cut into slices if it has too many groups, or is much more than one of so many
+    equal parts of all the work: other workers would wait for it."""
     slices = []
     for partition, size in sorted(sizes.items()):
         for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
-        for_workers = round(size * num_workers / max(sum(sizes.values()), 1))
+        for_workers = round(size * num_parts / max(sum(sizes.values()), 1))
         number = max(1, for_memory, for_workers)
         slices += [PartitionSlice(partition, each, number) for each in range(number)]
     return slices

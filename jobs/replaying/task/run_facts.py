@@ -23,6 +23,7 @@ class About:
     progress_type: type[PartitionProgress]
     least_records: int
     records_per_partition: int
+    parts_per_worker: int
     is_full: bool = False
 
 

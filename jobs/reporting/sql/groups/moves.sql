@@ -6,4 +6,4 @@ QUALIFY row_number() OVER (
   PARTITION BY group_id
   ORDER BY move_offset DESC, move_time DESC NULLS LAST, topic, topic_id, partition, from_member_id, to_member_id
 ) <= {most}
-ORDER BY group_id, move_time NULLS LAST, topic NULLS LAST, partition
+ORDER BY group_id, move_time NULLS LAST, topic NULLS LAST, partition, assignment_offset, topic_id, from_member_id, to_member_id

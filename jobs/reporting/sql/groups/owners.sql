@@ -4,4 +4,4 @@ WHERE cluster = {cluster} AND group_id IN ({groups}) AND from_time IS NOT NULL
 QUALIFY row_number() OVER (
   PARTITION BY group_id ORDER BY from_offset DESC, from_time DESC, topic, topic_id, partition, member_id
 ) <= {most}
-ORDER BY group_id, topic NULLS LAST, partition, from_time
+ORDER BY group_id, topic NULLS LAST, partition, from_time, from_offset, topic_id, member_id
