@@ -1,7 +1,7 @@
 """Row groups of decoded tables, as the offsets partitions of a task read them one after the other. Small row groups
 that partitions share are read once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -39,6 +39,8 @@ MOST_PLACES_BYTES = 32 << 20
 # pass reads.
 FEW_BYTES = 2 << 20
 READ_BY_NO_PASS = {"key_version", "out_of_range"}
+# Whose rows are in shorter row groups decides little about the size of a task.
+FEW_ROWS = 4096
 
 # The first row and the number of rows; else each row.
 Places = tuple[int, int] | np.ndarray
@@ -91,10 +93,23 @@ class Opened:
 
     def part(self, rows: pa.Table, row_group: tuple[Place, int], wanted: Wanted, column: str = PARTITION) -> pa.Table:
         """The wanted ones of these rows, which offsets partitions share. `column`: has the partition."""
-        key = (*row_group, wanted.cluster, wanted.after_run)
-        places = self.places.get(key, lambda: places_by_partition(rows, wanted, column))
-        ours = places.get(wanted.partition, NOWHERE)
+        ours = self.places_of(lambda: rows, row_group, wanted, column)
         return rows.slice(*ours) if isinstance(ours, tuple) else rows.take(ours)
+
+    def places_of(
+        self, read: Callable[[], pa.Table], row_group: tuple[Place, int], wanted: Wanted, column: str
+    ) -> Places:
+        key = (*row_group, wanted.cluster, wanted.after_run)
+        return self.places.get(key, lambda: places_by_partition(read(), wanted, column)).get(wanted.partition, NOWHERE)
+
+    def num_rows(self, piece: RowGroup, wanted: Wanted) -> int:
+        """Approximately: of a short row group that partitions share, each is given the same number. 0 only if there
+        are none."""
+        if not piece.is_mixed or piece.num_rows <= FEW_ROWS:
+            return -(-piece.num_rows // piece.num_partitions)
+        read = partial(self.row_group, piece, [PARTITION])
+        ours = self.places_of(read, (piece.path, piece.group), wanted, PARTITION)
+        return ours[1] if isinstance(ours, tuple) else len(ours)
 
     def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}

@@ -24,13 +24,12 @@ def rows_by_partition(
     after_run: Mapping[int, str],
     opened: Opened,
 ) -> dict[int, int]:
-    """Approximate number of rows of later runs: row groups may also contain rows of other runs. Of a row group that
-    several partitions share, each has the same number. 0 only if there are none."""
+    """Approximate number of rows of later runs. 0 only if there are none."""
     numbers = dict.fromkeys(partitions, 0)
     for partition in partitions:
         wanted = Wanted(cluster, partition, after_run.get(partition))
         row_groups = (piece for some in files.values() for piece in pieces(some, wanted, opened))
-        numbers[partition] = sum(-(-piece.num_rows // piece.num_partitions) for piece in row_groups)
+        numbers[partition] = sum(opened.num_rows(piece, wanted) for piece in row_groups)
     return numbers
 
 
