@@ -1,6 +1,8 @@
 """A real broker on free loopback ports: one KRaft node, formatted, started and stopped by its own process id."""
 
 import base64
+import os
+import signal
 import socket
 import subprocess
 import time
@@ -117,6 +119,23 @@ class Broker:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        # On a busy machine it goes on answering for some time.
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Returns when it is gone: until then it answers."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
 
     def restart(self, overrides: dict[str, str]) -> None:
         self.stop()
