@@ -10,8 +10,8 @@ from jobs.checks.check import Check, CheckedWarehouse, Finding, Status
 from jobs.output.failure import Failure
 from jobs.output.progress import counting
 from jobs.queries.results import QueryResult
-from jobs.storage.refusals import Refused
-from jobs.storage.stored_path import files_in
+from jobs.storage.refusals import Refused, raise_refusal
+from jobs.storage.stored_path import files_in, known_refusals
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_log_files import COMMIT, LOG, LogFile, log_files
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
@@ -72,7 +72,8 @@ def check_reader(name: str, scope: Scope) -> Callable[[CheckedWarehouse], Iterat
             numbers = counts(checked, tables, scope)
         except Refused:
             raise
-        except READER_ERRORS:
+        except READER_ERRORS as error:
+            raise_refusal(error, checked.warehouse.root)
             # Which table it is shows when each is read alone.
             numbers = [each for table in tables for each in count_alone(checked, table, scope)]
         for table, number in numbers:
@@ -99,6 +100,7 @@ def count_alone(checked: CheckedWarehouse, table: str, scope: Scope) -> list[tup
     except Refused:
         raise
     except READER_ERRORS as error:
+        raise_refusal(error, checked.warehouse.root)
         return [(table, one_line(error))]
 
 
@@ -115,7 +117,8 @@ def difference(checked: CheckedWarehouse, table: str, answer: int | str) -> str 
 def delta_rs(checked: CheckedWarehouse, _: Sequence[str]) -> Iterator[Answer]:
     def answer(statement: str) -> QueryResult:
         table = statement.rpartition(" ")[2]
-        return QueryResult(["count"], [[checked.tables[table].to_pyarrow_dataset().count_rows()]])
+        with known_refusals(checked.warehouse.path(table)):
+            return QueryResult(["count"], [[checked.tables[table].to_pyarrow_dataset().count_rows()]])
 
     yield answer
 

@@ -1,8 +1,8 @@
 """A file or folder of a storage, named as pathlib names local ones; what a warehouse does with either is here too."""
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -12,7 +12,7 @@ import pyarrow as pa
 from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.kept_files import open_kept
 from jobs.storage.local_storage import LocalStorage
-from jobs.storage.refusals import reword_delta_failures
+from jobs.storage.refusals import known_refusal, reword_delta_failures
 from jobs.storage.stored_files import Data, NewFile, Storage, nothing, read_whole, uri_of, write_once
 
 T = TypeVar("T")
@@ -207,3 +207,18 @@ def by_delta(folder: Place, call: Callable[[str | Path, dict[str, str] | None], 
     storage = cast(Any, folder.storage)
     with reword_delta_failures(str(folder), storage.options.retry_seconds):
         return folder.storage.in_time(lambda: call(storage.delta_uri(folder.file), storage.delta_options))
+
+
+@contextmanager
+def known_refusals(place: Place) -> Iterator[None]:
+    """Around a library that reaches the storage by itself: what the storage refused, as a line of ours. Any other error
+    stays as it is: the file may be damaged."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(place, Path):
+            raise
+        options = cast(Any, place.storage).options
+        if (refused := known_refusal(error, str(place), options.retry_seconds)) is None:
+            raise
+        raise refused from None

@@ -58,7 +58,8 @@ def test_the_doctor_says_what_the_storage_said_and_finds_no_damage(
     # Each waits for its answer, so what is asked of many tables is asked together.
     assert behaviour.most_at_once > 8
     chance = random.Random(seed)
-    for good in (0, *(chance.randrange(number) for _ in range(2))):
+    # Among the last are those of delta-rs, which reads files by itself.
+    for good in (0, number - 10, chance.randrange(number)):
         behaviour.next, behaviour.always = ["pass"] * good, "403"
         capsys.readouterr()
         code = cli.main(doctor)

@@ -59,13 +59,18 @@ def test_what_may_take_long_shows_how_far_it_is_and_leaves_nothing_behind(
 ) -> None:
     command = [str(tmp_path) if word == "REPORT" else word for word in words]
     command += [] if words[0] == "dump" else ["--warehouse", str(audited_sample)]
-    shown = on_terminal(impatient(*command), folder=ROOT)
-    assert shown.code == 0
-    lines = drawn(shown)
-    assert all(PROGRESS.fullmatch(f"groupscope: {line}") for line in lines)
-    found = {pattern: [line for line in lines if re.fullmatch(pattern, line)] for pattern in expected.split("|")}
-    assert all(found.values()), found
-    assert not [line for line in shown.screen if "so far" in line]
+    missing = set(expected.split("|"))
+    # On a busy machine a short part may be over before anything is drawn.
+    for _ in range(5):
+        shown = on_terminal(impatient(*command), folder=ROOT)
+        assert shown.code == 0
+        lines = drawn(shown)
+        assert all(PROGRESS.fullmatch(f"groupscope: {line}") for line in lines)
+        assert not [line for line in shown.screen if "so far" in line]
+        missing -= {pattern for pattern in missing for line in lines if re.fullmatch(pattern, line)}
+        if not missing:
+            break
+    assert not missing, missing
 
 
 def test_nothing_is_drawn_into_an_answer_of_several_processes() -> None:
