@@ -2,8 +2,6 @@
 goes on. No secret is told to anybody."""
 
 import json
-import os
-import signal
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -235,18 +233,11 @@ def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> lis
     def answer(cluster: Any, topic: str, partition: int, start: int, max_bytes: int) -> Any:
         asked.append(start)
         if len(asked) == number + 1:
-            kill(broker)
+            broker.kill()
         return real(cluster, topic, partition, start, max_bytes)
 
     patched.setattr(jobs.broker.fetch, "partition_answer", answer)
     return asked
-
-
-def kill(broker: Broker) -> None:
-    process = broker._process
-    assert process is not None
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 @pytest.mark.drawn(1)
@@ -262,7 +253,7 @@ def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytes
 
         def read_units(live: LiveSource, plan: LivePlan) -> list[IngestResult]:
             answers = real(live, plan) if is_read else []
-            kill(broker)
+            broker.kill()
             starting.start()
             return answers or real(live, plan)
 
