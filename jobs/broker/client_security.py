@@ -51,11 +51,12 @@ EXPORT: Final = {
 PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----((?:(?!-----BEGIN ).)*?)-----END \1-----", re.DOTALL)
 
 # As in java.io.StreamTokenizer, with which Kafka reads such a line. A line break ends what is in quotes, and text that
-# begins like a number is not a word.
-JAAS_BLANK: Final = re.compile(r"(?:\s|/\*.*?(?:\*/|\Z)|/[^\r\n]*)*", re.DOTALL)
+# begins like a number is not a word. A single slash hides the character after it too, also a line break, and then the
+# line that this character begins.
+JAAS_BLANK: Final = re.compile(r"(?:[\0- ]|/\*.*?(?:\*/|\Z)|//[^\r\n]*|/.?[^\r\n]*)*", re.DOTALL)
 JAAS_TOKEN: Final = re.compile(
     r"""(?:"((?:\\.|[^"\\\r\n])*)(?:"|(?=[\r\n]))|'((?:\\.|[^'\\\r\n])*)(?:'|(?=[\r\n]))"""
-    r"""|((?![0-9.-])[\w.$-]+)|([=;]))""",
+    r"""|((?![0-9.-])[a-zA-Z0-9_.$\xa0-\U0010ffff-]+)|([=;]))""",
     re.DOTALL,
 )
 JAAS_FLAGS: Final = frozenset({"required", "requisite", "sufficient", "optional"})
