@@ -1,4 +1,4 @@
-"""A process that dies during a test fails that test alone, and the run ends."""
+"""A process that dies during a test fails that test alone, and the run ends. Files that use Spark share processes."""
 
 import os
 import subprocess
@@ -10,6 +10,10 @@ import pytest
 
 DIES = "import os, signal\ndef test_dies(): os.kill(os.getpid(), signal.SIGKILL)\n"
 PASSES = "def test_passes(): pass\n"
+ALONE = "import os\ndef test_process(): assert os.environ['PYTEST_XDIST_WORKER'] == 'gw1'\n"
+WITH_SPARK = (
+    "import os, pytest\n@pytest.mark.spark\ndef test_process(): assert os.environ['PYTEST_XDIST_WORKER'] == 'gw0'\n"
+)
 ALSO_PASSES = "def test_also_passes(): pass\n"
 SECONDS = 60.0
 
@@ -45,3 +49,13 @@ def test_a_process_that_dies_fails_one_test(files: list[str], processes: int, tm
 def test_each_of_many_deaths_fails_its_test(tmp_path: Path) -> None:
     run = ended(tmp_path, [DIES, PASSES, DIES + PASSES, PASSES, PASSES + DIES], 2)
     assert run.stdout.splitlines()[-1].startswith("3 failed, 4 passed"), run.stdout + run.stderr
+
+
+def test_files_that_use_spark_go_to_half_of_the_processes(tmp_path: Path) -> None:
+    run = ended(tmp_path, [ALONE, ALONE, WITH_SPARK, WITH_SPARK], 2)
+    assert run.stdout.splitlines()[-1].startswith("4 passed"), run.stdout + run.stderr
+
+
+def test_a_process_takes_the_files_that_are_left(tmp_path: Path) -> None:
+    run = ended(tmp_path, [PASSES] * 9, 2)
+    assert run.stdout.splitlines()[-1].startswith("9 passed"), run.stdout + run.stderr

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from jobs.storage.options import StorageOptions
 
+PROGRAM = Path(__file__).with_name("s3_program.py")
 PATIENCE_SECONDS = 60
 SECRET = "s3cr3t-of-the-test"
 
@@ -33,7 +35,7 @@ def answers(port: int) -> bool:
 def s3_server() -> Iterator[str]:
     """Its URL, while it runs."""
     port = free_port()
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    command = [sys.executable, str(PROGRAM), "-H", "127.0.0.1", "-p", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         try:
             deadline = time.monotonic() + PATIENCE_SECONDS

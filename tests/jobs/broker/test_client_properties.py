@@ -69,7 +69,7 @@ def options(values: dict[str, str] | None) -> dict[str, str] | None:
 def test_files_are_read_as_kafka_reads_them(tmp_path: Path, rng: np.random.Generator) -> None:
     texts = [properties_text(rng) for _ in range(1500)] + [jaas_text(rng) for _ in range(1500)]
     texts += ["bad=\\u12", "a\\", "", "a", "=b", "a==b", "a = = b ", "a\\\n#b", "# c\\\nd=e"]
-    jaas_lines = [JAAS_WHOLE.format("/*//\\n;/\\n;", "p"), "m required username=\\u00a0×² password=p;"]
+    jaas_lines = [JAAS_WHOLE.format("/*//\\n;/\\n;", "p"), "m required username=\\u00a0\\u00d7\\u00b2 password=p;"]
     texts += [f"sasl.jaas.config={line}\n" for line in jaas_lines]
     paths = [tmp_path / f"{at}.properties" for at in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
