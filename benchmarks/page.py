@@ -39,11 +39,13 @@ are the lowest ratios. For times and memory, less is better: they are the highes
 there for comparison. `missed` says that the figure is on the wrong side of its limit.
 """
 OF_SECTION = {
-    "Logs that are hard to split": """A stage is as slow as its slowest task. So for each step the table compares the
-slowest task with the median, in seconds of a processor. The limit is 3 times the median, where the work can be split
-and the task takes a second or longer. Records of one group follow from each other: one task must replay them. Memory is
-that of the largest worker, or of the driver if a step has one task; the limit is 700 MB. A name without "times" is the
-full size.
+    "Logs that are hard to split": """\
+At its end, a step waits for its last task while other workers have nothing left to do. The table compares this time
+with the median of the tasks, by the clock. It also compares the slowest task with the median, in seconds of a
+processor. Both limits are 3 times the median, where the work can be split; the second is for tasks of a second or
+longer, and not for an ingest, whose last tasks are small on purpose. Records of one group follow from each other: one
+task must replay them. Memory is that of the largest worker, or of the driver if a step has one task; the limit is 700
+MB. A name without "times" is the full size.
 """,
     "More workers": """Two workers have one core each, on one machine. The rival is one such worker.
 """,

@@ -20,12 +20,14 @@ class TaskTime(NamedTuple):
     step: int
     seconds: float
     processor_seconds: float
+    # By the clock of the machine.
+    ended: float
 
 
 def timed(run: Callable[[Any], Any], path: Path, step: int, work: Any) -> Any:
     clock, processor = time.perf_counter(), time.process_time()
     outcome = run(work)
-    taken = TaskTime(step, time.perf_counter() - clock, time.process_time() - processor)
+    taken = TaskTime(step, time.perf_counter() - clock, time.process_time() - processor, time.time())
     # One short write at the end of the file: tasks of several processes do not mix.
     with path.open("ab", buffering=0) as file:
         file.write((json.dumps(taken) + "\n").encode())
@@ -61,3 +63,9 @@ def slowest_and_median(tasks: Sequence[TaskTime]) -> tuple[float, float]:
     """Processor seconds."""
     seconds = [task.processor_seconds for task in tasks]
     return max(seconds), median(seconds)
+
+
+def waits_and_median(tasks: Sequence[TaskTime], workers: int) -> tuple[float, float]:
+    """Seconds by the clock: from when a worker found no task left until the last task ended."""
+    ends = sorted(task.ended for task in tasks)
+    return ends[-1] - ends[-min(workers, len(ends))], median(task.seconds for task in tasks)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.skew import spread_of
 from benchmarks.skewed_logs import SKEWS
-from benchmarks.task_times import TaskTime, slowest_and_median, times_of
+from benchmarks.task_times import TaskTime, slowest_and_median, times_of, waits_and_median
 
 
 def test_each_task_of_a_command_is_timed(tmp_path: Path) -> None:
@@ -23,17 +23,27 @@ def test_each_task_of_a_command_is_timed(tmp_path: Path) -> None:
 
 
 def test_the_slowest_and_the_median_are_of_processor_seconds() -> None:
-    tasks = [TaskTime(1, clock, processor) for clock, processor in ((9, 1), (1, 4), (5, 2))]
+    tasks = [TaskTime(1, clock, processor, 0) for clock, processor in ((9, 1), (1, 4), (5, 2))]
     assert slowest_and_median(tasks) == (4, 2)
 
 
-def test_a_bound_is_for_long_tasks_of_steps_that_can_be_split(tmp_path: Path) -> None:
+def test_a_step_waits_from_the_end_of_the_first_worker_that_has_no_task_left() -> None:
+    tasks = [TaskTime(1, seconds, 0, ended) for seconds, ended in ((2, 9), (4, 20), (3, 11), (1, 13))]
+    assert waits_and_median(tasks, workers=2) == (20 - 13, 2.5)
+    assert waits_and_median(tasks, workers=3) == (20 - 11, 2.5)
+    # A worker that never had one.
+    assert waits_and_median(tasks, workers=5) == (20 - 9, 2.5)
+
+
+def test_bounds_are_for_steps_that_can_be_split(tmp_path: Path) -> None:
     path = tmp_path / "times"
-    path.write_text("[1, 9.0, 0.1]\n[2, 9.0, 8.0]\n[2, 9.0, 2.0]\n[2, 9.0, 2.0]\n")
-    (figure,) = spread_of(path, "replay", is_split=True)
-    assert (figure.ours, figure.theirs, figure.verdict) == (8.0, 2.0, "missed")
-    (figure,) = spread_of(path, "replay", is_split=False)
-    assert figure.verdict == ""
-    path.write_text("[1, 9.0, 0.9]\n[1, 9.0, 0.1]\n[1, 9.0, 0.1]\n")
-    (figure,) = spread_of(path, "replay", is_split=True)
-    assert figure.verdict == ""
+    path.write_text("[1, 9.0, 0.1, 1]\n[2, 4.0, 8.0, 50]\n[2, 2.0, 2.0, 2]\n[2, 2.0, 2.0, 3]\n")
+    slowest, waits = spread_of(path, "replay", is_split=True, is_even=True)
+    assert (slowest.ours, slowest.theirs, slowest.verdict) == (8.0, 2.0, "missed")
+    assert (waits.ours, waits.theirs, waits.verdict) == (48, 2.0, "missed")
+    assert [each.verdict for each in spread_of(path, "ingest", is_split=True, is_even=False)] == ["", "missed"]
+    assert [each.verdict for each in spread_of(path, "replay", is_split=False, is_even=False)] == ["", ""]
+    path.write_text("[1, 9.0, 0.9, 1]\n[1, 9.0, 0.1, 2]\n[1, 9.0, 0.1, 3]\n")
+    assert [each.verdict for each in spread_of(path, "replay", is_split=True, is_even=True)] == ["", "reached"]
+    path.write_text("[1, 9.0, 0.9, 1]\n")
+    assert len(list(spread_of(path, "replay", is_split=True, is_even=True))) == 1
