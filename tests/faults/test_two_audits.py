@@ -1,0 +1,60 @@
+"""Two audits of one log at once on one warehouse: one works while the other waits, and the tables are those of one."""
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from jobs.configuration.settings import Settings, options_of
+from jobs.storage.places import storage_at
+from tests.builders.storages.kinds import ELSEWHERE, fetched
+from tests.builders.storages.s3_server import options_for
+from tests.jobs.ingested import ROOT, history
+from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, told
+from tests.sample.part import sample_part
+
+__all__ = ["sample_part"]
+
+TABLES = (*HISTORY, *ASSIGNMENTS, *MEASURED, *GATED)
+SETTINGS = ROOT / "conf" / "sample.toml"
+SNAPSHOTS = ROOT / "data" / "sample" / "snapshots.jsonl"
+
+
+@pytest.fixture(params=["local", *ELSEWHERE])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """That processes reach as people do, by the environment."""
+    if request.param == "local":
+        return str(tmp_path / "w")
+    if request.param == "hdfs":
+        return f"{request.getfixturevalue('hdfs')}/{uuid.uuid4().hex}/w"
+    for name, value in options_for(request.getfixturevalue("s3")).values:
+        monkeypatch.setenv(name.upper(), value)
+    return f"s3://bucket/{uuid.uuid4().hex}/w"
+
+
+def begun(place: str, source: Path, report: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "jobs.cli", "audit", "--warehouse", place, "--source", f"segments:{source}"]
+    command += ["--snapshots", str(SNAPSHOTS), "--config", str(SETTINGS), "--fail-on", "never"]
+    command += ["--report", str(report), "--workers", "1"]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+
+
+def ended(audits: list[subprocess.Popen[str]]) -> list[str]:
+    lines = [each.communicate(timeout=300)[1] for each in audits]
+    assert [each.returncode for each in audits] == [0] * len(audits), lines
+    return lines
+
+
+@pytest.mark.drawn(1)
+def test_two_audits_at_once_leave_what_one_leaves(place: str, sample_part: Path, tmp_path: Path) -> None:
+    ended([begun(str(tmp_path / "one"), sample_part, tmp_path / "report")])
+    lines = ended([begun(place, sample_part, tmp_path / f"report-{number}") for number in range(2)])
+    assert any(f"{place}: waiting for " in each for each in lines), lines
+    both = fetched(storage_at(place, options_of(Settings())), "", tmp_path / "fetched")
+    assert history(both) == history(tmp_path / "one")
+    assert_same(told(tmp_path / "one", TABLES), told(both, TABLES), place)
