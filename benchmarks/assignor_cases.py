@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.flat_groups.groups import answered
+from udfs.assignors.flat_groups.groups import only_answer
 from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS
@@ -57,8 +57,8 @@ class Case:
 
     def answer(self, problem: Problem | ServerProblem) -> Assignment:
         if isinstance(problem, Problem):
-            return answered(OF_LEADERS[self.assignor]([problem]))
-        return answered(OF_COORDINATORS[self.assignor]([problem]))
+            return only_answer(OF_LEADERS[self.assignor]([problem]))
+        return only_answer(OF_COORDINATORS[self.assignor]([problem]))
 
     def digest(self) -> int:
         """As Digest of AssignorRounds.java."""

@@ -5,12 +5,13 @@ import statistics
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.commands import groupscope, new_warehouse, seconds_of
 from benchmarks.durations import Bound, Duration
-from benchmarks.rounds import Goal, Measured, take_turns
+from benchmarks.rounds import Goal, Measured, run_in_turns, take_turns
 from benchmarks.run import Run
 from benchmarks.segments import SNAPSHOTS
 from benchmarks.shapes import FEW_KEYS
@@ -72,8 +73,9 @@ def audited(run: Run, folder: Path, *words: str) -> Audited:
 
 def audited_in_turn(run: Run, folder: Path, option: str, values: Sequence[str]) -> list[Audited]:
     """The medians of each value of the option."""
-    rounds = [[audited(run, folder, option, value) for value in values] for _ in range(min(run.rounds, 3))]
-    return [Audited(*map(statistics.median, zip(*each, strict=True))) for each in zip(*rounds, strict=True)]
+    calls = [partial(audited, run, folder, option, value) for value in values]
+    results = run_in_turns(calls, min(run.rounds, 3))
+    return [Audited(*map(statistics.median, zip(*each, strict=True))) for each in results]
 
 
 def measure(run: Run) -> list[Duration]:

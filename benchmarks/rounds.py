@@ -1,10 +1,12 @@
 """Takes turns: ours, the rival, ours, the rival … so that whatever else runs on the machine bothers both alike."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 WARM_UP = 2
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,14 @@ class Limit:
         return vars(self) | {"verdict": self.verdict}
 
 
+def run_in_turns(calls: Sequence[Callable[[], Result]], rounds: int) -> list[tuple[Result, ...]]:
+    """The results of each call. Each round makes all calls, one after the other."""
+    return list(zip(*([call() for call in calls] for _ in range(rounds)), strict=True))
+
+
 def take_turns(
     ours: Callable[[], float], theirs: Callable[[], float], rounds: int, warm_up: int = WARM_UP
 ) -> tuple[float, float]:
     """Median seconds of both; each call gives the seconds of one round."""
-    pairs = [(ours(), theirs()) for _ in range(warm_up + rounds)][warm_up:]
-    mine, other = zip(*pairs, strict=True)
-    return statistics.median(mine), statistics.median(other)
+    mine, other = run_in_turns((ours, theirs), warm_up + rounds)
+    return statistics.median(mine[warm_up:]), statistics.median(other[warm_up:])

@@ -5,14 +5,16 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from jobs.spark.java import java_home
 
 START_SECONDS = 120
+HOST = "127.0.0.1"
 # What is planned for a worker's core: the Java heap, and 900 MB for Python.
 WORKER_MEMORY = "2560m"
 SETTINGS = {
@@ -31,26 +33,39 @@ SETTINGS = {
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
     """The address of the master; everything listens on this machine only."""
-    folder.mkdir()
-    with ExitStack() as running:
-        log = folder / "master.log"
-        running.enter_context(daemon("master.Master", log, "--port", "0"))
-        address = awaited(log, r"spark://127\.0\.0\.1:\d+")
-        for number in range(workers):
-            log = folder / f"worker-{number}.log"
-            running.enter_context(daemon("worker.Worker", log, "--cores", "1", "--memory", WORKER_MEMORY, address))
-            awaited(log, "Successfully registered with master")
+    spark_class, hosts = program("spark-class"), [HOST] * workers
+    with cluster_of(spark_class, environment(), folder, hosts, WORKER_MEMORY) as address:
         yield address
 
 
 @contextmanager
-def daemon(name: str, log: Path, *arguments: str) -> Iterator[None]:
-    """`name`: of a class of Spark."""
-    own = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(log.with_suffix(""))}
-    words = [f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1", "--webui-port", "0", *arguments]
+def cluster_of(
+    spark_class: str, environment: Mapping[str, str], folder: Path, hosts: Sequence[str], memory: str
+) -> Iterator[str]:
+    """The address of the master. `hosts`: addresses of this machine, one for each worker."""
+    folder.mkdir()
+    daemon = partial(run_daemon, spark_class, environment)
+    with ExitStack() as running:
+        log = folder / "master.log"
+        running.enter_context(daemon("master.Master", HOST, log, "--port", "0"))
+        address = wait_for(log, r"spark://127\.0\.0\.1:\d+")
+        for number, host in enumerate(hosts):
+            log = folder / f"worker-{number}.log"
+            running.enter_context(daemon("worker.Worker", host, log, "--cores", "1", "--memory", memory, address))
+            wait_for(log, "Successfully registered with master")
+        yield address
+
+
+@contextmanager
+def run_daemon(
+    spark_class: str, environment: Mapping[str, str], name: str, host: str, log: Path, *arguments: str
+) -> Iterator[None]:
+    """`name`: of a class of Spark. Its own script would fork and return."""
+    own = {"SPARK_LOCAL_IP": host, "SPARK_WORKER_DIR": str(log.with_suffix(""))}
+    words = [f"org.apache.spark.deploy.{name}", "--host", host, "--webui-port", "0", *arguments]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [program("spark-class"), *words], env=environment() | own, stdout=output, stderr=output, cwd=log.parent
+            [spark_class, *words], env={**environment, **own}, stdout=output, stderr=output, cwd=log.parent
         )
         try:
             yield
@@ -59,7 +74,7 @@ def daemon(name: str, log: Path, *arguments: str) -> Iterator[None]:
             process.wait(60)
 
 
-def awaited(log: Path, pattern: str) -> str:
+def wait_for(log: Path, pattern: str) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if found := re.search(pattern, log.read_text()):

@@ -17,6 +17,7 @@ from typing import Any
 
 from jobs import ingest
 from jobs.command_line.flags import as_of_micros
+from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.gating.options import exit_code, gate_options
@@ -30,7 +31,6 @@ from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.reporting.page_files import INDEX
 from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
 from jobs.runs.run import RunOptions, open_warehouse, options_at, run_all, run_options
 from jobs.storage.places import place_at

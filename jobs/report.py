@@ -14,13 +14,13 @@ import sys
 import time
 from dataclasses import asdict
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.command_line.suggestions import unknown
 from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.redacting.copy_warehouse import Copied, copy_warehouse
 from jobs.reporting.report_folder import check_cluster, marks_of, report_place
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.stored_path import Place

@@ -6,4 +6,4 @@ from jobs.command_line.flags import add_run_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_flags(parser, "replay all stored records again, not only those that came since the last replay")
+    add_run_flags(parser, "replay all stored records again, not only new ones")

@@ -21,7 +21,7 @@ SECTIONS = {
         "gate": "list findings about groups, worst first; with --span: record that you validated data",
         "report": "write the HTML report",
         "capture": "take snapshots of a live cluster: end offsets, brokers, settings",
-        "maintain": "merge small files, drop old closed history, delete files that nobody needs",
+        "maintain": "merge small files, drop old closed history, delete unneeded files",
         "doctor": "check the warehouse's own files and say how to repair them",
     },
     "Work without a warehouse": {

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.gating.declarations.waivers import Waiver, waiver_of
@@ -53,18 +54,10 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(GroupChoice):
     """Which groups count. Findings without a group always do."""
 
-    group: str | None = None
-    exclude_group: str | None = None
     tool_groups: Sequence[str] = ()
-
-    def has(self, group_id: str | None) -> bool:
-        if group_id is None:
-            return True
-        is_wanted = self.group is None or re.search(self.group, group_id) is not None
-        return is_wanted and not (self.exclude_group is not None and re.search(self.exclude_group, group_id))
 
     def is_of_tool(self, group_id: str | None) -> bool:
         return group_id is not None and any(re.fullmatch(pattern, group_id) for pattern in self.tool_groups)

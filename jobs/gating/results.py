@@ -176,13 +176,13 @@ def observed_text(row: Row) -> str:
     is_plain = threshold.keys() <= {"min_value", "max_value"} and (least, most) != (None, None)
     if row["expectation"] != BOUNDS or value is None or not is_plain:
         about = f"{row['expectation']} of {row['column_name'] or 'all rows'} does not hold"
-        return f"{about}: {row['observed']} was found, {row['threshold']} was expected"
+        return f"{about}: {row['observed']}, expected {row['threshold']}"
     shown = f"{value['min']:g} to {value['max']:g}" if isinstance(value, dict) else f"{value:g}"
     if least is None or most is None:
-        wanted = f"at most {most:g}" if least is None else f"at least {least:g}"
+        wanted = f"{most:g} or less" if least is None else f"{least:g} or more"
     else:
         wanted = f"{least:g}" if least == most else f"{least:g} to {most:g}"
-    return f"{row['column_name']} is {shown}, {wanted} was expected"
+    return f"{row['column_name']} is {shown}, expected {wanted}"
 
 
 def results_query(about: Mapping[str, Any], suite: str) -> str:

@@ -1,1 +1,1 @@
-"""`groupscope maintain`: merges small files, drops old closed rows, deletes files and Delta logs that nobody needs."""
+"""`groupscope maintain`: merges small files, drops old closed rows, deletes unneeded files and Delta logs."""

@@ -213,7 +213,7 @@ def leader_epochs(rows: pa.Table) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def snapshots_of(files: tuple[LogFile, ...], cluster: str) -> Snapshots:
-    """All shares of a task look at the same snapshots."""
+    """All slices of a task look at the same snapshots."""
     schema = with_codes(schema_of("topic_snapshots", CAPTURED))
     parts = [schema.empty_table()]
     repeated = ["topic", "topic_id", "cluster"]

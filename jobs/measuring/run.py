@@ -71,9 +71,9 @@ class Measurement(LogRun):
 
     @property
     def task_function(self) -> Work:
-        from jobs.measuring.task import measure_share
+        from jobs.measuring.task import measure_slice
 
-        return measure_share
+        return measure_slice
 
     def is_up_to_date(self) -> bool:
         last = last_run(self.runs, JOB, self.cluster)
@@ -126,20 +126,20 @@ class Measurement(LogRun):
         return {row["offsets_partition"]: progress_of(row) for row in rows}
 
     def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
-        brief = self.run_input()
-        if brief is None:
+        run_input = self.run_input()
+        if run_input is None:
             return []
         partitions = sorted(self.replayed_partitions)
-        after = {place: each.through_run_id for place, each in brief.earlier.items()}
+        after = {place: each.through_run_id for place, each in run_input.earlier.items()}
         sizes = rows_by_partition(
             {COMMITS: tables.files.get(COMMITS, [])}, self.cluster, partitions, after, tables.opened
         )
         # A partition without new records has new snapshots, or is measured at another time.
         sizes = {place: size + 1 for place, size in sizes.items()}
         by_memory = {place: size * MOST_GROUP_RECORDS // MOST_ROWS for place, size in sizes.items()}
-        if any(as_of_of(run) == brief.as_of_time for run in self.runs if self.is_ours(run)):
-            tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(brief.as_of_time, TIME))
-        answers = self.without_failures(tables.answers(brief, Sizes(sizes, by_memory)) if partitions else [])
+        if any(as_of_of(run) == run_input.as_of_time for run in self.runs if self.is_ours(run)):
+            tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(run_input.as_of_time, TIME))
+        answers = self.without_failures(tables.answers(run_input, Sizes(sizes, by_memory)) if partitions else [])
         reached = {each.partition: each for answer in answers for each in answer.progress}
         tables.take(answers, {PROGRESS: progress_table(self.cluster, reached.values())})
         return answers

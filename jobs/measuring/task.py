@@ -2,7 +2,7 @@
 runs."""
 
 from jobs.measuring.partition_rows import RawCommits, Since
-from jobs.measuring.share_rows import Settled, ShareRows
+from jobs.measuring.slice_rows import Settled, SliceRows
 from jobs.measuring.task_messages import MeasuringInput, Progress
 from jobs.measuring.whole_rows import HOUR
 from jobs.measuring.written_rows import Writer
@@ -20,37 +20,45 @@ HISTORY_NEEDED = DAY
 NOTHING = -1
 
 
-def measure_share(
-    brief: MeasuringInput, share: PartitionSlice, files: HistoryFiles, opened: Opened, into: LogTaskResult[Progress]
+def measure_slice(
+    run_input: MeasuringInput,
+    partition_slice: PartitionSlice,
+    files: HistoryFiles,
+    opened: Opened,
+    into: LogTaskResult[Progress],
 ) -> None:
-    earlier = brief.earlier.get(share.partition)
-    with rows_of(brief, share, opened, earlier) as rows:
+    earlier = run_input.earlier.get(partition_slice.partition)
+    with rows_of(run_input, partition_slice, opened, earlier) as rows:
         if earlier is not None and rows.is_late:
             # All slices must begin at the same offset.
-            into.insufficient.append(share.partition)
+            into.insufficient.append(partition_slice.partition)
             return
         if earlier is None:
-            into.whole.append(share.partition)
+            into.whole.append(partition_slice.partition)
         settled_from = None if earlier is None else earlier.settled_time
-        writer = Writer(rows, settled_from, brief.settled_time(share.partition), files)
+        writer = Writer(rows, settled_from, run_input.settled_time(partition_slice.partition), files)
         writer.write_all()
     into.num_records += rows.num_commits
     into.num_groups += len(writer.groups)
-    into.progress.append(progress_after(brief, share.partition))
+    into.progress.append(progress_after(run_input, partition_slice.partition))
 
 
-def rows_of(brief: MeasuringInput, share: PartitionSlice, opened: Opened, earlier: Progress | None) -> ShareRows:
+def rows_of(
+    run_input: MeasuringInput, partition_slice: PartitionSlice, opened: Opened, earlier: Progress | None
+) -> SliceRows:
     settled, through = (None, None) if earlier is None else (earlier.settled_time, earlier.through_offset)
-    from_time, commits_from = needed_from(settled, brief.as_of_time, brief.burrow.expire_group_s * SECOND)
+    from_time, commits_from = needed_from(settled, run_input.as_of_time, run_input.burrow.expire_group_s * SECOND)
     commits = RawCommits(
-        files=brief.files.get("offset_commits", ()),
-        wanted=Wanted(brief.cluster, share.partition),
+        files=run_input.files.get("offset_commits", ()),
+        wanted=Wanted(run_input.cluster, partition_slice.partition),
         opened=opened,
-        epochs=LeaderEpochs({number: Epoch(at) for number, at in brief.replayed[share.partition].begins.items()}),
-        groups=Slice(share.number, share.num_slices),
+        epochs=LeaderEpochs(
+            {number: Epoch(at) for number, at in run_input.replayed[partition_slice.partition].begins.items()}
+        ),
+        groups=Slice(partition_slice.number, partition_slice.num_slices),
         since=None if commits_from is None else Since(commits_from, NOTHING if through is None else through),
     )
-    return ShareRows(brief, share, from_time, commits, Settled(settled, through))
+    return SliceRows(run_input, partition_slice, from_time, commits, Settled(settled, through))
 
 
 def needed_from(settled: int | None, as_of: int, commits_needed: int) -> tuple[int | None, int | None]:
@@ -62,11 +70,11 @@ def needed_from(settled: int | None, as_of: int, commits_needed: int) -> tuple[i
     return min(begun, as_of - HISTORY_NEEDED), min(begun, as_of - commits_needed)
 
 
-def progress_after(brief: MeasuringInput, partition: int) -> Progress:
+def progress_after(run_input: MeasuringInput, partition: int) -> Progress:
     return Progress(
         partition,
-        brief.through_run_id,
-        brief.replayed[partition].through_offset,
-        brief.settled_time(partition),
-        brief.basis,
+        run_input.through_run_id,
+        run_input.replayed[partition].through_offset,
+        run_input.settled_time(partition),
+        run_input.basis,
     )

@@ -1,11 +1,11 @@
-"""Writes the rows that are made of a share, all measures side by side, a range of keys after the other."""
+"""Writes the rows that are made of a slice, all measures side by side, a range of keys after the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from jobs.measuring.share_rows import ShareRows
+from jobs.measuring.slice_rows import SliceRows
 from jobs.measuring.task_messages import MeasuringInput
 from jobs.measuring.whole_rows import Over, after, bucket_end, complete_rows, day_end, hour_end
 from jobs.measuring.written_points import PointWriter
@@ -33,7 +33,7 @@ class Measured:
     over: Over | None
 
 
-def measures_of(brief: MeasuringInput, settled_from: int | None, judges: Sequence[Judge]) -> tuple[Measured, ...]:
+def measures_of(run_input: MeasuringInput, settled_from: int | None, judges: Sequence[Judge]) -> tuple[Measured, ...]:
     """`judges`: of moves since then, and since its day began."""
     of_resets, of_findings = judges
     return (
@@ -42,20 +42,20 @@ def measures_of(brief: MeasuringInput, settled_from: int | None, judges: Sequenc
         Measured(COMMIT_FINDINGS.name, CommitFindings(settled_from, of_findings), day_end),
         Measured(COMMIT_VOLUME.name, Volume(settled_from), hour_end),
         Measured(EXPIRY_FORECAST.name, ExpiryForecast(), None),
-        Measured(GROUP_VERDICTS.name, Verdicts(brief.burrow, brief.verdicts, brief.objectives), None),
+        Measured(GROUP_VERDICTS.name, Verdicts(run_input.burrow, run_input.verdicts, run_input.objectives), None),
     )
 
 
 class Writer:
-    """Writes all rows that are made of a share. Two rounds go through all ranges of keys: first what each must know of
+    """Writes all rows that are made of a slice. Two rounds go through all ranges of keys: first what each must know of
     the others is noted, then rows are made."""
 
-    def __init__(self, rows: ShareRows, settled_from: int | None, settled_to: int | None, files: HistoryFiles) -> None:
-        self.rows, self.files, self.cluster, self.settled_to = rows, files, rows.brief.cluster, settled_to
+    def __init__(self, rows: SliceRows, settled_from: int | None, settled_to: int | None, files: HistoryFiles) -> None:
+        self.rows, self.files, self.cluster, self.settled_to = rows, files, rows.run_input.cluster, settled_to
         since, since_day = settled_from, day_of(settled_from)
         self.judges = {each: Judge(each) for each in (since, since_day)}
-        self.measures = measures_of(rows.brief, since, (self.judges[since], self.judges[since_day]))
-        self.points = PointWriter(rows.share.partition, self.cluster, settled_from, settled_to, files)
+        self.measures = measures_of(rows.run_input, since, (self.judges[since], self.judges[since_day]))
+        self.points = PointWriter(rows.partition_slice.partition, self.cluster, settled_from, settled_to, files)
         self.groups: set[str] = set()
 
     def write_all(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.output.progress import counting
 from jobs.reporting.group_pages import About, GroupPages, part_text
 from jobs.reporting.page_files import ENDING, GROUPS_FOLDER, Page
@@ -16,7 +17,6 @@ from jobs.reporting.parts.findings import MOST_FINDINGS, Finding, findings_of
 from jobs.reporting.parts.group_parts import AT_ONCE, FIRST_AT_ONCE, MOST_IN_FULL, GroupsToDraw, drawn_groups
 from jobs.reporting.parts.head import Head, head_of
 from jobs.reporting.parts.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.listings import Row
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements

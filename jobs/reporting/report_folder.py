@@ -7,9 +7,9 @@ from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.output.failure import Failure
 from jobs.reporting.page_files import INDEX
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.questions import tables_asked
 from jobs.storage.places import is_remote
 from jobs.storage.stored_path import Place, is_file

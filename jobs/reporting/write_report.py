@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.engine import Engine
 from jobs.output.progress import counting, doing
 from jobs.processes.processors import default_workers
@@ -11,7 +12,6 @@ from jobs.reporting.group_pages import LEAST_FOR_WORKERS, write_by_workers
 from jobs.reporting.page_files import INDEX, WrittenPages, write_group_pages, write_index
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.report_folder import basis_of, unwritable
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.redaction import Key
 from jobs.storage.stored_path import Place
 from jobs.warehouses.warehouse import Warehouse

@@ -35,7 +35,7 @@ from schemas.words.exit_codes import ExitCode
 from udfs.sources.archive_lines import LINE_ROWS, archive_rows, folder_columns
 from udfs.sources.archive_rows import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
 
-__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "has_producers", "unreadable_failure"]
+__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "unreadable_failure"]
 
 # The metrics of the Observation that is passed to archive_frame.
 NUM_OTHER_TOPICS = "num_other_topics"
@@ -59,11 +59,6 @@ def archive_frame(
     if seen is not None:
         rows = rows.observe(seen, F.count_if(F.col(IS_OTHER_TOPIC.name)).alias(NUM_OTHER_TOPICS))
     return rows.where(~F.col(IS_OTHER_TOPIC.name)).select(*ARCHIVE_ROWS.names)
-
-
-def has_producers(frame: DataFrame) -> bool:
-    """Whether every record has its producer and whether it belongs to a transaction."""
-    return frame.where(~F.col("has_producers") & F.col("problem").isNull()).isEmpty()
 
 
 @contextmanager

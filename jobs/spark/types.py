@@ -1,17 +1,10 @@
-"""Spark types of declared records and tables, derived from their Arrow types so that the two cannot differ."""
+"""Spark types of declared tables, derived from their Arrow types so that the two cannot differ."""
 
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table
-from schemas.declarations.fields import RecordType
 from udfs.arrays.arrow_schema import table_schema
-from udfs.decoding.arrow_types import record_schema
-
-
-def record_type(record: RecordType) -> StructType:
-    """Key and value of a record type as two structs; a tombstone's value is null."""
-    return from_arrow_schema(record_schema(record))
 
 
 def table_type(table: Table) -> StructType:

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from jobs import cli
+from jobs.command_line.group_choice import GroupChoice
 from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.warehouses.any_warehouse import reading
 
 pytestmark = pytest.mark.browser

@@ -2,16 +2,13 @@
 go, and a second copy of each task, on purpose. Every table is what one process writes."""
 
 import json
-import re
-import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+from benchmarks.standalone import cluster_of
 from schemas.words.exit_codes import ExitCode
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
 from tests.jobs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
@@ -22,7 +19,6 @@ __all__ = ["elsewhere"]
 pytestmark = pytest.mark.spark
 
 SAMPLE = ROOT / "data" / "sample"
-START_SECONDS = 120
 # Beside the product's own settings, for executors that start when there are tasks and end when there are none.
 COMING_AND_GOING = {
     "spark.executor.cores": "1",
@@ -38,48 +34,14 @@ TWICE = {
 }
 
 
-@contextmanager
-def daemon(elsewhere: Elsewhere, name: str, host: str, log: Path, *arguments: str) -> Iterator[None]:
-    """`name`: of a class of Spark; its own script forks and returns."""
-    spark_class = elsewhere.folder / "packages" / "pyspark" / "bin" / "spark-class"
-    environment = {**elsewhere.environment, "SPARK_LOCAL_IP": host, "SPARK_WORKER_DIR": str(log.parent / "work")}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [spark_class, f"org.apache.spark.deploy.{name}", "--host", host, "--webui-port", "0", *arguments],
-            env=environment,
-            stdout=output,
-            stderr=output,
-            cwd=log.parent,
-        )
-        try:
-            yield
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def awaited(log: Path, pattern: str) -> str:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if found := re.search(pattern, log.read_text()):
-            return found[0]
-        time.sleep(0.05)
-    raise AssertionError(f"no {pattern!r} in\n{log.read_text()}")
-
-
 @pytest.fixture(scope="module")
 def master(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a master that has two workers of one core each."""
-    folder = tmp_path_factory.mktemp("standalone")
-    with ExitStack() as running:
-        running.enter_context(daemon(elsewhere, "master.Master", "127.0.0.1", folder / "master.log", "--port", "0"))
-        address = awaited(folder / "master.log", r"spark://127\.0\.0\.1:\d+")
-        # Spark gives a second copy of a task to another host only: both of these are this one.
-        for host in ("127.0.0.2", "127.0.0.3"):
-            log = folder / f"{host}.log"
-            worker = daemon(elsewhere, "worker.Worker", host, log, "--cores", "1", "--memory", "1536m", address)
-            running.enter_context(worker)
-            awaited(log, "Successfully registered with master")
+    spark_class = elsewhere.folder / "packages" / "pyspark" / "bin" / "spark-class"
+    folder = tmp_path_factory.mktemp("standalone") / "cluster"
+    # Spark gives a second copy of a task to another host only: both of these are this one.
+    hosts = ("127.0.0.2", "127.0.0.3")
+    with cluster_of(str(spark_class), elsewhere.environment, folder, hosts, "1536m") as address:
         yield address
 
 

@@ -22,10 +22,6 @@ class Views:
         return np.ndarray((max(len(self.data) - width + 1, 0),), dtype, self.data, strides=(1,))
 
     @cached_property
-    def i1(self) -> NDArray[np.int8]:
-        return self.data.view(np.int8)
-
-    @cached_property
     def i2(self) -> NDArray[np.int16]:
         return self.of(">i2")
 

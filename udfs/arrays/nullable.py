@@ -82,8 +82,3 @@ def first_of(names: Numbers | Codes) -> Flags:
     is_first = np.ones(len(names), np.bool_)
     np.not_equal(names[1:], names[:-1], out=is_first[1:])
     return is_first
-
-
-def ends_of(starts: Positions, size: int) -> Positions:
-    """The last position of each run, from the first positions."""
-    return np.asarray(np.append(starts[1:], size)[: len(starts)] - 1, np.intp)

@@ -10,7 +10,7 @@ from udfs.assignors.client.constrained_proposal import constrained_proposals
 from udfs.assignors.client.range import client_ranges
 from udfs.assignors.client.roundrobin import roundrobins
 from udfs.assignors.client.sticky_assignors import cooperative_stickies, stickies
-from udfs.assignors.flat_groups.groups import answer_most_together, answered
+from udfs.assignors.flat_groups.groups import Asked, answer_most_together, only_answer
 from udfs.assignors.questions.problems import Answer, Assignment, Problem, problem_of
 from udfs.assignors.questions.server_problems import ServerProblem, server_problem_of
 from udfs.assignors.questions.spec_values import SpecError, json_text
@@ -45,17 +45,19 @@ class KnownAssignor:
 
 
 def by_leader(answer_all: AnswersOfLeaders) -> Callable[[Spec], MemberLists]:
-    def answer(spec: Spec) -> MemberLists:
-        problem = problem_of(spec)
-        return member_lists(problem.members, problem.topics, answered(answer_all([problem])))
-
-    return answer
+    return answer_specs(problem_of, answer_all)
 
 
 def by_coordinator(answer_all: AnswersOfCoordinators) -> Callable[[Spec], MemberLists]:
+    return answer_specs(server_problem_of, answer_all)
+
+
+def answer_specs(
+    read: Callable[[Spec], Asked], answer_all: Callable[[Sequence[Asked]], list[Answer]]
+) -> Callable[[Spec], MemberLists]:
     def answer(spec: Spec) -> MemberLists:
-        problem = server_problem_of(spec)
-        return member_lists(problem.members, problem.topics, answered(answer_all([problem])))
+        problem = read(spec)
+        return member_lists(problem.members, problem.topics, only_answer(answer_all([problem])))
 
     return answer
 

@@ -36,13 +36,13 @@ ANY_NUMBER: Final = np.iinfo(np.int64).max
 FINE: Final[Mapping[CheckName, Check]] = {name: Check(name, True) for name in CheckName}
 
 
-def audited_rows(judged: Sequence[GenerationResult], facts: Facts) -> list[AuditRow]:
-    if not judged:
+def audited_rows(results: Sequence[GenerationResult], facts: Facts) -> list[AuditRow]:
+    if not results:
         return []
-    rules = [rules_of(each.generation.group_id, facts.rules) for each in judged]
-    recorded = [each.generation.recorded_assignment(each.numbers) for each in judged]
-    seen = GenerationCounts(judged, recorded, rules)
-    return [row(each, seen, at, rules[at]) for at, each in enumerate(judged)]
+    rules = [rules_of(each.generation.group_id, facts.rules) for each in results]
+    recorded = [each.generation.recorded_assignment(each.numbers) for each in results]
+    seen = GenerationCounts(results, recorded, rules)
+    return [row(each, seen, at, rules[at]) for at, each in enumerate(results)]
 
 
 def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
@@ -54,19 +54,21 @@ class GenerationCounts:
 
     def __init__(
         self,
-        judged: Sequence[GenerationResult],
+        results: Sequence[GenerationResult],
         recorded: Sequence[RecordedAssignment],
         rules: Sequence[Sequence[GroupRule]],
     ) -> None:
-        self.judged, self.recorded = judged, recorded
+        self.recorded = recorded
         all_ = assignments_of(recorded)
-        owners = np.array([most_owners(each, of_group) for each, of_group in zip(judged, rules, strict=True)], np.int64)
+        owners = np.array(
+            [most_owners(each, of_group) for each, of_group in zip(results, rules, strict=True)], np.int64
+        )
         self.most_owners = owners
         self.counted = invariant_counts(all_, owners)
         # Partitions that Kafka's own answer leaves without an owner too.
         self.withheld = [
             withheld(each) if unowned > 0 else ()
-            for each, unowned in zip(judged, self.counted.num_unowned.tolist(), strict=True)
+            for each, unowned in zip(results, self.counted.num_unowned.tolist(), strict=True)
         ]
         num_withheld = np.array([len(each) for each in self.withheld], np.int64)
         self.unowned = self.counted.num_unowned - num_withheld
@@ -78,11 +80,11 @@ class GenerationCounts:
             & (self.counted.num_nonexistent <= 0)
             & (self.counted.num_unsubscribed == 0)
         ).tolist()
-        self.is_safe = (~all_.any_of(are_unsafe(all_, claims(judged, all_)), all_.of_row)).tolist()
+        self.is_safe = (~all_.any_of(are_unsafe(all_, claims(results, all_)), all_.of_row)).tolist()
 
 
-def claims(judged: Sequence[GenerationResult], all_: Assignments) -> Rows:
-    owned = [each.generation.owned for each in judged]
+def claims(results: Sequence[GenerationResult], all_: Assignments) -> Rows:
+    owned = [each.generation.owned for each in results]
     return Rows(
         shift_and_join([each.members for each in owned], all_.member_starts).astype(np.int32),
         shift_and_join([each.topics for each in owned], all_.topic_starts).astype(np.int32),
@@ -90,24 +92,24 @@ def claims(judged: Sequence[GenerationResult], all_: Assignments) -> Rows:
     )
 
 
-def most_owners(judged: GenerationResult, rules: Sequence[GroupRule]) -> int:
-    if judged.generation.protocol in OF_LEADERS or judged.generation.protocol == STREAM_PROTOCOL:
+def most_owners(result: GenerationResult, rules: Sequence[GroupRule]) -> int:
+    if result.generation.protocol in OF_LEADERS or result.generation.protocol == STREAM_PROTOCOL:
         return 1
     asked_for = max((rule.redundancy for rule in rules), default=1)
     return asked_for if asked_for > 1 else ANY_NUMBER
 
 
-def withheld(judged: GenerationResult) -> Sequence[int]:
+def withheld(result: GenerationResult) -> Sequence[int]:
     """Places of partitions that have no owner for a while: the cooperative assignor assigns what an owner must give up
     only in the next generation. If the generation was recomputed, the answer decides; else whether a member claims the
     partition."""
-    of = judged.generation
+    of = result.generation
     if of.protocol not in (COOPERATIVE, STREAM_PROTOCOL):
         return ()
-    counts = judged.numbers
+    counts = result.numbers
     nobody = owners_by_place(of.assigned, counts) == NOBODY
-    if judged.closest is not None and judged.closest.rows is not None:
-        nobody &= owners_by_place(judged.closest.rows, counts) == NOBODY
+    if result.closest is not None and result.closest.rows is not None:
+        nobody &= owners_by_place(result.closest.rows, counts) == NOBODY
     else:
         nobody &= owners_by_place(of.owned, counts) != NOBODY
     places: list[int] = np.flatnonzero(nobody & of.is_subscribed[topic_of_place(counts)]).tolist()
@@ -118,13 +120,13 @@ def topic_of_place(counts: Numbers) -> Numbers:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> AuditRow:
-    of, closest, before = judged.generation, judged.closest, judged.before
+def row(result: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> AuditRow:
+    of, closest, before = result.generation, result.closest, result.before
     compared = None if closest is None else closest.compared
     made, needed = (None, None)
-    if judged.is_readable and judged.counts is not None:
-        made, needed = count_moves(None if before is None else before.generation, of, judged.counts.numbers)
-    is_readable, is_sound = judged.is_readable, seen.is_valid[at] and seen.is_safe[at]
+    if result.is_readable and result.counts is not None:
+        made, needed = count_moves(None if before is None else before.generation, of, result.counts.numbers)
+    is_readable, is_sound = result.is_readable, seen.is_valid[at] and seen.is_safe[at]
     counted_of = seen.counted
     return AuditRow(
         group_id=of.group_id,
@@ -135,8 +137,8 @@ def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
         assignor=of.protocol,
         assignor_source=None if of.protocol is None else AssignorSource.RECORD,
         algorithm=None if closest is None else algorithm(problem_of(of, closest.variant), str(of.protocol)),
-        verdict=judged.verdict,
-        reason=judged.reason,
+        verdict=result.verdict,
+        reason=result.reason,
         num_partitions=none_if_unknown(counted_of.num_partitions[at], is_readable),
         num_different=None if compared is None else compared.num_different,
         differences=None if compared is None else compared.differences,
@@ -147,39 +149,39 @@ def row(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
         imbalance=none_if_unknown(counted_of.imbalance[at], is_readable),
         moves_made=made,
         moves_needed=needed,
-        partition_counts_source=counts_source(judged),
-        variant=None if closest is None or judged.verdict == Verdict.DRIFT else closest.variant.text,
-        known_defect=defect_of_generation(judged, is_sound=is_sound),
-        checks=tuple(checks_of(judged, seen, at, rules)),
+        partition_counts_source=counts_source(result),
+        variant=None if closest is None or result.verdict == Verdict.DRIFT else closest.variant.text,
+        known_defect=defect_of_generation(result, is_sound=is_sound),
+        checks=tuple(checks_of(result, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,
-        confidence=confidence(judged),
-        is_unconfirmed=needs_proof(judged, is_sound=is_sound) and judged.why_unconfirmed is not None,
+        confidence=confidence(result),
+        is_unconfirmed=needs_proof(result, is_sound=is_sound) and result.why_unconfirmed is not None,
     )
 
 
-def confidence(judged: GenerationResult) -> Confidence:
+def confidence(result: GenerationResult) -> Confidence:
     """Without the previous value, a drift may be a copy that was never computed."""
-    if judged.verdict != Verdict.DRIFT:
+    if result.verdict != Verdict.DRIFT:
         return Confidence.CERTAIN
-    return Confidence.POSSIBLE if judged.before is None else Confidence.LIKELY
+    return Confidence.POSSIBLE if result.before is None else Confidence.LIKELY
 
 
-def counts_source(judged: GenerationResult) -> PartitionCountsSource | None:
+def counts_source(result: GenerationResult) -> PartitionCountsSource | None:
     """Also None if the numbers are not confirmed and the record does not match them."""
-    is_known = judged.counts is not None and judged.is_readable and (judged.numbers != UNKNOWN).all()
-    return judged.counts.source if judged.counts is not None and is_known else None
+    is_known = result.counts is not None and result.is_readable and (result.numbers != UNKNOWN).all()
+    return result.counts.source if result.counts is not None and is_known else None
 
 
 def none_if_unknown(value: np.int64, is_readable: bool) -> int | None:
     return int(value) if is_readable and value >= 0 else None
 
 
-def checks_of(judged: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> Iterator[Check]:
-    of, recorded = judged.generation, seen.recorded[at]
-    if judged.is_readable:
+def checks_of(result: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> Iterator[Check]:
+    of, recorded = result.generation, seen.recorded[at]
+    if result.is_readable:
         yield FINE[CheckName.VALID] if seen.is_valid[at] else check_texts.valid(recorded, int(seen.most_owners[at]))
-        yield from completeness(judged, seen, at)
+        yield from completeness(result, seen, at)
         if of.protocol == "range":
             yield FINE[CheckName.BALANCED] if seen.is_level_by_topic[at] else check_texts.balanced_by_topic(recorded)
         elif of.protocol in OF_LEADERS:
@@ -189,11 +191,11 @@ def checks_of(judged: GenerationResult, seen: GenerationCounts, at: int, rules: 
             safe = CheckName.COOPERATIVE_SAFE
             yield FINE[safe] if seen.is_safe[at] else check_texts.cooperative_safe(recorded, of.owned)
     yield check_texts.static_once(of.instances) if any(of.instances) else FINE[CheckName.STATIC_ONCE]
-    for rule in rules if judged.is_readable else ():
-        yield from check_texts.asked_for(rule, recorded, of.racks, racks_by_topic(judged))
+    for rule in rules if result.is_readable else ():
+        yield from check_texts.asked_for(rule, recorded, of.racks, racks_by_topic(result))
 
 
-def completeness(judged: GenerationResult, seen: GenerationCounts, at: int) -> Iterator[Check]:
+def completeness(result: GenerationResult, seen: GenerationCounts, at: int) -> Iterator[Check]:
     unowned = int(seen.counted.num_unowned[at])
     if unowned == 0:
         yield FINE[CheckName.COMPLETE]
@@ -203,28 +205,28 @@ def completeness(judged: GenerationResult, seen: GenerationCounts, at: int) -> I
         return
     waiting = seen.withheld[at]
     if len(waiting) < unowned:
-        nobody = owners_by_place(judged.generation.assigned, judged.numbers) == NOBODY
-        places = np.flatnonzero(nobody & judged.generation.is_subscribed[topic_of_place(judged.numbers)])
-        yield check_texts.complete(partitions_at(judged, np.setdiff1d(places, waiting)), True)
+        nobody = owners_by_place(result.generation.assigned, result.numbers) == NOBODY
+        places = np.flatnonzero(nobody & result.generation.is_subscribed[topic_of_place(result.numbers)])
+        yield check_texts.complete(partitions_at(result, np.setdiff1d(places, waiting)), True)
     else:
         yield FINE[CheckName.COMPLETE]
     if waiting:
-        names = check_texts.partition_list(partitions_at(judged, np.array(waiting)))
+        names = check_texts.partition_list(partitions_at(result, np.array(waiting)))
         yield Check(
             CheckName.WITHHELD, True, f"{names}: assigned in the next generation, after their owners give them up"
         )
 
 
-def partitions_at(judged: GenerationResult, places: Positions) -> list[check_texts.Partition]:
-    ends = np.cumsum(judged.numbers)
+def partitions_at(result: GenerationResult, places: Positions) -> list[check_texts.Partition]:
+    ends = np.cumsum(result.numbers)
     topics = np.searchsorted(ends, places, side="right")
-    partitions = places - (ends - judged.numbers)[topics]
-    names = judged.generation.topics
+    partitions = places - (ends - result.numbers)[topics]
+    names = result.generation.topics
     return [(names[topic], each) for topic, each in zip(topics.tolist(), partitions.tolist(), strict=True)]
 
 
-def racks_by_topic(judged: GenerationResult) -> Mapping[str, PartitionRacks]:
-    racks = None if judged.counts is None else judged.counts.racks
+def racks_by_topic(result: GenerationResult) -> Mapping[str, PartitionRacks]:
+    racks = None if result.counts is None else result.counts.racks
     if racks is None:
         return {}
-    return {name: of for name, of in zip(judged.generation.topics, racks, strict=True) if of is not None}
+    return {name: of for name, of in zip(result.generation.topics, racks, strict=True) if of is not None}

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from schemas.records.registry import types_by_group_type
 from schemas.words.history import LeaveKind, OwnershipEnd, OwnershipPhase, RebalanceOutcome, StateEnd
+from schemas.words.records import GroupType
 from udfs.groups.classic import classic_groups
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.modern.members import leave_kind
@@ -20,8 +22,10 @@ from udfs.groups.states.modern import NOTHING, Base, Modern, Placed, Start
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 ENDS = (StateEnd.CONVERTED, LeaveKind.CONVERTED, OwnershipEnd.CONVERTED)
-COPIED_TARGET_TYPE = 7
-COPIED_EPOCH_TYPE = 6
+MEMBER_TYPE, COPIED_TARGET_TYPE, COPIED_EPOCH_TYPE = (
+    types_by_group_type(table)[GroupType.CONSUMER]
+    for table in ("group_member_metadata", "target_assignment_members", "target_assignment_metadata")
+)
 
 
 def settle(group: Group, before: Classic | Modern, operation: Sequence[Record], at: Moment) -> None:
@@ -69,7 +73,7 @@ def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Reco
     for member_id, member in (now.members | now.operation.departed).items():
         member.shown = shown.get(member_id, {})
     take_over_copy(group, now, operation)
-    own = [record.offset for record in operation if record.type == 5 and record.member not in ledger.members]
+    own = [record.offset for record in operation if record.type == MEMBER_TYPE and record.member not in ledger.members]
     now.start = Start(at.time, min(own, default=at.offset), is_exact)
     now.former_type, now.assignor = before.group_type, before.value.protocol
     advance(group, now, operation, is_exact, at)

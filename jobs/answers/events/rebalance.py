@@ -24,7 +24,7 @@ SHOWN_MOVES = 20
 COUNTS = {
     "num_moved": "moved",
     "num_returned": "revoked and reassigned to the same member",
-    "num_withheld": "withheld: assigned to nobody before the next generation",
+    "num_withheld": "withheld: assigned to no member until the next generation",
     "num_unknown_owned": "of deleted topics",
     "num_unowned": "left without an owner",
 }

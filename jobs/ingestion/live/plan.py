@@ -59,7 +59,7 @@ class Planner:
         begins = {
             number: each.start
             for number, each in offsets.items()
-            if begins_behind(known[number], each.start, [unit.first for unit in planned[number]])
+            if continues_after_gap(known[number], each.start, [unit.first for unit in planned[number]])
         }
         proofs = {
             number: last
@@ -129,7 +129,7 @@ class Planner:
         )
 
 
-def begins_behind(known: Sequence[Range], log_start: int, read: Sequence[int]) -> bool:
+def continues_after_gap(known: Sequence[Range], log_start: int, read: Sequence[int]) -> bool:
     """Whether missing offsets are reported now: by the run that continues at the log's start."""
     before = [last for first, last in known if first < log_start]
     return bool(before) and max(before) + 1 < log_start and log_start in read

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.partition.row_keys import replaced
+from jobs.replaying.partition.row_keys import with_column
 
 # By group and the record that completes the assignment.
 Details = Mapping[tuple[str, int], str | None]
@@ -22,4 +22,4 @@ def with_details(rebalances: pa.Table, details: Details) -> pa.Table:
     keys = zip(*(column.to_pylist() for column in named.columns), strict=True)
     for place, key in zip(places.tolist(), keys, strict=True):
         texts[place] = details.get(key, texts[place])
-    return replaced(rebalances, "trigger_detail", pa.array(texts, pa.string()))
+    return with_column(rebalances, "trigger_detail", pa.array(texts, pa.string()))

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.partition.row_keys import keys, places_of, replaced
+from jobs.replaying.partition.row_keys import keys, places_of, with_column
 from schemas.words.history import Confidence, LeaveKind, OwnershipEnd
 from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, numbers
 from udfs.groups.history.departures import are_session_timeouts
@@ -62,7 +62,7 @@ class Departures:
         words = {"leave_kind": LeaveKind.SESSION_TIMEOUT_LIKELY, "ended_by": LeaveKind.SESSION_TIMEOUT_LIKELY,
                  "confidence": Confidence.LIKELY}  # fmt: skip
         for name, word in words.items():
-            members = replaced(members, name, pc.if_else(pa.array(timed_out), word.value, members.column(name)))
+            members = with_column(members, name, pc.if_else(pa.array(timed_out), word.value, members.column(name)))
         return members
 
     def by_group(self, are_silent: Flags) -> dict[str, dict[tuple[str, int], bool]]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from jobs.replaying.partition.departures import Departures
 from jobs.replaying.partition.rebalance_costs import Costs
-from jobs.replaying.partition.row_keys import keys, places_of, replaced
+from jobs.replaying.partition.row_keys import keys, places_of, with_column
 from jobs.replaying.partition.unread_times import QuietTimes, reading_times, unread_columns
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
@@ -123,8 +123,8 @@ class Handovers:
         starts = nullable(at_start, is_named & (at_start != NONE))
         is_ended = np.asarray(self.owners.column("to_offset").is_valid().to_numpy())
         ends = nullable(at_end, is_named & is_ended & (at_end != NONE))
-        owners = replaced(self.owners, "start_offset", self.with_held_starts(starts))
-        return replaced(owners, "end_offset", ends)
+        owners = with_column(self.owners, "start_offset", self.with_held_starts(starts))
+        return with_column(owners, "end_offset", ends)
 
     def timed_out(self, answers: Asked[Answers], gaps: Gaps) -> Flags:
         """For each member that left."""
@@ -162,15 +162,15 @@ class Handovers:
         times = reading_times(moves, self.ends, fell_silent, last)
         committed = self.compared_offsets(answers.compared_moves)
         unread = unread_columns(times, self.quiet, committed)
-        moves = replaced(moves, "commit_gap_ms", gaps)
+        moves = with_column(moves, "commit_gap_ms", gaps)
         for name in UNREAD:
             # For a move of an earlier run, the result of that run.
-            moves = replaced(moves, name, pc.if_else(pa.array(is_held), held.column(name), unread[name]))
+            moves = with_column(moves, name, pc.if_else(pa.array(is_held), held.column(name), unread[name]))
         is_counted = np.asarray(self.ends.column("is_counted").to_numpy())
         is_settled = ~np.asarray(moves.column("is_open").to_numpy())
         costs, settled_costs = (Costs.of(moves, which) for which in (is_counted, is_counted & is_settled))
         moves, waiting = self.split_moves(moves, is_settled, waits, nullable(last, last != NONE))
-        return AnsweredMoves(moves, waiting, costs, settled_costs, self.quiet.awaited(times, committed))
+        return AnsweredMoves(moves, waiting, costs, settled_costs, self.quiet.awaited_ends(times, committed))
 
     def compared_offsets(self, answers: Answers) -> Numbers:
         """By move, the committed offset, if it matters."""
@@ -183,7 +183,7 @@ class Handovers:
         self, moves: pa.Table, is_settled: Flags, waits: np.ndarray, last: pa.Array
     ) -> tuple[pa.Table, pa.Table]:
         is_open = pa.array(~is_settled | waits)
-        moves = replaced(moves, "is_open", is_open)
+        moves = with_column(moves, "is_open", is_open)
         columns = {
             **{name: moves.column(name) for name in moves.column_names},
             "is_settled": pa.array(is_settled),
@@ -216,7 +216,7 @@ def moves_to_ask(
     kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
     names = made.column_names
     rows = kept.select(names)
-    rows = replaced(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
+    rows = with_column(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
     is_new = places_of(keys(rows, MOVES_KEY), keys(made, MOVES_KEY)).is_null()
     rows = rows.filter(is_new)
     # For these, the reading end and the cost are already known.

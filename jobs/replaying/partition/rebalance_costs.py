@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from jobs.replaying.partition.row_keys import replaced
+from jobs.replaying.partition.row_keys import with_column
 from udfs.arrays.nullable import NONE, Flags, Numbers, integers, numbers
 
 Cost = tuple[int, int, int]
@@ -47,5 +47,5 @@ class Costs:
             known = numbers(rebalances.column(name))
             before = np.where(known == NONE, 0, known)
             both = np.maximum(before, mine[place]) if name == COLUMNS[-1] else before + mine[place]
-            rebalances = replaced(rebalances, name, integers(np.where(is_there, both, known)))
+            rebalances = with_column(rebalances, name, integers(np.where(is_there, both, known)))
         return rebalances

@@ -83,10 +83,10 @@ class PartitionReplay:
         """Returns the number of records of groups and of commits. None, with nothing written: the rows of earlier runs
         are not enough to continue from."""
         held_states, held_offsets = self.earlier.rows(STATES), self.earlier.rows(OFFSETS)
-        touched = self.touched(held_states, held_offsets)
+        changeable = self.changeable_groups(held_states, held_offsets)
         rows = self.history_rows()
         self.note_anomalies(rows, held_states, held_offsets)
-        states = of_groups(held_states, touched)
+        states = of_groups(held_states, changeable)
         rules = self.run_input.rules
         timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.partition_slice.partition)
         fold = Fold(
@@ -108,18 +108,20 @@ class PartitionReplay:
         if not handovers.has_all_answers():
             return None
         self.note_topics(groups)
-        finished, num_commits = self.linked(groups, handovers.questions(), self.state_of(held_offsets, touched))
+        finished, num_commits = self.link_commits(
+            groups, handovers.questions(), self.state_of(held_offsets, changeable)
+        )
         self.add_simple(fold, groups, finished)
-        self.write_rows(groups, handovers, finished, touched)
-        self.write_states(groups, finished, held_states, held_offsets, touched)
+        self.write_rows(groups, handovers, finished, changeable)
+        self.write_states(groups, finished, held_states, held_offsets, changeable)
         self.note_progress()
         return groups.num_records + num_commits
 
-    def state_of(self, held_offsets: pa.Table, touched: Collection[str]) -> pa.Table:
+    def state_of(self, held_offsets: pa.Table, changeable: Collection[str]) -> pa.Table:
         """The state of the offsets of these groups after the earlier runs."""
-        return whole_state(of_groups(held_offsets, touched), of_groups(self.earlier.rows(HISTORY), touched))
+        return whole_state(of_groups(held_offsets, changeable), of_groups(self.earlier.rows(HISTORY), changeable))
 
-    def linked(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
+    def link_commits(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
         """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
         here: writing rows comes next, and needs memory too."""
         replay = OffsetReplay(
@@ -134,7 +136,7 @@ class PartitionReplay:
     def history_rows(self) -> HistoryRows:
         return HistoryRows(self.run_input.cluster, self.partition_slice.partition, self.topics)
 
-    def touched(self, held_states: pa.Table, held_offsets: pa.Table) -> Collection[str]:
+    def changeable_groups(self, held_states: pa.Table, held_offsets: pa.Table) -> Collection[str]:
         """Groups that may change: those with records, and those for which a marker may matter."""
         if self.holes and self.through >= 0:
             names = [*held_states.column("group_id").to_pylist(), *held_offsets.column("group_id").to_pylist()]
@@ -207,7 +209,9 @@ class PartitionReplay:
         groups.closed.take(closed)
         groups.open.take(opened)
 
-    def write_rows(self, groups: GroupPass, handovers: Handovers, finished: Finished, touched: Collection[str]) -> None:
+    def write_rows(
+        self, groups: GroupPass, handovers: Handovers, finished: Finished, changeable: Collection[str]
+    ) -> None:
         answers = handovers.answers(finished.answers)
         timed_out = handovers.timed_out(answers, self.gaps)
         answered = handovers.answered_moves(answers, timed_out)
@@ -228,12 +232,12 @@ class PartitionReplay:
         self.settle_states(groups, silent, details, answered.settled_costs)
         for name in (*CARRIED, OWNERSHIP):
             self.write(name, self.earlier.rows_without(name, groups.states))
-        self.write(HISTORY, self.earlier.rows_without(HISTORY, touched))
+        self.write(HISTORY, self.earlier.rows_without(HISTORY, changeable))
         held = self.earlier.rows(STATE_ROWS)
         # If the type of some groups is unknown, it is NULL, which counts as classic like the others.
         is_classic = pc.equal(held.column("group_type"), "classic").fill_null(True)
         is_simple = pc.and_(is_classic, held.column("generation_or_epoch").is_null())
-        self.write(STATE_ROWS, without_groups(held.filter(is_simple), touched))
+        self.write(STATE_ROWS, without_groups(held.filter(is_simple), changeable))
         self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
 
     def settle_states(self, groups: GroupPass, silent: Mapping[str, Silent], details: Details, costs: Costs) -> None:
@@ -250,14 +254,14 @@ class PartitionReplay:
             groups.states[group_id] = with_answers(groups.states[group_id], *answers)
 
     def write_states(
-        self, groups: GroupPass, finished: Finished, states: pa.Table, offsets: pa.Table, touched: Collection[str]
+        self, groups: GroupPass, finished: Finished, states: pa.Table, offsets: pa.Table, changeable: Collection[str]
     ) -> None:
         place = {"cluster": self.run_input.cluster, "offsets_partition": self.partition_slice.partition}
         made = [{**place, "group_id": group_id, "state": state} for group_id, state in groups.states.items()]
         self.write(STATES, pa.Table.from_pylist(made, table_schema(TABLES[STATES])))
         self.write(STATES, without_groups(states, groups.states))
         self.files.write(OFFSETS, finished.state, self.partition_slice.partition, is_ordered=True)
-        self.write(OFFSETS, without_groups(offsets, touched))
+        self.write(OFFSETS, without_groups(offsets, changeable))
 
     def note_topics(self, of: GroupPass | CommitPass) -> None:
         known = {each.key: each for each in self.progress.sightings}

@@ -20,6 +20,6 @@ def places_of(wanted: pa.Array, among: pa.Array) -> pa.Array:
     return pc.index_in(wanted, value_set=among)
 
 
-def replaced(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
+def with_column(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
     place = rows.schema.get_field_index(name)
     return rows.set_column(place, rows.schema.field(place), values.cast(rows.schema.field(place).type))

@@ -83,7 +83,7 @@ class QuietTimes:
         np.add.at(overlaps, self.move[is_quiet], (last - first)[is_quiet])
         return overlaps
 
-    def awaited(self, times: ReadingTimes, committed: Numbers) -> Collection[Awaited]:
+    def awaited_ends(self, times: ReadingTimes, committed: Numbers) -> Collection[Awaited]:
         is_awaited = times.is_known()[self.move] & self.has_read_all(committed)
         is_awaited &= self.is_after_newest(times.until[self.move])
         chosen = self.ends.stretches.take(pa.array(np.unique(self.stretch[is_awaited])))

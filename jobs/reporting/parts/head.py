@@ -14,7 +14,7 @@ VERDICTS: Mapping[int, tuple[str, str]] = {
     ExitCode.FINDINGS: ("critical", "Findings"),
     ExitCode.REJECTED_SHARE: ("critical", "Records rejected"),
 }
-NOT_JUDGED = ("unknown", "Not judged")
+NO_VERDICT = ("unknown", "No verdict")
 COVERAGE = "coverage"
 GATE, INGEST, REPLAY, LAG = "gate", "ingest", "replay", "lag"
 # What makes rows that the report shows, in the order in which they run, and what it lacks without them.
@@ -23,7 +23,7 @@ STEPS: Mapping[str, str] = {
     REPLAY: "groups, members and rebalances are unknown",
     "assignments": "recorded assignments are not compared with Kafka's own",
     LAG: "lag, verdicts of groups, resets and expiry are unknown",
-    GATE: "nothing has been judged, so there are no findings",
+    GATE: "no checks have run, so there are no findings",
 }
 
 
@@ -59,7 +59,7 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
     code = None if gate is None else max(int(gate["exit_code"]), int(newest.get(INGEST, gate)["exit_code"]))
     # Without records there is nothing that could be wrong.
     is_judged = code is not None and (code != ExitCode.CLEAN or bool(coverage))
-    look, verdict = VERDICTS.get(code or 0, ("critical", f"Exit code {code}")) if is_judged else NOT_JUDGED
+    look, verdict = VERDICTS.get(code or 0, ("critical", f"Exit code {code}")) if is_judged else NO_VERDICT
     return Head(
         cluster=cluster, look=look, verdict=verdict, exit_code=code,
         summary=summary_of(gate, findings, coverage),

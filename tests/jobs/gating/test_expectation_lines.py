@@ -23,10 +23,10 @@ def told(
 @pytest.mark.parametrize(
     ("threshold", "expected"),
     [
-        ({"min_value": 0, "max_value": 0}, "0 was expected"),
-        ({"min_value": 0.5, "max_value": 2}, "0.5 to 2 was expected"),
-        ({"max_value": 2}, "at most 2 was expected"),
-        ({"min_value": 9}, "at least 9 was expected"),
+        ({"min_value": 0, "max_value": 0}, "expected 0"),
+        ({"min_value": 0.5, "max_value": 2}, "expected 0.5 to 2"),
+        ({"max_value": 2}, "expected 2 or less"),
+        ({"min_value": 9}, "expected 9 or more"),
     ],
 )
 def test_bounds_are_told_in_words(threshold: dict[str, float], expected: str) -> None:
@@ -38,9 +38,8 @@ def test_bounds_are_told_in_words(threshold: dict[str, float], expected: str) ->
 def test_other_expectations_are_told_as_they_stand() -> None:
     bounds = '{"max_value": 2, "mostly": 0.9}'
     assert told({"num_lost": 3.0}, json.loads(bounds)) == (
-        f'suite mine: {BETWEEN} of num_lost does not hold: {{"num_lost": 3.0}} was found, {bounds} was expected'
+        f'suite mine: {BETWEEN} of num_lost does not hold: {{"num_lost": 3.0}}, expected {bounds}'
     )
     assert told({"rows": 3}, {"value": 2}, "expect_table_row_count_to_equal", column="") == (
-        "suite mine: expect_table_row_count_to_equal of all rows does not hold: "
-        '{"rows": 3} was found, {"value": 2} was expected'
+        'suite mine: expect_table_row_count_to_equal of all rows does not hold: {"rows": 3}, expected {"value": 2}'
     )

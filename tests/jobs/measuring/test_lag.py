@@ -138,8 +138,8 @@ def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.Mo
 
 def test_keys_in_ranges_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = measured(whole)
-    monkeypatch.setattr("jobs.measuring.share_rows.MOST_ROWS", 20)
-    monkeypatch.setattr("jobs.measuring.share_rows.RANGE_ROWS", 1)
+    monkeypatch.setattr("jobs.measuring.slice_rows.MOST_ROWS", 20)
+    monkeypatch.setattr("jobs.measuring.slice_rows.RANGE_ROWS", 1)
     measure(whole, "--full")
     assert_same(before, measured(whole), "ranges")
     assert_points_in_order(whole)

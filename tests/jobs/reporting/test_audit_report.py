@@ -147,7 +147,7 @@ def test_an_audit_that_has_read_no_record_is_not_called_clean(
     line = "no record of cluster east has been read yet; --source names the log"
     assert capfd.readouterr().out.startswith(f"NOTHING JUDGED, exit code 0: {line}\n")
     text = (tmp_path / "r" / "index.html").read_text()
-    assert "Not judged" in text and "no record of this cluster has been read yet" in text
+    assert "No verdict" in text and "no record of this cluster has been read yet" in text
 
 
 @pytest.mark.parametrize("place", ["{tmp}/file", "ftp://host/report"])

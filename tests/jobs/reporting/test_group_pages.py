@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.local import LocalEngine
 from jobs.output.failure import Failure
 from jobs.reporting.group_pages import write_by_workers
 from jobs.reporting.page_files import write_group_pages
 from jobs.reporting.parts.group_parts import GroupsToDraw
 from jobs.reporting.report import Report, report_of
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.redaction import Key, NoRedaction
 from jobs.warehouses.any_warehouse import reading
 from schemas.words.exit_codes import ExitCode

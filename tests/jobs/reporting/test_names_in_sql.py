@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.reporting.report import report_of
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.warehouses.any_warehouse import reading
 from tests.builders.warehouses.hostile_report import hostile_warehouse
 from tests.jobs.reporting.both_engines import both_engines

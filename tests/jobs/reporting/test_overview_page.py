@@ -194,17 +194,17 @@ def test_a_folder_that_cannot_be_written_ends_with_one_line(tmp_path: Path, caps
 def test_a_warehouse_that_was_only_ingested_says_what_has_not_run(tmp_path: Path) -> None:
     make(tmp_path / "w", {})
     page = written(tmp_path)
-    assert page.one("h1").words == "Not judged no result: groupscope gate has not run"
+    assert page.one("h1").words == "No verdict no result: groupscope gate has not run"
     notices = " ".join(each.words for each in page.all("p", class_="notice"))
     assert re.findall(r"groupscope (\w+) has not run", notices) == [*STEPS[1:], "gate"]
     assert "so lag is unknown" in notices
-    assert "No groups are known." in page.text and "Nothing has been judged yet." in page.text
+    assert "No groups are known." in page.text and "No checks have run yet." in page.text
 
 
 def test_a_history_without_groups_says_so(tmp_path: Path) -> None:
     judged(tmp_path / "w", {}, exit_code=0)
     page = written(tmp_path)
-    assert page.one("h1").words == "Not judged exit code 0 no result: no record of this cluster has been read yet"
+    assert page.one("h1").words == "No verdict exit code 0 no result: no record of this cluster has been read yet"
     assert "The history holds no group." in page.one("header").words
     assert "No findings." in page.one("main").text
 

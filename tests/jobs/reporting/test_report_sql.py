@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.output.rows import Format, row_lines
 from jobs.queries.results import QueryResult
 from jobs.reporting.report import report_of
-from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.questions import group_statements, overview_statements, row_statements
 from jobs.warehouses.any_warehouse import reading
 from tests.jobs.reporting.both_engines import Both, both_engines

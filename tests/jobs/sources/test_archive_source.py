@@ -17,7 +17,6 @@ from jobs.sources.archive_source import (
     NUM_OTHER_TOPICS,
     archive_files,
     archive_frame,
-    has_producers,
     unreadable_failure,
 )
 from schemas.words.exit_codes import ExitCode
@@ -152,7 +151,6 @@ def test_producers_and_epochs_are_kept(session: "SparkSession", tmp_path: Path, 
     names = [*(column.split()[0] for column in PRODUCER_COLUMNS.split(", ")), "has_producers"]
     assert [first[name] for name in names] == [5, 2, True, False, 9, True]
     assert [second[name] for name in names] == [-1, -1, False, False, -1, True]
-    assert has_producers(archive_frame(session, str(tmp_path / "archive")))
 
 
 def test_a_delta_table_is_its_current_version(session: "SparkSession", tmp_path: Path) -> None:
@@ -201,7 +199,6 @@ def test_files_with_other_columns_are_not_read_as_if_they_had_them(session: "Spa
     pq.write_table(pa.Table.from_pylist([record(2)]), tmp_path / "b.parquet")
     rows = read(session, tmp_path)
     assert [(row["offset"], row["has_producers"]) for row in rows] == [(1, True), (2, False)]
-    assert not has_producers(archive_frame(session, str(tmp_path)))
 
     # Read by the columns of the first file, the records of this one would be tombstones.
     pq.write_table(full.drop("value"), tmp_path / "c.parquet")

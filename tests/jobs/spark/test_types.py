@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
 
-from jobs.spark.types import record_type, table_type
+from jobs.spark.types import table_type
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from schemas.declarations.fields import RecordType
@@ -20,6 +21,11 @@ from udfs.decoding.arrow_types import record_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def record_type(record: RecordType) -> StructType:
+    """Key and value of a record type as two structs; a tombstone's value is null."""
+    return from_arrow_schema(record_schema(record))
 
 
 @pytest.mark.parametrize("record", REGISTRY.values(), ids=lambda record: record.name)

@@ -46,8 +46,6 @@ class SlowBatch(NamedTuple):
     is_transactional: bool
     is_control: bool
     has_delete_horizon: bool
-    is_log_append_time: bool
-    max_timestamp: int
 
 
 class SlowRejected(NamedTuple):
@@ -219,15 +217,16 @@ def read_modern(entry: bytes, position: int) -> tuple[SlowBatch, list[SlowRecord
     body = decompress(codec, entry[61:], 2)
     if count * 7 > len(body):
         raise Bad("underrun", "num_records")
-    flags = [bool(attributes & bit) for bit in (0x10, 0x20, 0x40, 0x08)]
+    flags = [bool(attributes & bit) for bit in (0x10, 0x20, 0x40)]
     batch = SlowBatch(
         position, len(entry), base_offset, base_offset + last_delta, 2, codec, leader_epoch, producer_id,
-        producer_epoch, count, *flags, max_time,
+        producer_epoch, count, *flags,
     )  # fmt: skip
+    is_log_append_time = bool(attributes & 0x08)
     records = []
     for size, raw in split_records(body, count):
         time_delta, offset_delta, key, value = read_record(raw)
-        time = max_time if batch.is_log_append_time else wrap64(base_time + time_delta)
+        time = max_time if is_log_append_time else wrap64(base_time + time_delta)
         records.append(
             SlowRecord(
                 base_offset + offset_delta, time, base_offset, size, leader_epoch, producer_id, producer_epoch,
@@ -293,10 +292,9 @@ def read_legacy(entry: bytes, position: int) -> tuple[SlowBatch, list[SlowRecord
     messages = [wrapper]
     if codec:
         messages = unwrapped(wrapper, codec)
-    is_log_append_time = wrapper.magic == 1 and bool(wrapper.attributes & 8)
     batch = SlowBatch(
         position, len(entry), messages[0].offset, messages[-1].offset, wrapper.magic, codec, -1, -1, -1, len(messages),
-        False, False, False, is_log_append_time, wrapper.timestamp,
+        False, False, False,
     )  # fmt: skip
     first = messages[0].offset
     records = [

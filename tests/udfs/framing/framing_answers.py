@@ -24,8 +24,7 @@ def batches_of(batches: Batches) -> list[SlowBatch]:
     columns = [
         batches.position, batches.size_bytes, batches.base_offset, batches.last_offset, batches.magic, batches.codec,
         batches.partition_leader_epoch, batches.producer_id, batches.producer_epoch, batches.num_records,
-        batches.is_transactional, batches.is_control, batches.has_delete_horizon, batches.is_log_append_time,
-        batches.max_timestamp_ms,
+        batches.is_transactional, batches.is_control, batches.has_delete_horizon,
     ]  # fmt: skip
     return [SlowBatch(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 

@@ -61,7 +61,6 @@ def test_trap_32_log_append_time_leaves_the_deltas_out() -> None:
     raw = batch_of(record(0, b"k", b"v", 5), record(1, b"k", b"v", 7000), attributes=LOG_APPEND_TIME, max_time=4321)
     found = framed(raw)
     assert found.records.timestamp_ms.tolist() == [4321, 4321]
-    assert found.batches.is_log_append_time.tolist() == [True]
 
 
 def test_trap_33_the_leader_epoch_is_outside_the_checksum() -> None:

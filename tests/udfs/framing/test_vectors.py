@@ -17,19 +17,19 @@ def legacy(offset: int, time: int, key: bytes, value: bytes, size: int) -> SlowR
     return SlowRecord(offset, time, 10, size, -1, -1, -1, False, False, key, value)
 
 
-def batch(size: int, last: int, codec: int = 0, num_records: int = 1, max_time: int = 1000) -> SlowBatch:
-    return SlowBatch(0, size, 10, last, 2, codec, 3, -1, -1, num_records, False, False, False, False, max_time)
+def batch(size: int, last: int, codec: int = 0, num_records: int = 1) -> SlowBatch:
+    return SlowBatch(0, size, 10, last, 2, codec, 3, -1, -1, num_records, False, False, False)
 
 
-def old(size: int, last: int, magic: int, codec: int, num_records: int, time: int) -> SlowBatch:
-    return SlowBatch(0, size, 10, last, magic, codec, -1, -1, -1, num_records, False, False, False, False, time)
+def old(size: int, last: int, magic: int, codec: int, num_records: int) -> SlowBatch:
+    return SlowBatch(0, size, 10, last, magic, codec, -1, -1, -1, num_records, False, False, False)
 
 
 VECTORS = {
     "two records": (
         "000000000000000a0000004300000003021e5d924c00000000000100000000000003e800000000000003e9ffffffffffffffffffff00000000"
         "0000000210000000026b02760010000202046b320100",
-        batch(79, 11, num_records=2, max_time=1001),
+        batch(79, 11, num_records=2),
         [plain(10, 1000, b"k", b"v", 9), plain(11, 1001, b"k2", None, 9)],
     ),
     "transactional": (
@@ -41,7 +41,7 @@ VECTORS = {
     "COMMIT marker": (
         "0000000000000014000000420000000302bb91450300300000000000000000000003e800000000000003e800000000000000070001ffffffff"
         "000000012000000008000000010c00000000000600",
-        SlowBatch(0, 78, 20, 20, 2, 0, 3, 7, 1, 1, True, True, False, False, 1000),
+        SlowBatch(0, 78, 20, 20, 2, 0, 3, 7, 1, 1, True, True, False),
         [SlowRecord(20, 1000, 20, 17, 3, 7, 1, True, True, b"\0\0\0\1", b"\0\0\0\0\0\6")],
     ),
     "snappy": (
@@ -65,30 +65,30 @@ VECTORS = {
     "cleaned, with a delete horizon": (
         "000000000000000a0000003b0000000302359dcc9000400000000100000000000013ec00000000000003e9ffffffffffffffffffff00000000"
         "000000011200854002046b320100",
-        batch(71, 11, max_time=1001)._replace(has_delete_horizon=True),
+        batch(71, 11)._replace(has_delete_horizon=True),
         [plain(11, 1001, b"k2", None, 10)],
     ),
     "emptied": (
         "000000000000000a00000031000000030296812d36000000000001ffffffffffffffff00000000000003e9ffffffffffffffffffff00000000"
         "00000000",
-        batch(61, 11, num_records=0, max_time=1001),
+        batch(61, 11, num_records=0),
         [],
     ),
     "magic 0": (
         "000000000000000a000000101fecd70a0000000000016b0000000176",
-        old(28, 10, 0, 0, 1, -1),
+        old(28, 10, 0, 0, 1),
         [legacy(10, -1, b"k", b"v", 28)],
     ),
     "magic 1, gzip wrapper": (
         "000000000000000b00000051fe4ab517010100000000000003e9ffffffff0000003b1f8b08000000000000ff6360800389278f15f7304239cc"
         "2f800463368828830a81a4241f97d4ef80ab79092498b28d4072e5001a56777c49000000",
-        old(93, 11, 1, 1, 2, 1001),
+        old(93, 11, 1, 1, 2),
         [legacy(10, 1000, b"k", b"v", 36), legacy(11, 1001, b"k2", b"w", 37)],
     ),
     "magic 0, lz4 wrapper with the wrong header checksum": (
         "000000000000000a000000362e9e4e840003ffffffff0000002804224d1860401a1900000012000100800a000000101fecd70800900000016b"
         "000000017600000000",
-        old(66, 10, 0, 3, 1, -1),
+        old(66, 10, 0, 3, 1),
         [legacy(10, -1, b"k", b"v", 28)],
     ),
 }

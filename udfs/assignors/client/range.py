@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from udfs.assignors.client.kernels import range_rows
 from udfs.assignors.client.range_racks import needs_racks, range_by_racks
 from udfs.assignors.flat_groups.client_groups import ClientGroups
-from udfs.assignors.flat_groups.groups import answer_most_together, parted
+from udfs.assignors.flat_groups.groups import answer_most_together, split_by_group
 from udfs.assignors.java.iteration_order import string_hashes, with_ranks
 from udfs.assignors.questions.problems import Answer, Assignment, Problem
 
@@ -30,4 +30,4 @@ def ranges(problems: Sequence[Problem]) -> list[Assignment]:
         lambda ranks: range_rows(sizes, order, groups.classes, *groups.lists, groups.counts, hashes, ranks),
         lambda: [*groups.ranks_of_members, *groups.ranks_of_topics],
     )
-    return parted(members, topics, partitions, ends.tolist())
+    return split_by_group(members, topics, partitions, ends.tolist())

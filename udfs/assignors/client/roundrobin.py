@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from udfs.assignors.client.kernels import roundrobin_rows
 from udfs.assignors.flat_groups.client_groups import ClientGroups
-from udfs.assignors.flat_groups.groups import answer_together, parted
+from udfs.assignors.flat_groups.groups import answer_together, split_by_group
 from udfs.assignors.questions.problems import Answer, Assignment, Problem
 
 
@@ -22,4 +22,4 @@ def in_circles(problems: Sequence[Problem]) -> list[Assignment]:
         *groups.lists,
         groups.counts,
     )
-    return parted(members, topics, partitions, ends.tolist())
+    return split_by_group(members, topics, partitions, ends.tolist())

@@ -81,7 +81,7 @@ class FlatGroups(Generic[Asked]):
         return dense_ranks(java_sort_keys(self.topics))
 
 
-def parted(members: Codes, topics: Codes, partitions: Codes, ends: Sequence[int]) -> list[Assignment]:
+def split_by_group(members: Codes, topics: Codes, partitions: Codes, ends: Sequence[int]) -> list[Assignment]:
     """The rows of one group after another, group by group."""
     starts = [0, *ends[:-1]]
     return [
@@ -124,7 +124,7 @@ def one(assign: Callable[[Asked], Assignment], problem: Asked) -> Answer:
         return failure
 
 
-def answered(answers: Sequence[Answer]) -> Assignment:
+def only_answer(answers: Sequence[Answer]) -> Assignment:
     """The only answer."""
     (answer,) = answers
     if isinstance(answer, AssignorFailed):

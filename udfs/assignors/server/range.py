@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from udfs.assignors.flat_groups.groups import answer_together, parted
+from udfs.assignors.flat_groups.groups import answer_together, split_by_group
 from udfs.assignors.java.iteration_order import string_hashes, with_ranks
 from udfs.assignors.questions.member_order import statically_sorted
 from udfs.assignors.questions.problems import Answer, Assignment
@@ -29,4 +29,4 @@ def ranges(problems: Sequence[ServerProblem]) -> list[Assignment]:
         ),
         lambda: groups.ranks_of_names_and_ids,
     )
-    return parted(members, topics, partitions, ends.tolist())
+    return split_by_group(members, topics, partitions, ends.tolist())

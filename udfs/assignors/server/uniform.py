@@ -9,7 +9,7 @@ by more than one.
 from collections.abc import Sequence
 from typing import Final
 
-from udfs.assignors.flat_groups.groups import parted
+from udfs.assignors.flat_groups.groups import split_by_group
 from udfs.assignors.java.iteration_order import string_hashes, with_ranks
 from udfs.assignors.questions.problems import Answer, AssignorFailed
 from udfs.assignors.questions.server_problems import ServerProblem
@@ -38,7 +38,7 @@ def uniforms_by_topic(problems: Sequence[ServerProblem]) -> list[Answer]:
         ),
         lambda: [*groups.ranks_of_members, *groups.ranks_of_names_and_ids],
     )
-    answers = parted(members, topics, partitions, ends.tolist())
+    answers = split_by_group(members, topics, partitions, ends.tolist())
     return [
         AssignorFailed(FAILURES[failure]) if failure else answer
         for answer, failure in zip(answers, failures.tolist(), strict=True)

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from udfs.assignors.flat_groups.client_groups import ClientGroups
-from udfs.assignors.flat_groups.groups import parted
+from udfs.assignors.flat_groups.groups import split_by_group
 from udfs.assignors.java.iteration_order import string_hashes
 from udfs.assignors.questions.problems import Answer, AssignorFailed, Codes, Numbers, Problem
 from udfs.assignors.questions.racks import RackCodes
@@ -43,7 +43,9 @@ def assign_constrained(problems: Sequence[Problem], claims: Claims, waits: bool)
     )
     return [
         AssignorFailed(FAILURES[failure]) if failure else answer
-        for answer, failure in zip(parted(members, topics, partitions, ends.tolist()), failures.tolist(), strict=True)
+        for answer, failure in zip(
+            split_by_group(members, topics, partitions, ends.tolist()), failures.tolist(), strict=True
+        )
     ]
 
 

@@ -52,7 +52,7 @@ def complete(unowned: Collection[Partition], is_known: bool) -> Check:
     is this."""
     if not is_known:
         return Check(CheckName.COMPLETE, None, "partition counts of topics are unknown")
-    return check(CheckName.COMPLETE, [f"nobody has {partition_list(unowned)}"] if unowned else [])
+    return check(CheckName.COMPLETE, [f"no member has {partition_list(unowned)}"] if unowned else [])
 
 
 def balance_check(recorded: RecordedAssignment, withheld: int = 0) -> Check:

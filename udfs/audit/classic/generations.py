@@ -95,11 +95,11 @@ class Generation:
 
 def generations_of(values: Values) -> Iterator[Generation | None]:
     """One for each value in order; None for tombstones."""
-    for first, last in portions(values):
+    for first, last in ranges_of_values(values):
         yield from generations_in(values, first, last)
 
 
-def portions(values: Values) -> Iterator[tuple[int, int]]:
+def ranges_of_values(values: Values) -> Iterator[tuple[int, int]]:
     members = values.starts
     rows = np.maximum(values.assigned.starts[members], values.owned.starts[members])
     width = max(1, MOST_CELLS // max(1, len(values.topics)))
@@ -120,18 +120,18 @@ def generations_in(values: Values, first: int, last: int) -> Iterator[Generation
         (values.owned.starts, values.owned.topics),
         (values.assigned.starts, values.assigned.topics),
     )
-    stretches = [member_rows(starts, codes, members, of_member) for starts, codes in columns]
+    listings = [member_rows(starts, codes, members, of_member) for starts, codes in columns]
     cells = np.zeros((last - first, max(1, len(values.topics))), np.bool_)
-    for each in stretches:
+    for each in listings:
         cells[each.of_value, each.codes] = True
     starts = np.concatenate([[0], np.cumsum(np.count_nonzero(cells, axis=1))])
     number = np.cumsum(cells).reshape(cells.shape) - 1
-    of_window = [number[each.of_value, each.codes] for each in stretches]
+    of_window = [number[each.of_value, each.codes] for each in listings]
     lower_bounds = np.zeros(int(starts[-1]), np.int64)
     for at, listing in ((1, values.owned), (2, values.assigned)):
-        np.maximum.at(lower_bounds, of_window[at], listing.partitions[stretches[at].rows].astype(np.int64) + 1)
+        np.maximum.at(lower_bounds, of_window[at], listing.partitions[listings[at].rows].astype(np.int64) + 1)
     local = [
-        (places - starts[each.of_value]).astype(np.int32) for places, each in zip(of_window, stretches, strict=True)
+        (places - starts[each.of_value]).astype(np.int32) for places, each in zip(of_window, listings, strict=True)
     ]
     names = [values.topics[code] for code in np.nonzero(cells)[1].tolist()]
     is_uniform = are_uniform(values, first, last)
@@ -140,7 +140,7 @@ def generations_in(values: Values, first: int, last: int) -> Iterator[Generation
             yield None
             continue
         subscribed, owned, assigned = (
-            rows_between(places, each, start, end) for places, each in zip(local, stretches, strict=True)
+            rows_between(places, each, start, end) for places, each in zip(local, listings, strict=True)
         )
         topics = slice(int(starts[at]), int(starts[at + 1]))
         class_of_member, topics_of_class = classes(values, subscribed, start, end, bool(is_uniform[at]))

@@ -18,24 +18,24 @@ def static_id_was_unknown(evidence: Evidence) -> bool:
     """KAFKA-9801: a static member came back between join and sync, and the leader did not know its new id. It assigned
     nothing to it, not even an empty list."""
     omitted = evidence.of.is_omitted
-    if not omitted.any() or omitted.all() or evidence.judged.verdict == Verdict.SAME:
+    if not omitted.any() or omitted.all() or evidence.result.verdict == Verdict.SAME:
         return False
     return any(evidence.of.instances[member] is not None for member in np.flatnonzero(omitted).tolist())
 
 
 def ordered_by_member_id(evidence: Evidence) -> bool:
     """KAFKA-8355, KAFKA-8356: static members are sorted by their changing member ids, not by their static ids."""
-    if not evidence.is_drift or not any(evidence.of.instances) or evidence.judged.counts is None:
+    if not evidence.is_drift or not any(evidence.of.instances) or evidence.result.counts is None:
         return False
     nameless = replace(evidence.of, instances=[None] * len(evidence.of.members))
-    compared = try_variant(nameless, Variant(NEWEST, evidence.judged.counts)).compared
+    compared = try_variant(nameless, Variant(NEWEST, evidence.result.counts)).compared
     return compared is not None and compared.verdict != Verdict.DRIFT
 
 
 def leader_missed_new_partitions(evidence: Evidence) -> bool:
     """KAFKA-13435: a static leader that came back without a rebalance does not notice that a topic has grown."""
     leader = evidence.leader
-    return evidence.judged.is_old_view and leader is not None and evidence.of.instances[leader] is not None
+    return evidence.result.is_old_view and leader is not None and evidence.of.instances[leader] is not None
 
 
 def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
@@ -44,7 +44,7 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
         return False
     if not evidence.has_one_subscription:
         return False
-    counts = evidence.judged.numbers.tolist()
+    counts = evidence.result.numbers.tolist()
     # Of what is assigned, not of what there is: a garbage record can name a partition far beyond all others.
     by_topic: dict[int, dict[int, list[int]]] = {}
     for (topic, partition), members in owners(evidence.of.assigned).items():
@@ -59,7 +59,7 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
 def rebalanced_twice_for_racks(evidence: Evidence) -> bool:
     """KAFKA-20778: a restarted replica caused two rebalances that changed nothing, in groups whose members name their
     racks."""
-    before = evidence.judged.before
+    before = evidence.result.before
     if before is None or not before.is_repeat or not any(evidence.of.racks):
         return False
     was = before.generation

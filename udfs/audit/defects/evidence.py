@@ -23,15 +23,15 @@ Partition = tuple[int, int]
 
 @dataclass(frozen=True)
 class Evidence:
-    judged: GenerationResult
+    result: GenerationResult
 
     @property
     def of(self) -> Generation:
-        return self.judged.generation
+        return self.result.generation
 
     @property
     def before(self) -> Generation | None:
-        return None if self.judged.before is None else self.judged.before.generation
+        return None if self.result.before is None else self.result.before.generation
 
     @property
     def assignor(self) -> str | None:
@@ -40,7 +40,7 @@ class Evidence:
     @property
     def is_sticky(self) -> bool:
         """Whether it is one of the two sticky assignors, and its record can be read."""
-        return self.of.protocol in STICKY and self.judged.is_readable and self.judged.counts is not None
+        return self.of.protocol in STICKY and self.result.is_readable and self.result.counts is not None
 
     @property
     def is_cooperative(self) -> bool:
@@ -48,7 +48,7 @@ class Evidence:
 
     @property
     def is_drift(self) -> bool:
-        return self.judged.verdict == Verdict.DRIFT
+        return self.result.verdict == Verdict.DRIFT
 
     @property
     def has_one_subscription(self) -> bool:
@@ -57,8 +57,8 @@ class Evidence:
     @property
     def release(self) -> Release | None:
         """The release whose rules give the record. None: no release does."""
-        closest = self.judged.closest
-        return closest.variant.line.release if closest is not None and self.judged.verdict == Verdict.SAME else None
+        closest = self.result.closest
+        return closest.variant.line.release if closest is not None and self.result.verdict == Verdict.SAME else None
 
     @property
     def leader(self) -> int | None:
@@ -78,18 +78,18 @@ class Evidence:
 
     @cached_property
     def assignments(self) -> Assignments:
-        return assignments_of([self.of.recorded_assignment(self.judged.numbers)])
+        return assignments_of([self.of.recorded_assignment(self.result.numbers)])
 
     @cached_property
     def problem(self) -> Problem:
         """The problem for the newest release."""
-        assert self.judged.counts is not None
-        return problem_of(self.of, Variant(NEWEST, self.judged.counts))
+        assert self.result.counts is not None
+        return problem_of(self.of, Variant(NEWEST, self.result.counts))
 
     @cached_property
     def newest(self) -> TriedVariant:
-        assert self.judged.counts is not None
-        return try_variant(self.of, Variant(NEWEST, self.judged.counts))
+        assert self.result.counts is not None
+        return try_variant(self.of, Variant(NEWEST, self.result.counts))
 
     @cached_property
     def claims(self) -> tuple[Rows, Numbers]:

@@ -14,38 +14,38 @@ from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.rows import Answer
 
 
-def defect_of_generation(judged: GenerationResult, *, is_sound: bool) -> str | None:
+def defect_of_generation(result: GenerationResult, *, is_sound: bool) -> str | None:
     """`is_sound`: the counts of the assignment show nothing wrong."""
-    if is_sound and is_healthy(judged):
+    if is_sound and is_healthy(result):
         return None
-    if judged.why_unconfirmed is None:
-        return first_that_fits(judged, GENERATION_DEFECTS)
+    if result.why_unconfirmed is None:
+        return first_that_fits(result, GENERATION_DEFECTS)
     signatures = {name: fits for name, fits in GENERATION_DEFECTS.items() if name in NEED_NO_COUNTS}
-    return first_that_fits(by_records(judged), signatures)
+    return first_that_fits(by_records(result), signatures)
 
 
-def first_that_fits(judged: GenerationResult, signatures: Mapping[str, Signature]) -> str | None:
-    evidence = Evidence(judged)
+def first_that_fits(result: GenerationResult, signatures: Mapping[str, Signature]) -> str | None:
+    evidence = Evidence(result)
     return next((name for name, fits in signatures.items() if fits(evidence)), None)
 
 
-def by_records(judged: GenerationResult) -> GenerationResult:
+def by_records(result: GenerationResult) -> GenerationResult:
     """With the numbers of partitions that the record itself shows."""
-    counts = inferred_counts(judged.generation)
-    return replace(judged, counts=counts if counts.are_possible else None, confirm=nothing_unconfirmed)
+    counts = inferred_counts(result.generation)
+    return replace(result, counts=counts if counts.are_possible else None, confirm=nothing_unconfirmed)
 
 
-def needs_proof(judged: GenerationResult, *, is_sound: bool) -> bool:
+def needs_proof(result: GenerationResult, *, is_sound: bool) -> bool:
     """Whether there is a finding that depends on numbers of partitions, confirmed or not."""
-    return judged.verdict not in REPRODUCED or not (is_sound and is_healthy(judged))
+    return result.verdict not in REPRODUCED or not (is_sound and is_healthy(result))
 
 
-def is_healthy(judged: GenerationResult) -> bool:
+def is_healthy(result: GenerationResult) -> bool:
     """Whether the newest rules give the record, as for most generations."""
-    of = judged.generation
+    of = result.generation
     return (
-        judged.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)
-        and (judged.closest is None or judged.closest.variant.is_newest)
+        result.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)
+        and (result.closest is None or result.closest.variant.is_newest)
         and not any(of.racks)
         and not of.is_omitted.any()
     )

@@ -171,21 +171,21 @@ def kept_what_does_not_exist(evidence: Evidence) -> bool:
     if not evidence.is_sticky or not (evidence.num_nonexistent > 0 or evidence.num_owned_twice):
         return False
     rows, _ = evidence.claims
-    return bool((rows.partitions >= evidence.judged.numbers[rows.topics]).any())
+    return bool((rows.partitions >= evidence.result.numbers[rows.topics]).any())
 
 
 def is_slow(evidence: Evidence) -> bool:
     """Smaller groups take no time in any release: something else was slow."""
     if not evidence.is_sticky or (evidence.sync_ms or 0) < SLOW_MS:
         return False
-    return len(evidence.of.members) * int(np.maximum(evidence.judged.numbers, 0).sum()) >= LARGE
+    return len(evidence.of.members) * int(np.maximum(evidence.result.numbers, 0).sum()) >= LARGE
 
 
 def fits(evidence: Evidence, since: Release, before: Release) -> bool:
     """Whether a line of that time gives the record too; or no line does, and the leader is an old one."""
     if evidence.is_drift:
         return evidence.is_old_leader
-    counts = evidence.judged.counts
+    counts = evidence.result.counts
     lines = [line for line in lines_of(evidence.of) if since <= line.release < before]
     return counts is not None and any(try_variant(evidence.of, Variant(line, counts)).is_same for line in lines)
 

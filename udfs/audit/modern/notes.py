@@ -23,7 +23,8 @@ MOST_BUMPS = 8
 TARGET_TYPES = types_of("target_assignment_members")
 COMPLETIONS = types_of("target_assignment_metadata")
 
-# The group after the record, the record, and what it replaced.
+# The group after the record, the record, and what it replaced. Its type depends on that of the record:
+# the handler of the same type returns it.
 Note = Callable[[ModernGroup, Record, Any, TopicCodes], None]
 
 

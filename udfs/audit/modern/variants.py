@@ -10,7 +10,7 @@ import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
 from schemas.words.records import GroupType
-from udfs.assignors.flat_groups.groups import answered
+from udfs.assignors.flat_groups.groups import only_answer
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
@@ -161,7 +161,7 @@ def answer(question: Question, variant: Variant) -> Rows:
     if variant.assignor == "simple":
         return share_rows(question, variant)
     problem = question.problem(variant.release, variant.jdk, variant.order)
-    rows = answered(OF_COORDINATORS[variant.assignor]([problem]))
+    rows = only_answer(OF_COORDINATORS[variant.assignor]([problem]))
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)

@@ -5,7 +5,7 @@ assignor: with the first member that lacks it, the group uses cooperative-sticky
 everything before they join, so they claim to own nothing.
 """
 
-from udfs.audit.upgrades.member_records import ClassicMember, ClassicValue
+from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary
 from udfs.audit.upgrades.progress_state import State, Way
 
 COOPERATIVE = "cooperative-sticky"
@@ -15,7 +15,7 @@ OWNED_SINCE, GENERATION_SINCE = 1, 2
 CONSUMERS = "consumer"
 
 
-def take_value(state: State, value: ClassicValue, offset: int, time: int | None) -> None:
+def take_value(state: State, value: ClassicValueSummary, offset: int, time: int | None) -> None:
     before = state.classic
     is_next = before is None or before.generation != value.generation
     if value.members and value.protocol_type == CONSUMERS:
@@ -28,7 +28,12 @@ def take_value(state: State, value: ClassicValue, offset: int, time: int | None)
 
 
 def take_cooperative(
-    state: State, before: ClassicValue | None, value: ClassicValue, offset: int, time: int | None, is_next: bool
+    state: State,
+    before: ClassicValueSummary | None,
+    value: ClassicValueSummary,
+    offset: int,
+    time: int | None,
+    is_next: bool,
 ) -> None:
     earlier = {member.member_id: member for member in before.members} if before is not None else {}
     shown = {member.member_id: is_eager(member, earlier, before) for member in value.members}
@@ -48,7 +53,9 @@ def take_cooperative(
     note_progress(way, is_progress, is_next, not still, time)
 
 
-def is_eager(member: ClassicMember, earlier: dict[str, ClassicMember], before: ClassicValue | None) -> bool | None:
+def is_eager(
+    member: ClassicMemberSummary, earlier: dict[str, ClassicMemberSummary], before: ClassicValueSummary | None
+) -> bool | None:
     """Whether it gave up what it had before it joined; None: it had nothing, or lost it by a reset."""
     if member.has_claimed:
         return False

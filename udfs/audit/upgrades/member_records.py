@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemas.records.registry import types_by_group_type
 from schemas.words.records import GroupType
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.modern_records import modern_records
@@ -15,11 +16,11 @@ from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
 
 CLASSIC_TABLE, EPOCHS_TABLE, MEMBERS_TABLE = "classic_group_metadata", "group_metadata", "group_member_metadata"
-EPOCH_TYPE, MEMBER_TYPE = 3, 5
+EPOCH_TYPE, MEMBER_TYPE = (types_by_group_type(name)[GroupType.CONSUMER] for name in (EPOCHS_TABLE, MEMBERS_TABLE))
 
 
-class ClassicMember(NamedTuple):
-    """A member in a type 2 value."""
+class ClassicMemberSummary(NamedTuple):
+    """A member in a type 2 value. The replay's `ClassicMember` has its partitions too, which nothing here needs."""
 
     member_id: str
     group_instance_id: str | None
@@ -38,11 +39,11 @@ class ClassicMember(NamedTuple):
     has_assigned_data: bool
 
 
-class ClassicValue(NamedTuple):
+class ClassicValueSummary(NamedTuple):
     protocol_type: str
     generation: int
     protocol: str | None
-    members: tuple[ClassicMember, ...]
+    members: tuple[ClassicMemberSummary, ...]
 
 
 class ConsumerMember(NamedTuple):
@@ -79,15 +80,15 @@ def classic_values(read: ClassicColumns) -> Iterator[tuple[str, Record]]:
         map(each_once, classic_members(read)),
         strict=True,
     )
-    return read.records(map(ClassicValue._make, values))
+    return read.records(map(ClassicValueSummary._make, values))
 
 
-def each_once(members: tuple[ClassicMember, ...]) -> tuple[ClassicMember, ...]:
+def each_once(members: tuple[ClassicMemberSummary, ...]) -> tuple[ClassicMemberSummary, ...]:
     """As coordinators load them: they put the members one by one into a map by id, so the last entry counts."""
     return tuple({member.member_id: member for member in members}.values())
 
 
-def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:
+def classic_members(read: ClassicColumns) -> list[tuple[ClassicMemberSummary, ...]]:
     columns = (
         *(read.of_member(name) for name in ("member_id", "group_instance_id", "client_id", "client_host")),
         *(read.subscription_field(name) for name in ("version", "generation_id")),
@@ -96,7 +97,7 @@ def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:
         read.has_partitions.tolist(),
         read.has_assigned_data.tolist(),
     )
-    return read.by_value([*map(ClassicMember._make, zip(*columns, strict=True))])
+    return read.by_value([*map(ClassicMemberSummary._make, zip(*columns, strict=True))])
 
 
 def of_consumers(rows: pa.Table) -> pa.Table:

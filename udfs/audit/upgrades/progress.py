@@ -11,7 +11,7 @@ from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from schemas.words.upgrades import BlockerKind
 from udfs.audit.checks.facts import Facts
-from udfs.audit.upgrades.member_records import ClassicMember, ConsumerMember, upgrade_records
+from udfs.audit.upgrades.member_records import ClassicMemberSummary, ConsumerMember, upgrade_records
 from udfs.audit.upgrades.progress_state import State, Way, from_plain, plain
 from udfs.audit.upgrades.protocol_conversions import take_operation
 from udfs.audit.upgrades.readiness import (
@@ -126,7 +126,7 @@ def rows_of_consumer_group(group_id: str, state: State, members: Mapping[str, Co
         yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, classic, native))
 
 
-def who_of_classic(member: ClassicMember) -> MemberIdentity:
+def who_of_classic(member: ClassicMemberSummary) -> MemberIdentity:
     return MemberIdentity(member.member_id, member.group_instance_id, member.client_id, member.client_host)
 
 

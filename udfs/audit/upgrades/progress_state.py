@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from udfs.audit.upgrades.member_records import ClassicMember, ClassicValue, ConsumerMember
+from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Way:
 class State:
     """State of a group. `classic`: its newest value. `members`: of a consumer group by id; None: it is not one."""
 
-    classic: ClassicValue | None = None
+    classic: ClassicValueSummary | None = None
     members: dict[str, ConsumerMember] | None = None
     # The last assignor of a value with members.
     protocol: str | None = None
@@ -62,8 +62,8 @@ WAYS = ("to_cooperative", "to_consumer", "to_classic")
 def from_plain(fields: dict[str, Any]) -> State:
     state = State(**{**fields, **{name: None if fields[name] is None else Way(**fields[name]) for name in WAYS}})
     if state.classic is not None:
-        value = ClassicValue(*state.classic)
-        state.classic = value._replace(members=tuple(ClassicMember(*member) for member in value.members))
+        value = ClassicValueSummary(*state.classic)
+        state.classic = value._replace(members=tuple(ClassicMemberSummary(*member) for member in value.members))
     if state.members is not None:
         state.members = {each: ConsumerMember(*member) for each, member in state.members.items()}
         state.classic_members = {each for each, member in state.members.items() if member.versions is not None}

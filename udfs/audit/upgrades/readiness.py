@@ -7,7 +7,7 @@ from schemas.words.assignments import Readiness
 from schemas.words.upgrades import BlockerKind
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.cooperative_migrations import CONSUMERS, OWNED_SINCE
-from udfs.audit.upgrades.member_records import ClassicMember, ClassicValue, ConsumerMember
+from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember
 
 # Assignors of Kafka's own clients. Any other may do what no assignor of the broker does.
 BUILT_IN = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
@@ -42,7 +42,7 @@ def readiness(blockers: Sequence[Blocker]) -> Readiness:
     return Readiness.UNKNOWN if kinds else Readiness.READY
 
 
-def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blocker]:
+def against_consumer_protocol(value: ClassicValueSummary, facts: Facts) -> Iterator[Blocker]:
     """For a classic group with members."""
     if value.protocol_type != CONSUMERS:
         why = OTHER_TYPES.get(value.protocol_type, "only groups of consumers can change to the consumer protocol")
@@ -93,7 +93,7 @@ def against_client(
         yield Blocker(BlockerKind.OLD_CLIENT, member_id, line)
 
 
-def against_claiming(left: Sequence[ClassicMember]) -> Iterator[Blocker]:
+def against_claiming(left: Sequence[ClassicMemberSummary]) -> Iterator[Blocker]:
     """For members that should take part in cooperative rebalances."""
     for member in left:
         if member.version is not None and member.version < OWNED_SINCE:

@@ -133,6 +133,4 @@ def batches_of(headers: BatchHeaders) -> Batches:
         is_transactional=headers.has(TRANSACTIONAL),
         is_control=headers.has(CONTROL),
         has_delete_horizon=headers.has(DELETE_HORIZON),
-        is_log_append_time=headers.has(LOG_APPEND_TIME),
-        max_timestamp_ms=headers.max_timestamp,
     )

@@ -7,7 +7,6 @@ from schemas.words.records import NONE
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import Slices
 from udfs.framing.legacy.kernels import (
-    ATTRIBUTES,
     KEY_LENGTH,
     KEY_START,
     OFFSET,
@@ -17,7 +16,7 @@ from udfs.framing.legacy.kernels import (
     VALUE_START,
     Table,
 )
-from udfs.framing.legacy.messages import LOG_APPEND_TIME, LegacyEntries
+from udfs.framing.legacy.messages import LegacyEntries
 from udfs.framing.log_bytes.checksums import Bytes
 from udfs.framing.log_bytes.framed_records import Batches, Records
 
@@ -74,7 +73,4 @@ def legacy_batches(
         is_transactional=np.zeros(count, bool),
         is_control=np.zeros(count, bool),
         has_delete_horizon=np.zeros(count, bool),
-        # Magic 0 has no time, so its time type bit means nothing.
-        is_log_append_time=(entries.magic == 1) & (own[ATTRIBUTES] & LOG_APPEND_TIME != 0),
-        max_timestamp_ms=own[TIMESTAMP],
     )

@@ -73,8 +73,6 @@ class Batches(Columns):
     is_transactional: NDArray[np.bool_]
     is_control: NDArray[np.bool_]
     has_delete_horizon: NDArray[np.bool_]
-    is_log_append_time: NDArray[np.bool_]
-    max_timestamp_ms: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.position)

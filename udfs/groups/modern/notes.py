@@ -24,7 +24,8 @@ from udfs.groups.readers.records import Record
 from udfs.groups.states.group import Group
 from udfs.groups.states.modern import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
 
-# The group, its state after the record, the record, and what it replaced.
+# The group, its state after the record, the record, and what it replaced. Its type depends on that of the record:
+# the handler of the same type returns it.
 Note = Callable[[Group, Modern, Record, Any], None]
 
 

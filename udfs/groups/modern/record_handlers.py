@@ -6,7 +6,7 @@ that means to each of them (`udfs.groups.modern.notes`, `udfs.audit.modern.notes
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemas.records.registry import types_of
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Pattern, Target, TargetEpoch, Topics, Topology
@@ -15,7 +15,7 @@ from udfs.groups.readers.records import Record
 from udfs.groups.states.modern import GONE, CoordinatorGroup, Member, Standing
 
 # Applies a record and returns what it replaced.
-Handler = Callable[[CoordinatorGroup, Record], Any]
+Handler = Callable[[CoordinatorGroup, Record], object]
 
 
 class Had(NamedTuple):

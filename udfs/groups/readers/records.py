@@ -21,6 +21,7 @@ class Record(NamedTuple):
     leader_epoch: int
     type: int
     member: str | None
+    # Its class depends on `type`: the handler of the type names it.
     value: Any
     # Its partition numbers below 0, as text: the value does not contain them. None: there are none.
     left_out: str | None = None

@@ -25,7 +25,7 @@ DONE_BY: dict[str, tuple[ResetKind, ResetActor, Confidence]] = {
 }
 # What one write ends.
 OPERATION = ("group_id", "topic", "topic_id", "ended_by", "batch", "to_time")
-TOLD = ("ended_by", "via_after", "num_members", "is_empty")
+CAUSE_COLUMNS = ("ended_by", "via_after", "num_members", "is_empty")
 
 
 def removed_offsets(history: PartitionHistory, since: int | None) -> pa.Table:
@@ -56,7 +56,7 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     after = rows.column("after").combine_chunks()
     num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
     offset = numbers(rows.column("to_offset"))
-    lists = (firsts.column(name).to_pylist() for name in TOLD)
+    lists = (firsts.column(name).to_pylist() for name in CAUSE_COLUMNS)
     kinds, actors, confidences = zip(*map(what_happened, *lists), strict=True)
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
     columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
@@ -121,7 +121,7 @@ def rows_after(table: pa.Table, place: Numbers) -> Numbers:
 def what_happened(
     ended_by: str, via_after: str | None, num_members: int | None, is_empty: bool
 ) -> tuple[ResetKind, ResetActor, Confidence]:
-    """By `TOLD` of the operation's first partition."""
+    """By `CAUSE_COLUMNS` of the operation's first partition."""
     if ended_by != OffsetEnd.TOPIC_RECREATED:
         return DONE_BY[ended_by]
     # The group went on with another topic of the same name.

@@ -72,9 +72,9 @@ class Standing:
     unread_since: int | None = None
     time_lag: int | None = None
     # How far the end rose between the first snapshot from then on and the newest one.
-    came_since_owned: int | None = None
-    came_since_commit: int | None = None
-    came_since_held: int | None = None
+    written_since_owned: int | None = None
+    written_since_commit: int | None = None
+    written_since_held: int | None = None
     # The usual gap between commits, of the partition or else of the others of the group.
     cadence: int | None = None
     num_repeats: int = 0
@@ -192,13 +192,13 @@ def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         reason = f"nothing is committed and the log has no messages; {owned}"
         return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_TO_READ, reason)
     patience = max(rules.least_time_lag, usual_silence(standing, rules))
-    if not standing.came_since_owned or owned_for < patience:
+    if not standing.written_since_owned or owned_for < patience:
         # It may rightly begin at the end of the log, or be about to commit: the reset policy is not in the log.
         reason = f"nothing is committed; {owned}, and it is too early or there were no new messages to expect a commit"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NEVER_COMMITTED, reason)
     if standing.heard_until - standing.owned_since < patience:
         return log_ended(standing)
-    reason = f"nothing is committed; {owned}, and at least {messages(standing.came_since_owned)} came since"
+    reason = f"nothing is committed; {owned}, and {standing.written_since_owned:,} or more messages were written since"
     return OwnAnswer(LagVerdict.STOP, OwnRule.NEVER_COMMITTED, reason, standing.owned_since)
 
 
@@ -240,7 +240,7 @@ def lag_is_allowed(lag: int, rules: OwnRules) -> OwnAnswer:
 
 def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     """Silence counts only while there is something to read: a quiet topic makes nobody late."""
-    if not standing.came_since_commit or standing.unread_since is None or standing.last_commit is None:
+    if not standing.written_since_commit or standing.unread_since is None or standing.last_commit is None:
         return None
     patience = max(usual_silence(standing, rules), rules.least_time_lag)
     waiting_since = max(standing.last_commit, standing.unread_since)
@@ -254,7 +254,9 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         else "no other commit shows how often it commits"
     )
     silence = in_words(standing.heard_until - standing.last_commit)
-    reason = f"no commit for {silence}, {cadence}; at least {messages(standing.came_since_commit)} came since"
+    reason = (
+        f"no commit for {silence}, {cadence}; {standing.written_since_commit:,} or more messages were written since"
+    )
     return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
 
 
@@ -263,7 +265,7 @@ def usual_silence(standing: Standing, rules: OwnRules) -> int:
 
 
 def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
-    if not standing.came_since_held or None in (standing.unread_since, standing.last_commit, standing.held_since):
+    if not standing.written_since_held or None in (standing.unread_since, standing.last_commit, standing.held_since):
         return None
     assert standing.unread_since is not None and standing.last_commit is not None and standing.held_since is not None
     since = max(standing.held_since, standing.unread_since)
@@ -272,7 +274,7 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     how_long = in_words(standing.last_commit - standing.held_since)
     reason = (
         f"committed offset {standing.committed:,} again and again, {standing.num_repeats:,} times in {how_long}; "
-        f"at least {messages(standing.came_since_held)} came since"
+        f"{standing.written_since_held:,} or more messages were written since"
     )
     return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
 

@@ -78,14 +78,14 @@ class SnapshotEnds:
         written = self.times[before] + ((offsets - self.end_offsets[before]) / rise * span).astype(np.int64)
         return Beyond(is_there, self.times[place], has_before, np.where(has_before, written, 0))
 
-    def came_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:
-        """Messages between the first snapshot from then on and the newest one: these came later for certain. None:
-        no snapshot from then on."""
+    def written_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:
+        """Messages between the first snapshot from then on and the newest one: these were certainly written later.
+        None: no snapshot from then on."""
         rows = self.watermarks.own_after(self.keys.places, times)
         is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
         rows = np.maximum(rows, self.rows.first)
-        came = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
-        return known_only(came, is_known)
+        written = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
+        return known_only(written, is_known)
 
     def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
         """The rows of the snapshots of these keys from then on: the first of each, and how many there are. All keys

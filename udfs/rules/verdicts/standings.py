@@ -64,9 +64,9 @@ def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
         "owned_since": known_only(owned_since, has_owner),
         "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
         "time_lag": facts.time_lags(),
-        "came_since_owned": ends.came_since(owned_since, has_owner),
-        "came_since_commit": ends.came_since(facts.last_commit, has_commit),
-        "came_since_held": ends.came_since(facts.held_since, has_commit),
+        "written_since_owned": ends.written_since(owned_since, has_owner),
+        "written_since_commit": ends.written_since(facts.last_commit, has_commit),
+        "written_since_held": ends.written_since(facts.held_since, has_commit),
     }
 
 

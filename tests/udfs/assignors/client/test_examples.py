@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
 from udfs.assignors.client.sticky_assignors import cooperative_stickies
-from udfs.assignors.flat_groups.groups import answered
+from udfs.assignors.flat_groups.groups import only_answer
 from udfs.assignors.java.iteration_order import (
     compute_order,
     put_order,
@@ -119,7 +119,7 @@ def test_a_topic_that_is_listed_twice_counts_as_a_different_subscription() -> No
     for listed in ([0, 1], [0, 0, 1]):
         group = replace(large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT), members=["c1", "c2", "c3"])
         group = replace(group, topics_of_class=[np.array(listed, np.int32)])
-        answer = answered(cooperative_stickies([group]))
+        answer = only_answer(cooperative_stickies([group]))
         found[len(listed)] = [pairs for _, pairs in member_lists(group.members, ["a", "b"], answer)]
     assert found == {
         2: [[("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)]],
@@ -183,10 +183,10 @@ def test_a_large_group_that_grows_moves_no_more_than_it_must_and_nothing_that_is
     counts = rng.integers(1, 400, 60).tolist()
     before = int(rng.integers(50, 300))
     nobody = np.empty(0, np.int32)
-    first = answered(cooperative_stickies([large(counts, before, Rows(nobody, nobody, nobody), ABSENT)]))
+    first = only_answer(cooperative_stickies([large(counts, before, Rows(nobody, nobody, nobody), ABSENT)]))
     order = np.argsort(first.members, kind="stable")
     joined = int(rng.integers(1, 20))
-    after = answered(cooperative_stickies([large(counts, before + joined, first.take(order), 1)]))
+    after = only_answer(cooperative_stickies([large(counts, before + joined, first.take(order), 1)]))
     total = sum(counts)
     assert len(first) == total
     sizes = np.bincount(first.members, minlength=before)

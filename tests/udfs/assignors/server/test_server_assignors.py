@@ -10,7 +10,7 @@ import pytest
 from tests.builders.assignors.server_cases import random_spec
 from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
-from udfs.assignors.flat_groups.groups import answered
+from udfs.assignors.flat_groups.groups import only_answer
 from udfs.assignors.questions.server_problems import server_problem_of
 from udfs.assignors.questions.specs import Owned, read_spec
 from udfs.assignors.registry import OF_COORDINATORS, member_lists
@@ -126,7 +126,7 @@ def test_a_name_that_is_subscribed_twice_counts_once(assignor: str, others: list
     first, second = spec.members
     repeated = replace(spec, members=(replace(first, subscribed_topics=("a", "a", "a")), second))
     once, twice = OF_COORDINATORS[assignor]([server_problem_of(spec), server_problem_of(repeated)])
-    lists = [member_lists(["m1", "m2"], ["a", "b"], answered([answer])) for answer in (once, twice)]
+    lists = [member_lists(["m1", "m2"], ["a", "b"], only_answer([answer])) for answer in (once, twice)]
     assert lists[0] == lists[1]
     assert sum(len(pairs) for _, pairs in lists[0]) == (5 if others == ["a"] else 8)
 
@@ -154,7 +154,7 @@ def test_what_a_target_lists_twice_counts_once(target: Owned, release: str, own:
     first, second = spec.members
     repeated = replace(spec, members=(replace(first, target=target), second))
     once, twice = OF_COORDINATORS["uniform"]([server_problem_of(spec), server_problem_of(repeated)])
-    lists = [member_lists(["m1", "m2"], ["a", "b"], answered([answer])) for answer in (once, twice)]
+    lists = [member_lists(["m1", "m2"], ["a", "b"], only_answer([answer])) for answer in (once, twice)]
     assert lists[0] == lists[1]
 
 

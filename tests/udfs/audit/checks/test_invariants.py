@@ -167,7 +167,7 @@ def test_checks_name_what_they_found() -> None:
     found = check_texts.valid(one)
     assert not found.is_ok
     assert found.detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
-    assert check_texts.complete([("a", p) for p in range(5)], True).detail == "nobody has a-0, a-1, a-2 and 2 more"
+    assert check_texts.complete([("a", p) for p in range(5)], True).detail == "no member has a-0, a-1, a-2 and 2 more"
     assert check_texts.complete([], False).is_ok is None
     assert check_texts.balance_check(one).is_ok is None
     assert check_texts.static_once(["i", None, "i", None, "j"]).detail == "group.instance.id i is that of two members"

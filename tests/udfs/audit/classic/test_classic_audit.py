@@ -74,7 +74,7 @@ def test_a_partition_that_waits_for_its_owner_is_withheld_and_not_without_an_own
         member("c2", "a3 a4", "a3 a4", generation=3, topics="a"),
     ]
     found = only([value(7, 1, 4, dropped, protocol="cooperative-sticky")], facts({"a": 5}))
-    assert (found.verdict, found.num_unowned, failed(found)["complete"]) == ("drift", 1, "nobody has a-2")
+    assert (found.verdict, found.num_unowned, failed(found)["complete"]) == ("drift", 1, "no member has a-2")
 
 
 def test_each_kind_of_error_is_told() -> None:
@@ -187,7 +187,7 @@ def test_what_nobody_can_recompute_is_said_with_the_reason(changes: dict[str, An
 def test_streams_wait_for_what_members_still_claim() -> None:
     members = [member("c1", "a0", "a0 a1", topics="a"), member("c2", "", topics="a")]
     found = only([value(7, 1, 1, members, protocol="stream")], facts({"a": 3}))
-    assert (found.num_unowned, failed(found)) == (1, {"complete": "nobody has a-2"})
+    assert (found.num_unowned, failed(found)) == (1, {"complete": "no member has a-2"})
     assert [each.detail for each in found.checks if each.name == "withheld"] == [
         "a-1: assigned in the next generation, after their owners give them up"
     ]

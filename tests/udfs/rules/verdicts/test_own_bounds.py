@@ -20,10 +20,10 @@ RULES = OwnRules(window_s=3600, allowed_lag=0, least_time_lag_s=60, silence_fact
 # Messages came at 100 s, and the offset is committed again and again, last at 160 s.
 REPEATED = Standing(
     now=200 * SECOND, committed=5, held_since=50 * SECOND, last_commit=160 * SECOND, start_offset=0, end_offset=50,
-    unread_since=100 * SECOND, came_since_commit=0, came_since_held=45, cadence=20 * SECOND, num_repeats=3,
+    unread_since=100 * SECOND, written_since_commit=0, written_since_held=45, cadence=20 * SECOND, num_repeats=3,
 )  # fmt: skip
 OWNED = Standing(
-    now=200 * SECOND, start_offset=0, end_offset=50, owned_since=140 * SECOND, came_since_owned=9, cadence=6 * SECOND
+    now=200 * SECOND, start_offset=0, end_offset=50, owned_since=140 * SECOND, written_since_owned=9, cadence=6 * SECOND
 )
 
 
@@ -98,7 +98,7 @@ def test_a_rewind_is_below_a_peak_that_the_log_still_has(peak: int, end: int, de
     ],
 )
 def test_silence_is_longer_than_the_usual_one(waiting: int, cadence: int, decides: str) -> None:
-    silent = replace(REPEATED, num_repeats=1, came_since_commit=9, cadence=cadence)
+    silent = replace(REPEATED, num_repeats=1, written_since_commit=9, cadence=cadence)
     assert rule(replace(silent, last_commit=silent.now - waiting, unread_since=0)) == decides
     # Counted from when there was something to read.
     assert rule(replace(silent, last_commit=0, unread_since=silent.now - waiting)) == decides

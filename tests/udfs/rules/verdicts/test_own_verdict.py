@@ -316,7 +316,7 @@ def test_one_commit_is_held_against_the_other_partitions_of_its_group() -> None:
             verdict_rows(history(NOW, **given, **states), BurrowRules(), OwnRules()).to_pylist()}  # fmt: skip
     assert (
         rows[1]["reason"]
-        == "no commit for 16 min 40 s, before that one every 1 min; at least 1,400 messages came since"
+        == "no commit for 16 min 40 s, before that one every 1 min; 1,400 or more messages were written since"
     )
     assert (rows[1]["own_verdict"], rows[1]["confidence"], rows[None]["own_verdict"]) == ("STOP", "likely", "STOP")
     # With nothing to compare it with, the window must pass.
@@ -392,13 +392,13 @@ def test_ends_of_an_earlier_topic_say_nothing_of_how_old_a_message_of_this_one_i
     assert row["time_lag_ms"] == 23_333
 
 
-def test_messages_that_came_since_are_those_of_this_topic() -> None:
+def test_messages_written_since_are_those_of_this_topic() -> None:
     """Owned since before the topic was made anew: 900 went with the old one."""
     points = ends((100, 900), topic_id="old") + ends((500, 10), (3990, 60), topic_id="new")
     row = judged(ownership_intervals=OWNED, ends=points)
     assert (row["rule"], row["reason"].split("; ")[1].split(", and ")[1]) == (
         "never_committed",
-        "at least 50 messages came since",
+        "50 or more messages were written since",
     )
 
 
@@ -478,7 +478,9 @@ def test_nothing_after_the_time_counts() -> None:
               {"state": "Empty", "num_members": 0, "from_time": 4100, "from_offset": 900}]  # fmt: skip
     members = [{"subscribed_topics": ["t"]}, {"assignment_offset": 900, "subscribed_topics": ["u"]}]
     row = judged(**given, ends=[*RISING, *ends((4050, 9000))], group_state_intervals=states, generation_members=members)
-    assert row["reason"] == "no commit for 16 min 50 s, before that one every 2 s; at least 990 messages came since"
+    assert (
+        row["reason"] == "no commit for 16 min 50 s, before that one every 2 s; 990 or more messages were written since"
+    )
 
 
 def test_a_value_that_is_committed_on_after_the_time_was_committed_last_before_it() -> None:

@@ -1,28 +1,27 @@
-"""Which groups the report is about."""
+"""The groups that `--group` and `--exclude-group` choose."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-
-from jobs.reporting.rows.listings import Row
+from typing import Any
 
 
 @dataclass(frozen=True)
 class GroupChoice:
-    """Patterns that are found anywhere in a name, as those of `gate`."""
+    """Each is a regular expression that may match anywhere in a group id."""
 
     group: str | None = None
     exclude_group: str | None = None
 
-    def takes(self, group_id: str | None) -> bool:
-        """What is about no group is about all."""
+    def has(self, group_id: str | None) -> bool:
+        """True without a group: what is about no group is about all."""
         if group_id is None:
             return True
         is_wanted = self.group is None or re.search(self.group, group_id) is not None
         return is_wanted and not (self.exclude_group is not None and re.search(self.exclude_group, group_id))
 
-    def rows(self, rows: Iterable[Row]) -> list[Row]:
-        return [row for row in rows if self.takes(row.get("group_id"))]
+    def rows(self, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        return [row for row in rows if self.has(row.get("group_id"))]
 
     @property
     def words(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What a task of lag holds of a share at once: it stays the same while the share grows."""
+"""What a task of lag holds of a slice at once: it stays the same while the slice grows."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import pytest
 from benchmarks.segments import SNAPSHOTS
 from benchmarks.skewed_logs import write_shape
 from jobs.ingestion.task import copies
-from jobs.measuring import share_rows, task
+from jobs.measuring import slice_rows, task
 from jobs.measuring.written_rows import Writer
 from jobs.processes.freed_memory import keep_memory
 from jobs.replaying.tables import history_files
@@ -19,7 +19,7 @@ from jobs.warehouses import table_files
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.replayed_logs import replay, result_of
 
-# Of a row group, of a share that is read whole, and of a range.
+# Of a row group, of a slice that is read whole, and of a range.
 PIECE_ROWS, MOST_ROWS, RANGE_ROWS = 250, 2_000, 1_000
 # Arrow's memory may outlive a test, and gives itself back to its pool.
 POOLS: list[pa.MemoryPool] = []
@@ -41,7 +41,7 @@ def held(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Held:
     sizes: list[int] = []
     rows_of = task.rows_of
 
-    def counted(*arguments: Any) -> share_rows.ShareRows:
+    def counted(*arguments: Any) -> slice_rows.SliceRows:
         pa.set_memory_pool(pool)
         return rows_of(*arguments)
 
@@ -72,8 +72,8 @@ def hot_group(folder: Path, commits: int) -> Path:
 def test_four_times_the_commits_of_a_group_are_no_more_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in ((copies, "MOST_RECORDS"), (table_files, "MOST_ROWS"), (history_files, "MOST_ROWS")):
         monkeypatch.setattr(module, name, PIECE_ROWS)
-    monkeypatch.setattr(share_rows, "MOST_ROWS", MOST_ROWS)
-    monkeypatch.setattr(share_rows, "RANGE_ROWS", RANGE_ROWS)
+    monkeypatch.setattr(slice_rows, "MOST_ROWS", MOST_ROWS)
+    monkeypatch.setattr(slice_rows, "RANGE_ROWS", RANGE_ROWS)
     warehouses = [hot_group(tmp_path / str(commits), commits) for commits in (4_000, 16_000)]
     with monkeypatch.context() as patched:
         few = held(warehouses[0], patched)

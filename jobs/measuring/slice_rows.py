@@ -1,5 +1,5 @@
-"""The rows that a share is about, a range of keys after the other: so few at once that a worker can hold them, however
-many commits one group has."""
+"""The rows of one slice, a range of keys after the other: so few at once that a worker can hold them, even if one group
+has very many commits."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,14 +26,14 @@ from udfs.lag.key_ranges import EVERY_KEY, KeyRange, parts_by_range, ranges_of, 
 from udfs.lag.partition_history import READ, PartitionHistory, Reach, named_topics
 
 # The name of a table, and some of its rows.
-Piece = tuple[str, pa.Table]
-Rows = TypeVar("Rows", Piece, pa.Table)
+NamedRows = tuple[str, pa.Table]
+Rows = TypeVar("Rows", NamedRows, pa.Table)
 
 OFFSETS, COMMITS = "offset_history", "offset_commits"
 # Small tables of which old rows count too: since when the log is known, and the last known type of a group.
 WHOLE = ("history_coverage", "group_state_intervals")
-# Of both tables at once: a share with fewer is one range. A range of larger shares has about `RANGE_ROWS`: what was
-# read and what is made of it stay near each other in memory, which does not become one piece again.
+# Of both tables at once: a slice with fewer is one range. A range of larger slices has about `RANGE_ROWS`: what was
+# read and what is made of it stay near each other in memory, and free memory between them does not join again.
 MOST_ROWS, RANGE_ROWS = 900_000, 400_000
 # For tables with rows about times: the records that begin and end a row, and their times.
 RECORDS_AND_TIMES = (
@@ -72,12 +72,12 @@ class Settled:
 
 
 @dataclass
-class ShareRows:
+class SliceRows:
     """`from_time`: from when on history is read. Of the two tables that have a row for each commit only those of one
     range of keys are held; the others are on the disk. `is_late`: whether they change what is settled."""
 
-    brief: MeasuringInput
-    share: PartitionSlice
+    run_input: MeasuringInput
+    partition_slice: PartitionSlice
     from_time: int | None
     commits: RawCommits
     settled: Settled
@@ -89,11 +89,11 @@ class ShareRows:
 
     def __post_init__(self) -> None:
         clock = ClockWatch()
-        pieces = self.looked_at(self.both_tables(clock))
-        first, are_all = first_pieces(pieces, MOST_ROWS)
+        windows = self.note_windows(self.both_tables(clock))
+        first, are_all = first_rows(windows, MOST_ROWS)
         self.ranges = [EVERY_KEY] if are_all else self.ranges_of_keys()
         if not are_all:
-            self.spill(chain(handed_over(first), pieces))
+            self.spill(chain(hand_over(first), windows))
         self.doubtful = self.commits.doubtful(clock)
         self.tables = {name: history_rows(name, self.history_pieces(name)) for name in READ if name != OFFSETS}
         self.is_late |= self.settled.is_doubted_by(self.doubtful)
@@ -101,9 +101,9 @@ class ShareRows:
         if are_all:
             offsets, commits = ([rows for name, rows in first if name == each] for each in (OFFSETS, COMMITS))
             first.clear()
-            self.newest = self.history_of(EVERY_KEY, handed_over(offsets), handed_over(commits))
+            self.newest = self.history_of(EVERY_KEY, hand_over(offsets), hand_over(commits))
 
-    def __enter__(self) -> "ShareRows":
+    def __enter__(self) -> "SliceRows":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -116,20 +116,20 @@ class ShareRows:
             self.newest.made.clear()
         self.newest = None
 
-    def both_tables(self, clock: ClockWatch) -> Iterator[Piece]:
+    def both_tables(self, clock: ClockWatch) -> Iterator[NamedRows]:
         for rows in self.history_pieces(OFFSETS):
             yield OFFSETS, rows
         for rows in self.commits.pieces(clock):
             yield COMMITS, rows
 
-    def looked_at(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        for name, rows in pieces:
+    def note_windows(self, windows: Iterable[NamedRows]) -> Iterator[NamedRows]:
+        for name, rows in windows:
             self.is_late |= self.settled.is_changed_by(rows)
             self.num_commits += rows.num_rows if name == COMMITS else 0
             yield name, rows
 
     def history_pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        files, commits = self.brief.files.get(name, ()), self.commits
+        files, commits = self.run_input.files.get(name, ()), self.commits
         from_time = None if name in WHOLE else self.from_time
         return history_pieces(name, files, commits.wanted, commits.opened, commits.groups, from_time, columns)
 
@@ -139,8 +139,8 @@ class ShareRows:
         keys = chain(self.history_pieces(OFFSETS, KEYS_OF_OFFSETS), self.commits.pieces(columns=KEYS_OF_COMMITS))
         return ranges_of(map(rows_by_key, keys), RANGE_ROWS)
 
-    def spill(self, pieces: Iterable[Piece]) -> None:
-        for name, rows in pieces:
+    def spill(self, windows: Iterable[NamedRows]) -> None:
+        for name, rows in windows:
             for number, part in parts_by_range(self.ranges[0].bounds, rows):
                 self.spilled.write(name, number, part)
 
@@ -153,34 +153,36 @@ class ShareRows:
         return self.newest
 
     def history_of(self, keys: KeyRange, offsets: Iterable[pa.Table], commits: Iterable[pa.Table]) -> PartitionHistory:
-        brief, tables = self.brief, {**self.tables, OFFSETS: history_rows(OFFSETS, offsets)}
+        run_input, tables = self.run_input, {**self.tables, OFFSETS: history_rows(OFFSETS, offsets)}
         rows = commit_rows(commits)
         return PartitionHistory(
-            offsets_partition=self.share.partition,
+            offsets_partition=self.partition_slice.partition,
             tables=tables,
             commits=rows,
-            watermarks=snapshots_of(tuple(brief.snapshots), brief.cluster).of_topics(named_topics(tables, rows)),
-            as_of_time=brief.as_of_time,
-            broker=brief.broker,
+            watermarks=snapshots_of(tuple(run_input.snapshots), run_input.cluster).of_topics(
+                named_topics(tables, rows)
+            ),
+            as_of_time=run_input.as_of_time,
+            broker=run_input.broker,
             doubtful=self.doubtful,
             keys=keys,
             reach=self.reach,
         )
 
 
-def first_pieces(pieces: Iterator[Piece], most_rows: int) -> tuple[list[Piece], bool]:
+def first_rows(windows: Iterator[NamedRows], most_rows: int) -> tuple[list[NamedRows], bool]:
     """Until they have more rows than that, and whether these are all."""
     first, num_rows = [], 0
-    for piece in pieces:
-        first.append(piece)
-        num_rows += piece[1].num_rows
+    for window in windows:
+        first.append(window)
+        num_rows += window[1].num_rows
         if num_rows > most_rows:
             return first, False
     return first, True
 
 
-def handed_over(pieces: list[Rows]) -> Iterator[Rows]:
+def hand_over(windows: list[Rows]) -> Iterator[Rows]:
     """One after the other, each free as soon as the reader has done with it."""
-    pieces.reverse()
-    while pieces:
-        yield pieces.pop()
+    windows.reverse()
+    while windows:
+        yield windows.pop()
