@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemas.tables.history import GROUP_STATE_INTERVALS
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import KnownPeriod
-from udfs.groups.history.rows import Row, RowsByTable, row_fields
+from udfs.groups.history.row_makers import GROUP_STATE_INTERVAL
+from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
 
@@ -97,15 +97,6 @@ def is_whole(stay: Stay, replayed: Replayed) -> bool:
     return replayed.gaps.is_complete(stay.since, stay.end.offset)
 
 
-STATE = row_fields(
-    GROUP_STATE_INTERVALS,
-    "group_id", "group_type", "from_time", "to_time", "from_offset", "to_offset", "is_open",
-    "is_from_exact", "is_to_exact", "ended_by",
-    "state", "generation_or_epoch", "protocol_type", "assignor", "num_members",
-    "evidence_first_offset", "evidence_last_offset", "confidence",
-)  # fmt: skip
-
-
 def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     start, end, gaps = stay.start, stay.end, replayed.gaps
     state_columns = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
@@ -116,10 +107,10 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     is_to_exact = end is None or (
         stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
     )
-    return (
-        STATE,
-        group_id, group_type, start.time, to_time, start.offset, to_offset, end is None,
-        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by,
-        state, None, None, None, num_members,
-        start.offset, start.offset if to_offset is None else to_offset, confidence,
+    return GROUP_STATE_INTERVAL(
+        group_id=group_id, group_type=group_type, from_time=start.time, to_time=to_time, from_offset=start.offset,
+        to_offset=to_offset, is_open=end is None, is_from_exact=gaps.is_complete(-1, start.offset),
+        is_to_exact=is_to_exact, ended_by=stay.ended_by, state=state, generation_or_epoch=None, protocol_type=None,
+        assignor=None, num_members=num_members, evidence_first_offset=start.offset,
+        evidence_last_offset=start.offset if to_offset is None else to_offset, confidence=confidence,
     )  # fmt: skip
