@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import KnownPeriod
-from udfs.groups.history.row_makers import GROUP_STATE_INTERVAL
+from udfs.groups.history.interval_rows import state_row
+from udfs.groups.history.intervals import StateStretch
 from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
@@ -107,10 +108,17 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     is_to_exact = end is None or (
         stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
     )
-    return GROUP_STATE_INTERVAL(
-        group_id=group_id, group_type=group_type, from_time=start.time, to_time=to_time, from_offset=start.offset,
-        to_offset=to_offset, is_open=end is None, is_from_exact=gaps.is_complete(-1, start.offset),
-        is_to_exact=is_to_exact, ended_by=stay.ended_by, state=state, generation_or_epoch=None, protocol_type=None,
-        assignor=None, num_members=num_members, evidence_first_offset=start.offset,
-        evidence_last_offset=start.offset if to_offset is None else to_offset, confidence=confidence,
-    )  # fmt: skip
+    of = StateStretch(
+        from_time=start.time,
+        from_offset=start.offset,
+        is_from_exact=gaps.is_complete(-1, start.offset),
+        last_offset=start.offset,
+        group_type=group_type,
+        state=state,
+        generation_or_epoch=None,
+        protocol_type=None,
+        assignor=None,
+        num_members=num_members,
+        confidence=confidence,
+    )
+    return state_row(group_id, of, to_time, to_offset, is_to_exact, stay.ended_by)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from schemas.words.history import Confidence, MoveKind
+from schemas.words.history import MoveKind
 from udfs.groups.classic.reading_stops import Ends
 from udfs.groups.classic.rounds import Round
-from udfs.groups.history.reading_end_rows import reading_end_row
-from udfs.groups.history.row_makers import PARTITION_MOVE
+from udfs.groups.history.reading_ends import UNKNOWN_END
+from udfs.groups.history.row_makers import PARTITION_MOVE, READING_END
 from udfs.groups.history.rows import Row
 from udfs.groups.readers.classic_records import ClassicMember, Tps
 from udfs.groups.states.classic import GROUP_TYPE
@@ -50,11 +50,10 @@ def tell(
     for of, end in ends or [(tps, None)]:
         some = tps if of is tps else tps & of
         if some:
-            done.ends.append(reading_end_row(some, end, is_counted=True))
+            done.ends.append(READING_END(end or UNKNOWN_END, tp=some, is_counted=True))
             done.moves.append(PARTITION_MOVE(
                 group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=offset, tp=some,
                 is_open=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,
-                move_time=time, role=None, idle_ms=idle_ms, commit_gap_ms=None, unread_low_ms=None,
-                unread_high_ms=None, unread_basis=None, evidence_first_offset=round_.first_offset,
-                evidence_last_offset=offset, confidence=Confidence.CERTAIN,
+                move_time=time, role=None, idle_ms=idle_ms, evidence_first_offset=round_.first_offset,
+                evidence_last_offset=offset,
             ))  # fmt: skip

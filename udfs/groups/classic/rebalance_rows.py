@@ -1,14 +1,17 @@
 """Makes the rows of one rebalance of a classic group: the rebalance, its members, and the partitions that changed
 owners."""
 
-from schemas.words.history import Confidence, MemberChange, RebalanceOutcome
+from schemas.words.history import MemberChange, RebalanceOutcome
 from udfs.groups.classic import causes
 from udfs.groups.classic.handover import Handover
 from udfs.groups.classic.rounds import Round, milliseconds
+from udfs.groups.history.member_sets import MemberSets
 from udfs.groups.history.row_makers import GENERATION_MEMBER, REBALANCE
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember
 from udfs.groups.states.classic import GROUP_TYPE
 from udfs.groups.states.kip429_sets import GroupSets, member_sets
+
+NO_SETS = MemberSets(added=NOTHING, revoked=NOTHING, kept=NOTHING, lost=NOTHING, dropped_before_join=NOTHING)
 
 
 def write_rebalance(
@@ -75,25 +78,23 @@ def write_members(round_: Round, replaced_by: dict[str, str], left: list[str]) -
     for member in value.members:
         member_id = member.member_id
         previous = round_.previous(replaced_by.get(member_id, member_id))
-        sets = member_sets(previous or NOTHING, member)
         rows.append(GENERATION_MEMBER(
+            member_sets(previous or NOTHING, member),
             group_id=group_id, group_type=GROUP_TYPE, assignment_offset=offset, member_id=member_id,
-            generation_or_epoch=value.generation, is_open=False, group_instance_id=member.group_instance_id,
+            generation_or_epoch=value.generation, group_instance_id=member.group_instance_id,
             change=change_of(round_, member, replaced_by), is_leader=member_id == value.leader,
             subscribed_topics=member.topics, previous_assigned=previous if is_known else None,
-            claimed_owned=member.claimed, assigned=member.assigned, added=sets.added, revoked=sets.revoked,
-            kept=sets.kept, lost=sets.lost, dropped_before_join=sets.dropped_before_join,
-            evidence_first_offset=first_offset, evidence_last_offset=offset, confidence=Confidence.CERTAIN,
+            claimed_owned=member.claimed, assigned=member.assigned,
+            evidence_first_offset=first_offset, evidence_last_offset=offset,
         ))  # fmt: skip
     for member_id in left:
         member = round_.members_before[member_id]
         rows.append(GENERATION_MEMBER(
+            NO_SETS,
             group_id=group_id, group_type=GROUP_TYPE, assignment_offset=offset, member_id=member_id,
-            generation_or_epoch=value.generation, is_open=False, group_instance_id=member.group_instance_id,
+            generation_or_epoch=value.generation, group_instance_id=member.group_instance_id,
             change=MemberChange.LEFT, is_leader=False, subscribed_topics=None, previous_assigned=member.assigned,
-            claimed_owned=None, assigned=NOTHING, added=NOTHING, revoked=NOTHING, kept=NOTHING, lost=NOTHING,
-            dropped_before_join=NOTHING, evidence_first_offset=first_offset, evidence_last_offset=offset,
-            confidence=Confidence.CERTAIN,
+            claimed_owned=None, assigned=NOTHING, evidence_first_offset=first_offset, evidence_last_offset=offset,
         ))  # fmt: skip
 
 

@@ -67,6 +67,10 @@ class ReadingEnd(NamedTuple):
         return ReadingEnd(self.stopped_time, self.first_time, self.last_time, self.basis)
 
 
+# Nothing bounds when it was.
+UNKNOWN_END = ReadingEnd._make([None] * len(ReadingEnd._fields))
+
+
 def timeouts_of_record(session_ms: int, rebalance_ms: int | None) -> Timeouts:
     """For a member whose record has its session timeout. In these groups the client sets its own heartbeat interval."""
     rebalance = session_ms if rebalance_ms is None or rebalance_ms < 0 else rebalance_ms

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from schemas.words.history import Confidence, MoveKind, RebalanceOutcome, TaskRole
-from udfs.groups.history.reading_end_rows import reading_end_row
-from udfs.groups.history.reading_ends import ReadingEnd, known_end
-from udfs.groups.history.row_makers import PARTITION_MOVE
+from schemas.words.history import MoveKind, RebalanceOutcome, TaskRole
+from udfs.groups.history.reading_ends import UNKNOWN_END, ReadingEnd, known_end
+from udfs.groups.history.row_makers import PARTITION_MOVE, READING_END
 from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
@@ -127,19 +126,18 @@ def row(
     group: Group, now: Modern, assignment_offset: int, role: str | None, tps: Tps, kind: MoveKind, before: str | None,
     after: str | None, at: Moment, idle_ms: int | None, first_offset: int, *, is_open: bool = False,
 ) -> Row:  # fmt: skip
-    # The gap between commits and the unread time are added when commits are linked.
     return PARTITION_MOVE(
         group_id=group.group_id, group_type=now.group_type, assignment_offset=assignment_offset, tp=tps,
         is_open=is_open, kind=kind, from_member_id=before, to_member_id=after, move_offset=at.offset,
-        move_time=at.time, role=role, idle_ms=idle_ms, commit_gap_ms=None, unread_low_ms=None, unread_high_ms=None,
-        unread_basis=None, evidence_first_offset=first_offset, evidence_last_offset=at.offset,
-        confidence=Confidence.CERTAIN,
+        move_time=at.time, role=role, idle_ms=idle_ms, evidence_first_offset=first_offset,
+        evidence_last_offset=at.offset,
     )  # fmt: skip
 
 
 def ending(role: str | None, tps: Tps, end: ReadingEnd | None, is_counted: bool) -> Row:
     """The reading end for a row of a move. Standby and warmup tasks do not count."""
-    return reading_end_row(tps, end if role in COUNTED_ROLES else None, is_counted=is_counted)
+    known = end if end is not None and role in COUNTED_ROLES else UNKNOWN_END
+    return READING_END(known, tp=tps, is_counted=is_counted)
 
 
 def milliseconds(from_time: int | None, to_time: int | None) -> int | None:

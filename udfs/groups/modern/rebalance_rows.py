@@ -3,7 +3,8 @@ partitions that changed owners are made in `moves`."""
 
 from collections.abc import Mapping
 
-from schemas.words.history import Confidence, MemberChange, RebalanceMode, RebalanceOutcome
+from schemas.words.history import MemberChange, RebalanceMode, RebalanceOutcome
+from udfs.groups.history.member_sets import MemberSets
 from udfs.groups.history.row_makers import GENERATION_MEMBER, REBALANCE
 from udfs.groups.history.rows import Row
 from udfs.groups.modern.causes import confidence
@@ -11,6 +12,8 @@ from udfs.groups.modern.moves import COUNTED_ROLES, milliseconds
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
 from udfs.groups.states.modern import NOTHING, Base, Member, Modern, Rebalance
+
+UNKNOWN_SETS = MemberSets()
 
 
 def rebalance_row(
@@ -46,24 +49,22 @@ def member_rows(group: Group, now: Modern, given: Mapping[str, Base], of: Rebala
         owned, assigned = owned_by(member), given[member_id].assigned
         topics = None if member.about is None or member.about.topics is None else subscribed_topics(now, member_id)
         rows.append(GENERATION_MEMBER(
+            MemberSets(added=assigned - owned, revoked=owned - assigned, kept=owned & assigned),
             group_id=group.group_id, group_type=now.group_type, assignment_offset=of.assignment_offset,
-            member_id=member_id, generation_or_epoch=of.to_generation, is_open=False,
+            member_id=member_id, generation_or_epoch=of.to_generation,
             group_instance_id=member.group_instance_id, change=change, is_leader=None, subscribed_topics=topics,
             previous_assigned=before.assigned if before else NOTHING, claimed_owned=owned, assigned=assigned,
-            added=assigned - owned, revoked=owned - assigned, kept=owned & assigned, lost=None,
-            dropped_before_join=None, evidence_first_offset=of.start.offset, evidence_last_offset=at.offset,
-            confidence=Confidence.CERTAIN,
+            evidence_first_offset=of.start.offset, evidence_last_offset=at.offset,
         ))  # fmt: skip
     for member_id, base in now.base.items():
         if member_id not in now.members:
             rows.append(GENERATION_MEMBER(
+                UNKNOWN_SETS,
                 group_id=group.group_id, group_type=now.group_type, assignment_offset=of.assignment_offset,
-                member_id=member_id, generation_or_epoch=of.to_generation, is_open=False,
+                member_id=member_id, generation_or_epoch=of.to_generation,
                 group_instance_id=base.group_instance_id, change=MemberChange.LEFT, is_leader=None,
                 subscribed_topics=None, previous_assigned=base.assigned, claimed_owned=None, assigned=None,
-                added=None, revoked=None, kept=None, lost=None, dropped_before_join=None,
                 evidence_first_offset=of.start.offset, evidence_last_offset=at.offset,
-                confidence=Confidence.CERTAIN,
             ))  # fmt: skip
     return rows
 
