@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemas.tables.history import GROUP_STATE_INTERVALS
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import KnownPeriod
-from udfs.groups.history.rows import Row, RowsByTable, row_fields
+from udfs.groups.history.interval_rows import state_row
+from udfs.groups.history.intervals import StateStretch
+from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
 
@@ -97,15 +98,6 @@ def is_whole(stay: Stay, replayed: Replayed) -> bool:
     return replayed.gaps.is_complete(stay.since, stay.end.offset)
 
 
-STATE = row_fields(
-    GROUP_STATE_INTERVALS,
-    "group_id", "group_type", "from_time", "to_time", "from_offset", "to_offset", "is_open",
-    "is_from_exact", "is_to_exact", "ended_by",
-    "state", "generation_or_epoch", "protocol_type", "assignor", "num_members",
-    "evidence_first_offset", "evidence_last_offset", "confidence",
-)  # fmt: skip
-
-
 def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     start, end, gaps = stay.start, stay.end, replayed.gaps
     state_columns = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
@@ -116,10 +108,17 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     is_to_exact = end is None or (
         stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
     )
-    return (
-        STATE,
-        group_id, group_type, start.time, to_time, start.offset, to_offset, end is None,
-        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by,
-        state, None, None, None, num_members,
-        start.offset, start.offset if to_offset is None else to_offset, confidence,
-    )  # fmt: skip
+    of = StateStretch(
+        from_time=start.time,
+        from_offset=start.offset,
+        is_from_exact=gaps.is_complete(-1, start.offset),
+        last_offset=start.offset,
+        group_type=group_type,
+        state=state,
+        generation_or_epoch=None,
+        protocol_type=None,
+        assignor=None,
+        num_members=num_members,
+        confidence=confidence,
+    )
+    return state_row(group_id, of, to_time, to_offset, is_to_exact, stay.ended_by)

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from jobs.replaying.partition.row_keys import with_column
 from udfs.arrays.nullable import NONE, Flags, Numbers, integers, numbers
+from udfs.groups.states.modern import UnreadTimes
 
-Cost = tuple[int, int, int]
 COLUMNS = ("unread_partition_low_ms", "unread_partition_high_ms", "longest_unread_high_ms")
 
 
@@ -26,15 +26,18 @@ class Costs:
         low, high = (numbers(moves.column(f"unread_{side}_ms")) for side in ("low", "high"))
         rows = np.flatnonzero(which & (high != NONE))
         assignment, of_row = np.unique(numbers(moves.column("assignment_offset"))[rows], return_inverse=True)
-        sums = [np.zeros(len(assignment), np.int64) for _ in range(3)]
-        np.add.at(sums[0], of_row, low[rows])
-        np.add.at(sums[1], of_row, high[rows])
-        np.maximum.at(sums[2], of_row, high[rows])
-        return cls(assignment, *sums)
+        costs = cls(assignment, *(np.zeros(len(assignment), np.int64) for _ in range(3)))
+        np.add.at(costs.low, of_row, low[rows])
+        np.add.at(costs.high, of_row, high[rows])
+        np.maximum.at(costs.longest, of_row, high[rows])
+        return costs
 
-    def by_assignment(self) -> dict[int, Cost]:
-        columns = (each.tolist() for each in (self.low, self.high, self.longest))
-        return dict(zip(self.assignment.tolist(), zip(*columns, strict=True), strict=True))
+    def by_assignment(self) -> dict[int, UnreadTimes]:
+        columns = (each.tolist() for each in (self.assignment, self.low, self.high, self.longest))
+        return {
+            assignment: UnreadTimes(low_ms=low, high_ms=high, longest_ms=longest)
+            for assignment, low, high, longest in zip(*columns, strict=True)
+        }
 
     def added_to(self, rebalances: pa.Table) -> pa.Table:
         """Adds to rows that may contain what earlier runs counted."""

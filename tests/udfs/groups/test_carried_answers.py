@@ -12,6 +12,7 @@ from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.modern.state_json import with_answers
 from udfs.groups.states.group import Context
+from udfs.groups.states.modern import UnreadTimes
 
 SESSION: Final = 45_000
 # Of the tombstones of member a: types 8, 7, 5, and the group's epoch.
@@ -79,7 +80,7 @@ def test_what_moves_cost_adds_up_over_runs(log: Log) -> None:
     _, states = run(log, 0, GONE + 3, {})
     state = states[GROUP]
     (assignment,) = {json.loads(state)["now"]["rebalance"]["assignment_offset"]}
-    for cost in ((1, 20, 20), (5, 10, 10)):
+    for cost in (UnreadTimes(1, 20, 20), UnreadTimes(5, 10, 10)):
         state = with_answers(state, {}, {assignment: cost})
     rows, _ = run(log, GONE + 3, None, {GROUP: state})
     (row,) = (row for row in named_rows(rows, "rebalances") if row["assignment_offset"] == assignment)
@@ -90,6 +91,6 @@ def test_what_moves_cost_adds_up_over_runs(log: Log) -> None:
 def test_costs_of_another_rebalance_are_left_alone(log: Log) -> None:
     _, states = run(log, 0, GONE + 3, {})
     before, after = (
-        json.loads(each)["now"] for each in (states[GROUP], with_answers(states[GROUP], {}, {-5: (1, 2, 3)}))
+        json.loads(each)["now"] for each in (states[GROUP], with_answers(states[GROUP], {}, {-5: UnreadTimes(1, 2, 3)}))
     )
     assert after["rebalance"] == before["rebalance"]

@@ -2,26 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from schemas.tables.history import PARTITION_MOVES
-from schemas.tables.state.replayed_log import READING_ENDS
-from schemas.words.history import Confidence, MoveKind
+from schemas.words.history import MoveKind
 from udfs.groups.classic.reading_stops import Ends
 from udfs.groups.classic.rounds import Round
-from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd
-from udfs.groups.history.rows import Row, row_fields
+from udfs.groups.history.reading_ends import UNKNOWN_END
+from udfs.groups.history.row_makers import PARTITION_MOVE, READING_END
+from udfs.groups.history.rows import Row
 from udfs.groups.readers.classic_records import ClassicMember, Tps
 from udfs.groups.states.classic import GROUP_TYPE
 from udfs.groups.states.kip429_sets import GroupSets
-
-CERTAIN = Confidence.CERTAIN
-
-ENDING = row_fields(READING_ENDS, "tp", *ReadingEnd._fields, "is_counted")
-MOVE = row_fields(
-    PARTITION_MOVES,
-    "group_id", "group_type", "assignment_offset", "tp", "is_open", "kind", "from_member_id", "to_member_id",
-    "move_offset", "move_time", "role", "idle_ms", "commit_gap_ms", "unread_low_ms", "unread_high_ms", "unread_basis",
-    "evidence_first_offset", "evidence_last_offset", "confidence",
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -61,10 +50,10 @@ def tell(
     for of, end in ends or [(tps, None)]:
         some = tps if of is tps else tps & of
         if some:
-            done.ends.append((ENDING, some, *(end or NOT_TOLD), True))
-            done.moves.append((
-                MOVE,
-                round_.group.group_id, GROUP_TYPE, offset, some, False, kind, from_id, to_id,
-                offset, time, None, idle_ms, None, None, None, None,
-                round_.first_offset, offset, CERTAIN,
+            done.ends.append(READING_END(end or UNKNOWN_END, tp=some, is_counted=True))
+            done.moves.append(PARTITION_MOVE(
+                group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=offset, tp=some,
+                is_open=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,
+                move_time=time, role=None, idle_ms=idle_ms, evidence_first_offset=round_.first_offset,
+                evidence_last_offset=offset,
             ))  # fmt: skip

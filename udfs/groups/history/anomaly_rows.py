@@ -1,15 +1,9 @@
 """A row of replay_anomalies."""
 
-from schemas.tables.history import REPLAY_ANOMALIES
 from schemas.words.history import AnomalyKind, Confidence, Severity
-from udfs.groups.history.rows import Row, row_fields
+from udfs.groups.history.row_makers import REPLAY_ANOMALY
+from udfs.groups.history.rows import Row
 from udfs.groups.readers.records import Moment
-
-ANOMALY = row_fields(
-    REPLAY_ANOMALIES,
-    "group_id", "kind", "severity", "record_offset", "record_time", "message",
-    "evidence_first_offset", "evidence_last_offset", "confidence",
-)  # fmt: skip
 
 
 def anomaly_row(
@@ -17,8 +11,8 @@ def anomaly_row(
     first_offset: int | None = None, confidence: Confidence = Confidence.CERTAIN,
 ) -> Row:  # fmt: skip
     """`at`: the record at which it shows, with its own time. `first_offset`: where its evidence begins, if earlier."""
-    return (
-        ANOMALY,
-        group_id, kind, severity, at.offset, at.time, message,
-        at.offset if first_offset is None else first_offset, at.offset, confidence,
+    return REPLAY_ANOMALY(
+        group_id=group_id, kind=kind, severity=severity, record_offset=at.offset, record_time=at.time,
+        message=message, evidence_first_offset=at.offset if first_offset is None else first_offset,
+        evidence_last_offset=at.offset, confidence=confidence,
     )  # fmt: skip

@@ -13,14 +13,8 @@ from schemas.words.history import (
     OwnershipPhase,
     StateEnd,
 )
-from udfs.groups.history.intervals import (
-    MemberStretch,
-    OwnerStretch,
-    StateStretch,
-    member_row,
-    owner_row,
-    state_row,
-)
+from udfs.groups.history.interval_rows import member_row, owner_row, state_row
+from udfs.groups.history.intervals import MemberStretch, OwnerStretch, StateStretch
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.topics.partition_codes import TopicCodes

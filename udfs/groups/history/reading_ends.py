@@ -67,7 +67,8 @@ class ReadingEnd(NamedTuple):
         return ReadingEnd(self.stopped_time, self.first_time, self.last_time, self.basis)
 
 
-NOT_TOLD = (None,) * len(ReadingEnd._fields)
+# Nothing bounds when it was.
+UNKNOWN_END = ReadingEnd._make([None] * len(ReadingEnd._fields))
 
 
 def timeouts_of_record(session_ms: int, rebalance_ms: int | None) -> Timeouts:

@@ -1,13 +1,11 @@
 """Rows that a replay makes, before they become Arrow tables with the declared columns.
 
-A place that makes rows names their fields beside the values, in the order of its own tuples:
+Each table has a function that makes its rows, called with a keyword for each field (see `row_makers`):
 
-    MOVE = row_fields(PARTITION_MOVES, "group_id", "tp", ...)
-    rows.add((MOVE, group_id, tp, ...))
+    rows.add(PARTITION_MOVE(group_id=group_id, tp=tp, ...))
 
-The names are compared with the table when the module loads, and the values go into columns by these names: the order
-of the table's columns does not matter here. A dict or an object for each row would cost several times as much as a
-tuple.
+A field that is missing or unknown is a TypeError of the call. A row is a tuple, with its values in the order of the
+table's columns. A dict or an object for each row would cost several times as much to make and to turn into columns.
 
 A row has every column of its table except `cluster` and `evidence_partition`. Times are microseconds. `tp` is one
 number for `topic, topic_id, partition` (see `partition_codes`); lists of partitions are sets of these numbers. If `tp`
@@ -15,11 +13,11 @@ is a frozenset, the row stands for one row per element: partitions mostly change
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +35,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowFields:
-    """The fields of the rows that one place makes, in the order of its tuples. Made by `row_fields`."""
+    """The fields of the rows of a table. Each row begins with this."""
 
     table: str
     names: tuple[str, ...]
@@ -47,22 +45,35 @@ class RowFields:
 Row = tuple[RowFields, *tuple[Any, ...]]
 
 
-def row_fields(table: Table, *names: str) -> RowFields:
-    expected = fields_of(table)
-    missing, unknown = sorted(expected - set(names)), sorted(set(names) - expected)
-    repeated_names = sorted({name for name in names if names.count(name) > 1})
-    if missing or unknown or repeated_names:
-        raise ValueError(
-            f"fields of a row of {table.name}: missing {missing}, not in the table {unknown}, repeated {repeated_names}"
-        )
-    return RowFields(table.name, names)
+def row_maker(table: Table, source: type | None = None, **constants: Any) -> Callable[..., Row]:
+    """A function with a keyword for each field. With `source`, its first argument is an instance of this class, whose
+    attributes fill the fields of the same names. `constants` are the same in all rows.
+
+    It is generated, as `collections.namedtuple` does. A call costs little up to 15 keywords: from there on, Python
+    3.11 makes a dict of them."""
+    names = fields_of(table)
+    attributes = set() if source is None else set(get_type_hints(source)) & set(names)
+    if wrong := sorted(constants.keys() - (set(names) - attributes)):
+        raise ValueError(f"constants of rows of {table.name}: {wrong} are no fields, or come from {source}")
+    keywords = [name for name in names if name not in attributes and name not in constants]
+    values = (
+        f"_source.{name}" if name in attributes else f"_constant_{name}" if name in constants else name
+        for name in names
+    )
+    parameters = [*([] if source is None else ["_source"]), "*", *keywords]
+    known = {"_fields": RowFields(table.name, names), **{f"_constant_{name}": each for name, each in constants.items()}}
+    maker: Callable[..., Row] = eval(f"lambda {', '.join(parameters)}: (_fields, {', '.join(values)})", known)
+    # Python's messages about missing and unknown fields begin with this.
+    maker.__name__ = maker.__qualname__ = f"row of {table.name}"
+    return maker
 
 
-def fields_of(table: Table) -> set[str]:
-    """`tp` is in the place of topic, topic_id and partition."""
-    names = {column.name for column in table.columns} - CONSTANT
-    topic_partition = {"topic", "topic_id", "partition"}
-    return names - topic_partition | {"tp"} if topic_partition <= names else names
+def fields_of(table: Table) -> tuple[str, ...]:
+    """In the order of the table's columns. `tp` is in the place of topic, topic_id and partition."""
+    names = [column.name for column in table.columns if column.name not in CONSTANT]
+    if not {"topic", "topic_id", "partition"} <= set(names):
+        return tuple(names)
+    return tuple("tp" if name == "topic" else name for name in names if name not in ("topic_id", "partition"))
 
 
 class RowsByTable:
@@ -99,15 +110,11 @@ def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: s
 
 
 def values_by_name(table: Table, rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
-    """The values of each field, in the order of the rows, which several places may have made."""
-    made_by, sizes = set(map(itemgetter(0), rows)), set(map(len, rows))
-    tables, names = {fields.table for fields in made_by}, rows[0][0].names
-    # The fields of every row of a table are the same, so all rows have the same size.
-    if tables != {table.name} or sizes != {len(names) + 1}:
-        made = f"{sorted(size - 1 for size in sizes)} values of {', '.join(sorted(tables))}"
-        raise ValueError(f"rows for {table.name}: found {made}, expected {len(names)}: {', '.join(names)}")
-    if any(fields.names != names for fields in made_by):
-        rows = [in_order_of(names, row) for row in rows]
+    """The values of each field, in the order of the rows."""
+    made_by = set(map(itemgetter(0), rows))
+    names = rows[0][0].names
+    if len(made_by) > 1 or rows[0][0].table != table.name:
+        raise ValueError(f"rows of {', '.join(sorted({fields.table for fields in made_by}))} for {table.name}")
     if "tp" not in names:
         return dict(zip(names, list(zip(*rows, strict=True))[1:], strict=True))
     return of_equal_rows(names, rows)
@@ -130,12 +137,6 @@ def of_equal_rows(names: tuple[str, ...], rows: Sequence[Row]) -> dict[str, Sequ
 
 def elements(tp: int | Collection[int]) -> Collection[int]:
     return (tp,) if isinstance(tp, int) else tp
-
-
-def in_order_of(names: tuple[str, ...], row: Row) -> Row:
-    fields, *values = row
-    of_row = dict(zip(fields.names, values, strict=True))
-    return (fields, *map(of_row.__getitem__, names))
 
 
 def spread(tps: Sequence[int | Collection[int]]) -> tuple[Numbers, Numbers | None]:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from schemas.tables.history import PARTITION_MOVES
-from schemas.tables.state.replayed_log import READING_ENDS
-from schemas.words.history import Confidence, MoveKind, RebalanceOutcome, TaskRole
-from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
-from udfs.groups.history.rows import Row, RowsByTable, row_fields
+from schemas.words.history import MoveKind, RebalanceOutcome, TaskRole
+from udfs.groups.history.reading_ends import UNKNOWN_END, ReadingEnd, known_end
+from udfs.groups.history.row_makers import PARTITION_MOVE, READING_END
+from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
 from udfs.groups.states.modern import Modern, Place, Rebalance, Stop, Tps
@@ -123,33 +122,22 @@ def tell_stop(
     rows.add(ending(role, tps, stop.end, role in COUNTED_ROLES))
 
 
-MOVE = row_fields(
-    PARTITION_MOVES,
-    "group_id", "group_type", "assignment_offset", "tp", "is_open", "kind", "from_member_id", "to_member_id",
-    "move_offset", "move_time", "role", "idle_ms", "commit_gap_ms", "unread_low_ms", "unread_high_ms",
-    "unread_basis", "evidence_first_offset", "evidence_last_offset", "confidence",
-)  # fmt: skip
-
-
 def row(
     group: Group, now: Modern, assignment_offset: int, role: str | None, tps: Tps, kind: MoveKind, before: str | None,
     after: str | None, at: Moment, idle_ms: int | None, first_offset: int, *, is_open: bool = False,
 ) -> Row:  # fmt: skip
-    # The gap between commits and the unread time are added when commits are linked.
-    return (
-        MOVE,
-        group.group_id, now.group_type, assignment_offset, tps, is_open, kind, before, after,
-        at.offset, at.time, role, idle_ms, None, None, None,
-        None, first_offset, at.offset, Confidence.CERTAIN,
+    return PARTITION_MOVE(
+        group_id=group.group_id, group_type=now.group_type, assignment_offset=assignment_offset, tp=tps,
+        is_open=is_open, kind=kind, from_member_id=before, to_member_id=after, move_offset=at.offset,
+        move_time=at.time, role=role, idle_ms=idle_ms, evidence_first_offset=first_offset,
+        evidence_last_offset=at.offset,
     )  # fmt: skip
-
-
-ENDING = row_fields(READING_ENDS, "tp", *ReadingEnd._fields, "is_counted")
 
 
 def ending(role: str | None, tps: Tps, end: ReadingEnd | None, is_counted: bool) -> Row:
     """The reading end for a row of a move. Standby and warmup tasks do not count."""
-    return (ENDING, tps, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
+    known = end if end is not None and role in COUNTED_ROLES else UNKNOWN_END
+    return READING_END(known, tp=tps, is_counted=is_counted)
 
 
 def milliseconds(from_time: int | None, to_time: int | None) -> int | None:

@@ -16,7 +16,7 @@ from udfs.groups.modern.notes import count_assignor, count_member
 from udfs.groups.modern.owners import place_partitions
 from udfs.groups.readers.modern_values import About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
-from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop
+from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop, UnreadTimes
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.
@@ -26,7 +26,6 @@ PLAIN = (
     "deserted_since",
 )  # fmt: skip
 OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
-UNREAD = ("unread_low_ms", "unread_high_ms", "longest_unread_ms")
 NO_TEXTS: Mapping[int, str | None] = {}
 
 
@@ -129,7 +128,7 @@ def about_from_plain(values: Iterable[Any]) -> About:
 
 
 def with_answers(
-    state: str, silent: Silent, costs: Mapping[int, tuple[int, int, int]], details: Mapping[int, str | None] = NO_TEXTS
+    state: str, silent: Silent, costs: Mapping[int, UnreadTimes], details: Mapping[int, str | None] = NO_TEXTS
 ) -> str:
     """Adds to a stored state what no later run can compute: `costs` of moves, by assignment, and `details` that
     commits changed."""
@@ -144,9 +143,9 @@ def with_answers(
     if rebalance is not None and rebalance["assignment_offset"] in details:
         rebalance["detail"] = details[rebalance["assignment_offset"]]
     if rebalance is not None and (cost := costs.get(rebalance["assignment_offset"])) is not None:
-        low, high, longest = (rebalance[name] or 0 for name in UNREAD)
-        values = low + cost[0], high + cost[1], max(longest, cost[2])
-        rebalance.update(zip(UNREAD, values, strict=True))
+        rebalance["unread_low_ms"] = (rebalance["unread_low_ms"] or 0) + cost.low_ms
+        rebalance["unread_high_ms"] = (rebalance["unread_high_ms"] or 0) + cost.high_ms
+        rebalance["longest_unread_ms"] = max(rebalance["longest_unread_ms"] or 0, cost.longest_ms)
     return json.dumps(stored, separators=(",", ":"))
 
 

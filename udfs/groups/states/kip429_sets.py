@@ -3,19 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from udfs.groups.history.member_sets import MemberSets
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
 from udfs.topics.partition_codes import SHIFT, TopicCodes
 
 # Generation in the subscription of a member that has lost its place.
 RESET = -1
-
-
-class MemberSets(NamedTuple):
-    added: Tps | None
-    revoked: Tps | None
-    kept: Tps | None
-    lost: Tps
-    dropped_before_join: Tps
 
 
 class GroupSets(NamedTuple):
@@ -43,13 +36,15 @@ def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
     lost = had if had and is_reset(member) else NOTHING
     dropped = NOTHING if lost or had is claimed else had - claimed
     if assigned is None:
-        return MemberSets(None, None, None, lost, dropped)
+        return MemberSets(lost=lost, dropped_before_join=dropped)
     if claimed is assigned:
         # Most members keep what they have.
-        return MemberSets(NOTHING, NOTHING, assigned, lost, dropped)
-    if not claimed:
-        return MemberSets(assigned, NOTHING, NOTHING, lost, dropped)
-    return MemberSets(assigned - claimed, claimed - assigned, claimed & assigned, lost, dropped)
+        added, revoked, kept = NOTHING, NOTHING, assigned
+    elif not claimed:
+        added, revoked, kept = assigned, NOTHING, NOTHING
+    else:
+        added, revoked, kept = assigned - claimed, claimed - assigned, claimed & assigned
+    return MemberSets(added=added, revoked=revoked, kept=kept, lost=lost, dropped_before_join=dropped)
 
 
 def union(sets: Iterable[Tps | None]) -> Tps:

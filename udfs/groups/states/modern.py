@@ -148,6 +148,14 @@ class Rebalance:
     longest_unread_ms: int | None = None
 
 
+class UnreadTimes(NamedTuple):
+    """How long the partitions that a rebalance moved were unread: sums of the bounds, and the longest time."""
+
+    low_ms: int
+    high_ms: int
+    longest_ms: int
+
+
 @dataclass(slots=True)
 class Operation:
     """What the records of one operation did, until it is applied."""

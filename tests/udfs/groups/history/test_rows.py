@@ -1,20 +1,25 @@
 """Rows of tuples as Arrow tables: topic partitions as numbers, and rows that stand for several."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 
+from schemas.declarations.columns import Table
 from schemas.tables.history import GENERATION_MEMBERS, PARTITION_MOVES, REPLAY_ANOMALIES
-from udfs.groups.history.rows import RowFields, arrow_rows, fields_of, row_fields
+from udfs.groups.history.rows import arrow_rows, fields_of, row_maker
 from udfs.topics.partition_codes import SHIFT, TopicCodes
+
+# Rows of a table are made by one function.
+maker_of = cache(row_maker)
 
 
 def row(table, **values):
     filled = {"group_id": "g", "group_type": "classic", "assignment_offset": 7, "is_open": False, "kind": "moved",
               "move_offset": 7, "evidence_first_offset": 6, "evidence_last_offset": 7, "confidence": "certain",
               "member_id": "m", "generation_or_epoch": 1, "change": "kept", **values}  # fmt: skip
-    fields = row_fields(table, *sorted(fields_of(table)))
-    return (fields, *(filled.get(name) for name in fields.names))
+    return maker_of(table)(**{name: filled.get(name) for name in fields_of(table)})
 
 
 def test_a_row_of_several_partitions_becomes_one_row_each_with_all_else_repeated() -> None:
@@ -56,63 +61,65 @@ def test_no_rows_make_an_empty_table_of_the_declared_columns() -> None:
     assert (made.num_rows, made.column_names) == (0, [column.name for column in PARTITION_MOVES.columns])
 
 
-ANOMALY = ("group_id", "kind", "severity", "record_offset", "record_time", "message", "evidence_first_offset",
-           "evidence_last_offset", "confidence")  # fmt: skip
+ANOMALY = {"group_id": "g", "kind": "k", "severity": "s", "record_offset": 5, "record_time": 6, "message": "m",
+           "evidence_first_offset": 7, "evidence_last_offset": 8, "confidence": "c"}  # fmt: skip
+TURNED = replace(REPLAY_ANOMALIES, columns=REPLAY_ANOMALIES.columns[::-1])
+
+
+def test_the_fields_of_a_row_are_the_columns_without_those_of_all_its_rows() -> None:
+    assert fields_of(REPLAY_ANOMALIES) == tuple(ANOMALY)
+    assert fields_of(PARTITION_MOVES)[:5] == ("group_id", "group_type", "assignment_offset", "tp", "is_open")
+    assert not {"topic", "topic_id", "partition"} & {*fields_of(PARTITION_MOVES)}
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("fields", "told"),
     [
-        (ANOMALY[:-1], r"missing \['confidence'\], not in the table \[\], repeated \[\]"),
-        ((*ANOMALY, "offset"), r"missing \[\], not in the table \['offset'\], repeated \[\]"),
-        ((*ANOMALY, "kind"), r"missing \[\], not in the table \[\], repeated \['kind'\]"),
-        (("cluster", *ANOMALY), r"not in the table \['cluster'\]"),
+        ({"confidence": None}, "missing 1 required keyword-only argument: 'confidence'"),
+        ({"offset": 5}, "unexpected keyword argument 'offset'"),
+        ({"cluster": "c"}, "unexpected keyword argument 'cluster'"),
     ],
 )
-def test_fields_that_are_not_those_of_the_table_are_refused_at_once(names: tuple[str, ...], told: str) -> None:
-    with pytest.raises(ValueError, match=f"fields of a row of replay_anomalies: .*{told}"):
-        row_fields(REPLAY_ANOMALIES, *names)
+def test_a_row_without_a_field_of_its_table_or_with_another_is_refused_at_once(fields, told: str) -> None:
+    given = {name: value for name, value in {**ANOMALY, **fields}.items() if value is not None}
+    with pytest.raises(TypeError, match=rf"^row of replay_anomalies\(\) .*{told}"):
+        row_maker(REPLAY_ANOMALIES)(**given)
 
 
-def anomaly(fields: RowFields, offset: int):
-    of = {"group_id": "g", "kind": "k", "severity": "s", "record_offset": offset, "record_time": offset + 1,
-          "message": "m", "evidence_first_offset": offset + 2, "evidence_last_offset": offset + 3,
-          "confidence": "c"}  # fmt: skip
-    return (fields, *(of[name] for name in fields.names))
+def test_values_without_names_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"^row of replay_anomalies\(\) takes 0 positional arguments but 9 were given"):
+        row_maker(REPLAY_ANOMALIES)(*ANOMALY.values())
 
 
-def test_rows_of_several_places_keep_their_order_and_their_names() -> None:
-    forward, backward = row_fields(REPLAY_ANOMALIES, *ANOMALY), row_fields(REPLAY_ANOMALIES, *reversed(ANOMALY))
-    rows = [anomaly(fields, offset) for offset, fields in enumerate((forward, backward, backward, forward))]
-    made = arrow_rows(REPLAY_ANOMALIES, rows, TopicCodes(), "c", 0)
-    assert made == arrow_rows(REPLAY_ANOMALIES, [anomaly(forward, at) for at in range(4)], TopicCodes(), "c", 0)
-    assert made.column("evidence_first_offset").to_pylist() == [2, 3, 4, 5]
+@pytest.mark.parametrize("made_for", [REPLAY_ANOMALIES, TURNED])
+@pytest.mark.parametrize("table", [REPLAY_ANOMALIES, TURNED])
+def test_the_order_of_the_columns_of_a_table_does_not_change_the_values_under_their_names(
+    made_for: Table, table: Table
+) -> None:
+    made = arrow_rows(table, [row_maker(made_for)(**ANOMALY)], TopicCodes(), "c", 0)
+    assert made.column_names == [column.name for column in table.columns]
+    (found,) = made.to_pylist()
+    at = datetime(1970, 1, 1, microsecond=ANOMALY["record_time"], tzinfo=UTC)
+    assert found == {**ANOMALY, "record_time": at, "cluster": "c", "evidence_partition": 0}
 
 
-@pytest.mark.parametrize("change", [lambda row: row[:-1], lambda row: (*row, None)])
-def test_a_row_with_too_few_or_too_many_values_is_refused(change) -> None:
-    fields = row_fields(REPLAY_ANOMALIES, *ANOMALY)
-    with pytest.raises(
-        ValueError,
-        match=r"rows for replay_anomalies: found \[(8, 9|9, 10)\] values of replay_anomalies, expected 9: group_id",
-    ):
-        arrow_rows(REPLAY_ANOMALIES, [anomaly(fields, 1), change(anomaly(fields, 2))], TopicCodes(), "c", 0)
+def test_the_order_of_the_keywords_does_not_matter() -> None:
+    maker = row_maker(REPLAY_ANOMALIES)
+    assert maker(**dict(reversed(ANOMALY.items()))) == maker(**ANOMALY)
 
 
 def test_a_row_of_another_table_is_refused() -> None:
-    rows = [row(PARTITION_MOVES, tp=1)]
-    with pytest.raises(ValueError, match=r"rows for replay_anomalies: found \[19\] values of partition_moves"):
-        arrow_rows(REPLAY_ANOMALIES, rows, TopicCodes(), "c", 0)
+    with pytest.raises(ValueError, match="rows of partition_moves for replay_anomalies"):
+        arrow_rows(REPLAY_ANOMALIES, [row(PARTITION_MOVES, tp=1)], TopicCodes(), "c", 0)
 
 
-def test_the_order_of_the_columns_of_a_table_does_not_change_the_values_under_their_names() -> None:
-    fields = row_fields(REPLAY_ANOMALIES, *ANOMALY)
-    turned = replace(REPLAY_ANOMALIES, columns=REPLAY_ANOMALIES.columns[::-1])
-    first, second = (
-        arrow_rows(table, [anomaly(fields, 5)], TopicCodes(), "c", 0) for table in (REPLAY_ANOMALIES, turned)
-    )
-    assert second.column_names == first.column_names[::-1]
-    assert second.to_pylist() == first.to_pylist()
+@pytest.mark.parametrize("other", [PARTITION_MOVES, TURNED])
+def test_a_row_between_others_that_differs_from_them_in_its_fields_is_refused(other: Table) -> None:
+    names = ", ".join(sorted({"replay_anomalies", other.name}))
+    stranger = row(other, record_offset=1)
+    ours = row_maker(REPLAY_ANOMALIES)(**ANOMALY)
+    with pytest.raises(ValueError, match=f"rows of {names} for replay_anomalies"):
+        arrow_rows(REPLAY_ANOMALIES, [ours, stranger, ours], TopicCodes(), "c", 0)
 
 
 def test_equal_rows_of_several_partitions_give_what_each_gives_alone() -> None:
