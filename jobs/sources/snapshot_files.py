@@ -128,9 +128,8 @@ def snapshot_rows(table: Table, rows: Iterable[tuple[str, dict[str, Any]]], clus
         whole = merge_rows(rows, [name for name in table.key if name != "cluster"])
     except Contradiction as error:
         raise Failure(ExitCode.UNREADABLE_INPUT, str(error)) from None
-    complete_rows = [
-        {**row, "captured_time": instant(row["captured_time"]), "cluster": cluster, "run_id": run_id} for row in whole
-    ]
+    of_all = {"captured_time": instant(whole[0]["captured_time"]), "cluster": cluster, "run_id": run_id}
+    complete_rows = [row | of_all for row in whole]
     return pa.Table.from_pylist(complete_rows, schema=table_schema(table))
 
 

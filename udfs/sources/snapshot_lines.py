@@ -7,6 +7,7 @@ The output of kafka-get-offsets does not say which offsets were requested, so al
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from schemas.words.records import NONE
@@ -25,6 +26,7 @@ from udfs.sources.snapshot_fields import (
     maybe,
     number_of,
     object_of,
+    quickly,
     quote_value,
     rack,
     settings,
@@ -147,7 +149,7 @@ OFFSETS_PARTITION = {
 }
 SNAPSHOT = {
     "captured_at": Member(milliseconds, is_required=True),
-    "topics": Member(list_of(object_of(TOPIC_FIELDS)), is_required=True),
+    "topics": Member(quickly(list_of(object_of(TOPIC_FIELDS))), is_required=True),
     "brokers": Member(list_of(object_of(BROKER))),
     "offsets_partitions": Member(list_of(object_of(OFFSETS_PARTITION))),
     "settings": Member(settings),
@@ -164,9 +166,16 @@ class Contradiction(Exception):
 
 def merge_rows(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
     """One row for each key, in the order of keys. Rows come with their files; what one does not tell another may."""
-    known: dict[tuple[Any, ...], dict[str, tuple[Any, str]]] = {}
+    known: dict[Any, list[tuple[str, Row]]] = {}
+    key_of = itemgetter(*key)
     for place, row in rows:
-        cells = known.setdefault(tuple(row[name] for name in key), {})
+        known.setdefault(key_of(row), []).append((place, row))
+    return [some[0][1] if len(some) == 1 else merged_row(some, key) for _, some in sorted(known.items())]
+
+
+def merged_row(rows: Sequence[tuple[str, Row]], key: Sequence[str]) -> Row:
+    cells: dict[str, tuple[Any, str]] = {}
+    for place, row in rows:
         for name, value in row.items():
             if value is None:
                 continue
@@ -175,4 +184,4 @@ def merge_rows(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]
                 subject = ", ".join(f"{each} {row[each]}" for each in key)
                 line = f"{name} is {quote_value(first_value)} in {first_place}, but {quote_value(value)} in {place}"
                 raise Contradiction(f"two snapshots contradict each other about {subject}: {line}")
-    return [{name: value for name, (value, _) in cells.items()} for _, cells in sorted(known.items())]
+    return {name: value for name, (value, _) in cells.items()}
