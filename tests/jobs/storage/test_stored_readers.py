@@ -20,8 +20,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
 from tests.builders.warehouses.by_hand import make
-from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
-from tests.jobs.warehouses.test_doctor import (
+from tests.jobs.checks.test_doctor import (
     COMMITS,
     drop_table,
     leave_a_file,
@@ -33,6 +32,7 @@ from tests.jobs.warehouses.test_doctor import (
     write_behind_runs,
     write_null,
 )
+from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
 
 __all__ = ["elsewhere"]
 
