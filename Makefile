@@ -47,19 +47,19 @@ test: setup ## every test, real brokers and a real browser included (all but `so
 # Whole commands take seconds each, so their tests are for `make test`.
 unit: setup ## the tests of schemas and pure functions, a minute: no command, Java, broker or browser
 	$(BIN)/pytest -n 2 --dist loadfile -m 'not spark and not broker and not browser and not soak' \
-	  tests/schemas tests/udfs tests/builders tests/oracles tests/test_layers.py
+	  tests/schemas tests/udfs tests/test_layers.py
 
 # An area of the tests: `make test-replay` and so on. Each test is in one of them, by tests/test_areas.py.
-records := tests/schemas tests/builders tests/oracles tests/fuzz $(addprefix tests/udfs/,arrays framing decoding rows lines sources)
-replay := $(addprefix tests/udfs/,groups codes commits topics) tests/jobs/replaying
+records := tests/schemas tests/fuzz $(addprefix tests/udfs/,arrays framing decoding rows lines sources)
+replay := $(addprefix tests/udfs/,log groups codes commits topics) tests/jobs/replaying
 lag := $(addprefix tests/udfs/,lag rules) tests/jobs/measuring
 assignors := $(addprefix tests/udfs/,assignors audit) tests/jobs/recomputing
 ingest := $(addprefix tests/jobs/,ingestion sources broker capturing)
-answers := $(addprefix tests/jobs/,answers auditing command_line output terminal queries)
+answers := tests/udfs/sentences $(addprefix tests/jobs/,answers auditing command_line output terminal queries)
 gate := $(addprefix tests/jobs/,gating pages docs_pages configuration)
 report := tests/jobs/reporting tests/jobs/redacting tests/browser
-storage := $(addprefix tests/jobs/,storage warehouses maintaining) tests/faults
-engine := $(addprefix tests/jobs/,engine spark) tests/cluster
+storage := $(addprefix tests/jobs/,storage warehouses runs checks maintaining) tests/faults
+engine := $(addprefix tests/jobs/,processes engine spark) tests/cluster
 kafka := tests/kafka
 docs := tests/docs tests/jobs/supply_chain tests/sample tests/benchmarks tests/test_*.py
 AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs

@@ -85,6 +85,11 @@ class MiniHdfs:
             end.cancel()
             self.send(signal.SIGCONT)
 
+    def is_stopped(self) -> bool:
+        """Since it was made to hang, without an end so far."""
+        assert self.process is not None
+        return os.waitid(os.P_PID, self.process.pid, os.WCONTINUED | os.WNOHANG) is None
+
     def send(self, number: int) -> None:
         assert self.process is not None
         self.process.send_signal(number)

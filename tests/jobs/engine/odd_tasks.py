@@ -57,10 +57,17 @@ def closed_after_a_later_one(what: tuple[str, int]) -> Closing[Done]:
     return Closing(result)
 
 
-def closed_later(place: str) -> Done:
-    """Its file is there half a second after it is done."""
+def closed_later(what: tuple[str, str]) -> Done:
+    """Its file is there half a second after another one, which says that it may be closed."""
+    place, may_close = what
 
     def close() -> None:
+        deadline = time.monotonic() + 60
+        while not Path(may_close).exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{may_close} has not come")
+            time.sleep(0.01)
+        # Whoever does not wait for the close looks before this.
         time.sleep(0.5)
         Path(place).touch()
 

@@ -2,8 +2,9 @@
 
 import os
 import signal
-import time
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,15 +75,30 @@ def test_a_wrong_suite_is_told_in_the_words_of_the_driver() -> None:
     assert (failed.value.code, str(failed.value)) == (told.value.code, str(told.value))
 
 
+@contextmanager
+def interrupted_again_and_again(process: JudgeProcess) -> Iterator[None]:
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        while not ended.wait(0.01):
+            os.kill(process.process.pid or 0, signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        interrupting.join()
+
+
 def test_ctrl_c_is_for_the_driver_from_its_first_instant_on() -> None:
     """A terminal sends it to both."""
     process = JudgeProcess()
     try:
-        for _ in range(20):
-            os.kill(process.process.pid or 0, signal.SIGINT)
-            time.sleep(0.02)
-        ask(process, OURS[:1], FRAMES)
-        assert process.answer() is not None
+        with interrupted_again_and_again(process):
+            ask(process, OURS[:1], FRAMES)
+            assert process.answer() is not None
     finally:
         process.close()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -171,7 +171,10 @@ def test_a_maintained_warehouse_does_not_grow(tmp_path: Path, days: int, runs_a_
     early, late = settled[: len(settled) // 2], settled[len(settled) // 2 :]
     assert max(size.files for size in late) <= 1.2 * max(size.files for size in early)
     assert max(size.log_bytes for size in late) <= 1.5 * max(size.log_bytes for size in early)
-    assert min(size.open_seconds for size in late) <= 2 * min(size.open_seconds for size in early)
+    assert max(size.log_files for size in late) <= 1.2 * max(size.log_files for size in early)
+    # Of a few days the times say nothing but what else the machine did.
+    if len(early) > 100:
+        assert min(size.open_seconds for size in late) <= 2 * min(size.open_seconds for size in early)
     # Without it each day adds files: this many in the first days, when nothing is beyond the term yet.
     a_day = found[1].files - found[0].files
     assert max(size.files for size in late) < found[1].files + a_day * (keep_days + 2)

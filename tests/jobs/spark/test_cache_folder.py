@@ -37,14 +37,24 @@ def test_what_is_no_longer_current_is_replaced_as_a_whole(tmp_path: Path) -> Non
 
 
 def test_of_two_processes_one_builds_and_the_other_waits_for_it(tmp_path: Path) -> None:
+    """The first builds until all of them have seen that nothing is there and ask for the lock."""
     program = """
-import sys, time
+import os, sys, time
 from pathlib import Path
+from jobs.spark import cache_folder
 from jobs.spark.cache_folder import build_once
+lock = cache_folder.fcntl.flock
+def flock(*arguments):
+    (Path(sys.argv[1]) / f"asks-{os.getpid()}").touch()
+    lock(*arguments)
+cache_folder.fcntl.flock = flock
 def build(folder):
     with (Path(sys.argv[1]) / "builds").open("a") as log:
         log.write("built\\n")
-    time.sleep(0.3)
+    deadline = time.monotonic() + 60
+    while len(list(Path(sys.argv[1]).glob("asks-*"))) < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     (folder / "done").touch()
 assert (build_once(Path(sys.argv[1]) / "set", build) / "done").exists()
 """

@@ -6,10 +6,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
-from jobs.storage.calls.answers import NoAnswer, Server, idle
+from jobs.storage.calls import answers
+from jobs.storage.calls.answers import Call, NoAnswer, Server, idle
 from tests.jobs.ingested import ROOT
 
 PATIENCE_SECONDS = 60.0
@@ -52,41 +54,61 @@ def test_a_call_without_an_answer_is_given_up_and_its_thread_is_used_again_when_
 
 
 def test_a_server_that_did_not_answer_gets_little_time_until_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.storage.calls.answers.SILENT_SECONDS", 0.1)
-    server, never = Server(PATIENCE_SECONDS, is_silent=True), threading.Event()
-    begun = time.monotonic()
+    monkeypatch.setattr(answers, "SILENT_SECONDS", 0.1)
+    # With all of its time it would answer.
+    server, never = Server(2 * PATIENCE_SECONDS, is_silent=True), threading.Event()
     with pytest.raises(NoAnswer) as raised:
-        server.answer(lambda: never.wait(2 * PATIENCE_SECONDS))
+        server.answer(lambda: never.wait(PATIENCE_SECONDS))
     # What is told is the time that it had before.
-    assert raised.value.seconds == PATIENCE_SECONDS
-    assert time.monotonic() - begun < PATIENCE_SECONDS / 2
+    assert raised.value.seconds == 2 * PATIENCE_SECONDS
+    monkeypatch.setattr(answers, "SILENT_SECONDS", PATIENCE_SECONDS)
     assert server.answer(lambda: 1) == 1
     assert not server.is_silent
     never.set()
 
 
-def test_an_answer_that_comes_slowly_but_comes_may_take_longer_than_the_time_for_a_piece() -> None:
-    server, seconds = Server(2.0), 0.5
+class SlowEnd(threading.Event):
+    """The end of an answer that comes in pieces. Each wait for it is over when one more piece has come."""
 
-    def pieces() -> Iterator[int]:
-        for number in range(7):
-            time.sleep(seconds)
+    def __init__(self, num_pieces: int) -> None:
+        super().__init__()
+        self.num_pieces = self.num_left = num_pieces
+        self.may_come, self.has_come = threading.Semaphore(0), threading.Semaphore(0)
+
+    def pieces(self) -> Iterator[int]:
+        for number in range(self.num_pieces):
+            assert self.may_come.acquire(timeout=PATIENCE_SECONDS)
             yield number
+            self.has_come.release()
 
-    begun = time.monotonic()
-    assert server.pieces(pieces) == list(range(7))
-    assert time.monotonic() - begun > server.seconds
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self.num_left:
+            return super().wait(timeout)
+        self.num_left -= 1
+        self.may_come.release()
+        assert self.has_come.acquire(timeout=PATIENCE_SECONDS)
+        return False
 
 
-def test_an_answer_that_stops_coming_is_given_up() -> None:
-    never = threading.Event()
+def test_an_answer_that_comes_slowly_but_comes_may_take_longer_than_the_time_for_a_piece(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    end = SlowEnd(7)
+    monkeypatch.setattr(answers, "Call", partial(Call, ended=end))
+    assert Server(PATIENCE_SECONDS).pieces(end.pieces) == list(range(7))
+
+
+def test_an_answer_that_stops_coming_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    end, never = SlowEnd(3), threading.Event()
 
     def pieces() -> Iterator[int]:
-        yield from range(3)
+        yield from end.pieces()
         never.wait(PATIENCE_SECONDS)
 
+    monkeypatch.setattr(answers, "Call", partial(Call, ended=end))
     with pytest.raises(NoAnswer):
         Server(0.2).pieces(pieces)
+    assert end.num_left == 0
     never.set()
 
 

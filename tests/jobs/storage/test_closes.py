@@ -3,8 +3,8 @@
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,13 @@ from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
 from jobs.output.failure import Failure
 from jobs.storage import closes
-from jobs.storage.closes import begin_close, wait_for_closes
+from jobs.storage.closes import Close, begin_close, wait_for_closes
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, closed_later
 from tests.jobs.ingested import ROOT
+
+# Of an event that must come.
+PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(autouse=True)
@@ -64,33 +67,55 @@ def test_a_close_that_fails_later_is_said_at_the_end_also_when_others_have_begun
     wait_for_closes()
 
 
-def test_no_more_than_so_many_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closes, "MOST_AT_ONCE", 2)
-    running, most = 0, 0
-    is_counting = threading.Lock()
+class AwaitedEnd(threading.Event):
+    """The end of a close that says when somebody waits for it."""
 
-    def close() -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_awaited = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.is_awaited.set()
+        return super().wait(timeout)
+
+
+def test_no_more_than_so_many_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each close ends only when somebody waits for it."""
+    running, most = 0, 0
+    is_counting, has_begun = threading.Lock(), threading.Semaphore(0)
+
+    def close(end: AwaitedEnd) -> None:
         nonlocal running, most
         with is_counting:
             running += 1
             most = max(most, running)
-        time.sleep(0.02)
+        has_begun.release()
+        assert end.is_awaited.wait(PATIENCE_SECONDS)
         with is_counting:
             running -= 1
 
+    def awaited(_: object) -> Close:
+        end = AwaitedEnd()
+        return Close(partial(close, end), end)
+
+    monkeypatch.setattr(closes, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(closes, "Close", awaited)
     for _ in range(10):
-        begin_close(close)
+        begin_close(lambda: None)
+        assert has_begun.acquire(timeout=PATIENCE_SECONDS)
     wait_for_closes()
     assert (running, most) == (0, 2)
 
 
-# Ends while its file is being closed.
+# Its file is closed only after the rest of it has ended.
 ENDS = """
-import sys, time
+import sys, threading, time
 from pathlib import Path
 from jobs.storage.closes import begin_close
 
 def close():
+    threading.main_thread().join()
+    # A process that does not wait has ended long before.
     time.sleep(0.5)
     Path(sys.argv[1]).touch()
 
@@ -105,16 +130,20 @@ def test_a_process_that_ends_waits(tmp_path: Path) -> None:
     assert (tmp_path / "closed").exists()
 
 
-def test_workers_are_waited_for_and_say_what_failed(tmp_path: Path) -> None:
+def test_workers_are_waited_for_and_say_what_failed(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    may_close = tmp_path_factory.mktemp("closes") / "may_close"
     with LocalEngine("test", 2, is_debug=False) as engine:
         names = [str(tmp_path / name) for name in ("a", "b")]
-        specs = [TaskSpec(name, (PlanRow(number),)) for number, name in enumerate(names)]
+        specs = [TaskSpec((name, str(may_close)), (PlanRow(number),)) for number, name in enumerate(names)]
         engine.run(Step(closed_later, Done), specs)
         assert list(tmp_path.iterdir()) == []
+        may_close.touch()
         engine.wait_for_closes()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
-        missing = [TaskSpec(str(tmp_path / "none" / "f"), (PlanRow(number),)) for number in range(2)]
-        engine.run(Step(closed_later, Done), missing)
+        may_close.unlink()
+        nowhere = (str(tmp_path / "none" / "f"), str(may_close))
+        engine.run(Step(closed_later, Done), [TaskSpec(nowhere, (PlanRow(number),)) for number in range(2)])
+        may_close.touch()
         with pytest.raises(Failure, match="No such file or directory") as failed:
             engine.wait_for_closes()
         assert failed.value.code == ExitCode.UNUSABLE_WAREHOUSE

@@ -21,14 +21,21 @@ Behind = tuple[Storage, Misbehaviour]
 
 @pytest.fixture
 def behind(s3: str) -> Iterator[Behind]:
-    """A storage behind a proxy."""
+    """A storage behind a proxy, given up soon."""
     with proxy(s3) as (url, behaviour):
         yield storage_at("s3://bucket/faults", options_for(url, retry_seconds=2)), behaviour
 
 
+@pytest.fixture
+def patient(s3: str) -> Iterator[Behind]:
+    """One that has time enough on a busy machine too."""
+    with proxy(s3) as (url, behaviour):
+        yield storage_at("s3://bucket/faults", options_for(url, retry_seconds=60)), behaviour
+
+
 @pytest.mark.parametrize("fault", ["wait 1", "500", "503", "hang up"])
-def test_what_another_try_mends_is_mended(behind: Behind, fault: str) -> None:
-    storage, behaviour = behind
+def test_what_another_try_mends_is_mended(patient: Behind, fault: str) -> None:
+    storage, behaviour = patient
     name = fault.replace(" ", "-")
     write_once(storage, name, b"there")
     behaviour.next = [fault, fault]
@@ -75,9 +82,9 @@ def check_line(error: OSError, told: str) -> None:
     assert error.__suppress_context__
 
 
-def test_a_put_whose_answer_is_lost_is_done_once(behind: Behind) -> None:
+def test_a_put_whose_answer_is_lost_is_done_once(patient: Behind) -> None:
     """Nobody can tell who wrote it then: it is refused, and nothing of it is wrong."""
-    storage, behaviour = behind
+    storage, behaviour = patient
     behaviour.next = ["lose"]
     try:
         write_once(storage, "lost", b"mine")
@@ -133,8 +140,8 @@ def test_a_damaged_log_is_no_refusal(s3: str, content: bytes) -> None:
     assert SECRET not in str(damage.value)
 
 
-def test_delta_commits_through_faults(behind: Behind) -> None:
-    storage, behaviour = behind
+def test_delta_commits_through_faults(patient: Behind) -> None:
+    storage, behaviour = patient
     behaviour.next = ["500", "pass", "hang up", "pass", "503"]
     committed(storage)
     assert DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options).version() == 0

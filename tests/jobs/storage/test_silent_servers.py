@@ -103,17 +103,17 @@ def test_a_server_of_objects_that_falls_silent_after_some_answers_ends_the_run_a
     write_copy(hasty / "copy", 3, random_log(rng, 20), rng)
     place = f"s3://bucket/{uuid.uuid4().hex}"
     log = copied(hasty / "copy", storage_at(f"{place}/copy", options_for(s3)), "")
-    words = ["--source", f"segments:{log}", "--config", str(hasty / "conf" / "groupscope.toml")]
+    words = ["ingest", "--warehouse", f"{place}/w", "--source", f"segments:{log}"]
     good = random.Random(seed).randrange(1, 40)
     behaviour.next, behaviour.always = ["pass"] * good, f"wait {PATIENCE_SECONDS}"
-    code = cli.main(["ingest", "--warehouse", f"{place}/w", *words])
+    code = cli.main([*words, "--config", str(hasty / "conf" / "groupscope.toml")])
     lines = capsys.readouterr().err.splitlines()
     assert code in (ExitCode.UNREADABLE_INPUT, ExitCode.UNUSABLE_WAREHOUSE), (good, lines)
     told_of = (f"groupscope: {place}", f"groupscope: segments:{place}")
     assert len(lines) == 1 and lines[0].startswith(told_of), (good, lines)
     assert REMEDIES["s3"] in lines[0] and "readable segment" not in lines[0], (good, lines)
     behaviour.next, behaviour.always = [], "pass"
-    assert cli.main(["ingest", "--warehouse", f"{place}/w", *words]) == ExitCode.CLEAN
+    assert cli.main(words) == ExitCode.CLEAN
     ingest(hasty / "local", "--source", f"segments:{hasty / 'copy'}")
     found = fetched(storage_at(f"{place}/w", options_for(s3)), "", hasty / "found")
     assert history(found) == history(hasty / "local")

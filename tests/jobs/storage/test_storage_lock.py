@@ -6,13 +6,14 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 
 from jobs.output.failure import Failure
+from jobs.storage import storage_lock
 from jobs.storage.places import storage_at
 from jobs.storage.storage_lock import FREE, MISSED_BEATS, StorageLock, name_of
 from jobs.storage.stored_files import Storage, read_whole, write_once
@@ -22,11 +23,52 @@ from tests.builders.storages.s3_server import options_for, proxy
 
 __all__ = ["storage"]
 
-BEAT = 0.1
+BEAT = 10.0
+PATIENCE_SECONDS = 60
 
 
 def lock_on(storage: Storage, job: str = "ingest") -> StorageLock:
+    """Its heart beats so seldom that a holder on a busy machine misses no beat."""
     return StorageLock(storage, job, beat_seconds=BEAT)
+
+
+class Clock:
+    """Time that goes by only while somebody sleeps. Meanwhile hearts beat."""
+
+    def __init__(self, hearts: Sequence[Callable[[], None]]) -> None:
+        self.now, self.hearts = 0.0, hearts
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def time(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        for beat in self.hearts:
+            beat()
+
+
+@contextmanager
+def clock(*hearts: Callable[[], None]) -> Iterator[Clock]:
+    """That of all locks."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = Clock(hearts)
+        patch.setattr(storage_lock, "time", found)
+        yield found
+
+
+class AfterBeats(threading.Event):
+    """Ends a heart after so many beats, without waiting between them."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.left = number
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.left -= 1
+        return self.left < 0
 
 
 @contextmanager
@@ -53,16 +95,22 @@ def test_who_may_not_wait_is_told_of_the_holder(storage: Storage) -> None:
         pass
 
 
-def test_one_of_many_holds_it_and_each_gets_its_turn(storage: Storage) -> None:
+def test_one_of_many_holds_it_and_each_gets_its_turn(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_lock, "PAUSE_SECONDS", 0.05)
     inside, most, turns = 0, 0, []
+    # The first works until all others wait.
+    are_waiting = threading.Barrier(5)
+
+    def wait(_: str) -> None:
+        are_waiting.wait(PATIENCE_SECONDS)
 
     def work(number: int) -> None:
         nonlocal inside, most
-        # With beats as users have them: on a busy machine a holder may well miss those of the other tests.
-        with StorageLock(storage, "ingest").hold(60, lambda _: None) as lock:
+        with lock_on(storage).hold(PATIENCE_SECONDS, wait) as lock:
             inside += 1
             most = max(most, inside)
-            time.sleep(0.05)
+            if not turns:
+                are_waiting.wait(PATIENCE_SECONDS)
             lock.check()
             turns.append(number)
             inside -= 1
@@ -76,19 +124,29 @@ def test_one_of_many_holds_it_and_each_gets_its_turn(storage: Storage) -> None:
 
 
 def test_a_living_holder_keeps_it_however_long_others_wait(storage: Storage) -> None:
-    wait = 1.5 * MISSED_BEATS * BEAT
-    with lock_on(storage).hold(0, print) as held:
+    held, wait = lock_on(storage), 1.5 * MISSED_BEATS * BEAT
+    held.wait(0, print)
+    with clock(lambda: held.beat(AfterBeats(1))) as passed:
         with pytest.raises(Failure, match="busy with ingest"), lock_on(storage).hold(wait, print):
             pass
-        held.check()
+        assert passed.now >= wait
+    held.check()
+
+
+def test_the_heart_of_a_holder_beats(storage: Storage) -> None:
+    lock = StorageLock(storage, "ingest", beat_seconds=0.01)
+    with lock.hold(0, print):
+        texts, deadline = {read_whole(storage, name_of(lock.number))}, time.monotonic() + PATIENCE_SECONDS
+        while len(texts) < 3:
+            assert time.monotonic() < deadline
+            texts.add(read_whole(storage, name_of(lock.number)))
 
 
 def test_the_lock_of_a_dead_holder_is_taken_over_by_one(storage: Storage) -> None:
-    with standing_still(storage) as dead:
+    with standing_still(storage) as dead, clock() as passed:
         told: list[str] = []
-        begun = time.monotonic()
-        with lock_on(storage).hold(60, told.append) as held:
-            assert time.monotonic() - begun >= MISSED_BEATS * BEAT
+        with lock_on(storage).hold(2 * MISSED_BEATS * BEAT, told.append) as held:
+            assert MISSED_BEATS * BEAT <= passed.now < (MISSED_BEATS + 1) * BEAT
             held.check()
             assert [line for line in told if "replay (process" in line and "takes the lock over" in line]
             with pytest.raises(Failure, match="another run took over the lock") as lost:
@@ -96,16 +154,19 @@ def test_the_lock_of_a_dead_holder_is_taken_over_by_one(storage: Storage) -> Non
             assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
             # It stands up again: it neither takes the lock back nor frees it for others.
             dead.release()
-            ended = threading.Event()
-            heart = threading.Thread(target=dead.beat, args=(ended,))
-            heart.start()
-            time.sleep(5 * BEAT)
-            ended.set()
-            heart.join()
+            dead.beat(AfterBeats(5))
             held.check()
+            assert [file.name for file in storage.list("_lock")] == [name_of(held.number)]
             assert json.loads(read_whole(storage, name_of(held.number)))["token"] == held.token
             with pytest.raises(Failure, match="busy with ingest"), lock_on(storage).hold(0, print):
                 pass
+
+
+def test_of_two_that_write_one_number_the_first_holds_it(storage: Storage) -> None:
+    first, second = lock_on(storage), lock_on(storage)
+    assert first.is_taken(1)
+    assert not second.is_taken(1)
+    first.check()
 
 
 def test_a_number_that_was_used_long_ago_holds_nothing(storage: Storage) -> None:
@@ -117,16 +178,14 @@ def test_a_number_that_was_used_long_ago_holds_nothing(storage: Storage) -> None
     with lock_on(storage).hold(0, print) as held:
         assert not late.is_taken(2)
         held.check()
-        # Its heart may be writing.
-        left = [file.name for file in storage.list("_lock") if not file.name.endswith(".begun")]
-        assert left == [name_of(held.number)]
+        assert [file.name for file in storage.list("_lock")] == [name_of(held.number)]
 
 
 def test_a_lock_that_says_nothing_is_told_all_the_same(storage: Storage) -> None:
     write_once(storage, name_of(7), b"")
     with pytest.raises(Failure, match="busy with another run"), lock_on(storage).hold(0, print):
         pass
-    with lock_on(storage).hold(60, print) as held:
+    with clock(), lock_on(storage).hold(2 * MISSED_BEATS * BEAT, print) as held:
         assert held.number == 8
 
 

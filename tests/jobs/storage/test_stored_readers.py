@@ -20,8 +20,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
 from tests.builders.warehouses.by_hand import make
-from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
-from tests.jobs.warehouses.test_doctor import (
+from tests.jobs.checks.test_doctor import (
     COMMITS,
     drop_table,
     leave_a_file,
@@ -33,6 +32,7 @@ from tests.jobs.warehouses.test_doctor import (
     write_behind_runs,
     write_null,
 )
+from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
 
 __all__ = ["elsewhere"]
 
@@ -136,7 +136,7 @@ def stored(made: Path, elsewhere: str, tmp_path: Path) -> Storage:
 def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(
     stored: Storage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.2)
+    monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 1.0)
     with StorageLock(stored, "ingest").hold(0, print):
         found = run_checks(place_at(stored.place, options_of(Settings())))
     told = [(each.check, each.message) for each in found if each.status != "ok"]
@@ -144,7 +144,7 @@ def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(
     assert told[0][1].startswith(f"held by ingest (process {os.getpid()} on ")
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith(f"groupscope: {stored.place}: ingest (process {os.getpid()} on ")
-    assert line.endswith(" holds the lock; waiting up to 2.4 s for a sign that it is alive")
+    assert line.endswith(" holds the lock; waiting up to 12 s for a sign that it is alive")
 
 
 def test_a_lock_whose_holder_was_killed_is_no_lock(stored: Storage, monkeypatch: pytest.MonkeyPatch) -> None:

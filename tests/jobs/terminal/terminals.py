@@ -1,4 +1,4 @@
-"""A real terminal for a command: what it writes, when, and what somebody sees of it in the end."""
+"""A real terminal for a command: what it writes, and what somebody sees of it in the end."""
 
 import errno
 import fcntl
@@ -21,15 +21,9 @@ CLEAR = "\x1b[K"
 
 @dataclass(frozen=True)
 class Shown:
-    """`written`: what came, with the seconds since the start."""
-
-    written: Sequence[tuple[float, str]]
+    text: str
     code: int
     columns: int
-
-    @property
-    def text(self) -> str:
-        return "".join(text for _, text in self.written)
 
     @property
     def screen(self) -> list[str]:
@@ -45,16 +39,16 @@ def on_terminal(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
     variables |= {"TERM": "xterm", **(environment or {})}
-    started, written = time.monotonic(), []
+    started, written = time.monotonic(), b""
     with subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=variables, start_new_session=True
     ) as running:
         os.close(theirs)
         while raw := read(ours):
-            written.append((time.monotonic() - started, raw.decode(errors="replace")))
+            written += raw
             assert time.monotonic() - started < MOST_SECONDS
     os.close(ours)
-    return Shown(written, running.returncode, columns)
+    return Shown(written.decode(errors="replace"), running.returncode, columns)
 
 
 def read(terminal: int) -> bytes:

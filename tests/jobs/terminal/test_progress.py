@@ -11,6 +11,7 @@ from jobs.engine.task import PlanRow, TaskSpec
 from jobs.output import failure, live_line
 from jobs.output.live_line import Live
 from jobs.output.progress import Activity
+from tests.jobs.ingested import ROOT
 from tests.jobs.terminal.terminals import Shown, on_terminal
 
 
@@ -49,26 +50,8 @@ def test_what_is_done_is_the_sum_of_its_tasks() -> None:
     assert activity.done == 18
 
 
-WORK = """
-import time
-from jobs.output.failure import say
-from jobs.output.progress import counting, doing, show_progress
-with show_progress(is_quiet={is_quiet}):
-    with doing("replay"), counting(1_000, "records") as activity:
-        time.sleep(1.2)
-        activity.done = 250
-        time.sleep(2.8)
-        say("a partition was not seen")
-        activity.done = 500
-        time.sleep(1.2)
-    with doing("gate"):
-        time.sleep(0.7)
-print("done")
-"""
-
-
-def working(*, is_quiet: bool = False, columns: int = 80) -> Shown:
-    return on_terminal([sys.executable, "-c", WORK.format(is_quiet=is_quiet)], columns)
+def working(*words: str, columns: int = 80) -> Shown:
+    return on_terminal([sys.executable, "-m", "tests.jobs.terminal.stepped_progress", *words], columns, ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -76,27 +59,33 @@ def watched() -> Shown:
     return working()
 
 
-def live_lines(shown: Shown) -> list[tuple[float, str]]:
-    """When each was drawn, over the one before."""
-    return [(seconds, line) for seconds, text in shown.written for line in re.findall(r"\r([^\r\n\x1b]+)\x1b\[K", text)]
+def live_lines(shown: Shown) -> list[str]:
+    return re.findall(r"\r([^\r\n\x1b]+)\x1b\[K", shown.text)
 
 
 def test_a_live_line_shows_after_three_seconds_how_much_is_done_and_left(watched: Shown) -> None:
     drawn = live_lines(watched)
-    first_seconds, first = drawn[0]
-    # Python takes a while to start, on a busy machine seconds.
-    assert first_seconds > 3
-    # 250 of 1,000 in 3 to 4 s: 750 more take three times as long.
-    assert first in ("replay: 25% of 1,000 records, 3 s so far, about 9 s left",
-                     "replay: 25% of 1,000 records, 3 s so far, about 10 s left",
-                     "replay: 25% of 1,000 records, 4 s so far, about 11 s left")  # fmt: skip
-    assert any(line.startswith("replay: 50% of 1,000 records, ") for _, line in drawn)
+    # 250 of 1,000 in 3 s: 750 more take three times as long. After 2.9 s it was silent.
+    assert drawn[0] == "replay: 25% of 1,000 records, 3 s so far, about 9 s left"
+    assert drawn[-1] == "replay: 50% of 1,000 records, 4 s so far, about 4 s left"
     # What took less than three seconds was never shown.
-    assert all(line.startswith("replay: ") for _, line in drawn)
+    assert all(line.startswith("replay: ") for line in drawn)
 
 
 def test_what_is_said_and_printed_takes_the_place_of_the_live_line(watched: Shown) -> None:
     assert watched.screen == ["groupscope: a partition was not seen", "done"]
+
+
+class AskedLock:
+    def __init__(self) -> None:
+        self.lock, self.is_asked = threading.RLock(), threading.Event()
+
+    def __enter__(self) -> None:
+        self.is_asked.set()
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
 
 
 def test_a_message_waits_until_a_line_is_drawn_and_then_takes_its_place(
@@ -113,6 +102,7 @@ def test_a_message_waits_until_a_line_is_drawn_and_then_takes_its_place(
 
     monkeypatch.setattr(live_line.os, "write", write)
     live = Live()
+    live.lock = lock = AskedLock()  # type: ignore[assignment]
     monkeypatch.setattr(failure, "LIVE", live)
 
     def draw() -> None:
@@ -123,8 +113,9 @@ def test_a_message_waits_until_a_line_is_drawn_and_then_takes_its_place(
     saying = threading.Thread(target=failure.say, args=["a partition was not seen"])
     drawing.start()
     assert is_drawing.wait(60)
+    lock.is_asked.clear()
     saying.start()
-    saying.join(0.2)
+    assert lock.is_asked.wait(60)
     assert capsys.readouterr().err == ""
     may_go_on.set()
     drawing.join()
@@ -136,11 +127,11 @@ def test_a_message_waits_until_a_line_is_drawn_and_then_takes_its_place(
 def test_a_live_line_is_cut_where_the_terminal_is_narrow() -> None:
     drawn = live_lines(working(columns=30))
     assert drawn
-    assert {len(line) for _, line in drawn} == {29}
-    assert all(line.startswith("replay: ") and line.endswith("…") for _, line in drawn)
+    assert {len(line) for line in drawn} == {29}
+    assert all(line.startswith("replay: ") and line.endswith("…") for line in drawn)
 
 
 def test_quiet_shows_no_live_line() -> None:
-    quiet = working(is_quiet=True)
+    quiet = working("--quiet")
     assert "so far" not in quiet.text
     assert quiet.screen == ["groupscope: a partition was not seen", "done"]

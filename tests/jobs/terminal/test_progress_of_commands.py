@@ -31,7 +31,7 @@ def impatient(*words: str) -> list[str]:
 
 
 def drawn(shown: Shown) -> list[str]:
-    return [line for _, text in shown.written for line in re.findall(r"\r([^\r\n\x1b]+)\x1b\[K", text)]
+    return re.findall(r"\r([^\r\n\x1b]+)\x1b\[K", shown.text)
 
 
 def quietly(words: Sequence[str]) -> list[str]:

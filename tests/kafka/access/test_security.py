@@ -136,6 +136,7 @@ def test_a_login(there: Secured, listener: str, values: dict[str, str], mechanis
 def test_a_login_that_expires_during_the_read(there: Secured) -> None:
     with opened(there, "SCRAMONLY", LOGIN | login("SCRAM-SHA-256")) as cluster:
         reads(there, cluster)
+        # Only the broker's clock ends a login, and the broker says nothing of it.
         time.sleep(SESSION_MS / 1000 + 0.5)
         parts = fetch(cluster, "t", 0, 0, RECORDS, 1)
         next(parts)

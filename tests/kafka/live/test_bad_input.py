@@ -2,6 +2,7 @@
 goes on. No secret is told to anybody."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -214,7 +215,7 @@ def test_a_broker_that_dies_while_it_is_read(tmp_path: Path, capsys: Capsys, mon
             line = refused(tmp_path / "w", capsys, UNREADABLE, *live)
         assert len(read) > 2
         assert broker.bootstrap in line
-        assert "(tried for 3 s)" in line
+        assert re.search(r"\(tried for \d+ s\)", line)
         broker.restart({})
         found = ingest(tmp_path / "w", *live)
         assert found["decoded"] == 3 * len(groups)
