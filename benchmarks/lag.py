@@ -1,5 +1,5 @@
-"""`groupscope lag` against the replay of the same log, both as a user starts them, with many snapshots; then the gate
-and the views over what it wrote."""
+"""`groupscope lag` against the replay of the same log, both as a user starts them, with many snapshots; then a whole
+audit, the part of it that the gate takes, and the views over what was written."""
 
 import json
 import shutil
@@ -20,7 +20,9 @@ from benchmarks.rounds import Limit
 from benchmarks.run import Run
 from benchmarks.shaped_log import COMMITS_PER_BATCH
 from benchmarks.shapes import FEW_KEYS, SHAPES, Shape, groups_by_home, topics_of
+from benchmarks.step_times import step_times
 from schemas.contract.views import VIEWS
+from schemas.tables.gate import JOB as GATE
 
 RECORDS = 10_000_000
 NUM_SNAPSHOTS, NUM_PARTITIONS = 1_000, 2_000
@@ -40,27 +42,28 @@ def measure(run: Run) -> list[Ratio | Limit | Duration]:
     snapshots = run.folder / f"ends-{records}.jsonl"
     write_snapshots(snapshots, shape, run.seed, records)
     warehouse = new_warehouse(run.folder)
-    ingested = seconds_of(
-        groupscope("ingest", "--source", f"segments:{folder}", "--snapshots", snapshots, "--warehouse", warehouse)
-    )
+    inputs = ("--source", f"segments:{folder}", "--snapshots", snapshots)
+    seconds_of(groupscope("ingest", *inputs, "--warehouse", warehouse))
     replayed = seconds_of(groupscope("replay", "--warehouse", warehouse))
     kept = run.folder / "replayed"
     shutil.rmtree(kept, ignore_errors=True)
     shutil.copytree(warehouse, kept)
     lag = groupscope("lag", "--warehouse", warehouse)
     measured = seconds_of(lag)
-    gated = seconds_of(groupscope("gate", "--fail-on", "never", "--warehouse", warehouse))
-    by_view = {view: view_seconds(view, warehouse) for view in VIEWS}
-    slowest = max(by_view, key=lambda view: by_view[view])
     new_warehouse(run.folder)
     kept.rename(warehouse)
     # With one worker the driver would do the work.
     peaks = peak_by_program([*lag, "--workers", "2"])
+    warehouse = new_warehouse(run.folder)
+    report = ("--report", run.folder / "report", "--fail-on", "never")
+    whole = seconds_of(groupscope("audit", *inputs, "--warehouse", warehouse, *report))
+    gated = next(step.seconds for step in step_times(warehouse) if step.job == GATE)
+    by_view = {view: view_seconds(view, warehouse) for view in VIEWS}
+    slowest = max(by_view, key=lambda view: by_view[view])
     log = f"{records:,} records, {NUM_SNAPSHOTS:,} snapshots of {NUM_PARTITIONS:,} partitions"
-    whole = ingested + replayed + measured + gated
     return [
         Ratio(f"lag of {log}; rival: their replay", measured, replayed, AT_MOST),
-        Ratio("gate over it; rival: ingest, replay, lag and gate", gated, whole, GATE_AT_MOST),
+        Ratio("gate of an audit of it; rival: the audit", gated, whole, GATE_AT_MOST),
         Duration(f"the slowest view over it, {slowest}; rival: lag", by_view[slowest], VIEW_AT_MOST, measured),
         Limit(f"memory of a worker, lag of {log}", by_program(peaks), peaks[WORKER], MOST_BYTES),
     ]
