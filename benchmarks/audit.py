@@ -28,7 +28,7 @@ FIRST_STEPS = ("ingest", "replay", "assignments")
 # Of two idle cores, by the log's shape and records: on the local engine, and on Spark.
 BOUNDS = {
     (FEW_KEYS, RECORDS): (Bound(26, 20), Bound(36, 30)),
-    (FEW_KEYS, 10 * RECORDS): (Bound(280, 200), None),
+    (FEW_KEYS, 10 * RECORDS): (Bound(200, 150), None),
 }
 PARTS = ("", f" until {', '.join(FIRST_STEPS)} are done")
 # Enough for a log of 10 million records beside what a session needs; the default is 1 GiB.
