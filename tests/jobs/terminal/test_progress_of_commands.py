@@ -15,10 +15,11 @@ from tests.jobs.progress_lines import PROGRESS, beside_progress
 from tests.jobs.terminal.terminals import Shown, on_terminal
 
 IMPATIENT = """
-import sys, jobs.output.progress
-jobs.output.progress.SILENT_SECONDS, jobs.output.progress.LIVE_SECONDS, jobs.output.progress.LOG_SECONDS = 0, 0.002, 0.05
-jobs.output.progress.STALLED_SECONDS = 0.3
+import sys
 from jobs.cli import main
+from jobs.output import progress
+progress.SILENT_SECONDS, progress.LIVE_SECONDS, progress.LOG_SECONDS = 0, 0.002, 0.05
+progress.STALLED_SECONDS = 0.3
 sys.exit(main(sys.argv[1:]))
 """
 # Half a second of work, and one row.
