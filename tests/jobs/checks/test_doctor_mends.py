@@ -116,7 +116,7 @@ def lose_a_table(root: Path) -> None:
     shutil.rmtree(root / "membership_intervals")
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("spoil", "check", "command"),
     [

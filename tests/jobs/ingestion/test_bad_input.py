@@ -165,6 +165,7 @@ def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) 
     monkeypatch.setattr(jobs.ingestion.driver.writer, "run_task", changed_first)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("change", "told"), CHANGES)
 def test_a_segment_that_changes_before_it_is_read(
     tmp_path: Path,
@@ -196,6 +197,7 @@ def check_goes_on(tmp_path: Path, warehouse: Path, source: str) -> None:
     check_no_leftovers(warehouse)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("change", "told"), [(shrink, "has shrunk"), (delete, "No such file"), (replace, "another")])
 def test_a_segment_that_changes_amid_reading(
     tmp_path: Path,
@@ -360,15 +362,15 @@ def refused_elsewhere(warehouse: Path, tmp_path: Path, capsys: Capsys, *argument
 
 
 def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
-    tmp_path: Path, capsys: Capsys, warehouse: Path, source: str
+    tmp_path: Path, capsys: Capsys, warehouse: Path, source: str, rng: np.random.Generator
 ) -> None:
-    """More and more room beside the tables, so that it runs out at one step after another."""
+    """More and more room beside the tables, so that it runs out at one step after another: other ones in each run."""
     ingest(tmp_path / "direct", "--source", source)
     before, after = history(warehouse), history(tmp_path / "direct")
     used = sum(path.stat().st_blocks for path in warehouse.rglob("*")) * 512
     told = []
     with mounted(tmp_path / "disk", str(used + (4 << 20))) as disk:
-        for spare in range(0, 1 << 20, 12 << 10):
+        for spare in range(int(rng.integers(0, 24 << 10)), 1 << 20, 24 << 10):
             shutil.copytree(warehouse, disk / "w")
             fill(disk / "filler", shutil.disk_usage(disk).free - spare)
             capsys.readouterr()
