@@ -417,7 +417,7 @@ def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
         commit(10), state=first.state, questions=Questions(*names, np.zeros(4, np.int32), offsets)
     ).finished.answers  # fmt: skip
     # What held at 0 and at 3 the state does not tell; at 4 and 9 it was 6.
-    assert found.is_told.tolist() == [False, False, True, True]
+    assert found.is_answered.tolist() == [False, False, True, True]
     assert found.committed.tolist() == [NONE, NONE, 6, 6]
     assert found.last_commit_time.tolist() == [NONE, NONE, 4 * S - 1, 4 * S - 1]
     assert found.next_commit_time.tolist() == [10 * S - 1] * 4
@@ -465,5 +465,5 @@ def test_a_state_that_is_newer_than_a_question_does_not_answer_it() -> None:
     names = pa.array(["a", "a"]), pa.array(["t", "t"])
     questions = Questions(*names, np.zeros(2, np.int32), np.array([4, 2]), np.zeros(2, np.bool_))
     answers = Run(state=state, questions=questions).finished.answers
-    assert answers.is_told.tolist() == [True, False]
+    assert answers.is_answered.tolist() == [True, False]
     assert answers.committed.tolist() == [6, NONE]
