@@ -6,8 +6,8 @@ import sys
 import time
 
 from tests.builders.records.encoder import uvarint
+from tests.oracles.decoding.both_decoders import Row, fast
 from tests.oracles.decoding.vectors import T_HEX, key_of
-from tests.udfs.decoding.both_decoders import Row, fast
 
 T = bytes.fromhex(T_HEX)
 MOST = 2**31 - 1

@@ -22,7 +22,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES, folder_of
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.by_hand import NOW_MS, filled
-from tests.jobs.maintaining.five_days import five_days
+from tests.builders.warehouses.five_days import five_days
 
 __all__ = ["five_days"]
 
