@@ -15,9 +15,9 @@ from jobs.storage.places import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.faults.at_steps import DONE, at
 from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like
-from tests.jobs.ingested import history, versions
-from tests.jobs.refused import fill, mounted
-from tests.jobs.replayed_logs import told
+from tests.runs.ingested import history, versions
+from tests.runs.refused import fill, mounted
+from tests.runs.replayed_logs import told
 
 Capture = pytest.CaptureFixture[str]
 ROOM = 24 << 20

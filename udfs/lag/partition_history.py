@@ -142,7 +142,7 @@ def encode_texts(rows: pa.Table) -> pa.Table:
 
 
 def named_topics(tables: Mapping[str, pa.Table], commits: pa.Table) -> pa.Array:
-    """All that offsets, owners and members are about, and the one that tells until when the log is known."""
+    """All partitions of offsets, owners and members, and the one that shows until when the log is known."""
     named = [rows.column("topic") for rows in (tables["offset_history"], tables["ownership_intervals"], commits)]
     named.append(pc.list_flatten(tables["generation_members"].column("subscribed_topics")))
     known = [pc.unique(each.combine_chunks()).cast(pa.string()).drop_null() for each in named]

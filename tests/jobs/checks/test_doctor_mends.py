@@ -17,7 +17,7 @@ from jobs.checks import history_checks, row_checks, table_checks, version_checks
 from jobs.doctor import run_checks
 from jobs.warehouses.lock import hold_lock
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.checks.broken_warehouses import (
+from tests.builders.warehouses.broken_warehouses import (
     change_a_type,
     continue_after_an_unknown_run,
     end_a_run,
@@ -38,7 +38,7 @@ from tests.jobs.checks.broken_warehouses import (
     write_a_row_twice,
     write_uncounted,
 )
-from tests.jobs.maintaining.five_days import five_days
+from tests.builders.warehouses.five_days import five_days
 
 __all__ = ["five_days"]
 
@@ -78,7 +78,7 @@ BY_A_COMMAND: list[tuple[Callable[[Path], None], str, str]] = [
 ]
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("spoil", "check", "command"), BY_A_COMMAND)
 def test_what_it_says_mends_it(warehouse: Path, spoil: Callable[[Path], None], check: str, command: str) -> None:
     assert {found.check for found in problems(warehouse)} == set()

@@ -20,8 +20,8 @@ from schemas.contract.tables import TABLES
 from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import audited_sample
-from tests.jobs.ingested import ROOT, ingest, rows, versions
-from tests.jobs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
+from tests.runs.ingested import ROOT, ingest, rows, versions
+from tests.runs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
 from tests.sample.part import num_partitions, sample_part
 from tests.sample.story import Sample, checked_in, epoch_ms
 

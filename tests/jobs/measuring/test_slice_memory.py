@@ -17,8 +17,8 @@ from jobs.measuring.written_rows import Writer
 from jobs.processes.freed_memory import keep_memory
 from jobs.replaying.tables import history_files
 from jobs.warehouses import table_files
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import replay, result_of
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay, result_of
 
 # Of a row group, of a slice that is read whole, and of a range.
 PIECE_ROWS, MOST_ROWS, RANGE_ROWS = 250, 2_000, 1_000

@@ -7,7 +7,7 @@ from schemas.words.history import MemberChange
 from udfs.arrays.nullable import numbers
 from udfs.lag.partition_history import PartitionHistory
 
-# Whose rows tell of a time and the record that it is of.
+# Tables whose rows have a time, and the record that it comes from.
 TIMED = ("group_state_intervals", "ownership_intervals", "offset_history")
 
 
