@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 from hdfs_native import Client
-from tests.jobs.ingested import history, versions
-from tests.jobs.refused import mounted
-from tests.jobs.replayed_logs import assert_same, told
 
 from jobs import cli
 from jobs.storage.options import StorageOptions
@@ -25,6 +22,9 @@ from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import options_for, proxy
 from tests.faults.at_steps import DONE, at
 from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like, impatient, put, short_locks
+from tests.runs.ingested import history, versions
+from tests.runs.refused import mounted
+from tests.runs.replayed_logs import assert_same, told
 
 Capture = pytest.CaptureFixture[str]
 # The mini cluster's administrator is whoever started it, whom it refuses nothing.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from tests.jobs.typed_here import typed_here
 
 from jobs.arguments.sql import add_arguments
 from jobs.output.failure import Failure
@@ -29,6 +28,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.tables.history import interval
 from tests.builders.warehouses.by_hand import filled, make
 from tests.oracles.views.coverage import coverage
+from tests.runs.typed_here import typed_here
 from tests.schemas.views.test_decode_coverage import random_rows
 
 if TYPE_CHECKING:
