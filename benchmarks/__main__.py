@@ -107,26 +107,28 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--whole", action="store_true", help="every cell of the assignors' grid: most of an hour")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures as JSON too")
     parser.add_argument("--keep", action="store_true", help="in benchmarks/figures.json, for docs/performance.md")
-    given = parser.parse_args(arguments)
-    if unknown := [name for name in given.measures if not named(name)]:
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.measures if not named(name)]:
         parser.error(f"unknown measure {unknown[0]}: expected one of {', '.join(MEASURES)}")
     pa.set_cpu_count(1)
     all_figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="groupscope-bench-") as folder:
-        run = Run(Path(folder), given.rounds, given.records, whole=given.whole, shape=given.shape, skew=given.skew)
-        for name in [each for word in given.measures or MEASURES for each in named(word)]:
+        run = Run(
+            Path(folder), options.rounds, options.records, whole=options.whole, shape=options.shape, skew=options.skew
+        )
+        for name in [each for word in options.measures or MEASURES for each in named(word)]:
             ran = conditions()
             measured = MEASURES[name](run)
             figures = measured if isinstance(measured, Sequence) else [measured]
             for figure in filter(lambda figure: figure.verdict, figures):
                 sys.stderr.write(f"{' · '.join(filter(None, figure.cells()))}\n")
             all_figures += figures
-            if given.keep:
+            if options.keep:
                 facts = [each.facts() | {"cells": each.cells()} for each in figures]
-                keep(name, ran, facts, part=given.skew if name == "skew" else None)
+                keep(name, ran, facts, part=options.skew if name == "skew" else None)
     sys.stdout.write(table([HEAD, *(each.cells() for each in all_figures)]))
-    if given.json:
-        given.json.write_text(json.dumps([each.facts() for each in all_figures], indent=2) + "\n")
+    if options.json:
+        options.json.write_text(json.dumps([each.facts() for each in all_figures], indent=2) + "\n")
     return int(any(each.verdict == "missed" for each in all_figures))
 
 

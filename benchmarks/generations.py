@@ -113,10 +113,10 @@ def value(
     body = [head, struct.pack(">qi", time, len(members))]
     for member in members:
         subscription = b"".join(subscribed(names, member))
-        given = V3 + topic_partitions(assigned[member.member_id]) + NULL_BYTES
+        assignment = V3 + topic_partitions(assigned[member.member_id]) + NULL_BYTES
         body += [
             text(member.member_id), NULL_TEXT, text("billing"), text("/10.0.0.1"), i4(300_000), i4(45_000),
-            i4(len(subscription)), subscription, i4(len(given)), given,
+            i4(len(subscription)), subscription, i4(len(assignment)), assignment,
         ]  # fmt: skip
     return b"".join(body)
 

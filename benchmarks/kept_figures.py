@@ -34,8 +34,8 @@ def processor_name() -> str:
 
 def kept(path: Path = KEPT) -> dict[str, Any]:
     """By measure."""
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    return found
+    figures: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return figures
 
 
 def keep(
@@ -45,5 +45,5 @@ def keep(
     old = kept(path)
     others = {name: each for name, each in old.items() if part or name.partition(" ")[0] != measure}
     name = f"{measure} {part}" if part else measure
-    found = others | {name: {**ran, "figures": list(figures)}}
-    path.write_text(json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n")
+    kept_figures = others | {name: {**ran, "figures": list(figures)}}
+    path.write_text(json.dumps(dict(sorted(kept_figures.items())), indent=1, ensure_ascii=False) + "\n")

@@ -16,7 +16,7 @@ from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3
 
 SETTINGS = {
-    # The log shall stay as it is.
+    # The log must stay as it is.
     "log.cleaner.enable": "false",
     "offsets.retention.minutes": "100000000",
 }

@@ -115,10 +115,12 @@ def main(arguments: list[str]) -> int:
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(Plan, name))
     parser.add_argument("--compressed-share", type=float, default=Plan.compressed_share)
     parser.add_argument("--shape", choices=(MIX, *SHAPES), default=MIX, help="which has its own number of partitions")
-    given = parser.parse_args(arguments)
-    shape = SHAPES.get(given.shape)
-    plan = Plan(given.records, given.seed, given.partitions, given.segment_bytes, given.compressed_share, shape=shape)
-    for file in write_segments(given.folder, plan):
+    options = parser.parse_args(arguments)
+    shape = SHAPES.get(options.shape)
+    plan = Plan(
+        options.records, options.seed, options.partitions, options.segment_bytes, options.compressed_share, shape=shape
+    )
+    for file in write_segments(options.folder, plan):
         sys.stdout.write(f"{file} {file.stat().st_size}\n")
     return 0
 

@@ -86,8 +86,8 @@ def ended(elapsed: int) -> int:
 
 def write_lines(folder: Path, snapshots: Iterator[tuple[int, list[dict[str, object]]]]) -> None:
     with (folder / SNAPSHOTS).open("w") as file:
-        for elapsed, found in snapshots:
-            file.write(json.dumps({"captured_at": FIRST_TIME + elapsed, "topics": found}) + "\n")
+        for elapsed, topics in snapshots:
+            file.write(json.dumps({"captured_at": FIRST_TIME + elapsed, "topics": topics}) + "\n")
 
 
 # -- logs of one group

@@ -77,8 +77,8 @@ def run_daemon(
 def wait_for(log: Path, pattern: str) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        if found := re.search(pattern, log.read_text()):
-            return found[0]
+        if match := re.search(pattern, log.read_text()):
+            return match[0]
         time.sleep(0.05)
     raise RuntimeError(f"no {pattern!r} after {START_SECONDS} s in:\n{log.read_text()}")
 

@@ -52,11 +52,11 @@ def time_tasks(path: Path) -> None:
 
 def times_of(path: Path) -> dict[int, list[TaskTime]]:
     """By step."""
-    found: dict[int, list[TaskTime]] = {}
+    by_step: dict[int, list[TaskTime]] = {}
     for line in path.read_text().splitlines():
         task = TaskTime(*json.loads(line))
-        found.setdefault(task.step, []).append(task)
-    return found
+        by_step.setdefault(task.step, []).append(task)
+    return by_step
 
 
 def slowest_and_median(tasks: Sequence[TaskTime]) -> tuple[float, float]:

@@ -47,7 +47,7 @@ def answers_of(file: str | None, defaults: Mapping[str, Any]) -> Iterator[Answer
     # What somebody types, or a program asks when it likes, is waited for.
     with nullcontext(Activity("assign", 0.0)) if size is None else doing("assign") as activity:
         activity.total, activity.unit = size or 0, "bytes"
-        for number, line in enumerate(lines_asked(file), 1):
+        for number, line in enumerate(input_lines(file), 1):
             yield answer_to(number, line, defaults)
             activity.done += len(line)
 
@@ -85,7 +85,7 @@ def in_order(partitions: Sequence[tuple[str, int]]) -> str:
     return ";".join(f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in by_topic.items())
 
 
-def lines_asked(file: str | None) -> Iterator[bytes]:
+def input_lines(file: str | None) -> Iterator[bytes]:
     if file is not None:
         yield from lines_of(file)
         return

@@ -9,7 +9,7 @@ import argparse
 import sys
 
 from jobs.answers.history import (
-    UNTOLD,
+    INCOMPLETE,
     check_seen,
     has_unknown_members,
     open_history,
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     for at in (first, last):
         check_seen(history, arguments.group, at)
         if has_unknown_members(history, arguments.group, at):
-            line = f"state, members and owners at {time_text(at)} are unknown: {UNTOLD}; only offsets are compared"
+            line = f"state, members and owners at {time_text(at)} are unknown: {INCOMPLETE}; only offsets are compared"
             say(visible(f"group {arguments.group}: {line}"))
         say_unseen_offsets(history, arguments.group, at)
     rows = list(differences(history, arguments.group, first, last))

@@ -23,7 +23,7 @@ STATES = "group_state_intervals"
 # Columns that show in which offsets partition a group has its newest records.
 TIMES = {STATES: ("from_time", "to_time"), "offset_history": ("from_time", "to_time", "last_commit_time")}
 # Limit of lines on standard error; for more groups only their number is printed.
-MOST_TOLD = 3
+MOST_REPORTED = 3
 
 
 @dataclass(frozen=True)
@@ -89,21 +89,21 @@ class Coordinators:
         if place is None or not self.choices:
             return self.reader.rows(table, columns, *conditions)
         rows = self.reader.rows(table, list(dict.fromkeys([*columns, "group_id", place])), *conditions)
-        self.tell({row["group_id"] for row in rows})
+        self.report_groups({row["group_id"] for row in rows})
         kept = (row for row in rows if self.is_read(row["group_id"], row[place]))
         return [{name: row[name] for name in columns} for row in kept]
 
     def is_read(self, group: str, partition: int) -> bool:
         return group not in self.choices or self.choices[group].partition == partition
 
-    def tell(self, groups: Iterable[str]) -> None:
+    def report_groups(self, groups: Iterable[str]) -> None:
         """Prints each message once."""
         new = sorted(set(groups) & self.choices.keys() - self.reported_groups)
         self.reported_groups.update(new)
-        for group in new[:MOST_TOLD]:
+        for group in new[:MOST_REPORTED]:
             say(visible(f"group {group}: its records are in {OFFSETS_TOPIC}, {self.choices[group]}"))
-        if len(new) > MOST_TOLD:
-            number = len(new) - MOST_TOLD
+        if len(new) > MOST_REPORTED:
+            number = len(new) - MOST_REPORTED
             say(
                 f"{counted(number, 'more group')} also {'has' if number == 1 else 'have'} records in several partitions"
             )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
 # For a NULL number of members.
-UNTOLD = "records of the group are missing from the warehouse"
+INCOMPLETE = "records of the group are missing from the warehouse"
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def say_as_kafka(row: Row) -> None:
     group, state = row["group_id"], row["state"]
     if row["num_members"] is None:
         what = "state and members are unknown" if state is None else "there may be more members"
-        say(visible(f"Consumer group '{group}': {what}: {UNTOLD}."))
+        say(visible(f"Consumer group '{group}': {what}: {INCOMPLETE}."))
     if state == "Empty":
         say(visible(f"Consumer group '{group}' has no active members."))
     elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):

@@ -76,11 +76,11 @@ class KafkaCluster:
         patience = self.patience()
         while True:
             try:
-                return self.asked_once(request, node)
+                return self.ask_once(request, node)
             except ConnectionLost as error:
                 patience.wait(str(error))
 
-    def asked_once(self, request: Any, node: int | None = None) -> Any:
+    def ask_once(self, request: Any, node: int | None = None) -> Any:
         """Raises ConnectionLost where `ask` retries."""
         if node is None:
             return self._any_answer(request)
@@ -152,7 +152,7 @@ class KafkaCluster:
 
     def refresh(self, names: Sequence[str] = ()) -> dict[str, int]:
         """Asks once who leads these topics and which nodes exist; returns the errors of topics."""
-        answer = self.asked_once(metadata_request(names))
+        answer = self.ask_once(metadata_request(names))
         self._learn(answer)
         return {each.name: each.error_code for each in answer.topics}
 
@@ -203,7 +203,7 @@ class KafkaCluster:
         reasons = []
         for node in sorted(self._nodes, key=lambda node: (node not in self._connections, random.random())):
             try:
-                return self.asked_once(request(node) if callable(request) else request, node)
+                return self.ask_once(request(node) if callable(request) else request, node)
             except ConnectionLost as error:
                 reasons.append(str(error))
         # All brokers may have moved.

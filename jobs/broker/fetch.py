@@ -71,7 +71,7 @@ def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: i
     node = cluster.leader(topic, partition)
     if node is None:
         raise ConnectionLost(leaderless((topic, partition)))
-    answer = cluster.asked_once(fetch_request(topic, partition, start, max_bytes), node)
+    answer = cluster.ask_once(fetch_request(topic, partition, start, max_bytes), node)
     return answer.responses[0].partitions[0] if answer.responses else answer
 
 

@@ -9,7 +9,7 @@ from jobs.broker.errors import ConnectionLost, error_name
 from jobs.broker.share_messages import messages
 from udfs.sources.snapshot_fields import quote_value
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 # A response has every committed offset of its groups.
 GROUPS_A_REQUEST = 100
@@ -40,7 +40,7 @@ class GroupTopics:
         self.left_out.setdefault(why, []).extend(groups)
 
 
-def group_topics(cluster: KafkaCluster, tell: Tell) -> GroupTopics:
+def group_topics(cluster: KafkaCluster, notify: Notify) -> GroupTopics:
     """All groups of every kind. Reports what ACLs hide."""
     patience = cluster.patience()
     while True:
@@ -56,9 +56,9 @@ def group_topics(cluster: KafkaCluster, tell: Tell) -> GroupTopics:
         else:
             break
     if not is_all:
-        tell("groups without DESCRIBE permission of the Kafka user are left out; DESCRIBE on the cluster permits all")
+        notify("groups without DESCRIBE permission of the Kafka user are left out; DESCRIBE on the cluster permits all")
     for why, groups in listing.left_out.items():
-        tell(f"offsets of {some('group', groups)} are left out: {why}")
+        notify(f"offsets of {some('group', groups)} are left out: {why}")
     return listing
 
 
@@ -74,7 +74,7 @@ def may_list_all(cluster: KafkaCluster) -> bool:
     from kafka.protocol.admin import DescribeClusterRequest
 
     try:
-        answer = cluster.asked_once(DescribeClusterRequest(include_cluster_authorized_operations=True))
+        answer = cluster.ask_once(DescribeClusterRequest(include_cluster_authorized_operations=True))
     except IncompatibleBrokerVersion:
         return True
     return answer.authorized_operations is None or DESCRIBE in answer.authorized_operations
@@ -83,7 +83,7 @@ def may_list_all(cluster: KafkaCluster) -> bool:
 def read_node(cluster: KafkaCluster, node: int, listing: GroupTopics) -> None:
     from kafka.protocol.admin import ListGroupsRequest
 
-    answer = cluster.asked_once(ListGroupsRequest(), node)
+    answer = cluster.ask_once(ListGroupsRequest(), node)
     is_there(answer.error_code)
     of_share = [each.group_id for each in answer.groups if each.group_type == "share"]
     listing.with_settings.update(each.group_id for each in answer.groups if each.group_type in WITH_SETTINGS)
@@ -125,7 +125,7 @@ def group_answers(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> It
     asked = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
     try:
         # From version 10 on, topics have ids and no names.
-        answer = cluster.asked_once(OffsetFetchRequest(groups=asked, min_version=8, max_version=9), node)
+        answer = cluster.ask_once(OffsetFetchRequest(groups=asked, min_version=8, max_version=9), node)
     except IncompatibleBrokerVersion:
         yield from committed_one_by_one(cluster, node, groups)
     else:
@@ -138,7 +138,7 @@ def committed_one_by_one(cluster: KafkaCluster, node: int, groups: Sequence[str]
     from kafka.protocol.consumer import OffsetFetchRequest
 
     for group in groups:
-        answer = cluster.asked_once(OffsetFetchRequest(group_id=group, topics=None, min_version=2, max_version=7), node)
+        answer = cluster.ask_once(OffsetFetchRequest(group_id=group, topics=None, min_version=2, max_version=7), node)
         yield group, answer.error_code, [topic.name for topic in answer.topics]
 
 
@@ -148,7 +148,7 @@ def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], listing:
 
     request, _ = messages()
     try:
-        answer = cluster.asked_once(
+        answer = cluster.ask_once(
             request(groups=[request.Asked(group_id=group, topics=None) for group in groups]), node
         )
     except IncompatibleBrokerVersion:

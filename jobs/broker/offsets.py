@@ -35,7 +35,7 @@ def listed_offsets(
         why = ""
         for node, keys in by_leader(cluster, pending, left_out).items():
             try:
-                answer = cluster.asked_once(list_offsets_request(keys, time_ms), node)
+                answer = cluster.ask_once(list_offsets_request(keys, time_ms), node)
             except ConnectionLost as error:
                 why = str(error)
                 continue

@@ -9,11 +9,11 @@ from jobs.storage.stored_path import Place
 from jobs.warehouses.lock import LOCK_FILE, holder_of
 
 
-def lock_holder(root: Place, tell: Callable[[str], None]) -> str | None:
+def lock_holder(root: Place, notify: Callable[[str], None]) -> str | None:
     """None: no run holds it, or one that has ended."""
     if isinstance(root, Path):
         return local_holder(root)
-    return StorageLock(root.storage, "doctor").live_holder(tell)
+    return StorageLock(root.storage, "doctor").live_holder(notify)
 
 
 def local_holder(root: Path) -> str | None:

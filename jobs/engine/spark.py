@@ -58,8 +58,8 @@ class SparkEngine(Engine):
 
     @property
     def hadoop_settings(self) -> Mapping[str, str]:
-        given = self.spark.sparkContext.getConf().getAll()
-        return {name: value for name, value in given if name.startswith("spark.hadoop.")}
+        settings = self.spark.sparkContext.getConf().getAll()
+        return {name: value for name, value in settings if name.startswith("spark.hadoop.")}
 
     def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: FinishedTasks) -> list[Result]:
         if not specs:

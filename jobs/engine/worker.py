@@ -109,13 +109,13 @@ def serve(pipe: Connection) -> None:
             send(outcome_of(number, outcome.result))
 
     while True:
-        given = pipe.recv()
-        if isinstance(given, Function):
-            run = pickle.loads(given.pickled)
-        elif isinstance(given, WaitForCloses):
+        message = pipe.recv()
+        if isinstance(message, Function):
+            run = pickle.loads(message.pickled)
+        elif isinstance(message, WaitForCloses):
             send(ClosingResult(close_error()))
         elif run is not None:
-            outcome = outcome_of(given.number, partial(run, given.work))
+            outcome = outcome_of(message.number, partial(run, message.work))
             if len(closing) >= MOST_CLOSING:
                 closing.popleft().join()
             send(Free())

@@ -86,7 +86,7 @@ def outcomes_of(suite: Suite, frame: Frame, error: str | None, validate: Callabl
         try:
             results = validate(frame)
             return tuple(outcome(each, results[place], frame) for place, each in enumerate(suite.expectations))
-        except Exception as problem:  # whatever breaks a suite must be visible, and is not a pass
+        except Exception as problem:  # anything that breaks a suite must be visible, and is not a pass
             error = " ".join(f"{type(problem).__name__}: {problem}".split())
     return tuple(Outcome(each, None, error, observed_text(each, frame), threshold(each)) for each in suite.expectations)
 

@@ -95,7 +95,7 @@ class Gate:
         self.about = {"cluster": run.cluster, "run_id": run.run_id}
         self.started = time_of(run.started_ms)
         self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
-        self.check_asked()
+        self.check_options()
         self.known = known_of(run, self.as_of)
         since = self.time(self.options.since, "--since") or self.known.since
         self.events = Events(since, self.time(self.options.until, "--until") or self.as_of)
@@ -106,7 +106,7 @@ class Gate:
             return self.outcome({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
         return self.judge(basis)
 
-    def check_asked(self) -> None:
+    def check_options(self) -> None:
         """A request for something that cannot exist would find nothing, and look like a clean run."""
         since, until = self.time(self.options.since, "--since"), self.time(self.options.until, "--until")
         if since is not None and until is not None and until < since:

@@ -162,7 +162,7 @@ class RawCommits:
     since: Since | None
 
     def pieces(self, clock: ClockWatch | None = None, columns: Sequence[str] = (*COMMITS, EPOCH)) -> Iterator[pa.Table]:
-        """In any order, with copies and the epochs that tell which of them counts. `clock` looks at the records of all
+        """In any order, with copies and the epochs that decide which copy counts. `clock` looks at the records of all
         groups."""
         schema = with_codes(schema_of("offset_commits", (*columns,)))
         for rows in counting_rows(schema, self.files, self.wanted, self.opened, self.epochs):

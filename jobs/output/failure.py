@@ -25,7 +25,7 @@ class Failure(Exception):
 
 
 def say(line: str) -> None:
-    """On one line, whatever names, paths and values of flags are in it: they are anybody's."""
+    """On one line. Names, paths and values of flags come from users, so they may contain anything."""
     # A closed or full standard error must not change the exit code.
     with LIVE.lock, suppress(OSError, AttributeError):
         LIVE.clear()

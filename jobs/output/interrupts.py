@@ -19,7 +19,7 @@ ENDED_BY: list[int] = []
 def quiet_interrupts() -> Iterator[None]:
     """Java starts in here; interrupts are quiet from then on."""
     is_main = threading.current_thread() is threading.main_thread()
-    # A process that is to ignore interrupts, as one in the background of a shell, goes on ignoring them.
+    # A process that ignores interrupts, such as one in the background of a shell, continues to ignore them.
     if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield
         return

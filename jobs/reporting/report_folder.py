@@ -10,7 +10,7 @@ from pathlib import Path
 from jobs.command_line.group_choice import GroupChoice
 from jobs.output.failure import Failure
 from jobs.reporting.page_files import INDEX
-from jobs.reporting.rows.questions import tables_asked
+from jobs.reporting.rows.questions import shown_tables
 from jobs.storage.places import is_remote
 from jobs.storage.stored_path import Place, is_file
 from jobs.warehouses.manifest import RUNS
@@ -59,7 +59,7 @@ def unwritable(folder: Place, why: object) -> Failure:
 def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:
     """Everything that decides what the pages say. Each run adds a row to `runs`, also when it changes nothing else; but
     its id shows a warehouse that was made anew, with other rows at the same versions."""
-    versions = warehouse.readable_versions([name for name in tables_asked() if name != RUNS])
+    versions = warehouse.readable_versions([name for name in shown_tables() if name != RUNS])
     runs = warehouse.newest(RUNS)
     made = None if runs is None else runs.metadata().id
     decides = [warehouse.address, made, cluster, choice, sorted(versions.items()), look()]

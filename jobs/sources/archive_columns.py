@@ -61,11 +61,11 @@ def rows_of_columns(
     types = {field.name: field.dataType for field in frame.schema}
     wanted = [name for name in WANTED if name in types]
     source = frame.select(*wanted, source_file.alias("source_file"))
-    given = {name: F.col(name) for name in wanted}
-    given |= {name: F.regexp_extract("source_file", f"/{name}=([^/]+)/", 1) for name in of_folders}
-    values = {name: convert(name, value, types.get(name), has_nanoseconds) for name, value in given.items()}
-    has_producers = known_producers(given)
-    flaw = problem(given, values, has_producers)
+    columns = {name: F.col(name) for name in wanted}
+    columns |= {name: F.regexp_extract("source_file", f"/{name}=([^/]+)/", 1) for name in of_folders}
+    values = {name: convert(name, value, types.get(name), has_nanoseconds) for name, value in columns.items()}
+    has_producers = known_producers(columns)
+    flaw = problem(columns, values, has_producers)
     raw = F.to_json(F.struct(*wanted), {"ignoreNullFields": "false"}).cast("binary")
     read = source.select(
         *(sound(column, values.get(column.name)) for column in COLUMNS if column.kind is not Kind.TEXT),
@@ -110,17 +110,17 @@ def sound(column: ArchiveColumn, value: Column | None) -> Column:
     return F.when(value.between(column.lowest, column.highest), value).cast(kind).alias(name)
 
 
-def known_producers(given: Mapping[str, Column]) -> Column:
-    if any(name not in given for name in PRODUCER_COLUMNS):
+def known_producers(columns: Mapping[str, Column]) -> Column:
+    if any(name not in columns for name in PRODUCER_COLUMNS):
         return F.lit(False)
-    return given["is_transactional"].isNotNull() & given["is_control"].isNotNull()
+    return columns["is_transactional"].isNotNull() & columns["is_control"].isNotNull()
 
 
-def problem(given: Mapping[str, Column], values: Mapping[str, Column], has_producers: Column) -> Column:
+def problem(columns: Mapping[str, Column], values: Mapping[str, Column], has_producers: Column) -> Column:
     """The first reason why the row is not a record."""
-    checks = [check(column, given[column.name], values[column.name]) for column in COLUMNS if column.name in given]
-    if all(name in given for name in PRODUCER_COLUMNS):
-        is_homeless = has_producers & given["is_transactional"] & given["producer_id"].isNull()
+    checks = [check(column, columns[column.name], values[column.name]) for column in COLUMNS if column.name in columns]
+    if all(name in columns for name in PRODUCER_COLUMNS):
+        is_homeless = has_producers & columns["is_transactional"] & columns["producer_id"].isNull()
         checks.append(
             F.when(
                 is_homeless,
@@ -130,14 +130,14 @@ def problem(given: Mapping[str, Column], values: Mapping[str, Column], has_produ
     return F.coalesce(*checks)
 
 
-def check(column: ArchiveColumn, given: Column, value: Column) -> Column:
+def check(column: ArchiveColumn, stored: Column, value: Column) -> Column:
     is_bad = F.lit(False)
     if column.kind is Kind.INTEGER:
-        is_bad = given.isNotNull() & ~F.coalesce(value.between(column.lowest, column.highest), F.lit(False))
+        is_bad = stored.isNotNull() & ~F.coalesce(value.between(column.lowest, column.highest), F.lit(False))
     if not column.has_nulls:
-        is_bad |= given.isNull()
+        is_bad |= stored.isNull()
     expected = column.expected_text if column.kind is Kind.INTEGER else column.kind
-    detail = F.concat(F.coalesce(given.cast("string"), F.lit("null")), F.lit(f", {expected} expected"))
+    detail = F.concat(F.coalesce(stored.cast("string"), F.lit("null")), F.lit(f", {expected} expected"))
     return F.when(is_bad, reject(column.name, detail))
 
 

@@ -7,7 +7,7 @@ What ACLs forbid is left out, and a message says so.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow as pa
 from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
 from jobs.broker.errors import Forbidden
 from jobs.broker.group_settings import group_settings
-from jobs.broker.groups import group_topics, some
+from jobs.broker.groups import Notify, group_topics, some
 from jobs.broker.offsets import partition_offsets
 from jobs.output.failure import say
 from jobs.sources.snapshot_files import CapturedSnapshots
@@ -25,7 +25,6 @@ from udfs.sources.snapshot_fields import TOPIC
 from udfs.sources.snapshot_lines import parse_each
 
 Snapshot = dict[str, Any]
-Tell = Callable[[str], None]
 
 # Settings on which expiry, timeouts, states, assignors and transactions of groups depend, and how long the log keeps
 # records. Some releases lack some of them.
@@ -67,13 +66,13 @@ GROUP_SETTINGS = (
 )
 
 
-def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
+def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, notify: Notify = say) -> Snapshot:
     """A snapshot of these topics, of those that groups commit offsets for, and of the offsets topic. Take the time
     before the call: then no end offset is older than the snapshot's time.
     """
-    groups = group_topics(cluster, tell)
-    by_name = describe_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
-    offsets = describe_offsets(cluster, by_name.values(), tell)
+    groups = group_topics(cluster, notify)
+    by_name = describe_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, notify)
+    offsets = describe_offsets(cluster, by_name.values(), notify)
     nodes = cluster.nodes()
     racks = {node.id: node.rack for node in nodes}
     return {
@@ -81,45 +80,47 @@ def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int
         "topics": [topic_part(topic, offsets, racks) for topic in by_name.values()],
         "brokers": [{"id": each.id, "host": each.host, "port": each.port, "rack": each.rack} for each in nodes],
         "offsets_partitions": leaders(by_name.get(OFFSETS_TOPIC)),
-        "settings": describe_settings(cluster, tell),
-        "groups": describe_group_settings(cluster, groups.with_settings, tell),
+        "settings": describe_settings(cluster, notify),
+        "groups": describe_group_settings(cluster, groups.with_settings, notify),
     }
 
 
-def describe_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dict[str, Topic]:
+def describe_topics(cluster: KafkaCluster, names: Iterable[str], notify: Notify) -> dict[str, Topic]:
     # A group may have commits for a topic that was deleted, and an old log may have names that no cluster accepts any
     # more.
     possible = sorted(name for name in names if TOPIC.fullmatch(name) and name not in {".", ".."})
     forbidden: dict[str, str] = {}
     topics = cluster.topics(possible, forbidden)
     if forbidden:
-        tell(f"{some('topic', forbidden)} left out: the Kafka user has no DESCRIBE permission on them")
+        notify(f"{some('topic', forbidden)} left out: the Kafka user has no DESCRIBE permission on them")
     return {name: topic for name in possible if (topic := topics.get(name)) is not None}
 
 
-def describe_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) -> dict[tuple[str, int], Offsets]:
+def describe_offsets(cluster: KafkaCluster, topics: Iterable[Topic], notify: Notify) -> dict[tuple[str, int], Offsets]:
     partitions = [(topic.name, each.partition) for topic in topics for each in topic.partitions]
     unknown: dict[tuple[str, int], str] = {}
     offsets = partition_offsets(cluster, partitions, unknown)
     if unknown:
-        tell(f"offsets of {counted(len(unknown), 'partition')} are left out, such as: {min(unknown.items())[1]}")
+        notify(f"offsets of {counted(len(unknown), 'partition')} are left out, such as: {min(unknown.items())[1]}")
     return offsets
 
 
-def describe_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
+def describe_settings(cluster: KafkaCluster, notify: Notify) -> dict[str, str] | None:
     try:
         return dict(sorted(cluster.settings(SETTINGS).items()))
     except Forbidden as error:
-        tell(str(error))
+        notify(str(error))
         return None
 
 
-def describe_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
+def describe_group_settings(
+    cluster: KafkaCluster, groups: Iterable[str], notify: Notify
+) -> list[dict[str, Any]] | None:
     """Also for groups without settings of their own: they may have had some before."""
     left_out: dict[str, list[str]] = {}
     settings = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)
     for why, names in left_out.items():
-        tell(f"settings of {some('group', names)} are left out: {why}")
+        notify(f"settings of {some('group', names)} are left out: {why}")
     return None if settings is None else [{"group_id": name, "settings": own} for name, own in sorted(settings.items())]
 
 

@@ -99,7 +99,7 @@ class CapturedRows:
         return pa.concat_tables([table_schema(self.table).empty_table(), *tables])
 
     def whole(self, ms: int, parts: list[tuple[str, pa.Table]]) -> pa.Table:
-        """What one part of a capture time does not tell another may."""
+        """A capture time may have several parts. What one part does not contain, another may."""
         if len(parts) == 1:
             return parts[0][1]
         rows = ((place, {**row, "captured_time": ms}) for place, columns in parts for row in columns.to_pylist())
@@ -170,7 +170,7 @@ def local_files(path: Path) -> list[Path]:
 
 def stored_files(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
     try:
-        storage, listed = found_at(path.rstrip("/"), options)
+        storage, listed = matching_files(path.rstrip("/"), options)
         for file in listed:
             yield SnapshotFile(uri_of(storage, file.name), file.modified_ms, read_whole(storage, file.name))
     except OSError as error:
@@ -179,7 +179,7 @@ def stored_files(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
         raise no_files(path)
 
 
-def found_at(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFile]]:
+def matching_files(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFile]]:
     """As on a local disk, a file with exactly this name comes before files that match it as a pattern."""
     above, pattern = split_at_pattern(path)
     folder = ""

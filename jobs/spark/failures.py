@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 
-# How lines of a trace begin that tell where, not why.
+# How the lines of a trace begin that say where it failed, not why.
 NO_CAUSE = ("at ", "File ", "...", "JVM stacktrace", "Driver stacktrace")
 LOST_TASK = re.compile(r"Lost task (?P<task>\d+)\.\d+ in stage \S+ \(TID \d+\)(?: \((?P<host>\S+) executor \S+\))?")
 # Spark 4.2 says of an error in Python neither which task it met nor where: the task says it.
@@ -90,7 +90,7 @@ def missing_package(where: str, name: str | None, broken: str | None = None) -> 
 
 
 def cause_of(text: str) -> str:
-    """The line that tells why: what a lost task died of, else the last line of a Python trace."""
+    """The line that says why: what a lost task died of, else the last line of a Python trace."""
     lost = re.search(r"Lost task .*?: \S*Exception: (?P<cause>.*)", text)
     if lost and "Traceback" not in text:
         return lost["cause"].strip(" :")

@@ -41,8 +41,8 @@ class StorageLock:
     beats: int = 0
 
     @contextmanager
-    def hold(self, wait_seconds: float, tell: Callable[[str], None]) -> Iterator["StorageLock"]:
-        self.wait(wait_seconds, tell)
+    def hold(self, wait_seconds: float, notify: Callable[[str], None]) -> Iterator["StorageLock"]:
+        self.wait(wait_seconds, notify)
         ended = threading.Event()
         heart = threading.Thread(target=self.beat, args=(ended,), daemon=True)
         heart.start()
@@ -62,7 +62,7 @@ class StorageLock:
             )
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
 
-    def wait(self, wait_seconds: float, tell: Callable[[str], None]) -> None:
+    def wait(self, wait_seconds: float, notify: Callable[[str], None]) -> None:
         deadline = time.monotonic() + wait_seconds
         seen, since, is_reported = None, time.monotonic(), False
         while True:
@@ -73,7 +73,7 @@ class StorageLock:
             is_stale = time.monotonic() - since >= MISSED_BEATS * self.beat_seconds
             if text == FREE or is_stale:
                 if text != FREE:
-                    tell(
+                    notify(
                         f"{self.storage.place}: {holder_of(text)} has stopped renewing its lock; this run takes "
                         "the lock over"
                     )
@@ -84,18 +84,20 @@ class StorageLock:
                 line = f"busy with {holder_of(text)}, not free within {wait_seconds:g} s (--lock-wait)"
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.storage.place}: {line}")
             if not is_reported:
-                tell(f"{self.storage.place}: waiting for {holder_of(text)}")
+                notify(f"{self.storage.place}: waiting for {holder_of(text)}")
                 is_reported = True
             time.sleep(min(PAUSE_SECONDS, self.beat_seconds, max(deadline - time.monotonic(), 0.01)))
 
-    def live_holder(self, tell: Callable[[str], None]) -> str | None:
+    def live_holder(self, notify: Callable[[str], None]) -> str | None:
         """Who holds it; None where nobody does, or where the holder's file does not change for so long that the next
         run would take the lock over."""
         before = self.newest()
         if before[1] == FREE:
             return None
         holder, seconds = holder_of(before[1]), MISSED_BEATS * self.beat_seconds
-        tell(f"{self.storage.place}: {holder} holds the lock; waiting up to {seconds:g} s for a sign that it is alive")
+        notify(
+            f"{self.storage.place}: {holder} holds the lock; waiting up to {seconds:g} s for a sign that it is alive"
+        )
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             time.sleep(min(PAUSE_SECONDS, self.beat_seconds))

@@ -17,14 +17,14 @@ def writing(
     place: str,
     job: str,
     lock_wait: float,
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
     options: StorageOptions,
     *,
     may_be_new: bool = True,
 ) -> Iterator[Warehouse]:
     """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
     completes the work of a killed run."""
-    with open_warehouse.writing(place_at(place, options), job, lock_wait, tell, may_be_new=may_be_new) as warehouse:
+    with open_warehouse.writing(place_at(place, options), job, lock_wait, notify, may_be_new=may_be_new) as warehouse:
         yield warehouse
 
 

@@ -17,12 +17,12 @@ PAUSE_SECONDS = 0.2
 
 
 @contextmanager
-def hold_lock(folder: Path, wait_seconds: float, job: str, tell: Callable[[str], None]) -> Iterator[None]:
+def hold_lock(folder: Path, wait_seconds: float, job: str, notify: Callable[[str], None]) -> Iterator[None]:
     """Holds the lock of the warehouse. Waits for another holder, then gives up with a line that names it."""
     path = folder / LOCK_FILE
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        wait_for(descriptor, path, wait_seconds, tell)
+        wait_for(descriptor, path, wait_seconds, notify)
         # Information for those who wait. Only the kernel's lock counts.
         holder = {"job": job, "pid": os.getpid(), "host": socket.gethostname()}
         os.ftruncate(descriptor, 0)
@@ -33,7 +33,7 @@ def hold_lock(folder: Path, wait_seconds: float, job: str, tell: Callable[[str],
         os.close(descriptor)
 
 
-def wait_for(descriptor: int, path: Path, wait_seconds: float, tell: Callable[[str], None]) -> None:
+def wait_for(descriptor: int, path: Path, wait_seconds: float, notify: Callable[[str], None]) -> None:
     deadline = time.monotonic() + wait_seconds
     is_reported = False
     while True:
@@ -47,7 +47,7 @@ def wait_for(descriptor: int, path: Path, wait_seconds: float, tell: Callable[[s
             expected = f"not free within {wait_seconds:g} s (--lock-wait)"
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{about}, {expected}")
         if not is_reported:
-            tell(f"{path.parent}: waiting for {holder_of(descriptor)}")
+            notify(f"{path.parent}: waiting for {holder_of(descriptor)}")
             is_reported = True
         time.sleep(min(PAUSE_SECONDS, max(deadline - time.monotonic(), 0.01)))
 

@@ -25,7 +25,7 @@ def writing(
     root: Place,
     job: str,
     lock_wait: float,
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
     *,
     may_be_new: bool = True,
 ) -> Iterator[Warehouse]:
@@ -40,10 +40,12 @@ def writing(
         else:
             check_made(root)
             check_writable(root)
-        with locked_here(root, lock_wait, job, tell) as lock:
+        with locked_here(root, lock_wait, job, notify) as lock:
             warehouse = Warehouse(root, lock, [])
             for path in unfinished_manifests(root):
-                tell(f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while it wrote")
+                notify(
+                    f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while it wrote"
+                )
                 warehouse.finish(read_manifest(path))
             yield warehouse
         # The lock's files too.
@@ -51,13 +53,13 @@ def writing(
 
 
 @contextmanager
-def locked_here(root: Place, wait: float, job: str, tell: Callable[[str], None]) -> Iterator[StorageLock | None]:
+def locked_here(root: Place, wait: float, job: str, notify: Callable[[str], None]) -> Iterator[StorageLock | None]:
     """Uses the kernel's lock if one kernel sees all writers."""
     if isinstance(root, Path):
-        with hold_lock(root, wait, job, tell):
+        with hold_lock(root, wait, job, notify):
             yield None
     else:
-        with StorageLock(root.storage, job).hold(wait, tell) as lock:
+        with StorageLock(root.storage, job).hold(wait, notify) as lock:
             yield lock
 
 

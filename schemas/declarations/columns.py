@@ -41,7 +41,7 @@ ColumnType = Type | ListOf | StructOf | MapOf
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table, or a field of a struct. The comment tells the unit and when it is NULL."""
+    """A column of a table, or a field of a struct. The comment says the unit and when it is NULL."""
 
     name: str
     type: ColumnType

@@ -37,7 +37,7 @@ ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 # Declarations are compared by identity: each is written once, and a hash of its value would walk all that is inside.
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """One field; `first` and `last` bound the value versions that hold it, `since` tells which release brought it."""
+    """One field; `first` and `last` bound the value versions that hold it, `since` is the release that added it."""
 
     name: str
     type: "FieldType"

@@ -11,7 +11,7 @@ from benchmarks.segments import SNAPSHOTS, Plan, write_segments
 from benchmarks.shapes import FEW_KEYS, MANY_KEYS, SHAPES, Shape
 from jobs import cli
 from tests.benchmarks.plain_batches import Batch, read_batches
-from tests.jobs.ingested import rows
+from tests.runs.ingested import rows
 
 SMALL = Shape(groups=12, topics=3, offsets_partitions=2)
 

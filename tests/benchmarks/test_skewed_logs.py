@@ -10,7 +10,7 @@ from benchmarks.segments import SNAPSHOTS
 from benchmarks.skewed_logs import NUM_SNAPSHOTS, SKEWS
 from jobs import cli
 from tests.benchmarks.plain_batches import Batch, read_batches
-from tests.jobs.ingested import rows
+from tests.runs.ingested import rows
 
 CODEC = 0x07
 # Of the size that is promised.

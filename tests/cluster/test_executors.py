@@ -19,7 +19,7 @@ from jobs.warehouses.delta_tables import DataFile
 from schemas.words.exit_codes import ExitCode
 from tests import short_lived_java
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
-from tests.jobs.ingested import ROOT, history, ingest
+from tests.runs.ingested import ROOT, history, ingest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

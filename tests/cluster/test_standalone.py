@@ -11,8 +11,8 @@ import pytest
 from benchmarks.standalone import cluster_of
 from schemas.words.exit_codes import ExitCode
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
-from tests.jobs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
 
 __all__ = ["elsewhere"]
 

@@ -9,8 +9,8 @@ import pytest
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
 from tests.cluster.zip_alone import Elsewhere, elsewhere
-from tests.jobs.ingested import ROOT, rows
-from tests.jobs.replayed_logs import batch_ends
+from tests.runs.ingested import ROOT, rows
+from tests.runs.replayed_logs import batch_ends
 
 __all__ = ["elsewhere"]
 

@@ -14,7 +14,7 @@ import pytest
 
 from jobs.spark.java import java_home
 from tests import short_lived_java
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 PROJECT = ("__editable__", "groupscope")
 SETTINGS = {

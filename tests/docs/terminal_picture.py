@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jobs.output.table_layout import label_lines
 from jobs.why import LABEL_WIDTH
-from tests.jobs.terminal.golden_output import GOLDEN, ROOT
+from tests.terminals.golden_output import GOLDEN, ROOT
 
 PICTURE = ROOT / "docs" / "why.svg"
 OUTPUT = GOLDEN / "why-killed.txt"

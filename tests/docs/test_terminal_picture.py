@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from jobs.output.table_layout import width_of
 from tests.docs.terminal_picture import COLUMNS, EDGE, HEIGHT, OUTPUT, PICTURE, WIDTH, picture
-from tests.jobs.terminal.golden_output import ROOT
+from tests.terminals.golden_output import ROOT
 
 
 def drawn_lines() -> list[str]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.jobs.typed_here import typed_here
+from tests.runs.typed_here import typed_here
 
 ROOT = Path(__file__).parents[2]
 LINKED = ("data", "docs", "conf")

@@ -20,7 +20,7 @@ from typing import Any
 from jobs import cli
 from jobs.storage import storage_lock
 from jobs.warehouses import failpoints
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 # What ends a command that takes longer than it may.
 IN_TIME = signal.SIGALRM

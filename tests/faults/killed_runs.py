@@ -21,8 +21,8 @@ from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched
 from tests.faults.forked_runs import BEAT_SECONDS
-from tests.jobs.ingested import ROOT, history, versions
-from tests.jobs.replayed_logs import (
+from tests.runs.ingested import ROOT, history, versions
+from tests.runs.replayed_logs import (
     ASSIGNMENTS,
     GATED,
     HISTORY,

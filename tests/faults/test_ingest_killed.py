@@ -15,7 +15,7 @@ from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER, unfinished_manifests
 from schemas.contract.tables import TABLES
 from tests.builders.logs.copies import WrittenBatch, random_log, write_copy
-from tests.jobs.ingested import ROOT, history, ingest, rows, spawned, versions
+from tests.runs.ingested import ROOT, history, ingest, rows, spawned, versions
 
 PARTITIONS = (1, 4)
 OF_TABLES = {"file_written", "table_committed"}

@@ -14,8 +14,8 @@ from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.giants import many_groups, write
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.progress_lines import beside_progress
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.progress_lines import beside_progress
 
 
 @pytest.fixture

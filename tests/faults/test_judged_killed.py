@@ -12,8 +12,8 @@ from jobs import cli
 from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.tables.events import COMMIT_FINDINGS
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, ingest
-from tests.jobs.replayed_logs import GATED, MEASURED, assert_same, killed_at, recompute, replay, told
+from tests.runs.ingested import ROOT, ingest
+from tests.runs.replayed_logs import GATED, MEASURED, assert_same, killed_at, recompute, replay, told
 
 SAMPLE = ROOT / "data" / "sample"
 WORDS = {

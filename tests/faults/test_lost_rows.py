@@ -22,8 +22,8 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.faults.two_clusters import CLUSTERS, DERIVED, mix_files, two_clusters
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import growing, killed_at, told, write_part
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import growing, killed_at, told, write_part
 
 Capture = pytest.CaptureFixture[str]
 

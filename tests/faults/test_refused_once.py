@@ -22,7 +22,7 @@ from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 from tests.faults.killed_runs import put
 from tests.faults.two_clusters import DERIVED, mix_files, two_clusters
-from tests.jobs.replayed_logs import told
+from tests.runs.replayed_logs import told
 
 Capture = pytest.CaptureFixture[str]
 REFUSED = "permission denied (403 Forbidden"

@@ -13,8 +13,8 @@ from jobs.configuration.settings import Settings, options_of
 from jobs.storage.places import storage_at
 from tests.builders.storages.kinds import ELSEWHERE, fetched
 from tests.builders.storages.s3_server import options_for
-from tests.jobs.ingested import ROOT, history
-from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, told
+from tests.runs.ingested import ROOT, history
+from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, told
 from tests.sample.part import sample_part
 
 __all__ = ["sample_part"]

@@ -20,7 +20,7 @@ from jobs.warehouses.lock import LOCK_FILE, hold_lock
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
-from tests.jobs.ingested import ROOT, history, ingest, run_ingest
+from tests.runs.ingested import ROOT, history, ingest, run_ingest
 
 HOLDING = "holding\n"
 # Takes the lock as a run does, says so, and works until it is ended.

@@ -14,7 +14,7 @@ from tests.fuzz.logs import batches
 from tests.fuzz.mutations import WIDE, mutate_bytes
 from tests.fuzz.target import Target
 from tests.oracles.log.framing import read_log
-from tests.udfs.framing.framing_answers import log_of
+from tests.oracles.log.framing_answers import log_of
 from udfs.arrays.slices import padded
 from udfs.framing.frame import Framed, frame
 

@@ -16,8 +16,8 @@ from tests.builders.records.raw_records import Scene, as_records
 from tests.fuzz.logs import pairs
 from tests.fuzz.mutations import mutate_bytes
 from tests.fuzz.target import Target
+from tests.oracles.decoding.both_decoders import assert_same
 from tests.oracles.log.table_rows import Raw
-from tests.udfs.decoding.both_decoders import assert_same
 from udfs.decoding.decode import decode
 from udfs.decoding.decoded import Decoded
 from udfs.framing.log_bytes.framed_records import Records

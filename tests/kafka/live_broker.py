@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from jobs.spark.jars import jar_folder
-from tests.jobs.ingested import history, ingest
 from tests.kafka.broker import Broker
 from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.phases import Phase
+from tests.runs.ingested import history, ingest
 
 History = dict[str, list[str]]
 

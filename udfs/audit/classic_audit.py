@@ -105,15 +105,15 @@ class ClassicAudit:
     def first_answers(self, generations: Sequence[Generation]) -> dict[int, TriedVariant]:
         """The newest release's answers for all generations that can be recomputed, by offset: most generations match
         it."""
-        asked_for: dict[str, list[tuple[Generation, Variant]]] = {}
+        to_compute: dict[str, list[tuple[Generation, Variant]]] = {}
         for generation in generations:
             if why_not(generation) is None:
                 name = str(generation.protocol)
                 variant = first_variant(generation, self.counts.first(generation))
                 if variant.counts.are_possible:
-                    asked_for.setdefault(name, []).append((generation, variant))
+                    to_compute.setdefault(name, []).append((generation, variant))
         by_offset = {}
-        for name, pairs in asked_for.items():
+        for name, pairs in to_compute.items():
             problems = [problem_of(*pair) for pair in pairs]
             answers = OF_LEADERS[name](problems)
             for (generation, variant), problem, answer in zip(pairs, problems, answers, strict=True):

@@ -95,8 +95,8 @@ def claims(results: Sequence[GenerationResult], all_: Assignments) -> Rows:
 def most_owners(result: GenerationResult, rules: Sequence[GroupRule]) -> int:
     if result.generation.protocol in OF_LEADERS or result.generation.protocol == STREAM_PROTOCOL:
         return 1
-    asked_for = max((rule.redundancy for rule in rules), default=1)
-    return asked_for if asked_for > 1 else ANY_NUMBER
+    most = max((rule.redundancy for rule in rules), default=1)
+    return most if most > 1 else ANY_NUMBER
 
 
 def withheld(result: GenerationResult) -> Sequence[int]:
@@ -192,7 +192,7 @@ def checks_of(result: GenerationResult, seen: GenerationCounts, at: int, rules: 
             yield FINE[safe] if seen.is_safe[at] else check_texts.cooperative_safe(recorded, of.owned)
     yield check_texts.static_once(of.instances) if any(of.instances) else FINE[CheckName.STATIC_ONCE]
     for rule in rules if result.is_readable else ():
-        yield from check_texts.asked_for(rule, recorded, of.racks, racks_by_topic(result))
+        yield from check_texts.required_checks(rule, recorded, of.racks, racks_by_topic(result))
 
 
 def completeness(result: GenerationResult, seen: GenerationCounts, at: int) -> Iterator[Check]:

@@ -24,20 +24,20 @@ class CommitAnomalies:
     messages: Sequence[str]
 
 
-def certain_rows(kind: AnomalyKind, found: CommitAnomalies, cluster: str, partition: int) -> pa.Table:
+def certain_rows(kind: AnomalyKind, anomalies: CommitAnomalies, cluster: str, partition: int) -> pa.Table:
     """Rows that do no harm: the log is read correctly, but not as some users may expect."""
-    size = len(found.messages)
+    size = len(anomalies.messages)
     columns = {
         "cluster": every(cluster, pa.string(), size),
-        "group_id": found.group,
+        "group_id": anomalies.group,
         "kind": every(str(kind), pa.string(), size),
         "severity": every(str(Severity.INFO), pa.string(), size),
-        "record_offset": pa.array(found.offset),
-        "record_time": times(found.time),
-        "message": pa.array(found.messages, pa.string()),
+        "record_offset": pa.array(anomalies.offset),
+        "record_time": times(anomalies.time),
+        "message": pa.array(anomalies.messages, pa.string()),
         "evidence_partition": every(partition, pa.int32(), size),
-        "evidence_first_offset": pa.array(found.first_offset),
-        "evidence_last_offset": pa.array(found.offset),
+        "evidence_first_offset": pa.array(anomalies.first_offset),
+        "evidence_last_offset": pa.array(anomalies.offset),
         "confidence": every(str(Confidence.CERTAIN), pa.string(), size),
     }
     return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)

@@ -44,7 +44,7 @@ class Answers:
     newest_offset: Numbers
     # False: the question is about a time before the state from which this replay continued, and the state cannot answer
     # it.
-    is_told: Flags
+    is_answered: Flags
     # False: the next commit may still come.
     is_settled: Flags
 
@@ -58,7 +58,7 @@ class Answers:
         assert first == len(self.committed)
 
 
-class Asked:
+class QuestionQueue:
     """Questions during a pass through the log, as rows of `fields.Q`. Each is answered at its offset, and then waits
     for the next commit of its key."""
 
@@ -71,7 +71,7 @@ class Asked:
         if questions.is_about_times is not None:
             self.rows[:, Q.is_about_times] = questions.is_about_times[self.order]
             self.rows[:, Q.is_about_values] = ~questions.is_about_times[self.order]
-        self.rows[:, Q.is_told] = self.rows[:, Q.is_settled] = 0
+        self.rows[:, Q.is_answered] = self.rows[:, Q.is_settled] = 0
         # How many are answered, in that order.
         self.count = 0
         self.find_keys(states)
@@ -88,13 +88,13 @@ class Asked:
 
     def answers(self) -> Answers:
         """In the order of the questions."""
-        found = np.empty_like(self.rows)
-        found[self.order] = self.rows
+        values = np.empty_like(self.rows)
+        values[self.order] = self.rows
         return Answers(
-            committed=found[:, Q.committed],
-            last_commit_time=found[:, Q.last_commit_time],
-            next_commit_time=found[:, Q.next_commit_time],
-            newest_offset=found[:, Q.newest_offset],
-            is_told=found[:, Q.is_told] == 1,
-            is_settled=found[:, Q.is_settled] == 1,
+            committed=values[:, Q.committed],
+            last_commit_time=values[:, Q.last_commit_time],
+            next_commit_time=values[:, Q.next_commit_time],
+            newest_offset=values[:, Q.newest_offset],
+            is_answered=values[:, Q.is_answered] == 1,
+            is_settled=values[:, Q.is_settled] == 1,
         )

@@ -97,11 +97,11 @@ def answer(before: int, keys: Numbers, questions: Numbers, counts: Numbers) -> N
     while counts[N.asked] < questions.shape[0] and questions[counts[N.asked], Q.offset] < before:
         number = counts[N.asked]
         key, offset = questions[number, Q.key], questions[number, Q.offset]
-        questions[number, Q.is_told] = 1
+        questions[number, Q.is_answered] = 1
         if questions[number, Q.is_about_values]:
             # A state of an earlier run may be newer than the question.
             if (keys[key, K.from_offset] if keys[key, K.is_live] else keys[key, K.record_offset]) > offset:
-                questions[number, Q.is_told] = 0
+                questions[number, Q.is_answered] = 0
             elif keys[key, K.is_live]:
                 questions[number, Q.committed] = keys[key, K.committed]
         if questions[number, Q.is_about_times]:

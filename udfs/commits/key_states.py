@@ -78,9 +78,9 @@ class KeyStates:
 
     def ranks(self) -> Numbers:
         """Places of keys in that order."""
-        found = np.empty(len(self.keys), np.int64)
-        found[self.order()] = np.arange(len(found))
-        return found
+        places = np.empty(len(self.keys), np.int64)
+        places[self.order()] = np.arange(len(places))
+        return places
 
     def load(self, state: pa.Table) -> None:
         key = self.codes(state)
@@ -139,8 +139,8 @@ class KeyStates:
     def columns(self, key: Numbers) -> Numbers:
         """Of `fields.K`. Reads the keys as they follow each other in memory; only single columns, which the cache
         holds, are read in another order."""
-        found: Numbers = columns_at(np.ascontiguousarray(self.keys.T), key)
-        return found
+        values: Numbers = columns_at(np.ascontiguousarray(self.keys.T), key)
+        return values
 
     def table(self, key: Numbers) -> pa.Table:
         """For each of these keys its value in effect, or that it has none; then all pending commits of a key, in log
@@ -154,9 +154,9 @@ class KeyStates:
 
 
 def extended(rows: Numbers, new: Numbers, count: int) -> Numbers:
-    found = np.empty((count, len(new)), np.int64)
-    found[: len(rows)], found[len(rows) :] = rows, new
-    return found
+    whole = np.empty((count, len(new)), np.int64)
+    whole[: len(rows)], whole[len(rows) :] = rows, new
+    return whole
 
 
 def state_rows(states: KeyStates, key: Numbers, num_keys: int) -> pa.Table:
@@ -170,15 +170,15 @@ def state_rows(states: KeyStates, key: Numbers, num_keys: int) -> pa.Table:
     is_gone[num_keys:] = False
 
     def of_commit(place: int, pending_place: int, missing: int = int(NONE)) -> Numbers:
-        found: Numbers = of_key[place]
-        found[num_keys:] = pending[pending_place]
-        found[is_gone] = missing
-        return found
+        column: Numbers = of_key[place]
+        column[num_keys:] = pending[pending_place]
+        column[is_gone] = missing
+        return column
 
     def of_value(place: int, missing: int = int(NONE)) -> Numbers:
-        found: Numbers = of_key[place]
-        found[~is_live] = missing
-        return found
+        column: Numbers = of_key[place]
+        column[~is_live] = missing
+        return column
 
     has_previous = is_live & (of_key[K.has_previous] == 1)
     kind = np.where(is_live, KINDS.index(LIVE), np.where(is_gone, KINDS.index(GONE), KINDS.index(PENDING)))

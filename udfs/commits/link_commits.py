@@ -17,7 +17,7 @@ from udfs.arrays.nullable import flags, numbers
 from udfs.commits.alive_groups import SCHEMA as ALIVE
 from udfs.commits.alive_groups import alive_rows, ended_rows
 from udfs.commits.effects.fields import N
-from udfs.commits.group_questions import Answers, Asked, Questions
+from udfs.commits.group_questions import Answers, QuestionQueue, Questions
 from udfs.commits.kernels import link
 from udfs.commits.key_states import PENDING, KeyStates, unseen_after
 from udfs.commits.offset_endings import OffsetFacts, endings
@@ -60,7 +60,7 @@ class OffsetReplay:
         self.cluster, self.partition, self.facts = cluster, partition, facts
         self.gaps = np.array([facts.gaps.firsts, facts.gaps.lasts], np.int64).reshape(2, -1)
         self.states = KeyStates(cluster, partition, STATE.empty_table() if state is None else state)
-        self.asked = Asked(questions, self.states)
+        self.queue = QuestionQueue(questions, self.states)
         self.ended: list[pa.Table] = []
         self.held_back: tuple[pa.Table, pa.Table] | None = None
 
@@ -87,7 +87,7 @@ class OffsetReplay:
         transactions = self.unended(state, last_offset)
         self.ended.append(alive_rows(self.states, hole))
         self.states = KeyStates(self.cluster, self.partition, unseen_after(state, last_offset))
-        self.asked.cut(self.states)
+        self.queue.cut(self.states)
         return together([closed, {OFFSET_HISTORY.name: held, TRANSACTIONS.name: transactions}])
 
     def finish(self) -> Finished:
@@ -104,7 +104,7 @@ class OffsetReplay:
         }
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
-        return Finished(closed, opened, state, self.asked.answers(), liveness)
+        return Finished(closed, opened, state, self.queue.answers(), liveness)
 
     def release(self, upto: int) -> dict[str, pa.Table]:
         """Releases rows that were held back, and answers all questions before this offset."""
@@ -117,27 +117,27 @@ class OffsetReplay:
         return unended_rows(pending, self.cluster, self.partition, hole_offset)
 
     def link(self, commits: pa.Table, markers: pa.Table, upto: int) -> dict[str, pa.Table]:
-        states, asked = self.states, self.asked
-        window = Window(states, commits, markers, asked.count)
-        link(*window.arguments(states, asked.rows, self.gaps, upto))
-        asked.count = int(window.counts[N.asked])
+        states, queue = self.states, self.queue
+        window = Window(states, commits, markers, queue.count)
+        link(*window.arguments(states, queue.rows, self.gaps, upto))
+        queue.count = int(window.counts[N.asked])
         window.keep_pending(states)
         ended = window.ended_by_key(states)
         alive = window.rows(window.made.alive, N.alive)
         transactions = window.rows(window.made.transactions, N.transactions)
         # Tables without rows are not made: in a short log they would take most of the time.
-        found = dict(NO_ROWS)
+        tables = dict(NO_ROWS)
         if len(alive):
             self.ended.append(ended_rows(states, alive))
         if ended.shape[1]:
-            found[OFFSET_HISTORY.name] = closed_rows(states, ended, endings(states, ended, self.facts))
+            tables[OFFSET_HISTORY.name] = closed_rows(states, ended, endings(states, ended, self.facts))
         if len(transactions):
             members = window.rows(window.made.members, N.members)
-            found[TRANSACTIONS.name] = transaction_rows(states, transactions, members)
+            tables[TRANSACTIONS.name] = transaction_rows(states, transactions, members)
         if window.counts[N.steps] or window.counts[N.overruled]:
-            found[REPLAY_ANOMALIES.name] = self.anomalies(window)
+            tables[REPLAY_ANOMALIES.name] = self.anomalies(window)
         states.forget_texts()
-        return found
+        return tables
 
     def anomalies(self, window: Window) -> pa.Table:
         steps = clock_steps(self.states, window.rows(window.made.steps, N.steps))
@@ -163,9 +163,9 @@ def whole_writes(commits: pa.Table) -> int:
 
 def together(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
     """The tables of all parts, each in its table's order."""
-    found = {}
+    tables = {}
     for name, table in TABLES.items():
         schema = table_schema(table)
         rows = pa.concat_tables([schema.empty_table(), *(part[name].cast(schema) for part in parts if name in part)])
-        found[name] = rows.sort_by([(column, "ascending") for column in table.order])
-    return found
+        tables[name] = rows.sort_by([(column, "ascending") for column in table.order])
+    return tables

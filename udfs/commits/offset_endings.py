@@ -47,8 +47,8 @@ def topic_deletions(tombstones: pa.Table) -> pa.Table:
 def endings(states: KeyStates, ended: Numbers, facts: OffsetFacts) -> NDArray[np.int8]:
     """How each value was ended, as an index into ENDS. `ended`: columns of `fields.E`."""
     place = {end: np.int8(ENDS.index(end)) for end in ENDS}
-    found = np.full(ended.shape[1], place[OffsetEnd.COMMIT])
-    found[ended[E.how] == RECREATED] = place[OffsetEnd.TOPIC_RECREATED]
+    codes = np.full(ended.shape[1], place[OffsetEnd.COMMIT])
+    codes[ended[E.how] == RECREATED] = place[OffsetEnd.TOPIC_RECREATED]
     deleted = np.flatnonzero(ended[E.how] == DELETED)
     if len(deleted):
         gone = Gone.of(states, ended[:, deleted])
@@ -59,12 +59,12 @@ def endings(states: KeyStates, ended: Numbers, facts: OffsetFacts) -> NDArray[np
         # Deleting some offsets of a topic, while the group keeps others of it, is a deletion by name: a topic is
         # deleted as a whole. This counts only if age is known not to be the reason.
         is_chosen = ~is_whole & ((gone.expire_time != NONE) | (facts.retention_ms is not None))
-        found[deleted] = np.select(
+        codes[deleted] = np.select(
             [is_with_topic & ~is_with_group, is_aged, is_with_group | is_chosen],
             [place[OffsetEnd.TOPIC_DELETED], place[OffsetEnd.EXPIRED], place[OffsetEnd.DELETED]],
             place[OffsetEnd.TOMBSTONE_UNKNOWN],
         )
-    return found
+    return codes
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,15 @@ def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
     """Expired by the commit's own expiry time if it has one; else by age. The age counts from the commit, or in an
     emptied classic group from when it became empty."""
     is_named = gone.expire_time != NONE
-    found = np.asarray(is_named & (gone.time >= gone.expire_time), np.bool_)
+    is_expired = np.asarray(is_named & (gone.time >= gone.expire_time), np.bool_)
     if facts.retention_ms is not None:
         since = np.array(gone.commit_time)
         if facts.empty_groups is not None:
             emptied = empty_since(gone, facts.empty_groups)
             since = np.where(emptied == NONE, since, emptied)
         is_timed = ~is_named & (since != NONE) & (gone.time != NONE)
-        found[is_timed] = gone.time[is_timed] - since[is_timed] >= facts.retention_ms * 1000
-    return found
+        is_expired[is_timed] = gone.time[is_timed] - since[is_timed] >= facts.retention_ms * 1000
+    return is_expired
 
 
 def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
@@ -108,14 +108,14 @@ def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
     first, since = numbers(rows["from_offset"]), numbers(rows["since_time"])
     ends = numbers(rows["to_offset"])
     ranked = np.lexsort((first, group))
-    found = np.full(len(gone.offset), NONE)
+    empty_from = np.full(len(gone.offset), NONE)
     # The group's last empty interval that began before the tombstone.
     for at, (of, offset) in enumerate(zip(gone.group, gone.offset, strict=True)):
         low, high = np.searchsorted(group[ranked], [of, of + 1])
         stretch = low + int(np.searchsorted(first[ranked[low:high]], offset)) - 1
         if stretch >= low and (ends[ranked[stretch]] == NONE or ends[ranked[stretch]] >= offset):
-            found[at] = since[ranked[stretch]]
-    return found
+            empty_from[at] = since[ranked[stretch]]
+    return empty_from
 
 
 def of_groups(gone: Gone, table: pa.Table) -> tuple[NDArray[np.int32], pa.Table]:
@@ -130,18 +130,18 @@ def are_with_group(gone: Gone, tombstones: pa.Table | None) -> Flags:
     if tombstones is None or not tombstones.num_rows:
         return np.zeros(len(gone.offset), np.bool_)
     group, rows = of_groups(gone, tombstones)
-    found = set(zip(group.tolist(), numbers(rows["record_time"]).tolist(), strict=True))
-    asked = zip(gone.group.tolist(), gone.time.tolist(), strict=True)
-    return np.fromiter((time != NONE and (of, time) in found for of, time in asked), np.bool_, len(gone.offset))
+    deletions = set(zip(group.tolist(), numbers(rows["record_time"]).tolist(), strict=True))
+    ended = zip(gone.group.tolist(), gone.time.tolist(), strict=True)
+    return np.fromiter((time != NONE and (of, time) in deletions for of, time in ended), np.bool_, len(gone.offset))
 
 
 def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
-    found = np.zeros(len(gone.offset), np.bool_)
+    is_with_topic = np.zeros(len(gone.offset), np.bool_)
     if deletions is None:
-        return found
+        return is_with_topic
     codes = pc.index_in(deletions["topic"], value_set=gone.states.topic_names.known)
     windows = deletions.filter(codes.is_valid())
     froms, tos = numbers(windows["from_time"]), numbers(windows["to_time"])
     for topic, start, end in zip(codes.drop_null().to_pylist(), froms.tolist(), tos.tolist(), strict=True):
-        found |= (gone.topic == topic) & (gone.time >= start) & (gone.time <= end)
-    return found
+        is_with_topic |= (gone.topic == topic) & (gone.time >= start) & (gone.time <= end)
+    return is_with_topic

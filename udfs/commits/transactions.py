@@ -21,13 +21,13 @@ SCHEMA = table_schema(TRANSACTIONS)
 def transaction_rows(states: KeyStates, transactions: Numbers, members: Numbers) -> pa.Table:
     """Transactions whose marker is in the window."""
     order = np.lexsort((transactions[:, T.first_offset], transactions[:, T.producer_id]))
-    found = np.ascontiguousarray(transactions[order].T)
+    values = np.ascontiguousarray(transactions[order].T)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
-    outcome = np.where(found[T.is_commit], TransactionOutcome.COMMITTED, TransactionOutcome.ABORTED)
+    outcome = np.where(values[T.is_commit], TransactionOutcome.COMMITTED, TransactionOutcome.ABORTED)
     groups = group_lists(number[members[:, 0]], members[:, 1], states.group_names, len(order))
-    evidence = states.cluster, states.partition, found[T.end_offset]
-    return rows(found, groups, found[T.end_time], outcome, *evidence, is_open=False)
+    evidence = states.cluster, states.partition, values[T.end_offset]
+    return rows(values, groups, values[T.end_time], outcome, *evidence, is_open=False)
 
 
 def unended_rows(pending: pa.Table, cluster: str, partition: int, hole_offset: int | None) -> pa.Table:
@@ -42,44 +42,44 @@ def unended_rows(pending: pa.Table, cluster: str, partition: int, hole_offset: i
     is_first = first_of(producer_id[order])
     number, first = np.cumsum(is_first) - 1, order[is_first]
     size = len(first)
-    found = np.zeros((len(T), size), np.int64)
+    values = np.zeros((len(T), size), np.int64)
     for name, place in (("producer_id", T.producer_id), ("producer_epoch", T.producer_epoch),
                         ("record_offset", T.first_offset), ("record_time", T.first_time)):  # fmt: skip
-        found[place] = numbers(pending[name])[first]
-    found[T.num_commits] = np.bincount(number, minlength=size)
-    found[T.num_superseded] = np.bincount(number, weights=flags(pending["is_lost"])[order], minlength=size)
+        values[place] = numbers(pending[name])[first]
+    values[T.num_commits] = np.bincount(number, minlength=size)
+    values[T.num_superseded] = np.bincount(number, weights=flags(pending["is_lost"])[order], minlength=size)
     last = np.full(size, NONE if hole_offset is None else hole_offset)
     if hole_offset is None:
         last[number] = offset[order]
     outcome = np.full(size, TransactionOutcome.OPEN)
     groups = group_lists(number, group[order], names, size)
     is_open = hole_offset is None
-    return rows(found, groups, np.full(size, NONE), outcome, cluster, partition, last, is_open=is_open)
+    return rows(values, groups, np.full(size, NONE), outcome, cluster, partition, last, is_open=is_open)
 
 
 def rows(
-    found: Numbers, groups: pa.ListArray, end_time: Numbers, outcome: NDArray[np.str_], cluster: str, partition: int,
+    values: Numbers, groups: pa.ListArray, end_time: Numbers, outcome: NDArray[np.str_], cluster: str, partition: int,
     evidence_last: Numbers, *, is_open: bool,
 ) -> pa.Table:  # fmt: skip
-    size, first_time = found.shape[1], found[T.first_time]
+    size, first_time = values.shape[1], values[T.first_time]
     is_timed = (end_time != NONE) & (first_time != NONE)
     # The clocks of two coordinators may differ: an end before the beginning counts as no duration.
     duration = np.where(is_timed, np.maximum(np.where(is_timed, end_time - first_time, 0) // 1000, 0), NONE)
     columns = {
         "cluster": every(cluster, pa.string(), size),
-        "producer_id": integers(found[T.producer_id]),
-        "producer_epoch": integers(found[T.producer_epoch], pa.int32()),
-        "first_offset": integers(found[T.first_offset]),
+        "producer_id": integers(values[T.producer_id]),
+        "producer_epoch": integers(values[T.producer_epoch], pa.int32()),
+        "first_offset": integers(values[T.first_offset]),
         "first_time": times(first_time),
         "end_time": times(end_time),
         "is_open": every(is_open, pa.bool_(), size),
         "outcome": pa.array(outcome.tolist(), pa.string()),
         "groups": groups,
-        "num_commits": integers(found[T.num_commits]),
-        "num_superseded": integers(found[T.num_superseded]),
+        "num_commits": integers(values[T.num_commits]),
+        "num_superseded": integers(values[T.num_superseded]),
         "duration_ms": integers(duration),
         "evidence_partition": every(partition, pa.int32(), size),
-        "evidence_first_offset": integers(found[T.first_offset]),
+        "evidence_first_offset": integers(values[T.first_offset]),
         "evidence_last_offset": integers(evidence_last),
         "confidence": every(str(Confidence.CERTAIN), pa.string(), size),
     }
@@ -104,8 +104,10 @@ def merged(tables: list[pa.Table]) -> pa.Table:
     # records.
     end = pc.if_else(rows["is_open"], -1, rows["evidence_last_offset"]).combine_chunks()
     keys = pa.table({"producer_id": rows["producer_id"], "end": end, "row": np.arange(rows.num_rows)})
-    found = keys.group_by(["producer_id", "end"], use_threads=False).aggregate([("row", "list")])
-    parts = [each for each in found["row_list"].to_pylist() if len(each) > 1] if found.num_rows < rows.num_rows else []
+    by_end = keys.group_by(["producer_id", "end"], use_threads=False).aggregate([("row", "list")])
+    parts = (
+        [each for each in by_end["row_list"].to_pylist() if len(each) > 1] if by_end.num_rows < rows.num_rows else []
+    )
     whole = pa.Table.from_pylist([one(rows.take(each).to_pylist()) for each in parts], SCHEMA)
     is_part = np.zeros(rows.num_rows, np.bool_)
     is_part[[row for each in parts for row in each]] = True

@@ -16,8 +16,8 @@ def clock_steps(states: KeyStates, steps: Numbers) -> pa.Table:
     messages = [f"the record's time is {(old - new) // 1000:,} ms earlier than that of the group's previous commit"
                 for new, old in steps[:, [S.time, S.time_before]].tolist()]  # fmt: skip
     group, offset = states.group_names.known.take(pa.array(steps[:, S.group])), steps[:, S.offset]
-    found = CommitAnomalies(group, offset, steps[:, S.time], offset, messages)
-    return certain_rows(AnomalyKind.CLOCK_WENT_BACK, found, states.cluster, states.partition)
+    anomalies = CommitAnomalies(group, offset, steps[:, S.time], offset, messages)
+    return certain_rows(AnomalyKind.CLOCK_WENT_BACK, anomalies, states.cluster, states.partition)
 
 
 def older_rules(states: KeyStates, overruled: Numbers) -> pa.Table:
@@ -32,8 +32,8 @@ def older_rules(states: KeyStates, overruled: Numbers) -> pa.Table:
     messages = [message(f"{name}-{number}", row) for name, number, row in rows]
     groups = states.group_names.known.take(pa.array(group))
     offset, time = overruled[:, O.marker_offset], overruled[:, O.marker_time]
-    found = CommitAnomalies(groups, offset, time, overruled[:, O.offset], messages)
-    return certain_rows(AnomalyKind.OLDER_RULE, found, states.cluster, states.partition)
+    anomalies = CommitAnomalies(groups, offset, time, overruled[:, O.offset], messages)
+    return certain_rows(AnomalyKind.OLDER_RULE, anomalies, states.cluster, states.partition)
 
 
 def message(place: str, row: list[int]) -> str:

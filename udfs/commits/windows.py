@@ -129,11 +129,11 @@ def records_of(states: KeyStates, commits: pa.Table) -> Numbers:
 def transactional(commits: pa.Table) -> tuple[Flags, Flags]:
     """Which commits wait for a marker, and for which of them that is certain. If an archive lacks the flag, a producer
     id shows it, as it does to the coordinator. A deletion never waits."""
-    told = commits["is_transactional"]
+    flag = commits["is_transactional"]
     has_producer = commits["producer_id"].is_valid().to_numpy()
-    is_told = told.is_valid().to_numpy()
-    is_pending = np.where(is_told, flags(told), has_producer) & ~flags(commits["is_tombstone"])
-    return is_pending, is_told | has_producer
+    has_flag = flag.is_valid().to_numpy()
+    is_pending = np.where(has_flag, flags(flag), has_producer) & ~flags(commits["is_tombstone"])
+    return is_pending, has_flag | has_producer
 
 
 def markers_of(rows: pa.Table) -> Numbers:

@@ -134,7 +134,7 @@ def num_offsets(claim: Claim) -> int:
 
 
 def share_out(number: int, ranges: Sequence[RejectedRange]) -> None:
-    """One for each as far as they suffice, the rest for the first: where in the bytes they were nothing tells."""
+    """One for each as far as they suffice, the rest for the first: nothing shows where in the bytes they were."""
     for place, each in enumerate(ranges):
         each.num_records = int(place < number)
     if ranges and number > len(ranges):

@@ -87,7 +87,7 @@ def take_over_copy(group: Group, now: Modern, operation: Sequence[Record]) -> No
             copied[str(record.member)] = record.value
         if record.type == COPIED_EPOCH_TYPE and record.value is not None:
             value: TargetEpoch = record.value
-            now.generation = now.told_target = value.epoch
+            now.generation = now.reported_target = value.epoch
             now.assignment_offset = record.offset
             break
     members = group.ledger.members
@@ -124,7 +124,7 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
     stay = {member.member_id: member.assigned or frozenset() for member in now.value.members}
     instances = {member.group_instance_id for member in now.value.members} - {None}
     # The next generation assigns what no copied assignment names.
-    given = frozenset[int]().union(*stay.values())
+    assigned = frozenset[int]().union(*stay.values())
     shown, has_left = shown_of(ledger), False
     for member_id in list(ledger.members):
         own = shown.get(member_id, {})
@@ -135,7 +135,7 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
-        now.idle.update((tp, at.time) for tps in own.values() for tp in tps - given)
+        now.idle.update((tp, at.time) for tps in own.values() for tp in tps - assigned)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)
     classic_groups.adopt(group, now, at, is_rebalancing=has_left)

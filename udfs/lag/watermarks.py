@@ -102,7 +102,7 @@ class Watermarks:
 
     @property
     def reach_far_back(self) -> bool:
-        """Whether the oldest snapshot tells nothing of the newest one."""
+        """Whether the oldest snapshot says nothing about the newest one."""
         return bool(len(self.times)) and bool(self.times[-1] - self.times[0] > LOOKBACK)
 
     @property
@@ -231,7 +231,7 @@ class Snapshots:
         for name in ("topic", "topic_id"):
             rows = rows.set_column(rows.column_names.index(name), name, encoded(rows.column(name)))
         ends, starts = rows.column("log_end_offset"), rows.column("log_start_offset")
-        # No log ends before it begins: what says so tells neither.
+        # No log ends before it begins: a snapshot that says so proves neither its end nor its beginning.
         is_known = pc.and_(ends.is_valid(), pc.fill_null(pc.greater_equal(ends, starts), True))
         if not pc.all(is_known, min_count=0).as_py():
             rows = rows.filter(is_known)

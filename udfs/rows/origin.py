@@ -16,7 +16,7 @@ from udfs.rows.typed_arrays import number_column, without
 
 @dataclass(frozen=True)
 class Origin:
-    """Of what the records of a call are. Without `has_producers` they do not tell whose they are."""
+    """Where the records of a call come from. Without `has_producers` their producers are unknown."""
 
     cluster: str
     offsets_partition: int

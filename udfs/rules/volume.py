@@ -63,9 +63,9 @@ def added_up(parts: list[pa.Table], time: str) -> pa.Table:
 
 def counts(history: PartitionHistory, settled_from: int | None) -> tuple[pa.Table, pa.Table]:
     """By group and hour, and commits alone by group and minute."""
-    asked = are_asked(history.commits, settled_from)
-    records = only(history.commits, asked).combine_chunks()
-    keys = only(history.commit_keys, asked)
+    is_unsettled = are_unsettled(history.commits, settled_from)
+    records = only(history.commits, is_unsettled).combine_chunks()
+    keys = only(history.commit_keys, is_unsettled)
     time = records["record_time"].cast(pa.int64()).to_numpy()
     is_commit = ~records["is_tombstone"].to_numpy()
     (key,) = key_codes(KEY, keys)
@@ -100,7 +100,7 @@ def counts(history: PartitionHistory, settled_from: int | None) -> tuple[pa.Tabl
     return pa.table(by_hour), pa.table(by_minute)
 
 
-def are_asked(commits: pa.Table, settled_from: int | None) -> Flags:
+def are_unsettled(commits: pa.Table, settled_from: int | None) -> Flags:
     time = numbers(commits["record_time"])
     return np.asarray(time != NONE if settled_from is None else time >= settled_from // HOUR * HOUR, np.bool_)
 

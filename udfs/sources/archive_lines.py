@@ -44,16 +44,16 @@ class ReadLine:
 
 
 def line_rows(lines: pa.Array, files: pa.Array) -> pa.RecordBatch:
-    """Rows of LINE_ROWS for the lines that hold anything; `files` tells where each one stands."""
+    """Rows of LINE_ROWS for the lines that hold anything; `files`: the file of each line."""
     folders = {file: folder_columns(file) for file in pc.unique(files).to_pylist()}
-    stands = [(line, file) for line, file in zip(lines.to_pylist(), files.to_pylist(), strict=True) if line.strip()]
+    filled = [(line, file) for line, file in zip(lines.to_pylist(), files.to_pylist(), strict=True) if line.strip()]
     try:
-        columns = usual_rows([line for line, _ in stands], [folders[file] for _, file in stands])
+        columns = usual_rows([line for line, _ in filled], [folders[file] for _, file in filled])
     except Unusual:
-        return pa.RecordBatch.from_pylist([line_row(line, file, folders[file]) for line, file in stands], LINE_ROWS)
-    columns["source_file"] = pa.array([file for _, file in stands], pa.string())
-    columns[IS_OTHER_TOPIC.name] = pa.repeat(False, len(stands))
-    rows = [columns.get(each.name, pa.nulls(len(stands), each.type)).cast(each.type) for each in LINE_ROWS]
+        return pa.RecordBatch.from_pylist([line_row(line, file, folders[file]) for line, file in filled], LINE_ROWS)
+    columns["source_file"] = pa.array([file for _, file in filled], pa.string())
+    columns[IS_OTHER_TOPIC.name] = pa.repeat(False, len(filled))
+    rows = [columns.get(each.name, pa.nulls(len(filled), each.type)).cast(each.type) for each in LINE_ROWS]
     return pa.RecordBatch.from_arrays(rows, schema=LINE_ROWS)
 
 

@@ -19,7 +19,7 @@ from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.slices import Slices, slices_of
 from udfs.framing.log_bytes.framed_records import Records
 
-# How a column may be missing from the rows, since the folders of the files tell it.
+# How a column may be missing from the rows: its values are in the names of the folders of the files.
 FOLDER_COLUMNS = ("topic", "partition")
 
 
@@ -87,14 +87,14 @@ ARCHIVE_ROWS = pa.schema(
         ("problem_detail", pa.string()),
     ]
 )
-# Of other topics there is only this to tell; such rows are counted and left.
+# Rows of other topics have only this; they are counted and left out.
 IS_OTHER_TOPIC = pa.field("is_other_topic", pa.bool_())
 
 
 def records_of(batch: pa.RecordBatch) -> Records:
     """Rows of one offsets partition in the order of offsets, none of them with a problem, as framing would give them.
 
-    What only a log's batches tell is unknown: the batch's first offset; record_bytes are those of key and value.
+    What only a log's batches contain is unknown: the batch's first offset; record_bytes are those of key and value.
     """
     keys, values = shared_slices(batch.column("key"), batch.column("value"))
     lengths = np.maximum(keys.length, 0) + np.maximum(values.length, 0)
@@ -135,7 +135,7 @@ def shared_slices(keys: pa.Array, values: pa.Array) -> tuple[Slices, Slices]:
 
 
 def by_producers(batch: pa.RecordBatch) -> list[tuple[bool, pa.RecordBatch]]:
-    """The rows of which producers are known, and the others: tables tell them apart."""
+    """The rows whose producers are known, and the others: their tables are different."""
     is_known = batch.column("has_producers")
     sides = ((True, batch.filter(is_known)), (False, batch.filter(pc.invert(is_known))))
     return [(has_producers, rows) for has_producers, rows in sides if rows.num_rows]

@@ -27,7 +27,7 @@ NO_LEADER = "none"
 
 @dataclass
 class DescribedTopic:
-    """A topic as kafka-topics tells it; `leaders` by partition."""
+    """A topic as kafka-topics prints it; `leaders` by partition."""
 
     topic_id: str | None
     count: int

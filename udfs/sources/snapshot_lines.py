@@ -87,7 +87,7 @@ def text_row(number: int, line: str) -> Row:
     return {
         "topic": topic_name(topic, f"{place}topic"),
         "partition": whole(0, INT)(number_of(partition), f"{place}partition"),
-        # Empty, or -1, where no leader could tell.
+        # Empty, or -1, if no leader could answer.
         "log_end_offset": unknown(whole(NONE, LONG)(number_of(offset), f"{place}offset")) if offset else None,
     }
 
@@ -165,7 +165,7 @@ class Contradiction(Exception):
 
 
 def merge_rows(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
-    """One row for each key, in the order of keys. Rows come with their files; what one does not tell another may."""
+    """One row for each key, in the order of keys. Rows come with their files; files may complete each other."""
     known: dict[Any, list[tuple[str, Row]]] = {}
     key_of = itemgetter(*key)
     for place, row in rows:

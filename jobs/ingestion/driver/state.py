@@ -60,7 +60,7 @@ class State:
     ranges: dict[int, list[Range]] = field(default_factory=dict)
     rejected: dict[int, list[KnownRange]] = field(default_factory=dict)
     of_files: dict[int, list[Range]] = field(default_factory=dict)
-    asked: dict[int, list[Range]] = field(default_factory=dict)
+    requested: dict[int, list[Range]] = field(default_factory=dict)
     log_ids: dict[int, str] = field(default_factory=dict)
     intact: dict[int, list[Range]] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
         elif row["kind"] == "records":
             state.archives[name] = (row["size_bytes"], in_ms(row["modified_time"]))
         elif row["kind"] == LIVE:
-            state.asked.setdefault(row["offsets_partition"], []).append(asked_of(row))
+            state.requested.setdefault(row["offsets_partition"], []).append(requested_range(row))
             state.log_ids[row["offsets_partition"]] = row["file_id"]
         if row["first_offset"] is not None and row["offsets_partition"] is not None:
             bounds = (row["first_offset"], row["last_offset"])
@@ -88,12 +88,12 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
             if (first := row["from_offset"]) is not None:
                 last = first if row["to_offset"] is None else row["to_offset"]
                 state.ranges.setdefault(partition, []).append((first, last))
-    for name in ("ranges", "of_files", "asked"):
+    for name in ("ranges", "of_files", "requested"):
         setattr(state, name, {partition: join_ranges(ranges) for partition, ranges in getattr(state, name).items()})
     return state
 
 
-def asked_of(row: dict[str, Any]) -> Range:
+def requested_range(row: dict[str, Any]) -> Range:
     """For a live log, positions are offsets."""
     return row["read_from_position"], row["read_to_position"] - 1
 

@@ -84,7 +84,7 @@ class Planner:
             patience.wait(f"{line}: recreated, or cut off by an unclean leader election? {OTHER_CLUSTER}")
 
     def known_end(self, partition: int) -> int:
-        ranges = [*self.state.ranges.get(partition, ()), *self.state.asked.get(partition, ())]
+        ranges = [*self.state.ranges.get(partition, ()), *self.state.requested.get(partition, ())]
         return max((last + 1 for _, last in ranges), default=0)
 
     def may_have_changed(self, partition: int, id: str) -> bool:
@@ -101,8 +101,8 @@ class Planner:
             if each.from_offset is not None
         ]
         files = without(self.state.of_files.get(partition, ()), damaged)
-        asked = self.state.asked.get(partition, ())
-        return sorted([*files, *(without(asked, damaged) if self.is_retry else asked)])
+        requested = self.state.requested.get(partition, ())
+        return sorted([*files, *(without(requested, damaged) if self.is_retry else requested)])
 
     def units_of(self, partition: int, offsets: "Offsets", known: Sequence[Range]) -> list[PartitionSpan]:
         look = partial(self.look, partition, offsets.end)

@@ -41,7 +41,7 @@ def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]
         for has_producers in (True, False):
             is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
             if (side := rows.filter(is_side)).num_rows:
-                for name, taken in taken_up(task, counts, side, has_producers).items():
+                for name, taken in decoded_rows(task, counts, side, has_producers).items():
                     by_table.setdefault(name, []).append(taken)
         # Without offsets, since no part of the log was read.
         task.answer.counts += [counts] if counts.read else []
@@ -62,7 +62,7 @@ def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[t
             yield partition, of_partition.sort_by("record_offset")
 
 
-def taken_up(task: Task, counts: Counts, rows: pa.Table, has_producers: bool) -> dict[str, pa.Table]:
+def decoded_rows(task: Task, counts: Counts, rows: pa.Table, has_producers: bool) -> dict[str, pa.Table]:
     """Rows of decoded tables for records that this release can decode."""
     records = records_of_rejected(rows)
     still = {reject.row for reject in decode(records.keys, records.values, records.is_control).rejects}

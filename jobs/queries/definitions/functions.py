@@ -13,7 +13,7 @@ CLUSTER = Column("cluster", Type.STRING, "Rows of this cluster only; without thi
 
 
 def function_statement(function: Function, is_temporary: bool) -> str:
-    # Only a VARIANT still tells what was given: to a TIMESTAMP Spark takes a number for seconds, without a word.
+    # Only a VARIANT keeps the type of the argument: for a TIMESTAMP, Spark silently reads a number as seconds.
     arguments = [*map(column_declaration, function.arguments), f"{TIME} VARIANT COMMENT {text_literal(TIME_COMMENT)}"]
     results = ",\n".join(f"  {column_declaration(column)}" for column in function.columns)
     return (
@@ -49,12 +49,12 @@ def columns_of(function: Function) -> str:
     return "SELECT " + ", ".join(f"held.{column.name}" for column in function.columns)
 
 
-def rows_at(function: Function, given: str, time: str) -> str:
+def rows_at(function: Function, prefix: str, time: str) -> str:
     """The condition that a row `held` is the answer; `given`: the text before the name of each argument."""
     conditions = [
-        *(f"held.{column.name} = {given}{column.name}" for column in function.arguments),
+        *(f"held.{column.name} = {prefix}{column.name}" for column in function.arguments),
         *(holding(time) if function.newest is None else [f"held.{function.newest} <= {time}"]),
-        f"({given}cluster IS NULL OR held.cluster = {given}cluster)",
+        f"({prefix}cluster IS NULL OR held.cluster = {prefix}cluster)",
     ]
     return " AND ".join(conditions)
 
@@ -66,9 +66,9 @@ def holding(time: str) -> list[str]:
     ]
 
 
-def instant(given: str) -> str:
-    is_number = f"schema_of_variant({given}) RLIKE '^(BIGINT|DECIMAL|DOUBLE|FLOAT)'"
-    return f"CASE WHEN {is_number} THEN timestamp_millis(CAST({given} AS BIGINT)) ELSE CAST({given} AS TIMESTAMP) END"
+def instant(value: str) -> str:
+    is_number = f"schema_of_variant({value}) RLIKE '^(BIGINT|DECIMAL|DOUBLE|FLOAT)'"
+    return f"CASE WHEN {is_number} THEN timestamp_millis(CAST({value} AS BIGINT)) ELSE CAST({value} AS TIMESTAMP) END"
 
 
 def duckdb_macro(function: Function) -> str:
@@ -87,10 +87,10 @@ def duckdb_macro(function: Function) -> str:
     )
 
 
-def duckdb_instant(given: str) -> str:
-    """By way of text, since each branch must take what is given, whatever it is."""
-    is_number = f"regexp_matches(typeof({given}), '^(U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT)')"
-    text = f"CAST({given} AS VARCHAR)"
+def duckdb_instant(value: str) -> str:
+    """By way of text, since each branch must accept an argument of any type."""
+    is_number = f"regexp_matches(typeof({value}), '^(U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT)')"
+    text = f"CAST({value} AS VARCHAR)"
     milliseconds = f"CAST(trunc(CAST({text} AS DECIMAL(38, 6))) AS BIGINT)"
     return f"CASE WHEN {is_number} THEN make_timestamptz(1000 * {milliseconds}) ELSE CAST({text} AS TIMESTAMPTZ) END"
 

@@ -99,7 +99,7 @@ def rows_of_files(table: Table, files: Files) -> str:
 
 
 def column_of_files(column: Column, files: Files) -> str:
-    # Where Delta's log tells it, no file is asked.
+    # If Delta's log has it, no file is read.
     if column.name == IS_OPEN and files.is_open is not None:
         return f'{str(files.is_open).upper()} AS "{column.name}"'
     if column.name in files.lacking:

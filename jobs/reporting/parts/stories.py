@@ -15,7 +15,7 @@ from jobs.output.rows import time_text
 from jobs.reporting.parts.findings import MOST_IN_COMMAND
 from jobs.reporting.rows.listings import Row
 
-MOST_TOLD = 5
+MOST_REBALANCES = 5
 CLIENT = ("group_instance_id", "client_id", "client_host", "leave_kind")
 
 
@@ -30,7 +30,7 @@ class Episode:
 
 def story(rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row]) -> list[Episode]:
     """The costliest, in the order in which they happened."""
-    shown_offsets = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_TOLD]}
+    shown_offsets = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_REBALANCES]}
     events = [rebalance(dict(row)) for row in rebalances]
     stays = {row["member_id"]: row for row in members}
     memberships = [dict(row) for row in members]

@@ -95,7 +95,7 @@ def asking_these(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[As
         yield lambda asked: {name: rows_of(answer, text) for name, text in asked.items()}
 
 
-def tables_asked() -> list[str]:
+def shown_tables() -> list[str]:
     """Every table that a report may show rows of."""
     return named_in([*questions(OVERVIEW).values(), *questions(GROUPS).values()]).tables
 

@@ -1,4 +1,4 @@
-"""Names as keyed hashes: for a report that is given to others. Without the key nobody can tell which name a hash
+"""Names as keyed hashes: for a report that is given to others. Without the key nobody can see which name a hash
 is of. Equal names have equal hashes, so the pages still show who did what.
 
 Columns are of three kinds. Words of ours and Kafka's stay. In texts of ours every known name is replaced. All others

@@ -20,6 +20,7 @@ from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.ids import topic_id_of
+from udfs.topics.metadata_hash import group_hash
 
 GROUP = "g"
 LATER_MS = 10**15
@@ -174,3 +175,31 @@ def audit(log: TargetLog, facts: Facts | None = None) -> list[AuditRow]:
     assert pieces == rows
     assert json.dumps(states) == json.dumps(whole.states())
     return rows
+
+
+ORDERS = ["orders"]
+# Hashes of these counts, without racks.
+TWO = group_hash([Topic("orders", 2, topic_id("orders"))])
+SIX = group_hash([Topic("orders", 6, topic_id("orders"))])
+
+
+def joined_twice(metadata_hash: int | None = SIX) -> TargetLog:
+    """`a` alone with six partitions, then `b`: `a` keeps its first three (assignors.md, uniform)."""
+    log = TargetLog()
+    log.write(0, about("a", ORDERS), epoch(1, metadata_hash), target("a", orders=range(6)), completed(1))
+    log.write(
+        1000, about("b", ORDERS), epoch(2, metadata_hash), target("a", orders=[0, 1, 2]),
+        target("b", orders=[3, 4, 5]), completed(2),
+    )  # fmt: skip
+    return log
+
+
+def verdicts(rows: Sequence[AuditRow]) -> list[str]:
+    return [str(row.verdict) for row in rows]
+
+
+def with_targets(a: list[int], b: list[int]) -> TargetLog:
+    log = joined_twice()
+    first, second = log.rows["target_assignment_members"][1:]
+    first["topic_partitions"][0]["partitions"], second["topic_partitions"][0]["partitions"] = a, b
+    return log

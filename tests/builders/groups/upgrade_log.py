@@ -16,7 +16,7 @@ import pyarrow as pa
 from jobs.replaying.log.partition import COLUMNS
 from schemas.tables.decoded_records import TABLES
 from tests.builders.groups import classic_log
-from tests.builders.groups.classic_log import at
+from tests.builders.groups.classic_log import START, at, member
 from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.progress import Upgrade, Upgrades
@@ -104,3 +104,24 @@ def run(
 
 def ids(members: Iterable[Any]) -> set[str]:
     return {member.member_id for member in members}
+
+
+COOPERATIVE, TO_CONSUMER, TO_CLASSIC = (
+    ("g", migration) for migration in ("eager_to_cooperative", "classic_to_consumer", "consumer_to_classic")
+)
+HOUR, DAY = 3_600_000, 24 * 3_600_000
+STICKY = "cooperative-sticky"
+
+
+def micros(time_ms: int) -> int:
+    """As `Log.write` counts."""
+    return round(START.timestamp() * 1_000_000) + time_ms * 1000
+
+
+def turning() -> Log:
+    """Two members of range; one of them starts anew and turns the group."""
+    log = Log()
+    log.write(0, value(1, [member("old", "t0 t1"), member("gone", "t2 t3")]))
+    log.write(1000, value(2, [member("old", "t0 t1 t2 t3", generation=1)]))
+    log.write(2000, value(3, [member("old", "t0 t1", generation=2), member("new", "t2 t3")], STICKY))
+    return log

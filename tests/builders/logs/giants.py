@@ -11,7 +11,7 @@ from schemas.records.payloads import ASSIGNMENT, SUBSCRIPTION
 from tests.builders.generated.topics import written
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.records.encoder import encode_payload
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 PER_BATCH = 500
 T0 = 1_795_000_000_000

@@ -7,8 +7,8 @@ import time
 
 from jobs.spark.compiled_loops import keep_compiled_loops
 from tests.builders.records.encoder import uvarint
+from tests.oracles.decoding.both_decoders import Row, fast
 from tests.oracles.decoding.vectors import T_HEX, key_of
-from tests.udfs.decoding.both_decoders import Row, fast
 
 T = bytes.fromhex(T_HEX)
 MOST = 2**31 - 1

@@ -7,8 +7,8 @@ import pytest
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.by_hand import commit, write_log, write_snapshot
-from tests.jobs.ingested import ingest
-from tests.jobs.replayed_logs import replay, result_of
+from tests.runs.ingested import ingest
+from tests.runs.replayed_logs import replay, result_of
 
 # The first record is of 11:06:50, the snapshot of 11:07:40 (UTC); nobody's clock shows the year 2999 yet.
 BEFORE = "2026-11-18T11:06:49.999Z"

@@ -14,9 +14,9 @@ from schemas.contract.tables import BESIDE_RUNS, USER_TABLES
 from schemas.tables import decoded_records
 from schemas.words.assignments import Verdict
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, rows
-from tests.jobs.progress_lines import beside_progress
-from tests.jobs.typed_here import typed_here
+from tests.runs.ingested import ROOT, rows
+from tests.runs.progress_lines import beside_progress
+from tests.runs.typed_here import typed_here
 from tests.sample.story import checked_in
 
 SAMPLE = ROOT / "data" / "sample"

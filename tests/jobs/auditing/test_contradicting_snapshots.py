@@ -12,9 +12,9 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.generated.log import T0
 from tests.builders.generated.topics import written as written_record
 from tests.builders.logs.by_hand import Event, commit, write_log
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.refused import refused, unchanged
-from tests.jobs.replayed_logs import replay, result_of
+from tests.runs.ingested import ingest, rows
+from tests.runs.refused import refused, unchanged
+from tests.runs.replayed_logs import replay, result_of
 
 OURS, THEIRS, ORDERS = "AAAAAAAAAAAAAAAAAAAAAQ", "BBBBBBBBBBBBBBBBBBBBBQ", "CCCCCCCCCCCCCCCCCCCCCQ"
 

@@ -9,7 +9,7 @@ import pytest
 
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, rows
+from tests.runs.ingested import ROOT, rows
 
 SAMPLE = ROOT / "data" / "sample"
 

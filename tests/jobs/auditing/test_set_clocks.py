@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from tests.jobs.ingested import ROOT, history
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, growing, measured, told, write_part
+from tests.runs.ingested import ROOT, history
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, growing, measured, told, write_part
 
 SAMPLE = ROOT / "data" / "sample"
 HOUR_MS = 3_600_000

@@ -23,10 +23,10 @@ from tests.builders.logs.stepping_clocks import (
     wrong_between,
     wrong_from,
 )
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import assert_same, measured, replay, result_of
 from tests.oracles.history.at_instant import read
 from tests.oracles.lag.lag_at_snapshots import Captured, SlowLag
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import assert_same, measured, replay, result_of
 
 BACK, FORTH, STAYS_BACK = wrong_between(-HOUR), wrong_between(HOUR), wrong_from(-HOUR)
 RIGHT = wrong_between(0)

@@ -9,7 +9,7 @@ import pytest
 from jobs.capturing.snapshot_lines import append_line, check_appendable
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.refused import mounted
+from tests.runs.refused import mounted
 
 LINE = '{"captured_at":1,"topics":[]}\n'
 

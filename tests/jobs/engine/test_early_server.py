@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 SECOND = 1_700_000_000
 # Prints how many processes it has started, and whether it has loaded what takes long.

@@ -14,9 +14,9 @@ from jobs.replaying.run import Replay
 from jobs.warehouses.failpoints import VARIABLE
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, history, ingest
-from tests.jobs.progress_lines import beside_progress
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+from tests.runs.ingested import ROOT, history, ingest
+from tests.runs.progress_lines import beside_progress
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

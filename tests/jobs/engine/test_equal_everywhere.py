@@ -17,11 +17,11 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.short_logs import short_log
 from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for
-from tests.jobs.ingested import ROOT, history
-from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, told, write_part
-from tests.jobs.replaying.runs.warehouse_runs import write
 from tests.kafka.capture import capture_of
 from tests.kafka.releases import RELEASES
+from tests.runs.ingested import ROOT, history
+from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, told, write_part
+from tests.runs.warehouse_runs import write
 from tests.sample.part import sample_part
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.engine.odd_tasks import Done, closed_after_a_later_one, closing, told
-from tests.jobs.ingested import ROOT
+from tests.processes.odd_tasks import Done, closed_after_a_later_one, closing, told
+from tests.runs.ingested import ROOT
 
 STEP = Step(told, Done)
 CLOSING = Step(closing, Done)
@@ -23,7 +23,7 @@ DRIVER = """
 import sys
 from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
-from tests.jobs.engine.odd_tasks import Done, wait_for_file
+from tests.processes.odd_tasks import Done, wait_for_file
 specs = [TaskSpec(sys.argv[1] + str(number), (PlanRow(number),)) for number in range(2)]
 LocalEngine("test", 2, is_debug=False).run(Step(wait_for_file, Done), specs)
 """

@@ -20,9 +20,9 @@ from jobs.output.failure import Failure
 from jobs.output.progress import Activity
 from jobs.spark.jars import SPARK
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.engine.odd_tasks import Done, told
-from tests.jobs.ingested import ROOT
-from tests.jobs.progress_lines import beside_progress
+from tests.processes.odd_tasks import Done, told
+from tests.runs.ingested import ROOT
+from tests.runs.progress_lines import beside_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,8 +23,8 @@ from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import compacted, random_log, write_copy
-from tests.jobs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
-from tests.jobs.progress_lines import beside_progress
+from tests.runs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
+from tests.runs.progress_lines import beside_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -198,7 +198,7 @@ def open_files(pid: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def ingests() -> Iterator[Ingests]:
-    command = [sys.executable, "-m", "tests.jobs.engine.repeated_ingests"]
+    command = [sys.executable, "-m", "tests.processes.repeated_ingests"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield Ingests(process)
         assert process.stdin is not None

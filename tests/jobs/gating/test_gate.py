@@ -14,8 +14,8 @@ import pytest
 from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.warehouses.by_hand import NOW, Rows, prepare, write_run
-from tests.jobs.ingested import ROOT, rows
-from tests.jobs.progress_lines import beside_progress
+from tests.runs.ingested import ROOT, rows
+from tests.runs.progress_lines import beside_progress
 
 GATED = ("gate_metrics", "gate_runs", "gate_results", "findings")
 LATE = "[gate]\nmax_source_age_hours = 0\n"

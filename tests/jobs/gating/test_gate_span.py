@@ -21,9 +21,9 @@ from jobs.storage.stored_files import read_whole
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.lock import hold_lock
 from schemas.words.exit_codes import ExitCode
+from tests.builders.gate import validations
 from tests.builders.storages.kinds import copied_to, elsewhere
 from tests.builders.warehouses.by_hand import make, write_run
-from tests.jobs.gating import validations
 
 __all__ = ["elsewhere"]
 

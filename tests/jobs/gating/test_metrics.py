@@ -24,7 +24,7 @@ from schemas.contract.views import VIEWS
 from schemas.records.registry import REGISTRY
 from schemas.tables.lag import LAG_POINTS
 from tests.builders.warehouses.by_hand import NOW, make, prepare, write_run
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 ABSENT = Path("absent/groupscope.toml")
 METRICS = metric_files(ABSENT)

@@ -11,7 +11,7 @@ from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.by_hand import NOW, prepare, write_run
-from tests.jobs.ingested import ROOT, rows
+from tests.runs.ingested import ROOT, rows
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 (METRIC,) = re.findall(r"```\n(-- Offsets of the billing groups\..+?)```", PAGE, flags=re.DOTALL)

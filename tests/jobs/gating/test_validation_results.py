@@ -10,8 +10,8 @@ import pytest
 from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.gating import validations
-from tests.jobs.gating.validations import as_of_0_18, checkpoint
+from tests.builders.gate import validations
+from tests.builders.gate.validations import as_of_0_18, checkpoint
 
 NOT_NULL = "expect_column_values_to_not_be_null of amount"
 UNEVALUATED = "expect_column_max_to_be_between of nope could not be evaluated"

@@ -17,9 +17,9 @@ from jobs.doctor import run_checks
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.batches import Batch, record
 from tests.builders.logs.copies import T0, WrittenBatch, commit, random_log, write_copy
-from tests.jobs.ingested import history, ingest, rows
-from tests.jobs.refused import check_no_leftovers, refused, unchanged
 from tests.oracles.log.framing import read_log
+from tests.runs.ingested import history, ingest, rows
+from tests.runs.refused import check_no_leftovers, refused, unchanged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,7 +19,7 @@ from tests.builders.logs.copies import (
     random_log,
     write_copy,
 )
-from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
+from tests.runs.ingested import history, ingest, keys, rows, run_ingest
 
 PARTITIONS = (3, 11, 12)
 

@@ -16,10 +16,11 @@ from deltalake import DeltaTable
 from schemas.contract.views import VIEWS
 from tests.builders.logs.batches import Batch, record
 from tests.builders.logs.copies import T0, WrittenBatch, commit, compacted, random_log, write_copy
-from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, rows, versions
 from tests.oracles.decoding.decoder import decode_record
 from tests.oracles.decoding.kafka_names import NAMES
-from tests.oracles.log.framing import SlowLog, crc32c, read_log
+from tests.oracles.log.framing import crc32c, read_log
+from tests.oracles.log.slow_records import SlowLog
+from tests.runs.ingested import RECORD_TABLES, ROOT, history, ingest, rows, versions
 
 SAMPLE = ROOT / "data" / "sample"
 HEADER = 61

@@ -16,8 +16,8 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.logs.damaged import FOLDER, WrittenLog, WrittenSegment, damaged_contents, random_log, write
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3
-from tests.jobs.ingested import RECORD_TABLES, ROOT, ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told
+from tests.runs.ingested import RECORD_TABLES, ROOT, ingest, rows
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
 
 PIECE_BYTES = 1 << 20
 # Files are read, and cut for several tasks, between batches anywhere. Of batches alone: a compressed message of the

@@ -13,8 +13,8 @@ from jobs.doctor import run_checks
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import Written, WrittenBatch, commit, random_log, write_copy
 from tests.drawn_cases import draw_seed
-from tests.jobs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
-from tests.jobs.refused import check_no_leftovers
+from tests.runs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
+from tests.runs.refused import check_no_leftovers
 
 NUM_RUNS = 11
 FILES_OF_AUTO = 5

@@ -13,8 +13,8 @@ import pytest
 from jobs.doctor import run_checks
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
-from tests.jobs.refused import check_no_leftovers
+from tests.runs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
+from tests.runs.refused import check_no_leftovers
 
 SAMPLE = ROOT / "data" / "sample"
 # The release before types 16 to 23, and before the fourth version of a committed offset.

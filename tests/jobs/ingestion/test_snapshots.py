@@ -10,8 +10,8 @@ import pytest
 
 from jobs.doctor import run_checks
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.refused import refused, unchanged
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.refused import refused, unchanged
 
 T = 1_795_230_000_000
 ID = "AAAAAAAAAAAAAAAAAAAAAQ"

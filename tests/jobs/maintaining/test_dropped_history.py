@@ -10,9 +10,9 @@ import pytest
 
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import history, rows
-from tests.jobs.maintaining.long_logs import LongLog, Model, as_rows, run, run_all
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, OF_THE_RUN, STATES, assert_same, plain, told
+from tests.builders.logs.long_logs import LongLog, Model, as_rows, run, run_all
+from tests.runs.ingested import history, rows
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, OF_THE_RUN, STATES, assert_same, plain, told
 
 KEEP = "3d"
 COMPARED = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED)

@@ -27,9 +27,9 @@ from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for
-from tests.jobs.ingested import ROOT
-from tests.jobs.maintaining.five_days import KEEP_DAYS, five_days
-from tests.jobs.replayed_logs import HISTORY, STATES, assert_same, told
+from tests.builders.warehouses.five_days import KEEP_DAYS, five_days
+from tests.runs.ingested import ROOT
+from tests.runs.replayed_logs import HISTORY, STATES, assert_same, told
 
 __all__ = ["five_days"]
 
@@ -52,7 +52,7 @@ def rows_at(warehouse: Path, folder: str, version: int) -> list[str]:
 
 
 def maintain_process(five_days: Year, warehouse: str, environment: Mapping[str, str], later_ms: int = 1000) -> int:
-    command = [sys.executable, "-m", "tests.jobs.maintaining.maintained_at", warehouse, str(KEEP_DAYS)]
+    command = [sys.executable, "-m", "tests.processes.maintained_at", warehouse, str(KEEP_DAYS)]
     command.append(str(five_days.now_ms + later_ms))
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False, timeout=120).returncode
 

@@ -19,8 +19,8 @@ from jobs.warehouses.lock import LOCK_FILE, hold_lock
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.generated.log import T0
-from tests.jobs.ingested import ROOT, ingest
-from tests.jobs.maintaining.five_days import DAYS, five_days
+from tests.builders.warehouses.five_days import DAYS, five_days
+from tests.runs.ingested import ROOT, ingest
 
 __all__ = ["five_days"]
 

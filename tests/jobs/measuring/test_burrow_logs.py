@@ -8,9 +8,9 @@ import pytest
 from tests.builders.generated.topics import written
 from tests.builders.logs.burrow_windows import ASKED_MS, NOW_MS, BurrowLog
 from tests.builders.logs.by_hand import generation
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import replay, result_of
 from tests.oracles.lag.burrow_vectors import BOUNDS, VECTORS, Entry, entries
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay, result_of
 
 Said = dict[str, tuple[str, str]]
 Settings = dict[str, float]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.builders.logs.by_hand import commit, write_log, write_snapshot
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import replay, result_of
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay, result_of
 
 DAY = 86_400
 

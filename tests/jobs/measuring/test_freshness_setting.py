@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from tests.jobs.ingested import ROOT, rows
+from tests.runs.ingested import ROOT, rows
 from tests.sample.story import checked_in, epoch_ms
 
 SAMPLE = ROOT / "data" / "sample"

@@ -12,12 +12,16 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
+from jobs.measuring.run import Measurement
+from jobs.replaying import log_tables
+from jobs.replaying.task.messages import PartitionSlice
+from jobs.replaying.task.plan import slices_of
 from schemas.contract.tables import TABLES
 from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import audited_sample
-from tests.jobs.ingested import ROOT, ingest, rows, versions
-from tests.jobs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
+from tests.runs.ingested import ROOT, ingest, rows, versions
+from tests.runs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
 from tests.sample.part import num_partitions, sample_part
 from tests.sample.story import Sample, checked_in, epoch_ms
 
@@ -131,8 +135,17 @@ def test_a_second_run_writes_nothing_and_a_full_one_the_same(sample_part: Path, 
 
 def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = measured(whole)
-    monkeypatch.setattr("jobs.measuring.run.MOST_ROWS", 500)
+    slices: list[PartitionSlice] = []
+
+    def noted(*arguments: Any) -> list[PartitionSlice]:
+        slices.extend(slices_of(*arguments))
+        return slices
+
+    monkeypatch.setattr(log_tables, "slices_of", noted)
+    for name, value in (("least_records", 1), ("records_per_partition", 0), ("parts_per_worker", 100)):
+        monkeypatch.setattr(Measurement, name, value)
     measure(whole, "--full")
+    assert max(each.num_slices for each in slices) > 5
     assert_same(before, measured(whole), "slices")
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from jobs.measuring.written_rows import Writer
 from jobs.processes.freed_memory import keep_memory
 from jobs.replaying.tables import history_files
 from jobs.warehouses import table_files
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import replay, result_of
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay, result_of
 
 # Of a row group, of a slice that is read whole, and of a range.
 PIECE_ROWS, MOST_ROWS, RANGE_ROWS = 250, 2_000, 1_000
@@ -46,7 +47,7 @@ def held(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Held:
         return rows_of(*arguments)
 
     def walk(writer: Writer) -> None:
-        for keys in writer.rows.ranges:
+        for keys in chain(*writer.rows.ranges):
             history = writer.rows.history(keys)
             sizes.append(history.table("offset_history").num_rows + history.commits.num_rows)
 

@@ -8,9 +8,9 @@ import pytest
 
 from jobs import cli
 from tests.audited_sample import audited_sample
-from tests.jobs.ingested import ROOT, rows
 from tests.jobs.measuring.test_lag import batches_until
-from tests.jobs.replayed_logs import write_part
+from tests.runs.ingested import ROOT, rows
+from tests.runs.replayed_logs import write_part
 from tests.sample.story import checked_in, epoch_ms
 
 __all__ = ["audited_sample"]

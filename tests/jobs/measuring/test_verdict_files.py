@@ -10,8 +10,8 @@ from deltalake import DeltaTable
 
 from jobs.doctor import run_checks
 from schemas.tables.lag import GROUP_VERDICTS
-from tests.jobs.ingested import ROOT, ingest, rows, versions
-from tests.jobs.replayed_logs import assert_same, replay, result_of, told
+from tests.runs.ingested import ROOT, ingest, rows, versions
+from tests.runs.replayed_logs import assert_same, replay, result_of, told
 from tests.sample.part import sample_part
 
 __all__ = ["sample_part"]

@@ -18,7 +18,7 @@ import pytest
 
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
-from tests.jobs.typed_here import typed_here
+from tests.runs.typed_here import typed_here
 
 
 def dump(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 
 def printed(program: str) -> str:

@@ -24,7 +24,7 @@ from tests.builders.assignors import client_cases, server_cases
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY
 from tests.builders.records.random_records import Draw
 from tests.builders.warehouses.by_hand import make
-from tests.udfs.decoding.both_decoders import Row
+from tests.oracles.decoding.both_decoders import Row
 from udfs.scalar_functions import KERNELS
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from jobs.recomputing import task
 from jobs.replaying.task import plan
 from tests.builders.generated.log import compacted, generated, some_topics, write
 from tests.builders.warehouses.replayed_segments import snapshot
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, told, write_part
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, told, write_part
 from tests.sample.part import num_partitions, sample_part
 
 __all__ = ["sample_part"]

@@ -15,8 +15,8 @@ from jobs import cli
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import (
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import (
     ASSIGNMENTS,
     assert_same,
     batch_ends,

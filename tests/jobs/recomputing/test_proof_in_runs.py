@@ -9,8 +9,8 @@ import pytest
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.by_hand import Log, commit, generation, write_log, write_snapshot
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, told
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, told
 
 # The group's leader did not assign ranges; another group commits in another offsets partition.
 WRONG: Log = {3: [generation("g", 1, 50, {"a": [0], "b": [1, 2]})]}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.jobs.ingested import ROOT, ingest
-from tests.jobs.replayed_logs import ASSIGNMENTS, assert_same, growing, recompute, told, write_part
+from tests.runs.ingested import ROOT, ingest
+from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, growing, recompute, told, write_part
 from tests.sample.part import sample_part
 
 if TYPE_CHECKING:

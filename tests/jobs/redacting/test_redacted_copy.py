@@ -14,10 +14,10 @@ from jobs import cli
 from jobs.warehouses.any_warehouse import reading
 from schemas.contract.tables import TABLES, USER_TABLES
 from tests.audited_sample import SAMPLE
+from tests.builders.gate import validations
 from tests.builders.storages.kinds import copied_to, elsewhere
 from tests.builders.warehouses.hostile_names import NAMES
 from tests.builders.warehouses.hostile_report import hostile_warehouse
-from tests.jobs.gating import validations
 
 __all__ = ["elsewhere"]
 

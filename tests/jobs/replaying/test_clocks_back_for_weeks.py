@@ -8,8 +8,8 @@ import pytest
 
 from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.logs.by_hand import commit, generation, write_snapshot
-from tests.jobs.ingested import ingest
-from tests.jobs.replayed_logs import assert_same, measured, replay, result_of
+from tests.runs.ingested import ingest
+from tests.runs.replayed_logs import assert_same, measured, replay, result_of
 
 DAY = 86_400
 # Group, topic and day of each record, in log order; without a topic it is of a generation of the group. The last ones

@@ -19,8 +19,8 @@ from tests.builders.generated.classic import assignment, subscription
 from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.modern import CONSUMER, Modern, ModernMember
 from tests.builders.generated.topics import KeyValue, written
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
 
 LEFT, TIMED_OUT, STATIC = "left_or_timed_out", "session_timeout_likely", "static_expired_likely"
 GOES: Final = 60.0

@@ -7,7 +7,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.builders.logs.giants import many_groups, one_group, peak_mb, write
-from tests.jobs.ingested import ingest
+from tests.runs.ingested import ingest
 
 Records = Callable[[int], Iterator[tuple[bytes, bytes]]]
 

@@ -10,9 +10,9 @@ import pytest
 
 from jobs.replaying.task.replay_messages import OwnTimeouts, Rules
 from jobs.replaying.task.snapshot_rules import own_timeouts
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told
 from tests.oracles.history.unread import unlike
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
 from udfs.groups.history.reading_ends import GROUP_SETTINGS, SNAPSHOT, Setting
 
 SAMPLE: Final = ROOT / "data" / "sample"

@@ -10,8 +10,8 @@ import pytest
 from jobs.replaying.partition import group_pass
 from jobs.replaying.task import plan
 from tests.builders.generated.log import compacted, generated, some_topics, write
-from tests.jobs.ingested import ROOT, ingest
-from tests.jobs.replayed_logs import HISTORY, assert_same, copies, growing, replay, told, write_part
+from tests.runs.ingested import ROOT, ingest
+from tests.runs.replayed_logs import HISTORY, assert_same, copies, growing, replay, told, write_part
 from tests.sample.part import num_partitions, sample_part
 
 __all__ = ["sample_part"]

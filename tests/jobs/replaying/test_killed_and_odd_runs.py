@@ -13,8 +13,8 @@ from jobs import cli
 from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, run_replay, told, write_part
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, run_replay, told, write_part
 from tests.sample.part import sample_part
 
 __all__ = ["sample_part"]

@@ -10,8 +10,8 @@ import pytest
 
 from jobs import cli
 from tests.builders.logs.by_hand import IDS, Log, commit, target, write_log, write_snapshot
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import HISTORY, STATES, assert_same, replay, told
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import HISTORY, STATES, assert_same, replay, told
 
 # Two names for two ids: which is whose, only other groups tell.
 PAIR: Log = {3: [target("pair", 10, {"orders": 3, "payments": 2})]}

@@ -11,8 +11,8 @@ from jobs import cli
 from jobs.replaying.task.snapshot_rules import num_offsets_partitions
 from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import assert_same, replay, told
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import assert_same, replay, told
 from udfs.topics.names import Snapshots
 
 LATER = T0 + 60_000

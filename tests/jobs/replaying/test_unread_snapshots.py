@@ -10,9 +10,9 @@ from typing import Final
 import pytest
 
 from tests.builders.generated.log import T0, write
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told
 from tests.jobs.replaying.test_departures import CASES, batches, events
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
 
 END: Final = T0 + 47_500
 # From 3.3 s, a heartbeat interval, after second 50 at the latest; since the last commit at the earliest.

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tests.builders.generated.log import LoggedBatch, compacted, generated, names, some_topics, write
-from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, growing, replay, told, write_part
 from tests.oracles.history.unread import unlike
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import HISTORY, assert_same, growing, replay, told, write_part
 
 SAMPLE = ROOT / "data" / "sample"
 Topics = dict[str, tuple[str, int]]

@@ -13,8 +13,8 @@ from jobs.storage.stored_files import read_whole
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 from tests.builders.storages.kinds import elsewhere
-from tests.jobs.ingested import ROOT, rows
-from tests.jobs.reporting.parsed_pages import parsed
+from tests.oracles.pages.parsed_pages import parsed
+from tests.runs.ingested import ROOT, rows
 
 __all__ = ["elsewhere"]
 

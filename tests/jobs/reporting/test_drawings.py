@@ -10,8 +10,8 @@ from jobs.reporting.drawings.ownership_map import MOST_PARTITIONS, ownership_map
 from jobs.reporting.drawings.state_timeline import state_timeline
 from jobs.reporting.drawings.svg import element
 from jobs.reporting.drawings.time_axis import TimeAxis
-from tests.jobs.reporting.drawn import AXIS, at, boxes, move, rebalance, stay, texts, x
-from tests.jobs.reporting.parsed_pages import parsed
+from tests.oracles.pages.drawn import AXIS, at, boxes, move, rebalance, stay, texts, x
+from tests.oracles.pages.parsed_pages import parsed
 
 NUMBERS = {"a": 1, "b": 2}
 

@@ -19,7 +19,7 @@ from tests.builders.warehouses.hostile_names import (
     TURNED,
 )
 from tests.builders.warehouses.hostile_report import hostile_warehouse
-from tests.jobs.reporting.parsed_pages import Element, parsed
+from tests.oracles.pages.parsed_pages import Element, parsed
 
 # Nothing else may run, be loaded or be sent.
 KNOWN = """

@@ -9,8 +9,8 @@ from jobs.command_line.group_choice import GroupChoice
 from jobs.reporting.report import report_of
 from jobs.warehouses.any_warehouse import reading
 from tests.builders.warehouses.hostile_report import hostile_warehouse
-from tests.jobs.reporting.both_engines import both_engines
-from tests.jobs.reporting.parsed_pages import parsed
+from tests.oracles.pages.parsed_pages import parsed
+from tests.runs.both_engines import both_engines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from jobs.reporting.pages import with_code
 from tests.builders.tables.history import rebalance
 from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
 from tests.builders.warehouses.for_reports import FINDING, GATE_RUN, LATER, STEPS, judged, state
-from tests.jobs.reporting.parsed_pages import Element, parsed
+from tests.oracles.pages.parsed_pages import Element, parsed
 
 COVERAGE: Sequence[dict[str, Any]] = (
     {"offsets_partition": 7, "first_offset": 0, "last_offset": 9, "num_records": 10, "from_time": NOW, "to_time": NOW},

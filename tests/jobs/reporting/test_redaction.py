@@ -11,7 +11,7 @@ from jobs.reporting.rows.redaction import Redaction
 from jobs.warehouses.any_warehouse import reading
 from tests.builders.warehouses.hostile_names import NAMES
 from tests.builders.warehouses.hostile_report import hostile_warehouse
-from tests.jobs.reporting.parsed_pages import parsed
+from tests.oracles.pages.parsed_pages import parsed
 
 # Where names of groups, members, clients, hosts and topics are, and texts that users chose.
 NAMED = {

@@ -13,8 +13,8 @@ from jobs.queries.results import QueryResult
 from jobs.reporting.report import report_of
 from jobs.reporting.rows.questions import group_statements, overview_statements, row_statements
 from jobs.warehouses.any_warehouse import reading
-from tests.jobs.reporting.both_engines import Both, both_engines
-from tests.jobs.reporting.parsed_pages import Element, parsed
+from tests.oracles.pages.parsed_pages import Element, parsed
+from tests.runs.both_engines import Both, both_engines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

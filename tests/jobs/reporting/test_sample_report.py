@@ -9,7 +9,7 @@ from jobs.command_line.group_choice import GroupChoice
 from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
 from jobs.warehouses.any_warehouse import reading
-from tests.jobs.reporting.parsed_pages import Element, parsed
+from tests.oracles.pages.parsed_pages import Element, parsed
 from tests.sample.story import checked_in
 
 

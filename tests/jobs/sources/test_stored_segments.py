@@ -19,7 +19,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import compacted, keys_of, random_log, write_copy
 from tests.builders.storages.kinds import copied, storage
 from tests.builders.storages.s3_server import free_port, options_for, proxy
-from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
+from tests.runs.ingested import history, ingest, keys, rows, run_ingest
 
 __all__ = ["storage"]
 

@@ -17,7 +17,7 @@ import pytest
 
 from jobs.spark import compiled_loops
 from jobs.spark.compiled_loops import digest, folder_of, keep_compiled_loops, kept
-from tests.udfs.arrays import sample_loops
+from tests.builders.loops import sample_loops
 from udfs.arrays.compiled import Loop
 
 ROOT = Path(__file__).parents[3]

@@ -25,7 +25,7 @@ def test_a_delta_table_goes_round_where_path_and_java_home_are_bare_of_java(tmp_
     environment |= {"PATH": str(tools), "PYTHONPATH": str(ROOT)}
     assert shutil.which("java", path=environment["PATH"]) is None
 
-    command = [sys.executable, "-m", "tests.jobs.spark.delta_round_trip", str(tmp_path / "table")]
+    command = [sys.executable, "-m", "tests.processes.delta_round_trip", str(tmp_path / "table")]
     done = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )

@@ -15,7 +15,7 @@ from schemas.declarations.columns import Table
 from schemas.declarations.fields import RecordType
 from schemas.records.registry import REGISTRY
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw
-from tests.udfs.decoding.both_decoders import table as table_of
+from tests.oracles.decoding.both_decoders import table as table_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding.arrow_types import record_schema
 

@@ -12,7 +12,7 @@ import pytest
 
 from jobs.storage.calls import answers
 from jobs.storage.calls.answers import Call, NoAnswer, Server, idle
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 PATIENCE_SECONDS = 60.0
 

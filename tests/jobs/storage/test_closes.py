@@ -15,8 +15,8 @@ from jobs.output.failure import Failure
 from jobs.storage import closes
 from jobs.storage.closes import Close, begin_close, wait_for_closes
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.engine.odd_tasks import Done, closed_later
-from tests.jobs.ingested import ROOT
+from tests.processes.odd_tasks import Done, closed_later
+from tests.runs.ingested import ROOT
 
 # Of an event that must come.
 PATIENCE_SECONDS = 60

@@ -25,7 +25,7 @@ from jobs.warehouses.delta_tables import Change, open_table, rows_of
 from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES
 from tests.builders.storages.mini_hdfs import HADOOP, SPARK_JARS
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 pytestmark = pytest.mark.spark
 

@@ -19,7 +19,7 @@ from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 from tests.builders.storages.silent_server import silent_server
 from tests.faults.killed_runs import short_locks
-from tests.jobs.ingested import ROOT, history, ingest
+from tests.runs.ingested import ROOT, history, ingest
 
 # Far below the time after which commands give up by themselves.
 PATIENCE_SECONDS = 60

@@ -32,7 +32,7 @@ from tests.jobs.checks.test_doctor import (
     write_behind_runs,
     write_null,
 )
-from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
+from tests.runs.ingested import ROOT, ingest, rows, run_ingest
 
 __all__ = ["elsewhere"]
 

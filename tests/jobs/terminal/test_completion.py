@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.terminal.shells import offered
+from tests.terminals.shells import offered
 
 SHELLS = ["bash", "zsh", "fish"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from jobs.reporting import report_folder
-from tests.jobs.terminal.golden_output import COLUMNS, COMMANDS, GOLDEN, WRITING, Run, output, outputs, spawned
-from tests.jobs.typed_here import typed_here
+from tests.runs.typed_here import typed_here
+from tests.terminals.golden_output import COLUMNS, COMMANDS, GOLDEN, WRITING, Run, output, outputs, spawned
 
 
 @pytest.fixture(

@@ -9,7 +9,7 @@ import pytest
 
 from jobs.output.table_layout import paragraph
 from tests.audited_sample import ROOT, SAMPLE
-from tests.jobs.terminal.terminals import on_terminal
+from tests.terminals.terminals import on_terminal
 
 WIDTHS = (80, 60, 40)
 READERS = (

@@ -11,8 +11,8 @@ from jobs.engine.task import PlanRow, TaskSpec
 from jobs.output import failure, live_line
 from jobs.output.live_line import Live
 from jobs.output.progress import Activity
-from tests.jobs.ingested import ROOT
-from tests.jobs.terminal.terminals import Shown, on_terminal
+from tests.runs.ingested import ROOT
+from tests.terminals.terminals import Shown, on_terminal
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_done_is_the_sum_of_its_tasks() -> None:
 
 
 def working(*words: str, columns: int = 80) -> Shown:
-    return on_terminal([sys.executable, "-m", "tests.jobs.terminal.stepped_progress", *words], columns, ROOT)
+    return on_terminal([sys.executable, "-m", "tests.terminals.stepped_progress", *words], columns, ROOT)
 
 
 @pytest.fixture(scope="module")

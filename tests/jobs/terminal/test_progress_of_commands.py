@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.audited_sample import ROOT, SAMPLE
-from tests.jobs.progress_lines import PROGRESS, beside_progress
-from tests.jobs.terminal.terminals import Shown, on_terminal
+from tests.runs.progress_lines import PROGRESS, beside_progress
+from tests.terminals.terminals import Shown, on_terminal
 
 IMPATIENT = """
 import sys

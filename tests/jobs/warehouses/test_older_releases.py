@@ -15,8 +15,8 @@ import pytest
 from jobs import cli
 from jobs.doctor import run_checks
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import ROOT, rows, versions
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, told
+from tests.runs.ingested import ROOT, rows, versions
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, told
 
 OLDER = Path(__file__).with_name("older_releases")
 SAMPLE = ROOT / "data" / "sample"

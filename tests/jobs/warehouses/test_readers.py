@@ -23,7 +23,7 @@ from jobs.spark.types import table_type
 from schemas.contract.tables import BESIDE_RUNS, TABLES
 from schemas.declarations.columns import sql_type
 from tests.builders.logs.copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy
-from tests.jobs.ingested import ROOT, ingest
+from tests.runs.ingested import ROOT, ingest
 from udfs.arrays.arrow_schema import table_schema
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
 from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import SECRET, free_port, options_for
-from tests.jobs.ingested import history, ingest, spawned
+from tests.runs.ingested import history, ingest, spawned
 
 # Each storage takes seconds to start.
 pytestmark = pytest.mark.drawn_parameter("stored", 1)

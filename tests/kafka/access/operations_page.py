@@ -4,7 +4,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from tests.jobs.ingested import ROOT
+from tests.runs.ingested import ROOT
 
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 # Where the page's commands are sent, the test says.

@@ -30,14 +30,14 @@ from jobs.broker.connection import KafkaConnection
 from jobs.broker.fetch import fetch_request
 from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import history, ingest, rows, run_ingest
-from tests.jobs.refused import unchanged
 from tests.kafka import kafka_tools
 from tests.kafka.access import operations_page
 from tests.kafka.access.operations_page import Loss
 from tests.kafka.access.secured_broker import GUEST, PASSWORD, SCRAM_USER, Secured, client_file, login, quoted, secured
 from tests.kafka.broker import Broker
 from tests.kafka.live.committing import commit, make_topics
+from tests.runs.ingested import history, ingest, rows, run_ingest
+from tests.runs.refused import unchanged
 
 pytestmark = pytest.mark.broker
 

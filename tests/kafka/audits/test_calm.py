@@ -8,9 +8,9 @@ import pytest
 
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import rows
-from tests.jobs.replayed_logs import result_of
 from tests.kafka.calm import CALM_RELEASES, PROTOCOLS, Calm, calm_of
+from tests.runs.ingested import rows
+from tests.runs.replayed_logs import result_of
 
 # Of both releases one, the same for all tests.
 pytestmark = [pytest.mark.broker, pytest.mark.drawn(1)]

@@ -13,9 +13,9 @@ import pytest
 from schemas.contract.tables import TABLES
 from schemas.words.lag import ExpiryRule
 from tests.builders.warehouses.by_hand import filled
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import replay
 from tests.kafka.expiries import RETENTION_MS, SWEEP_MS, Expiries, expiries_of
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay
 from udfs.lag.partition_history import COMMITS, READ, BrokerSettings, PartitionHistory
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.expiry import expiry_rows

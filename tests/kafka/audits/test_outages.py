@@ -15,10 +15,10 @@ import pytest
 
 from schemas.words.assignments import Verdict
 from tests.builders.warehouses.replayed_segments import command
-from tests.jobs.ingested import rows
 from tests.kafka.audits.rewritten import Given, exchange_in_classic, exchange_in_targets
 from tests.kafka.outage_truth import diary
 from tests.kafka.outages import OUTAGE_RELEASES, Outages, outages_of
+from tests.runs.ingested import rows
 
 pytestmark = [pytest.mark.broker, pytest.mark.drawn_parameter("release", 2)]
 

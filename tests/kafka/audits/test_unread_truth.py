@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from tests.jobs.ingested import ingest, rows
-from tests.jobs.replayed_logs import replay
 from tests.kafka.outage_truth import diary
 from tests.kafka.outages import Outages, outages_of
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3, Release
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay
 
 # By so much may the truth lie beside the bounds: above, on a busy machine; below, as a kill takes a while.
 DELIVERY_MS: Final = 1_000

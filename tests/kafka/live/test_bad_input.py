@@ -17,12 +17,12 @@ from jobs.ingestion.live.source import LiveSource
 from jobs.ingestion.task.messages import IngestResult
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import history, ingest, rows, spawned
-from tests.jobs.refused import check_no_leftovers, refused, unchanged
 from tests.kafka.access.secured_broker import GUEST, MODULES, PASSWORD, PLAIN_USER, Secured, client_file, login, secured
 from tests.kafka.broker import Broker, free_ports, running
 from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3
+from tests.runs.ingested import history, ingest, rows, spawned
+from tests.runs.refused import check_no_leftovers, refused, unchanged
 
 pytestmark = pytest.mark.broker
 

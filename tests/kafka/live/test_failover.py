@@ -9,10 +9,10 @@ import pytest
 import jobs.ingestion.live.span
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.fetch import FetchedBatches, fetch
-from tests.jobs.ingested import history, ingest, rows
 from tests.kafka.live.three_nodes import Node, three_running
 from tests.kafka.live_broker import copied_segments, history_of_segments, play
 from tests.kafka.releases import KAFKA_4_3
+from tests.runs.ingested import history, ingest, rows
 
 pytestmark = pytest.mark.broker
 

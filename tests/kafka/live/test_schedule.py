@@ -16,11 +16,11 @@ from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
-from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.kafka.broker import Broker, running
 from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.live_broker import copied_segments, ingest_live
 from tests.kafka.releases import KAFKA_4_3
+from tests.runs.ingested import history, ingest, keys, rows, run_ingest
 
 pytestmark = pytest.mark.broker
 

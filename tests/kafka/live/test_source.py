@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.ingested import history, ingest, keys, rows
 from tests.kafka.broker import Broker, running
 from tests.kafka.live_broker import (
     History,
@@ -19,6 +18,7 @@ from tests.kafka.live_broker import (
 )
 from tests.kafka.phases import CLEANER, GZIP
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, Release
+from tests.runs.ingested import history, ingest, keys, rows
 
 # Of both releases one, the same for all tests.
 pytestmark = [pytest.mark.broker, pytest.mark.drawn(1)]

@@ -13,7 +13,6 @@ import pytest
 from jobs.spark.jars import jar_folder
 from tests.builders.warehouses.replayed_segments import command
 from tests.drawn_cases import draw_seed
-from tests.jobs.ingested import rows
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.capture import HERE
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
@@ -21,6 +20,7 @@ from tests.kafka.java_programs import compile_java
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.records.cut_logs import batch_ends
 from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_3, Release
+from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
 

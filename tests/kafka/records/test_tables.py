@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.ingested import RECORD_TABLES, history, ingest, rows
 from tests.kafka.capture import Capture
 from tests.kafka.records.table_rows import DumpedFile, Row, dumped_files, table_row, with_payloads
+from tests.runs.ingested import RECORD_TABLES, history, ingest, rows
 
 pytestmark = pytest.mark.broker
 

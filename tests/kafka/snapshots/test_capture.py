@@ -20,7 +20,6 @@ from jobs.spark.jars import jar_folder
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import commit
 from tests.builders.logs.segments import batch, segment
-from tests.jobs.ingested import ROOT, ingest, rows
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, running
 from tests.kafka.capture import run_phase, scenario_sources
@@ -28,6 +27,7 @@ from tests.kafka.java_programs import compile_java
 from tests.kafka.kafka_tools import EARLIEST, LATEST
 from tests.kafka.phases import ANSWERS, Phase
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+from tests.runs.ingested import ROOT, ingest, rows
 
 pytestmark = pytest.mark.broker
 

@@ -15,10 +15,10 @@ from tests.builders.logs.copies import commit
 from tests.builders.logs.segments import batch, segment
 from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import make_bucket, options_for, s3_server
-from tests.jobs.ingested import rows
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, running
 from tests.kafka.releases import KAFKA_4_3
+from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
 

@@ -6,11 +6,11 @@ import pytest
 
 from schemas.contract.tables import CONTRACT_VERSION, TABLES, USER_TABLES
 from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type, sql_type
-from tests.schemas.tables.assignment_contract import ASSIGNMENTS
-from tests.schemas.tables.history_contract import HISTORY
-from tests.schemas.tables.lag_contract import FLAGS, GATE, LAG
-from tests.schemas.tables.lag_contract import MAY_BE_NULL as OF_LAG_MAY_BE_NULL
-from tests.schemas.tables.lag_contract import STATES as STATES_OF_LAG
+from tests.oracles.contract.assignment_contract import ASSIGNMENTS
+from tests.oracles.contract.history_contract import HISTORY
+from tests.oracles.contract.lag_contract import FLAGS, GATE, LAG
+from tests.oracles.contract.lag_contract import MAY_BE_NULL as OF_LAG_MAY_BE_NULL
+from tests.oracles.contract.lag_contract import STATES as STATES_OF_LAG
 
 COMMON = {
     "cluster": "STRING",

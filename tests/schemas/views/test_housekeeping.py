@@ -10,7 +10,7 @@ from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
 from tests.builders.tables.history import Row
 from tests.builders.warehouses.by_hand import filled
-from tests.schemas.views.housekeeping_cases import CASES, Case
+from tests.oracles.views.housekeeping_cases import CASES, Case
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

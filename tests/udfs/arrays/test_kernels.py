@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.udfs.arrays import sample_loops
+from tests.builders.loops import sample_loops
 from udfs.arrays.compiled import Loop
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
 from tests.builders.groups.offset_logs import commits_table, markers_table, random_log
 from tests.udfs.commits.test_link_commits import questions_at
 from udfs.arrays.arrow_schema import table_schema
-from udfs.commits.group_questions import Asked
+from udfs.commits.group_questions import QuestionQueue
 from udfs.commits.kernels import link
 from udfs.commits.key_states import KeyStates
 from udfs.commits.windows import Window
@@ -23,12 +23,12 @@ def windows(rng: np.random.Generator, share_of_transactions: float) -> Iterator[
     """Two, so that the second begins with what the first left."""
     states = KeyStates("c", 3, table_schema(REPLAYED_OFFSETS).empty_table())
     log = random_log(rng, 200, share_of_transactions)
-    asked = Asked(questions_at(rng, 30, 0, log[-1]["record_offset"] + 3), states)
+    queue = QuestionQueue(questions_at(rng, 30, 0, log[-1]["record_offset"] + 3), states)
     gaps = np.array([[3, 40], [5, 60]])
     for part in (log[:100], log[100:]):
-        window = Window(states, commits_table(part), markers_table(part), asked.count)
-        arguments = window.arguments(states, asked.rows, gaps, part[-1]["record_offset"])
+        window = Window(states, commits_table(part), markers_table(part), queue.count)
+        arguments = window.arguments(states, queue.rows, gaps, part[-1]["record_offset"])
         yield tuple(each.copy() if isinstance(each, np.ndarray) else each for each in arguments)
         link(*arguments)
-        asked.count = int(window.counts[-1])
+        queue.count = int(window.counts[-1])
         window.keep_pending(states)

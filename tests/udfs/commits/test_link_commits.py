@@ -190,7 +190,7 @@ def test_questions_get_what_was_so_at_their_offset_in_the_slow_reading(turn: int
     )  # fmt: skip
     expected = [expected_answer(log, slow, key, offset) for key, offset in keys_asked(questions)]
     assert [tuple(None if each == NONE else each for each in some) for some in told] == expected
-    assert answers.is_told.all()
+    assert answers.is_answered.all()
 
 
 def keys_asked(questions: Questions) -> list[tuple[tuple[str, str, int], int]]:

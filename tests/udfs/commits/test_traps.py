@@ -1,11 +1,8 @@
 """Traps of reading commits, one by one, each by hand. Offsets are those of the log, and a record's time is its offset
 in seconds."""
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from tests.builders.groups.offset_logs import (
     Row,
@@ -16,47 +13,13 @@ from tests.builders.groups.offset_logs import (
     markers_table,
     of_transaction,
 )
+from tests.runs.commit_replays import Run, S, older_rules, state_after
 from udfs.arrays.nullable import NONE
 from udfs.commits.group_questions import Questions
-from udfs.commits.link_commits import Finished, OffsetReplay
-from udfs.commits.offset_endings import OffsetFacts, topic_deletions
-from udfs.commits.shown_states import whole_state
+from udfs.commits.link_commits import OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts
 from udfs.commits.transactions import merged
 from udfs.log.gaps import Gaps
-
-S = 1_000_000
-
-
-class Run:
-    """All rows of one replay of a log in one chunk."""
-
-    def __init__(
-        self, *log: Row, facts: OffsetFacts | None = None, questions: Questions | None = None,
-        state: pa.Table | None = None,
-    ) -> None:  # fmt: skip
-        run = OffsetReplay("c", 0, state, questions or Questions.none(), facts or OffsetFacts())
-        closed = run.take(commits_table(list(log)), markers_table(list(log)))
-        self.finished: Finished = run.finish()
-        self.tables = {
-            name: [*rows.to_pylist(), *self.finished.closed[name].to_pylist(), *self.open(name)]
-            for name, rows in closed.items()
-        }
-        self.history, self.transactions = self.tables["offset_history"], self.tables["transactions"]
-
-    @property
-    def state(self) -> pa.Table:
-        return state_after(self.finished)
-
-    def open(self, name: str) -> list[Row]:
-        found: list[Row] = self.finished.open[name].to_pylist() if name in self.finished.open else []
-        return found
-
-    def told(self, *columns: str) -> list[tuple[Any, ...]]:
-        return [tuple(row[name] for name in columns) for row in self.history]
-
-
-def state_after(finished: Finished) -> pa.Table:
-    return whole_state(finished.state, finished.open["offset_history"])
 
 
 def test_trap_13_the_deletion_of_a_group_deletes_no_offset() -> None:
@@ -170,65 +133,6 @@ def test_trap_55_a_deletion_inside_an_open_transaction_takes_the_pending_commit_
     assert [(row["from_offset"], row["to_offset"]) for row in alive] == [(4, None)]
 
 
-def older_rules(run: Run) -> list[tuple[Any, ...]]:
-    """Of pending commits that older coordinators bring back: the group, the commit's record and the marker."""
-    found = [row for row in run.tables["replay_anomalies"] if row["kind"] == "older_rule"]
-    assert all(row["record_offset"] == row["evidence_last_offset"] for row in found)
-    return [(row["group_id"], row["severity"], row["evidence_first_offset"], row["record_offset"]) for row in found]
-
-
-@pytest.mark.parametrize(
-    "log",
-    [
-        pytest.param((of_transaction(2), deletion(3), marker(4, kind="ABORT")), id="aborted"),
-        pytest.param((of_transaction(2), deletion(3)), id="open"),
-        pytest.param((deletion(1), of_transaction(2), marker(4)), id="deleted before"),
-        pytest.param((of_transaction(2), deletion(3), commit(4, committed_offset=2), marker(5)), id="committed again"),
-        pytest.param((of_transaction(2), deletion(3), of_transaction(4), marker(5)), id="again by the transaction"),
-        pytest.param((of_transaction(2), deletion(3, partition=1), marker(4)), id="another partition"),
-    ],
-)
-def test_where_older_coordinators_load_the_same_no_rule_is_told(log: tuple[Row, ...]) -> None:
-    assert older_rules(Run(*log)) == []
-
-
-OVERTAKEN = (
-    pytest.param((of_transaction(2), commit(3), marker(9)), id="by a plain commit"),
-    pytest.param((of_transaction(2, 7), of_transaction(3, 8), marker(4, 8), marker(9, 7)), id="by a transaction"),
-    pytest.param((of_transaction(2), deletion(4), commit(5, committed_offset=3), marker(9)), id="after a deletion"),
-    pytest.param((of_transaction(1), of_transaction(2), commit(3), marker(9)), id="one of two of its transaction"),
-)
-
-
-@pytest.mark.parametrize("log", OVERTAKEN)
-def test_the_preview_of_3_7_goes_by_the_order_of_markers_and_every_offset_that_differs_is_named(
-    log: tuple[Row, ...],
-) -> None:
-    found = Run(*log)
-    assert found.told("committed_offset")[-1] == (3,)
-    assert older_rules(found) == [("a", "info", 2, 9)]
-    (row,) = found.tables["replay_anomalies"]
-    assert row["message"].startswith("t-0: offset 2 of record 2 was pending in a transaction until after record ")
-    assert row["message"].endswith("(early access) restores 2; all others keep 3")
-    for cut in range(1, len(log)):
-        state = Run(*log[:cut]).state
-        assert Run(*log[cut:], state=state).tables["replay_anomalies"] == [row]
-
-
-@pytest.mark.parametrize(
-    "log",
-    [
-        pytest.param((of_transaction(2), commit(3, committed_offset=2), marker(4)), id="equal"),
-        pytest.param((of_transaction(2), commit(3, topic_id="A"), marker(4)), id="of a later release"),
-        pytest.param((of_transaction(2, topic_id="A"), commit(3), marker(4)), id="transaction of a later release"),
-        pytest.param((commit(2), of_transaction(3), marker(4)), id="in order"),
-        pytest.param((of_transaction(2), commit(3), marker(4, kind="ABORT")), id="aborted"),
-    ],
-)
-def test_where_the_preview_of_3_7_has_the_same_offset_no_rule_is_told(log: tuple[Row, ...]) -> None:
-    assert older_rules(Run(*log)) == []
-
-
 def test_a_deletion_in_a_transactional_batch_counts_at_once() -> None:
     found = Run(commit(1), deletion(2, is_transactional=True, producer_id=7), commit(3))
     assert found.told("from_offset", "to_offset", "previous_offset") == [(1, 2, None), (3, None, None)]
@@ -318,97 +222,6 @@ def test_behind_a_hole_nothing_is_claimed() -> None:
     assert alive == [(1, 2), (11, None)]
 
 
-TIME = pa.timestamp("us", "UTC")
-
-
-def facts(**known: Any) -> OffsetFacts:
-    tables = {
-        name: pa.table(
-            {
-                column: pa.array(values, pa.int64()).cast(TIME) if column.endswith("_time") else pa.array(values)
-                for column, values in columns.items()
-            }
-        )
-        for name, columns in known.items()
-        if name != "retention_ms"
-    }
-    return OffsetFacts(retention_ms=known.get("retention_ms"), **tables)
-
-
-def ends(found: Run) -> list[tuple[str, str]]:
-    return [(row["ended_by"], row["confidence"]) for row in found.history if not row["is_open"]]
-
-
-WEEK_MS = 7 * 24 * 3_600_000
-
-
-def test_an_offset_that_goes_when_its_retention_is_over_has_expired() -> None:
-    late = WEEK_MS * 1000
-    log = commit(1, commit_time=S), deletion(2, record_time=S + late)
-    assert ends(Run(*log, facts=facts(retention_ms=WEEK_MS))) == [("expired", "likely")]
-    early = commit(1, commit_time=S), deletion(2, record_time=S + late - 1)
-    assert ends(Run(*early, facts=facts(retention_ms=WEEK_MS))) == [("tombstone_unknown", "certain")]
-    # A group is deleted by the same sweep once its last offset has expired.
-    swept = facts(retention_ms=WEEK_MS, group_tombstones={"group_id": ["a"], "record_time": [S + late]})
-    assert ends(Run(*log, facts=swept)) == [("expired", "likely")]
-
-
-def test_in_an_emptied_group_age_counts_from_when_it_became_empty() -> None:
-    log = commit(1, commit_time=S), deletion(5, record_time=20 * S)
-    empty: Row = {"group_id": ["a"], "from_offset": [3], "since_time": [12 * S]}
-    to_offset = pa.array([None], pa.int64())
-    known = {"empty_groups": empty | {"to_offset": to_offset}, "retention_ms": 10_000}
-    assert ends(Run(*log, facts=facts(**known))) == [("tombstone_unknown", "certain")]
-    assert ends(Run(*log, facts=facts(**(known | {"retention_ms": 8_000})))) == [("expired", "likely")]
-    # It had members again before: then the commit's own age counts.
-    over = {"empty_groups": empty | {"to_offset": [4]}, "retention_ms": 10_000}
-    assert ends(Run(*log, facts=facts(**over))) == [("expired", "likely")]
-
-
-def test_an_offset_that_goes_with_its_group_before_its_time_was_deleted() -> None:
-    with_group = facts(retention_ms=WEEK_MS, group_tombstones={"group_id": ["a", "b"], "record_time": [5 * S, 2 * S]})
-    assert ends(Run(commit(1), deletion(2, record_time=5 * S), facts=with_group)) == [("deleted", "likely")]
-    assert ends(Run(commit(1), deletion(2), facts=with_group)) == [("tombstone_unknown", "certain")]
-
-
-def test_one_offset_of_a_topic_that_goes_alone_was_deleted_by_name() -> None:
-    two = commit(1), commit(2, partition=1)
-    assert ends(Run(*two, deletion(3), facts=facts(retention_ms=WEEK_MS))) == [("deleted", "likely")]
-    # Where age may be the reason it may be that.
-    assert ends(Run(*two, deletion(3))) == [("tombstone_unknown", "certain")]
-    # Both of one write go as a whole topic, whatever stays of others.
-    both = deletion(3, record_time=3 * S), deletion(4, partition=1, record_time=3 * S)
-    log = *two, commit(2, topic="u"), *both
-    assert ends(Run(*log, facts=facts(retention_ms=WEEK_MS))) == [("tombstone_unknown", "certain")] * 2
-
-
-def test_offsets_of_a_topic_that_go_in_several_groups_at_once_went_with_the_topic() -> None:
-    gone = [deletion(3, record_time=9 * S), deletion(4, group_id="b", record_time=9 * S)]
-    log = commit(1), commit(2, group_id="b"), *gone
-    deletions = topic_deletions(commits_table(gone))
-    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=0))
-    assert ends(found) == [("topic_deleted", "likely")] * 2
-    # One group alone, or one group at two times: no sign of a topic's deletion.
-    assert topic_deletions(commits_table(gone[:1])).num_rows == 0
-    assert topic_deletions(commits_table([gone[0], gone[1] | {"record_time": 8 * S}])).num_rows == 0
-    # With the group: then the group was deleted, though the topic's name went too.
-    tombstones = pa.table({"group_id": ["a", "b"], "record_time": pa.array([9 * S, 9 * S]).cast(TIME)})
-    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, group_tombstones=tombstones))
-    assert ends(found) == [("deleted", "likely")] * 2
-    # Another offset of the topic stays: then the topic stays.
-    found = Run(commit(0, partition=1), *log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=WEEK_MS))
-    assert ends(found) == [("deleted", "likely"), ("topic_deleted", "likely")]
-
-
-def test_a_write_that_deletes_is_judged_whole_though_chunks_cut_it() -> None:
-    log = [commit(1), commit(2, partition=1), deletion(3, record_time=S), deletion(4, partition=1, record_time=S)]
-    run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts(retention_ms=WEEK_MS))
-    closed = [run.take(commits_table(log[:3]), markers_table([])), run.take(commits_table(log[3:]), markers_table([]))]
-    closed.append(run.finish().closed)
-    found = [row["ended_by"] for tables in closed for row in tables["offset_history"].to_pylist()]
-    assert found == ["tombstone_unknown"] * 2
-
-
 def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
     first = Run(commit(1, committed_offset=5), commit(4, committed_offset=6))
     offsets = np.array([0, 3, 4, 9])
@@ -417,7 +230,7 @@ def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
         commit(10), state=first.state, questions=Questions(*names, np.zeros(4, np.int32), offsets)
     ).finished.answers  # fmt: skip
     # What held at 0 and at 3 the state does not tell; at 4 and 9 it was 6.
-    assert found.is_told.tolist() == [False, False, True, True]
+    assert found.is_answered.tolist() == [False, False, True, True]
     assert found.committed.tolist() == [NONE, NONE, 6, 6]
     assert found.last_commit_time.tolist() == [NONE, NONE, 4 * S - 1, 4 * S - 1]
     assert found.next_commit_time.tolist() == [10 * S - 1] * 4
@@ -453,17 +266,10 @@ def test_a_transaction_over_groups_of_several_slices_is_one_row() -> None:
     ]
 
 
-def test_a_commit_after_the_last_deletion_of_a_write_leaves_the_reason_as_it_is() -> None:
-    """Only offsets that outlive the deletion show that it was one by name."""
-    log = commit(1), deletion(3), commit(4, partition=1, record_time=3 * S)
-    found = Run(*log, facts=OffsetFacts(retention_ms=10**9))
-    assert found.told("partition", "ended_by") == [(0, "tombstone_unknown"), (1, None)]
-
-
 def test_a_state_that_is_newer_than_a_question_does_not_answer_it() -> None:
     state = Run(commit(1, committed_offset=5), commit(4, committed_offset=6)).state
     names = pa.array(["a", "a"]), pa.array(["t", "t"])
     questions = Questions(*names, np.zeros(2, np.int32), np.array([4, 2]), np.zeros(2, np.bool_))
     answers = Run(state=state, questions=questions).finished.answers
-    assert answers.is_told.tolist() == [True, False]
+    assert answers.is_answered.tolist() == [True, False]
     assert answers.committed.tolist() == [6, NONE]

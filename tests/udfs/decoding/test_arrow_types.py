@@ -8,7 +8,7 @@ import pytest
 from schemas.declarations.fields import Field, Kind, Message, Shape
 from schemas.records.registry import REGISTRY
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Kept
-from tests.udfs.decoding.both_decoders import fast, in_type
+from tests.oracles.decoding.both_decoders import fast, in_type
 from udfs.decoding.arrow_types import conform, message_type, record_schema
 
 TOPIC_PARTITIONS = "list<item: struct<topic_id: string, partitions: list<item: int32>>>"

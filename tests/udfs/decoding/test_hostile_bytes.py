@@ -13,8 +13,8 @@ from schemas.declarations.fields import Array, Kind, Layout, Struct, layout
 from tests.builders.records.encoder import uvarint
 from tests.builders.records.hostile_values import hostile_rows
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Kept
+from tests.oracles.decoding.both_decoders import Row, assert_same, fast, fast_outcomes
 from tests.oracles.decoding.vectors import T_HEX, key_of
-from tests.udfs.decoding.both_decoders import Row, assert_same, fast, fast_outcomes
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,7 +8,7 @@ import pytest
 from schemas.declarations.fields import Array, Field, FieldType, Kind, Shape, Struct
 from tests.builders.records.encoder import encode_value
 from tests.builders.records.random_records import Draw
-from tests.udfs.decoding.both_decoders import in_type, joined, without_unknown_tags
+from tests.oracles.decoding.both_decoders import in_type, joined, without_unknown_tags
 from udfs.arrays.slices import Slices, padded
 from udfs.decoding.messages import columns as message_columns
 from udfs.decoding.messages.columns import read_columns

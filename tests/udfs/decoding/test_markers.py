@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.builders.records.random_records import Draw
+from tests.oracles.decoding.both_decoders import Row, assert_same, decode_batch, fast, fast_outcomes, table
 from tests.oracles.decoding.vectors import key_of
-from tests.udfs.decoding.both_decoders import Row, assert_same, decode_batch, fast, fast_outcomes, table
 from udfs.decoding.decoded import CONTROL
 
 ABORT_KEY, COMMIT_KEY = bytes.fromhex("00000000"), bytes.fromhex("00000001")

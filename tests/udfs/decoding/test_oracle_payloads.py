@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.kafka.oracle import PayloadCase, chosen_seed, expected_payloads, payload_cases
-from tests.udfs.decoding.decoder_answers import PAYLOAD_DECODERS, Payload
+from tests.oracles.decoding.decoder_answers import PAYLOAD_DECODERS, Payload
 
 pytestmark = pytest.mark.broker
 

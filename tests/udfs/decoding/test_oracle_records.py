@@ -9,7 +9,7 @@ import pytest
 
 from tests.kafka.oracle import RecordCase, chosen_seed, expected_values, record_cases
 from tests.kafka.oracle.cases import RELEASES, VALUES_PER_TOMBSTONE
-from tests.udfs.decoding.decoder_answers import RECORD_DECODERS, Answer
+from tests.oracles.decoding.decoder_answers import RECORD_DECODERS, Answer
 
 pytestmark = pytest.mark.broker
 

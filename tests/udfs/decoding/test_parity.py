@@ -11,8 +11,7 @@ import pytest
 from schemas.declarations.fields import FIXED_SIZES, Kind, RecordType
 from schemas.records.registry import REGISTRY
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Drawn
-from tests.oracles.decoding.vectors import ALL_VALUES, key_of
-from tests.udfs.decoding.both_decoders import (
+from tests.oracles.decoding.both_decoders import (
     Row,
     assert_same,
     decode_batch,
@@ -21,6 +20,7 @@ from tests.udfs.decoding.both_decoders import (
     table,
     without_unknown_tags,
 )
+from tests.oracles.decoding.vectors import ALL_VALUES, key_of
 from udfs.decoding import decode as decoding
 from udfs.decoding.decoded import Decoded
 

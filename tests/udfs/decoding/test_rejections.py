@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.oracles.decoding.both_decoders import DECODERS
 from tests.oracles.decoding.decoder import decode_record
 from tests.oracles.decoding.vectors import ALL_VALUES, VECTORS, key_of
-from tests.udfs.decoding.both_decoders import DECODERS
 
 V4_HEAD = "0004 0000000000000005 00000007"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.oracles.decoding.both_decoders import DECODERS
 from tests.oracles.decoding.decoder import decode_record
 from tests.oracles.decoding.vectors import CLASSIC_GROUPS, OFFSET_COMMITS, T_HEX, VECTORS, T, key_of
-from tests.udfs.decoding.both_decoders import DECODERS
 
 ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 

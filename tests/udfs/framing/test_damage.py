@@ -18,7 +18,7 @@ from tests.builders.logs.batches import (
     wrapper,
 )
 from tests.oracles.log.framing import read_log
-from tests.udfs.framing.framing_answers import framed, log_by_pieces, log_of
+from tests.oracles.log.framing_answers import framed, log_by_pieces, log_of
 from udfs.framing.log_bytes.framed_records import Framed
 
 GOOD = batch_of(record(0, b"key", b"value"), record(1, b"key", None), base_offset=40)

@@ -10,7 +10,7 @@ from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
 from tests.builders.logs.batches import Batch, batch_of, damaged_batch, message, random_log, record
 from tests.oracles.log.framing import read_log
-from tests.udfs.framing.framing_answers import framed, log_by_pieces, log_of, log_of_framed
+from tests.oracles.log.framing_answers import framed, log_by_pieces, log_of, log_of_framed
 from udfs.arrays.slices import padded
 from udfs.framing.frame import frame
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from tests.builders.logs.batches import GZIP, LZ4, SNAPPY, ZSTD, Batch, batch_of, record
-from tests.udfs.framing.framing_answers import framed
+from tests.oracles.log.framing_answers import framed
 from udfs.arrays.slices import padded
 from udfs.framing.frame import frame
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.builders.logs.batches import batch_of, record
+from tests.oracles.log.framing_answers import framed
 from tests.oracles.log.offset_order import Offsets, best_score, choices, score_of
-from tests.udfs.framing.framing_answers import framed
 from udfs.framing.log_bytes.framed_records import Batches, Framed
 from udfs.framing.offset_order import places_to_keep, with_rising_offsets
 from udfs.framing.rejected_ranges import RejectedRange, RejectedRanges

@@ -7,7 +7,7 @@ import google_crc32c
 import pytest
 
 from tests.builders.logs.batches import GZIP, LZ4, SNAPPY, ZSTD, Batch, batch_of, message, record, wrapper
-from tests.udfs.framing.framing_answers import framed, records_of
+from tests.oracles.log.framing_answers import framed, records_of
 
 CONTROL, TRANSACTIONAL, LOG_APPEND_TIME, DELETE_HORIZON = 0x20, 0x10, 0x08, 0x40
 

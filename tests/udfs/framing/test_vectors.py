@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.oracles.log.framing import SlowBatch, SlowLog, SlowRecord, read_log
-from tests.udfs.framing.framing_answers import framed, log_of
+from tests.oracles.log.framing import read_log
+from tests.oracles.log.framing_answers import framed, log_of
+from tests.oracles.log.slow_records import SlowBatch, SlowLog, SlowRecord
 from udfs.arrays.slices import padded
 from udfs.framing.frame import frame
 

@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
+from schemas.words.records import GroupType
 from udfs.groups.fold import KnownPeriod
 from udfs.groups.history.change_details import Change, GoneMember
 from udfs.groups.history.intervals import MemberStretch, OwnerStretch, StateStretch
 from udfs.groups.history.reading_ends import ReadingEnd
+from udfs.groups.modern.state_json import from_plain, plain
 from udfs.groups.readers.classic_records import ClassicValue
 from udfs.groups.readers.modern_values import About, Topology
 from udfs.groups.readers.records import Moment
-from udfs.groups.states.modern import Base, Cause, Rebalance, Standing, Start, Stop
+from udfs.groups.states.modern import Base, Cause, Modern, Rebalance, Standing, Start, Stop
+from udfs.topics.partition_codes import TopicCodes
 
 OF_INTERVALS = "from_time from_offset is_from_exact last_offset group_type"
 # As the oldest states have them. Never change a line.
@@ -43,6 +46,20 @@ STORED_BY_NAME = (
     " num_members_after num_partitions assignor_before assignor_after detail num_moved num_returned num_unowned"
     " stopped_ms unread_low_ms unread_high_ms longest_unread_ms"
 )
+# Of a consumer, share or streams group itself, which is stored with names as well.
+STORED_OF_GROUP = (
+    "group_type epoch target_epoch metadata_hash validated_topology_epoch is_partial is_created former_type assignor"
+    " generation told_target assignment_offset causes carried incomplete deserted_since topology topics configs"
+    " patterns members targets base start rebalance stops"
+)
+
+
+def test_a_group_is_stored_under_the_names_of_older_releases() -> None:
+    topics = TopicCodes()
+    state = plain(Modern(GroupType.CONSUMER, reported_target=7), topics)
+    assert {*STORED_OF_GROUP.split()} <= {*state}
+    assert state["told_target"] == 7
+    assert from_plain(state, topics).reported_target == 7
 
 
 @pytest.mark.parametrize("stored", STORED, ids=lambda stored: stored.__name__)

@@ -11,10 +11,10 @@ import pytest
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY
 from tests.builders.records.hostile_values import hostile_rows
 from tests.builders.records.random_records import Draw
+from tests.oracles.decoding.both_decoders import Row
 from tests.oracles.decoding.decoder import decode_record
+from tests.oracles.decoding.decoder_answers import without_null_tags
 from tests.oracles.decoding.kafka_names import NAMES
-from tests.udfs.decoding.both_decoders import Row
-from tests.udfs.decoding.decoder_answers import without_null_tags
 from udfs.lines.record_structs import decoded_column
 
 # Their members' payloads are shown decoded: tests/kafka compares those with what Kafka's tool shows.

@@ -10,8 +10,8 @@ from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
 from schemas.contract.tables import TABLES
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, T0
-from tests.udfs.framing.framing_answers import framed
-from tests.udfs.framing.framing_answers import records_of as told
+from tests.oracles.log.framing_answers import framed
+from tests.oracles.log.framing_answers import records_of as told
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sources.archive_rows import ARCHIVE_ROWS, by_producers, problem_rows, records_of
 

@@ -31,34 +31,34 @@ def assign_by_hash(group: ShareGroup) -> list[list[Pair]]:
     share = -(-len(wanted) // len(group.members))
     by_hash: Partitions = JavaTable(group.ids.pairs, roomy_capacity(len(wanted)))
     hash_to(group, range(len(group.members)), wanted, by_hash)
-    given: list[JavaSet[Pair]] = [JavaSet(group.ids.pairs) for _ in group.members]
+    by_member: list[JavaSet[Pair]] = [JavaSet(group.ids.pairs) for _ in group.members]
     taken = set(by_hash)
     for pair, members in by_hash.items():
         for member in members:
-            given[member].add(pair)
+            by_member[member].add(pair)
     subscribed = frozenset(group.subscriptions[0])
     for pair, members in holders(group).items():
         for member in members if pair[0] in subscribed and pair not in by_hash else ():
-            if len(given[member]) < share:
-                given[member].add(pair)
+            if len(by_member[member]) < share:
+                by_member[member].add(pair)
                 taken.add(pair)
-    deal_up_to([pair for pair in wanted if pair not in taken], given, share)
-    return [java_list(group, pairs) for pairs in given]
+    deal_up_to([pair for pair in wanted if pair not in taken], by_member, share)
+    return [java_list(group, pairs) for pairs in by_member]
 
 
-def deal_up_to(pairs: list[Pair], given: list[JavaSet[Pair]], share: int) -> None:
+def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) -> None:
     """In turns; whoever has more than its share leaves the row, so that one more may be had."""
-    row = list(range(len(given)))
+    row = list(range(len(by_member)))
     at = 0
     for pair in pairs:
-        while at == len(row) or len(given[row[at]]) > share:
+        while at == len(row) or len(by_member[row[at]]) > share:
             if at < len(row):
                 del row[at]
             elif row:
                 at = 0
             else:
                 raise AssignorFailed("every member has more than its share, and partitions are left")
-        given[row[at]].add(pair)
+        by_member[row[at]].add(pair)
         at += 1
 
 
@@ -83,15 +83,15 @@ def hashed_by_subscription(group: ShareGroup) -> list[list[Pair]]:
     for topic, pairs in free.items():
         for turn, pair in enumerate(pairs):
             assigned.compute_if_absent(pair, list).append(subscribers[topic][turn % len(subscribers[topic])])
-    given: list[JavaSet[Pair]] = [JavaSet(group.ids.pairs) for _ in group.members]
+    by_member: list[JavaSet[Pair]] = [JavaSet(group.ids.pairs) for _ in group.members]
     for pair, members in assigned.items():
         for member in members:
-            given[member].add(pair)
+            by_member[member].add(pair)
     for pair, members in before.items():
         for member in members if pair not in assigned else ():
             if member in subscribers.get(pair[0], ()):
-                given[member].add(pair)
-    return [java_list(group, pairs) for pairs in given]
+                by_member[member].add(pair)
+    return [java_list(group, pairs) for pairs in by_member]
 
 
 def hash_to(group: ShareGroup, members: Iterable[int], pairs: list[Pair], assigned: Partitions) -> None:

@@ -43,7 +43,7 @@ def sticky_before_3(problem: Problem) -> Assignment:
 
 
 def cooperative_before_3(problem: Problem) -> tuple[Assignment, NDArray[np.bool_] | None]:
-    """With the rows that must wait, where the way taken tells."""
+    """With the rows that must wait, if the algorithm shows them."""
     claims = [cooperative_claim(problem, member) for member in problem.walked.tolist()]
     # Its user data cannot be read twice either, but says only the generation.
     return assign(problem, claims, None)

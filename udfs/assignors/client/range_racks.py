@@ -10,7 +10,7 @@ from udfs.assignors.questions.racks import RackCodes, partition_racks, racks_mat
 
 
 def needs_racks(problem: Problem) -> NDArray[np.bool_]:
-    """Of each topic, whether its members' racks tell its partitions apart."""
+    """For each topic: whether the racks of its members distinguish its partitions."""
     needed = np.zeros(len(problem.topics), np.bool_)
     if problem.partition_racks is None or not any(problem.racks):
         return needed

@@ -94,13 +94,13 @@ def still_owned(problem: Problem, rows: Rows) -> NDArray[np.bool_]:
 def still_owned_of_any(problem: Problem, owned: Rows, rows: Rows) -> NDArray[np.bool_]:
     """The same where several own a partition, or several were given it."""
     had = set(zip(*(column.tolist() for column in (owned.members, owned.topics, owned.partitions)), strict=True))
-    given = list(zip(*(column.tolist() for column in (rows.members, rows.topics, rows.partitions)), strict=True))
-    revoked = {(topic, partition) for _, topic, partition in had - set(given)}
+    assigned = list(zip(*(column.tolist() for column in (rows.members, rows.topics, rows.partitions)), strict=True))
+    revoked = {(topic, partition) for _, topic, partition in had - set(assigned)}
     place = ranks(problem.walked)
     waiting: dict[tuple[int, int], int] = {}
-    for row in sorted(range(len(given)), key=lambda row: place[given[row][0]]):
-        if given[row] not in had and given[row][1:] in revoked:
-            waiting[given[row][1:]] = row
-    waits = np.zeros(len(given), np.bool_)
+    for row in sorted(range(len(assigned)), key=lambda row: place[assigned[row][0]]):
+        if assigned[row] not in had and assigned[row][1:] in revoked:
+            waiting[assigned[row][1:]] = row
+    waits = np.zeros(len(assigned), np.bool_)
     waits[list(waiting.values())] = True
     return waits

@@ -106,7 +106,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
         for i, member in enumerate(members):
             check_known(f"members[{i}].target", member.target, known)
     assignable = fields.get("assignable")
-    given = tuple(topic.topic_id for topic in topics)
+    topic_ids = tuple(topic.topic_id for topic in topics)
     if protocol != GroupProtocol.CLASSIC:
         topics = tuple(replace(topic, topic_id=topic.topic_id or stand_in_id(topic.name)) for topic in topics)
     return Spec(
@@ -118,7 +118,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
         assignable=read_owned(assignable) if assignable else None,
         release=read_release(fields["release"]) if "release" in fields else NEWEST_RELEASE,
         jdk=fields["jdk"].one_of(JDKS) if "jdk" in fields else JDKS[0],
-        assumed=("topic_id",) if protocol != GroupProtocol.CLASSIC and None in given else (),
+        assumed=("topic_id",) if protocol != GroupProtocol.CLASSIC and None in topic_ids else (),
     )
 
 
@@ -147,10 +147,10 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
     for value in values.items():
         one = read(value)
         for key in keys:
-            if (given := getattr(one, key)) in seen[key]:
-                raise SpecError(f"{value.path}.{key}: {json_text(given)} again, expected each once")
-            if given is not None:
-                seen[key].add(given)
+            if (key_value := getattr(one, key)) in seen[key]:
+                raise SpecError(f"{value.path}.{key}: {json_text(key_value)} again, expected each once")
+            if key_value is not None:
+                seen[key].add(key_value)
         items.append(one)
     return tuple(items)
 

@@ -91,7 +91,7 @@ def static_once(instances: Sequence[str | None]) -> Check:
 # -- requirements from the settings
 
 
-def asked_for(
+def required_checks(
     rule: GroupRule, recorded: RecordedAssignment, member_racks: Sequence[str | None], racks: Racks
 ) -> Iterator[Check]:
     for topics in rule.copartitioned:

@@ -122,14 +122,14 @@ def are_unsafe(all_: Assignments, claims: Rows) -> Flags:
     places = all_.starts[claims.topics] + claims.partitions
     claimant = np.full(all_.num_places, NOBODY, np.int64)
     claimant[places] = claims.members
-    given = all_.rows.take(rows)
-    other = claimant[all_.starts[given.topics] + given.partitions]
-    unsafe = (other != NOBODY) & (other != given.members)
+    assigned = all_.rows.take(rows)
+    other = claimant[all_.starts[assigned.topics] + assigned.partitions]
+    unsafe = (other != NOBODY) & (other != assigned.members)
     if np.count_nonzero(claimant != NOBODY) < len(claims) and unsafe.any():
         # If several members claim a partition, the member that has it may be one of them.
         own = set(zip(claims.members.tolist(), places.tolist(), strict=True))
-        at = (all_.starts[given.topics] + given.partitions)[unsafe].tolist()
-        pairs = zip(given.members[unsafe].tolist(), at, strict=True)
+        at = (all_.starts[assigned.topics] + assigned.partitions)[unsafe].tolist()
+        pairs = zip(assigned.members[unsafe].tolist(), at, strict=True)
         unsafe[np.flatnonzero(unsafe)] = [pair not in own for pair in pairs]
     is_unsafe[rows] = unsafe
     return is_unsafe

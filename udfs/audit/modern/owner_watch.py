@@ -7,9 +7,9 @@ from udfs.audit.defects.member_records.record_defects import (
     changed_assignor,
     classic_alone,
     cleared_pattern,
+    inherited_instance,
     kept_pattern,
     owned_twice,
-    taken_instance,
     unsubscribed_defect,
     waits_for_itself,
 )
@@ -65,7 +65,7 @@ def watch_changes(
         watch.note(changed_assignor(change.replaced, now, is_bumped))
         watch.note(classic_alone(change.replaced, now, list(abouts.values())))
         if change.before is None:
-            watch.note(taken_instance(watch.renamed, member_id, now, abouts))
+            watch.note(inherited_instance(watch.renamed, member_id, now, abouts))
         elif change.before.group_instance_id not in (None, now.group_instance_id):
             watch.renamed[str(change.before.group_instance_id)] = member_id
 

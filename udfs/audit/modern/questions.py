@@ -87,9 +87,9 @@ def are_mixed(abouts: Sequence[About]) -> bool:
 def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
     """The iteration order of the coordinator's own map; members that join in this operation come last. Among ids that
     share a chain of the map they are copied to, the order of their records is Kafka's own."""
-    asked_for = set(members)
-    joined = [each for each in group.operation.joined if each in asked_for]
-    present = [each for each in group.members if each in asked_for and each not in joined]
+    chosen = set(members)
+    joined = [each for each in group.operation.joined if each in chosen]
+    present = [each for each in group.members if each in chosen and each not in joined]
     gone = [each for each in members if each not in group.members]
     order = [present[at] for at in walked(present, max(group.room, len(present)))] + gone + joined
     places = {member_id: place for place, member_id in enumerate(written)}

@@ -251,7 +251,7 @@ def checks_of(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, fact
             name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
         }
         member_racks = [about.rack_id or None for about in draft.answer.inputs.abouts]
-        yield from check_texts.asked_for(rule, recorded, member_racks, racks)
+        yield from check_texts.required_checks(rule, recorded, member_racks, racks)
 
 
 def complete(recorded: RecordedAssignment, numbers: Numbers) -> Check:

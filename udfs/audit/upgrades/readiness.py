@@ -23,7 +23,7 @@ CLIENTS_OF = {0: "before 2.4", 1: "from 2.4 to 3.3", 2: "before 3.4"}
 LIBRARIES = {"sarama": "Sarama", "kafkajs": "KafkaJS", "kafka-python": "kafka-python", "aiokafka": "aiokafka"}
 # Values of group.consumer.migration.policy with which a group with members may be converted.
 TURNING = frozenset({"upgrade", "bidirectional"})
-UNTOLD = frozenset({BlockerKind.UNREADABLE_SUBSCRIPTION, BlockerKind.TURNED_BACK, BlockerKind.NO_PROGRESS})
+INCONCLUSIVE = frozenset({BlockerKind.UNREADABLE_SUBSCRIPTION, BlockerKind.TURNED_BACK, BlockerKind.NO_PROGRESS})
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Blocker:
 
 def readiness(blockers: Sequence[Blocker]) -> Readiness:
     kinds = {blocker.kind for blocker in blockers}
-    if kinds - UNTOLD:
+    if kinds - INCONCLUSIVE:
         return Readiness.BLOCKED
     return Readiness.UNKNOWN if kinds else Readiness.READY
 

@@ -110,21 +110,26 @@ def at_rest(problems: Sequence[Problem]) -> list[Answer]:
     """A moving partition is withheld until its owner has given it up: members join once more, and then it is
     assigned."""
     results = cooperative_stickies(problems)
-    asked = dict(enumerate(problems))
+    questions_by_place = dict(enumerate(problems))
     for _ in range(MOST_ROUNDS):
-        given = {place: rows for place in asked if not isinstance(rows := results[place], AssignorFailed)}
+        assigned = {
+            place: rows for place in questions_by_place if not isinstance(rows := results[place], AssignorFailed)
+        }
         rounds = [
-            WhatIfAnswer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()
+            WhatIfAnswer(
+                questions_by_place[at].members, questions_by_place[at].topics, questions_by_place[at].owned, rows
+            )
+            for at, rows in assigned.items()
         ]
         is_at_rest = changes(rounds).num_moved == 0
-        asked = {
-            at: replace(asked[at], owned=each_once(rows))
-            for (at, rows), rests in zip(given.items(), is_at_rest.tolist(), strict=True)
+        questions_by_place = {
+            at: replace(questions_by_place[at], owned=each_once(rows))
+            for (at, rows), rests in zip(assigned.items(), is_at_rest.tolist(), strict=True)
             if not rests
         }
-        if not asked:
+        if not questions_by_place:
             break
-        for at, rows in zip(asked, cooperative_stickies(list(asked.values())), strict=True):
+        for at, rows in zip(questions_by_place, cooperative_stickies(list(questions_by_place.values())), strict=True):
             results[at] = rows
     return results
 
@@ -143,6 +148,6 @@ def share_answer(question: Question, assignor: str) -> WhatIfAnswer | AssignorFa
     except AssignorFailed as failure:
         return failure
     names = {topic.name: place for place, topic in enumerate(spec.topics)}
-    given: list[Owned] = [tuple((topic, (each,)) for topic, each in lists[member.member_id]) for member in spec.members]
-    before, after = owned_rows([member.target for member in spec.members], names), owned_rows(given, names)
+    owned: list[Owned] = [tuple((topic, (each,)) for topic, each in lists[member.member_id]) for member in spec.members]
+    before, after = owned_rows([member.target for member in spec.members], names), owned_rows(owned, names)
     return WhatIfAnswer([member.member_id for member in spec.members], list(names), before, after)

@@ -76,16 +76,18 @@ def rows_of_choice(
     questions: Sequence[Question], protocol: GroupProtocol, assignor: str
 ) -> Iterator[tuple[int, WhatIf]]:
     """For all groups with this choice, with the positions of their questions."""
-    asked: list[int] = []
+    answerable: list[int] = []
     for place, question in enumerate(questions):
         if (protocol, assignor) in CHOICES[question.latest.group_type]:
             why = question.obstacle or why_refused(question.latest, protocol, assignor)
             if why is None:
-                asked.append(place)
+                answerable.append(place)
             else:
                 yield place, row(question, protocol, assignor, None, [why])
     possible: list[tuple[int, WhatIfAnswer]] = []
-    for place, answer in zip(asked, answers([questions[each] for each in asked], protocol, assignor), strict=True):
+    for place, answer in zip(
+        answerable, answers([questions[each] for each in answerable], protocol, assignor), strict=True
+    ):
         if isinstance(answer, WhatIfAnswer):
             possible.append((place, answer))
         else:

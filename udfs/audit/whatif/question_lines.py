@@ -31,15 +31,15 @@ def specs(question: Question, protocol: GroupProtocol, assignor: str) -> Iterato
         lists = known_assignor(spec).answer(spec)
         if not loses_some(spec.members, lists):
             return
-        given = {member: owned_of(partitions) for member, partitions in lists}
-        spec = replace(spec, members=tuple(replace(each, owned=given[each.member_id]) for each in spec.members))
+        owned = {member: owned_of(partitions) for member, partitions in lists}
+        spec = replace(spec, members=tuple(replace(each, owned=owned[each.member_id]) for each in spec.members))
         yield spec
 
 
 def loses_some(members: Sequence[Member], lists: MemberLists) -> bool:
-    given = {member: set(partitions) for member, partitions in lists}
+    owned = {member: set(partitions) for member, partitions in lists}
     return any(
-        (topic, partition) not in given[member.member_id]
+        (topic, partition) not in owned[member.member_id]
         for member in members
         for topic, partitions in member.owned
         for partition in partitions

@@ -60,7 +60,7 @@ P = _Pair(*range(len(_Pair._fields)))
 # questions[question, FIELD], in the order of offsets. `next`: the one before it that waits for the same commit.
 _Question = namedtuple("_Question", [
     "offset", "key", "is_about_values", "is_about_times", "next",
-    "committed", "last_commit_time", "next_commit_time", "newest_offset", "is_told", "is_settled",
+    "committed", "last_commit_time", "next_commit_time", "newest_offset", "is_answered", "is_settled",
 ])  # fmt: skip
 Q = _Question(*range(len(_Question._fields)))
 

@@ -175,15 +175,15 @@ def rebalance(round_: Round) -> None:
     cause = causes.cause(round_, joined, left, sets)
     conflicts.check_claims(round_, sets)
     # Owners first: their rows need the members that are removed next.
-    done = owners.hand_over(round_, lost, sets)
+    handover = owners.hand_over(round_, lost, sets)
     changes = details.round_changes(round_, joined, left, cause[0])
     members_and_state.move_members(round_, left)
     # The state last: the calls before it look at the state that ends.
     members_and_state.move_state(round_)
     if members_and_state.is_creation(value):
         return
-    detail = details.trigger_detail(round_, done, cause[0], changes, sets)
-    rebalance_rows.write_rebalance(round_, done, cause, joined, left, sets, detail)
+    detail = details.trigger_detail(round_, handover, cause[0], changes, sets)
+    rebalance_rows.write_rebalance(round_, handover, cause, joined, left, sets, detail)
     rebalance_rows.write_members(round_, replaced_by, left)
 
 

@@ -56,10 +56,12 @@ def subscriptions(round_: Round) -> Iterator[Change]:
         yield from subscription(name_of(member), before.topics, member.topics)
 
 
-def trigger_detail(round_: Round, done: Handover, trigger: str, changes: list[Change], sets: GroupSets) -> str | None:
+def trigger_detail(
+    round_: Round, handover: Handover, trigger: str, changes: list[Change], sets: GroupSets
+) -> str | None:
     """`changes`: those of members."""
     if trigger != RebalanceTrigger.UNKNOWN:
-        changes = [*changes, *metadata(round_, trigger, sets), *of_the_round(round_, done, trigger)]
+        changes = [*changes, *metadata(round_, trigger, sets), *of_the_round(round_, handover, trigger)]
     return round_.group.detail(round_.at.offset, trigger, changes)
 
 
@@ -83,7 +85,7 @@ def is_read(value: ClassicValue) -> bool:
     return all(member.assigned is not None for member in value.members)
 
 
-def of_the_round(round_: Round, done: Handover, trigger: str) -> list[Change]:
+def of_the_round(round_: Round, handover: Handover, trigger: str) -> list[Change]:
     before, now = round_.before, round_.now
     if trigger == RebalanceTrigger.PROTOCOL_MIGRATION:
         return [Change(trigger, PLAIN, "consumer → classic")]
@@ -93,17 +95,16 @@ def of_the_round(round_: Round, done: Handover, trigger: str) -> list[Change]:
         epochs = f"leader epoch {before.leader_epoch} → {now.leader_epoch}"
         return [Change(trigger, PLAIN, f"{epochs}, generation {before.value.generation} → {now.value.generation}")]
     if trigger == RebalanceTrigger.LEADER_REJOINED:
-        return [Change(trigger, PLAIN, rejoin_text(round_, done))]
+        return [Change(trigger, PLAIN, rejoin_text(round_, handover))]
     return []
 
 
-def rejoin_text(round_: Round, done: Handover) -> str:
+def rejoin_text(round_: Round, handover: Handover) -> str:
     assert round_.before is not None
-    if done.num_handed_out:
+    if handover.num_handed_out:
         generation = round_.before.value.generation
-        return (
-            f"assigns {partitions(done.num_handed_out)}, which generation {generation} withheld from their new owners"
-        )
+        withheld = partitions(handover.num_handed_out)
+        return f"assigns {withheld}, which generation {generation} withheld from their new owners"
     before, now = round_.before.value.leader, round_.now.value.leader
     same = "members, subscriptions and assignor did not change"
     return same if before == now else f"{same}; only the leader did: {before} → {now}"

@@ -27,7 +27,7 @@ class Handover:
     # Members that gave up everything and were assigned the same again.
     restored: set[str] = field(default_factory=set)
     # By partition, the members it is assigned to. Filled when first needed.
-    given: dict[int, list[ClassicMember]] = field(default_factory=dict)
+    assignees: dict[int, list[ClassicMember]] = field(default_factory=dict)
     # Withheld by the previous rebalance and assigned now.
     num_handed_out: int = 0
     num_moved: int = 0
@@ -38,20 +38,20 @@ class Handover:
     ends: list[Row] = field(default_factory=list)
 
 
-def tell(
-    round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
+def add_moves(
+    round_: Round, handover: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
     idle_ms: int | None, ends: Ends = (),
 ) -> None:  # fmt: skip
     """`ends`: when reading ended, for these partitions and possibly others."""
     if not tps:
         return
     offset, time = round_.at
-    done.stopped_ms += (idle_ms or 0) * len(tps)
+    handover.stopped_ms += (idle_ms or 0) * len(tps)
     for of, end in ends or [(tps, None)]:
         some = tps if of is tps else tps & of
         if some:
-            done.ends.append(READING_END(end or UNKNOWN_END, tp=some, is_counted=True))
-            done.moves.append(PARTITION_MOVE(
+            handover.ends.append(READING_END(end or UNKNOWN_END, tp=some, is_counted=True))
+            handover.moves.append(PARTITION_MOVE(
                 group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=offset, tp=some,
                 is_open=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,
                 move_time=time, role=None, idle_ms=idle_ms, evidence_first_offset=round_.first_offset,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from schemas.words.history import MoveKind, OwnershipEnd, OwnershipPhase
 from udfs.groups.classic.conflicts import names_of, two_owners
-from udfs.groups.classic.handover import Handover, tell
+from udfs.groups.classic.handover import Handover, add_moves
 from udfs.groups.classic.reading_stops import reading_ends
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.history.intervals import OwnerStretch
@@ -25,23 +25,23 @@ FEW = 4
 
 
 def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
-    done = Handover(lost, sets)
+    handover = Handover(lost, sets)
     now = round_.now
     now.idle = dict(round_.before.idle) if round_.before is not None and round_.before.idle else {}
     for member_id, held, revoking in [] if round_.before is None else stays_of(round_.group, round_.before):
         new_id = round_.replaced.get(member_id, member_id)
-        pass_on(round_, done, member_id, round_.members_now.get(new_id), held, revoking)
+        pass_on(round_, handover, member_id, round_.members_now.get(new_id), held, revoking)
     if sets.claimed:
-        claim_without_stay(round_, done)
+        claim_without_stay(round_, handover)
     for member in now.value.members:
-        if member.member_id in done.restored and member.assigned:
+        if member.member_id in handover.restored and member.assigned:
             own(round_, member.assigned, member.member_id, round_.is_exact)
             forget(now.idle, member.assigned)
             continue
-        kept = done.kept.get(member.member_id, NOTHING)
+        kept = handover.kept.get(member.member_id, NOTHING)
         if member.assigned and member.assigned is not kept:
-            give(round_, done, member, member.assigned - kept if kept else member.assigned)
-    return done
+            give(round_, handover, member, member.assigned - kept if kept else member.assigned)
+    return handover
 
 
 def stays_of(group: Group, before: Classic) -> list[tuple[str, Tps, Tps]]:
@@ -58,72 +58,76 @@ def in_phase(stretches: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
     return NOTHING.union(*[of.tp for of in stretches if of.phase == phase])
 
 
-def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps) -> None:
+def pass_on(
+    round_: Round, handover: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps
+) -> None:
     """`member`: the old owner in the new value; None if it left."""
     if member is None or not member.claimed:
-        if member is not None and is_given_back(round_, done, old_id, member, held, revoking):
-            restore(round_, done, member, held)
+        if member is not None and is_given_back(round_, handover, old_id, member, held, revoking):
+            restore(round_, handover, member, held)
             return
-        end_stays(round_, done, old_id, member, held, MOVED)
-        end_stays(round_, done, old_id, member, revoking, READY_TO_MIGRATE)
+        end_stays(round_, handover, old_id, member, held, MOVED)
+        end_stays(round_, handover, old_id, member, revoking, READY_TO_MIGRATE)
         return
     claimed, assigned, is_same = member.claimed, member.assigned or NOTHING, member.member_id == old_id
     if is_same and not revoking and held == claimed and claimed == assigned:
-        done.kept[old_id] = assigned
+        handover.kept[old_id] = assigned
         return
-    end_stays(round_, done, old_id, member, held - claimed, MOVED)
-    end_stays(round_, done, old_id, member, revoking - claimed, READY_TO_MIGRATE)
+    end_stays(round_, handover, old_id, member, held - claimed, MOVED)
+    end_stays(round_, handover, old_id, member, revoking - claimed, READY_TO_MIGRATE)
     ours = (held | revoking) & claimed
-    done.kept[member.member_id] = ours & assigned
+    handover.kept[member.member_id] = ours & assigned
     if not is_same:
         go_on(round_, old_id, member.member_id, held & ours & assigned, ASSIGNED)
     go_on(round_, old_id, member.member_id, revoking & ours & assigned, ASSIGNED)
-    withhold(round_, done, old_id, member.member_id, ours - assigned, revoking if is_same else NOTHING)
+    withhold(round_, handover, old_id, member.member_id, ours - assigned, revoking if is_same else NOTHING)
 
 
-def is_given_back(round_: Round, done: Handover, old_id: str, member: ClassicMember, held: Tps, revoking: Tps) -> bool:
+def is_given_back(
+    round_: Round, handover: Handover, old_id: str, member: ClassicMember, held: Tps, revoking: Tps
+) -> bool:
     """The most frequent case, with assignors whose members give up everything before they join. Found without comparing
     the sets."""
     return (
-        held is member.assigned and bool(held) and not revoking and done.sets.is_disjoint
+        held is member.assigned and bool(held) and not revoking and handover.sets.is_disjoint
         and member.member_id == old_id
     )  # fmt: skip
 
 
-def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
+def restore(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) -> None:
     """The same result as `end_stays` and `give`, if both are about the same partitions."""
     member_id = member.member_id
-    kind = MoveKind.LOST if member_id in done.lost else MoveKind.RETURNED
+    kind = MoveKind.LOST if member_id in handover.lost else MoveKind.RETURNED
     ends = reading_ends(round_, member_id, member, tps)
-    tell(round_, done, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
-    done.num_returned += len(tps)
-    done.restored.add(member_id)
+    add_moves(round_, handover, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
+    handover.num_returned += len(tps)
+    handover.restored.add(member_id)
     round_.group.ledger.release(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
 
 
 def end_stays(
-    round_: Round, done: Handover, old_id: str, member: ClassicMember | None, tps: Tps, kind: MoveKind
+    round_: Round, handover: Handover, old_id: str, member: ClassicMember | None, tps: Tps, kind: MoveKind
 ) -> None:
     """Ends ownership of partitions that a member gave up before it joined, or had when it left. `kind`: the kind of
     move if another member gets them."""
     if not tps:
         return
     new_id = None if member is None else member.member_id
-    is_lost = kind is MOVED and new_id in done.lost
+    is_lost = kind is MOVED and new_id in handover.lost
     at, stop, ledger = round_.at, round_.stop, round_.group.ledger
     idle_ms = milliseconds(stop, at.time)
     ends = reading_ends(round_, old_id, member, tps)
-    nobody = tps - done.sets.assigned
-    for receiver, some in shares(round_, done, tps - nobody if nobody else tps, member):
+    nobody = tps - handover.sets.assigned
+    for receiver, some in shares(round_, handover, tps - nobody if nobody else tps, member):
         is_back = receiver.member_id == new_id
         kind_of_move = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
-        tell(round_, done, some, kind_of_move, old_id, receiver.member_id, idle_ms, ends)
-        done.passed_on.update(some)
-        done.num_returned += len(some) if is_back else 0
-        done.num_moved += 0 if is_back else len(some)
-        done.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
+        add_moves(round_, handover, some, kind_of_move, old_id, receiver.member_id, idle_ms, ends)
+        handover.passed_on.update(some)
+        handover.num_returned += len(some) if is_back else 0
+        handover.num_moved += 0 if is_back else len(some)
+        handover.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
     if nobody:
-        tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None, ends)
+        add_moves(round_, handover, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None, ends)
         round_.now.idle.update(dict.fromkeys(nobody, stop))
     if new_id != old_id:
         why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
@@ -134,20 +138,22 @@ def end_stays(
     ledger.release(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
 
 
-def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None) -> Iterable[tuple[ClassicMember, Tps]]:
+def shares(
+    round_: Round, handover: Handover, tps: Tps, first: ClassicMember | None
+) -> Iterable[tuple[ClassicMember, Tps]]:
     """Which member is assigned which of these. `first`: the most likely one."""
-    if first is not None and done.sets.is_disjoint and first.assigned and tps <= first.assigned:
+    if first is not None and handover.sets.is_disjoint and first.assigned and tps <= first.assigned:
         return ((first, tps),) if tps else ()
     members = round_.now.value.members
     if len(members) <= FEW:
         return [(each, some) for each in members if each.assigned and (some := tps & each.assigned)]
-    if not done.given:
+    if not handover.assignees:
         for each in members:
             for tp in each.assigned or ():
-                done.given.setdefault(tp, []).append(each)
+                handover.assignees.setdefault(tp, []).append(each)
     by_member: dict[str, tuple[ClassicMember, set[int]]] = {}
     for tp in tps:
-        for each in done.given[tp]:
+        for each in handover.assignees[tp]:
             by_member.setdefault(each.member_id, (each, set()))[1].add(tp)
     return [(each, frozenset(some)) for each, some in by_member.values()]
 
@@ -160,28 +166,28 @@ def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPha
         round_.group.ledger.own(ownership(round_, tps, new_id, phase, True))
 
 
-def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
+def withhold(round_: Round, handover: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
     """The member learns with the assignment that it has to give these up. `revoking`: those it already knew of."""
     if not tps:
         return
     go_on(round_, old_id, new_id, tps - revoking, REVOKING)
     round_.now.revoking[new_id] = tps
-    tell_withheld(round_, done, tps - done.sets.assigned, old_id)
-    for receiver, some in shares(round_, done, tps & done.sets.assigned, None):
-        tell(round_, done, some, MOVED, old_id, receiver.member_id, 0, [(some, known_end(round_.at.time))])
-        done.passed_on.update(some)
-        done.num_moved += len(some)
+    add_withheld(round_, handover, tps - handover.sets.assigned, old_id)
+    for receiver, some in shares(round_, handover, tps & handover.sets.assigned, None):
+        add_moves(round_, handover, some, MOVED, old_id, receiver.member_id, 0, [(some, known_end(round_.at.time))])
+        handover.passed_on.update(some)
+        handover.num_moved += len(some)
         two_owners(round_, f"{names_of(round_, some)} was assigned to {receiver.member_id} while {new_id} still had it")
 
 
-def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> None:
-    tell(round_, done, tps - done.sets.unknown_owned, MoveKind.WITHHELD, member_id, None, None)
-    tell(round_, done, tps & done.sets.unknown_owned, MoveKind.UNKNOWN_OWNED, member_id, None, None)
+def add_withheld(round_: Round, handover: Handover, tps: Tps, member_id: str) -> None:
+    add_moves(round_, handover, tps - handover.sets.unknown_owned, MoveKind.WITHHELD, member_id, None, None)
+    add_moves(round_, handover, tps & handover.sets.unknown_owned, MoveKind.UNKNOWN_OWNED, member_id, None, None)
 
 
-def claim_without_stay(round_: Round, done: Handover) -> None:
+def claim_without_stay(round_: Round, handover: Handover) -> None:
     """If records are missing, a member may claim a partition without a known owner."""
-    missing = done.sets.withheld | done.sets.unknown_owned
+    missing = handover.sets.withheld | handover.sets.unknown_owned
     if not missing:
         return
     ledger, now = round_.group.ledger, round_.now
@@ -193,11 +199,11 @@ def claim_without_stay(round_: Round, done: Handover) -> None:
         ledger.own(ownership(round_, tps, member.member_id, REVOKING, False))
         forget(now.idle, tps)
         now.revoking[member.member_id] = now.revoking.get(member.member_id, NOTHING) | tps
-        tell_withheld(round_, done, tps, member.member_id)
+        add_withheld(round_, handover, tps, member.member_id)
         missing -= tps
 
 
-def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
+def give(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) -> None:
     """Starts ownership of partitions that the member did not have before."""
     claimed, member_id, idle = member.claimed or NOTHING, member.member_id, round_.now.idle
     # It may have owned for long what it claims, if no interval of it is known.
@@ -205,14 +211,23 @@ def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None
     for some, is_exact in ((sure, round_.is_exact), (unsure, False)):
         if some:
             own(round_, some, member_id, is_exact)
-    fresh = sure - done.passed_on
+    fresh = sure - handover.passed_on
     rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
     for since in set(rested.values()):
         some = frozenset(tp for tp, of in rested.items() if of == since)
         # While the group was empty, no rebalance kept members from reading.
         end = known_end(since) if round_.members_before else None
-        tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time), [(some, end)])
-    tell(round_, done, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
+        add_moves(
+            round_,
+            handover,
+            some,
+            MoveKind.ASSIGNED,
+            None,
+            member_id,
+            milliseconds(since, round_.at.time),
+            [(some, end)],
+        )
+    add_moves(round_, handover, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
     forget(idle, tps)
 
 

@@ -15,7 +15,7 @@ NO_SETS = MemberSets(added=NOTHING, revoked=NOTHING, kept=NOTHING, lost=NOTHING,
 
 
 def write_rebalance(
-    round_: Round, done: Handover, cause: causes.Cause, joined: list[str], left: list[str], sets: GroupSets,
+    round_: Round, handover: Handover, cause: causes.Cause, joined: list[str], left: list[str], sets: GroupSets,
     detail: str | None,
 ) -> None:  # fmt: skip
     before = None if round_.before is None else round_.before.value
@@ -31,28 +31,28 @@ def write_rebalance(
         outcome=outcome, trigger=trigger, mode=causes.mode(round_, sets), members_joined=joined, members_departed=left,
         num_members_before=len(round_.members_before), num_members_after=len(now.members),
         leader_before=None if before is None else before.leader, leader_after=now.leader,
-        is_follow_up=done.num_handed_out > 0, unpersisted_rounds=num_unpersisted(round_), sync_ms=sync_ms,
+        is_follow_up=handover.num_handed_out > 0, unpersisted_rounds=num_unpersisted(round_), sync_ms=sync_ms,
         assignor_before=None if before is None else before.protocol, assignor_after=now.protocol,
-        trigger_detail=detail, **counts_of(round_, done, sets),
+        trigger_detail=detail, **counts_of(round_, handover, sets),
         unread_partition_low_ms=None, unread_partition_high_ms=None, longest_unread_high_ms=None,
         evidence_first_offset=round_.first_offset, evidence_last_offset=at.offset, confidence=confidence,
     ))  # fmt: skip
-    round_.group.context.rows.of["partition_moves"] += done.moves
-    round_.group.context.rows.of["reading_ends"] += done.ends
+    round_.group.context.rows.of["partition_moves"] += handover.moves
+    round_.group.context.rows.of["reading_ends"] += handover.ends
 
 
-def counts_of(round_: Round, done: Handover, sets: GroupSets) -> dict[str, int | None]:
+def counts_of(round_: Round, handover: Handover, sets: GroupSets) -> dict[str, int | None]:
     """By the name of the column. All are unknown if an assignment cannot be read."""
     counts: dict[str, int | None] = {
         "num_partitions": len(sets.assigned),
-        "num_moved": done.num_moved,
-        "num_returned": done.num_returned,
+        "num_moved": handover.num_moved,
+        "num_returned": handover.num_returned,
         "num_withheld": len(sets.withheld),
         "num_maybe_revoking": sets.num_maybe_revoking,
         "num_ready_to_migrate": sets.num_ready_to_migrate,
         "num_unknown_owned": len(sets.unknown_owned),
         "num_unowned": len(round_.had - sets.assigned),
-        "stopped_partition_ms": done.stopped_ms,
+        "stopped_partition_ms": handover.stopped_ms,
     }
     is_read = None not in [member.assigned for member in round_.now.value.members]
     return counts if is_read else dict.fromkeys(counts)

@@ -87,13 +87,13 @@ def epoch_changes(before: GroupEpoch, value: GroupEpoch) -> list[Change]:
 
 
 def target_changes(
-    trigger: str, changes: Sequence[Change], base: Mapping[str, Base], given: Mapping[str, Base], topics: TopicCodes
+    trigger: str, changes: Sequence[Change], base: Mapping[str, Base], target: Mapping[str, Base], topics: TopicCodes
 ) -> list[Change]:
     """From 4.1 on no record lists the partitions of topics. Only targets show how many there are."""
-    if not base or not given or any(each.trigger == METADATA for each in changes):
+    if not base or not target or any(each.trigger == METADATA for each in changes):
         return []
     is_cause = trigger == METADATA
-    before, after = (frozenset().union(*(each.assigned for each in of.values())) for of in (base, given))
+    before, after = (frozenset().union(*(each.assigned for each in of.values())) for of in (base, target))
     if len(before) == len(after) and not is_cause:
         return []
     of_partitions = partition_changes(before, after, topics, is_cause=is_cause)

@@ -59,7 +59,7 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
     settle_owners(group, now, touched_members(now), inherited, at)
     close_if_reached(group, now, at)
     enter_state(group, now, is_exact, at)
-    tell_incomplete(group, now, replaced, operation, is_exact)
+    report_incomplete(group, now, replaced, operation, is_exact)
     now.operation = Operation()
 
 
@@ -130,7 +130,7 @@ def assignor(now: Modern) -> str | None:
     return max(sorted(now.assignors), key=now.assignors.__getitem__, default=None)
 
 
-def tell_incomplete(
+def report_incomplete(
     group: Group, now: Modern, replaced: Mapping[str, str], operation: Sequence[Record], is_exact: bool
 ) -> None:
     """A batch with targets also has the record that completes them, except for the copy when a static member returns.

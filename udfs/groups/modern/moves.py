@@ -35,20 +35,20 @@ def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, 
         return
     fresh = tps if not taken else frozenset(tp for (tp, _), stop in taken if stop is None)
     if fresh:
-        tell(group, now, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, at.offset, None)
+        add_move(group, now, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, at.offset, None)
     for _, some, stop in together((place, stop) for place, stop in taken if stop is not None):
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
         idle = milliseconds(stop.time, at.time)
         # The time before the stop was counted where the stop was reported.
         end = known_end(stop.time) if stop.is_reported else stop.end
-        tell(group, now, role, some, kind, stop.member_id, member_id, at, idle, stop.offset, end)
+        add_move(group, now, role, some, kind, stop.member_id, member_id, at, idle, stop.offset, end)
         if now.rebalance is not None and role in COUNTED_ROLES:
             now.rebalance.num_moved += len(some) if kind == MoveKind.MOVED else 0
             now.rebalance.num_returned += len(some) if kind == MoveKind.RETURNED else 0
             now.rebalance.stopped_ms += (idle or 0) * len(some)
 
 
-def tell(
+def add_move(
     group: Group, now: Modern, role: str | None, tps: Tps, kind: MoveKind, before: str | None, after: str | None,
     at: Moment, idle_ms: int | None, first_offset: int, end: ReadingEnd | None,
 ) -> None:  # fmt: skip
@@ -83,7 +83,7 @@ def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOut
     """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
     first, that one may still assign them."""
     for role, tps, stop in together(unreported(now, of)):
-        tell_stop(group, now, of, group.context.rows, role, tps, stop, is_open=False)
+        add_revoked(group, now, of, group.context.rows, role, tps, stop, is_open=False)
         of.num_unowned += len(tps) if role in COUNTED_ROLES else 0
         if outcome == RebalanceOutcome.SUPERSEDED:
             set_stop(now, role, tps, stop._replace(is_reported=True))
@@ -96,7 +96,7 @@ def report_open_stops(group: Group, now: Modern, of: Rebalance, rows: RowsByTabl
     """Rows of partitions that are stopped now. Returns how many."""
     number = 0
     for role, tps, stop in together(unreported(now, of)):
-        tell_stop(group, now, of, rows, role, tps, stop, is_open=True)
+        add_revoked(group, now, of, rows, role, tps, stop, is_open=True)
         number += len(tps) if role in COUNTED_ROLES else 0
     return number
 
@@ -109,7 +109,7 @@ def unreported(now: Modern, of: Rebalance) -> list[tuple[Place, Stop]]:
     ]
 
 
-def tell_stop(
+def add_revoked(
     group: Group, now: Modern, of: Rebalance, rows: RowsByTable, role: str | None, tps: Tps, stop: Stop, *,
     is_open: bool,
 ) -> None:  # fmt: skip

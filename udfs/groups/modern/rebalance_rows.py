@@ -38,7 +38,7 @@ def rebalance_row(
     )  # fmt: skip
 
 
-def member_rows(group: Group, now: Modern, given: Mapping[str, Base], of: Rebalance, at: Moment) -> list[Row]:
+def member_rows(group: Group, now: Modern, target: Mapping[str, Base], of: Rebalance, at: Moment) -> list[Row]:
     """Members of this assignment, then members of the previous one."""
     rows: list[Row] = []
     for member_id, member in now.members.items():
@@ -46,7 +46,7 @@ def member_rows(group: Group, now: Modern, given: Mapping[str, Base], of: Rebala
         change = MemberChange.JOINED if before is None else MemberChange.KEPT
         if before is not None and before.is_restarted:
             change = MemberChange.RESTARTED
-        owned, assigned = owned_by(member), given[member_id].assigned
+        owned, assigned = owned_by(member), target[member_id].assigned
         topics = None if member.about is None or member.about.topics is None else subscribed_topics(now, member_id)
         rows.append(GENERATION_MEMBER(
             MemberSets(added=assigned - owned, revoked=owned - assigned, kept=owned & assigned),

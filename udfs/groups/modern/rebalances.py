@@ -24,7 +24,7 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
     operation = now.operation
     is_emptied = not now.members and operation.bump is not None and bool(now.base or operation.departed)
     completion = operation.completion
-    if completion is not None and now.target_epoch == now.told_target:
+    if completion is not None and now.target_epoch == now.reported_target:
         completion = None
     if not is_emptied and completion is None:
         return
@@ -34,16 +34,16 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
     epoch = now.epoch if is_emptied else now.target_epoch
     assert record is not None and epoch is not None
     topics = group.context.topics
-    given = {
+    target = {
         # Unchanged targets are not written again.
         member_id: Base(member.group_instance_id, assigned_to(topics, now, now.targets.get(member_id, {})))
         for member_id, member in now.members.items()
     }
     why = RebalanceTrigger.GROUP_EMPTIED if is_emptied else trigger(now, causes_until(now, epoch))
-    rebalance = new_rebalance(group, now, given, record.offset, epoch, at, why)
-    group.context.rows.of["generation_members"] += member_rows(group, now, given, rebalance, at)
-    now.rebalance, now.generation, now.assignment_offset, now.base = rebalance, epoch, record.offset, given
-    now.told_target = now.target_epoch
+    rebalance = new_rebalance(group, now, target, record.offset, epoch, at, why)
+    group.context.rows.of["generation_members"] += member_rows(group, now, target, rebalance, at)
+    now.rebalance, now.generation, now.assignment_offset, now.base = rebalance, epoch, record.offset, target
+    now.reported_target = now.target_epoch
     later = causes_after(now, epoch)
     now.causes, now.carried, now.former_type = later, [], None
     now.start, now.assignor = later[0].start if later else None, rebalance.assignor_after
@@ -53,7 +53,7 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
 
 
 def new_rebalance(
-    group: Group, now: Modern, given: Mapping[str, Base], assignment_offset: int, epoch: int, at: Moment, why: str
+    group: Group, now: Modern, target: Mapping[str, Base], assignment_offset: int, epoch: int, at: Moment, why: str
 ) -> Rebalance:  # fmt: skip
     assignor = agreed_assignor(now)
     return Rebalance(
@@ -62,15 +62,15 @@ def new_rebalance(
         to_generation=epoch,
         start=now.start or Start(at.time, assignment_offset, False),
         trigger=why,
-        members_joined=[member_id for member_id in given if member_id not in now.base],
-        members_departed=[member_id for member_id in now.base if member_id not in given],
+        members_joined=[member_id for member_id in target if member_id not in now.base],
+        members_departed=[member_id for member_id in now.base if member_id not in target],
         num_members_before=len(now.base),
-        num_members_after=len(given),
+        num_members_after=len(target),
         # Several members of a share group may have the same partition.
-        num_partitions=len(NOTHING.union(*(member.assigned for member in given.values()))),
+        num_partitions=len(NOTHING.union(*(member.assigned for member in target.values()))),
         assignor_before=now.assignor,
         assignor_after=assignor,
-        detail=group.detail(assignment_offset, why, all_changes(group, now, given, epoch, why)),
+        detail=group.detail(assignment_offset, why, all_changes(group, now, target, epoch, why)),
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def agreed_assignor(now: Modern) -> str | None:
     return next(iter(now.assignors)) if len(now.assignors) == 1 else None
 
 
-def all_changes(group: Group, now: Modern, given: Mapping[str, Base], epoch: int, why: str) -> list[Change]:
+def all_changes(group: Group, now: Modern, target: Mapping[str, Base], epoch: int, why: str) -> list[Change]:
     """Changes since the previous target."""
     changes = other_assignor(now.assignor, agreed_assignor(now))
     if why == RebalanceTrigger.PROTOCOL_MIGRATION:
@@ -87,7 +87,7 @@ def all_changes(group: Group, now: Modern, given: Mapping[str, Base], epoch: int
     for cause in causes_until(now, epoch):
         changes += cause.changes
     changes += now.carried
-    return [*changes, *target_changes(why, changes, now.base, given, group.context.topics)]
+    return [*changes, *target_changes(why, changes, now.base, target, group.context.topics)]
 
 
 def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:

@@ -22,9 +22,12 @@ from udfs.topics.partition_codes import TopicCodes
 # Fields that JSON can store as they are.
 PLAIN = (
     "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_partial", "is_created",
-    "former_type", "assignor", "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
+    "former_type", "assignor", "generation", "reported_target", "assignment_offset", "causes", "carried", "incomplete",
     "deserted_since",
 )  # fmt: skip
+# Names in stored states, where they differ: states of older releases must stay readable.
+STORED_NAMES = {"reported_target": "told_target"}
+STORED = {name: STORED_NAMES.get(name, name) for name in PLAIN}
 OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
 NO_TEXTS: Mapping[int, str | None] = {}
 
@@ -32,7 +35,7 @@ NO_TEXTS: Mapping[int, str | None] = {}
 def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
     counts = {} if now.topics is None else now.topics.counts()
     return {
-        **{name: getattr(now, name) for name in PLAIN},
+        **{stored: getattr(now, name) for name, stored in STORED.items()},
         "topology": now.topology,
         "topics": [list(counts), list(counts.values())],
         "configs": now.configs,
@@ -51,7 +54,8 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
 
 def from_plain(state: dict[str, Any], topics: TopicCodes) -> Modern:
     now = Modern(
-        GroupType[state["group_type"].upper()], **{name: state[name] for name in PLAIN if name != "group_type"}
+        GroupType[state["group_type"].upper()],
+        **{name: state[stored] for name, stored in STORED.items() if name != "group_type"},
     )
     if state["topology"] is not None:
         epoch, sources = state["topology"]

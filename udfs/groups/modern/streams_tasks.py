@@ -24,10 +24,10 @@ def by_subtopology(
 ) -> dict[str | None, frozenset[int]]:
     if topology is None:
         return {None: tps}
-    found: dict[str | None, set[int]] = {}
+    tps_of: dict[str | None, set[int]] = {}
     for tp in tps:
-        found.setdefault(subtopology_of(tp, topology, topics), set()).add(tp)
-    return {subtopology: frozenset(some) for subtopology, some in found.items()}
+        tps_of.setdefault(subtopology_of(tp, topology, topics), set()).add(tp)
+    return {subtopology: frozenset(some) for subtopology, some in tps_of.items()}
 
 
 def subtopology_of(tp: int, topology: Topology, topics: TopicCodes) -> str | None:

@@ -26,7 +26,7 @@ class GroupSets(NamedTuple):
 
 
 def is_reset(member: ClassicMember) -> bool:
-    """Whether the member came back without anything, whatever it had before."""
+    """Whether the member came back without anything. What it had before does not matter."""
     return member.generation_id == RESET and not member.claimed
 
 

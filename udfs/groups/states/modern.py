@@ -197,7 +197,7 @@ class Modern(CoordinatorGroup):
     generation: int | None = None
     # Epoch of the newest target that was written as a rebalance. A group that was emptied without a target has a later
     # generation.
-    told_target: int | None = None
+    reported_target: int | None = None
     assignment_offset: int | None = None
     base: dict[str, Base] = field(default_factory=dict)
     start: Start | None = None

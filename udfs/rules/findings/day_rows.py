@@ -36,7 +36,7 @@ DETAILS = {
     Kind.AFTER_MOVE: "committed offset {committed}, lower than {compared}, which the partition's new owner "
     "committed before",
 }
-# The previous owner, or a second program in the new owner's place: the log cannot tell.
+# The previous owner, or a second program in the new owner's place: the log does not show which.
 CONFIDENCES = dict.fromkeys(Kind, Confidence.LIKELY) | {Kind.AFTER_MOVE: Confidence.POSSIBLE}
 # These add up; of the others the last commit of a day has the number, if there is one.
 SUMMED = (Kind.REWIND, Kind.AFTER_MOVE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Objective:
-    """The time lag that groups whose whole id matches shall not exceed."""
+    """The time lag that groups whose whole id matches must not exceed."""
 
     pattern: str
     seconds: int

@@ -40,7 +40,7 @@ def own_answers(facts: OwnFacts, of_all: OfAllKeys) -> list[OwnAnswer]:
 
 
 def are_caught_up(facts: OwnFacts, back: Mapping[int, Rewind]) -> Flags:
-    """Whether `caught_up` needs only the lag, and no rule between it and `not_judged` has an answer."""
+    """Whether `caught_up` needs only the lag, and no rule between it and `not_in_question` has an answer."""
     ends = facts.ends
     is_plain = (facts.live >= 0) & (facts.committed >= 0) & ends.are_known
     is_plain &= facts.history.as_of_time - ends.newest_time <= facts.rules.window

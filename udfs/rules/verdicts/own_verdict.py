@@ -104,7 +104,7 @@ class OwnAnswer:
 NEED_THE_LOG = frozenset({OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL})
 
 
-# A step back is one by the order of the log, whatever its clock says.
+# A step back is one by the order of the log; its clock does not matter.
 COMPARE_TIMES = (NEED_THE_LOG | {OwnRule.NOT_IN_USE}) - {OwnRule.REWOUND}
 
 
@@ -156,8 +156,8 @@ def not_in_use(rules: OwnRules) -> OwnAnswer:
     return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, reason)
 
 
-def not_judged(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
-    """What no alarm may rest on, whatever the lag."""
+def not_in_question(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """Reasons not to raise an alarm, for any lag."""
     if standing.is_unsubscribed:
         return NOT_SUBSCRIBED
     if standing.is_group_idle:
@@ -311,5 +311,5 @@ def messages(number: int) -> str:
 
 
 RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (
-    not_judged, missing_input, never_committed, rewound, caught_up, silent, stands_still,
+    not_in_question, missing_input, never_committed, rewound, caught_up, silent, stands_still,
 )  # fmt: skip

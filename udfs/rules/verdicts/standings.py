@@ -17,7 +17,7 @@ from udfs.rules.verdicts.own_verdict import Rewind, Standing
 
 @dataclass
 class OfAllKeys:
-    """What keys of other ranges tell of a group: how often it commits, and whether it did so within the window."""
+    """What keys of other ranges say about a group: how often it commits, and whether it did so within the window."""
 
     cadences: Cadences = field(default_factory=Cadences)
     have_committed: set[str] = field(default_factory=set)

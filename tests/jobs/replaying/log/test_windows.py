@@ -10,10 +10,10 @@ from jobs.replaying.log.table_rows import MOST_WINDOW_BYTES, ends_of_windows
 from jobs.replaying.partition import commit_pass
 from tests.builders.generated.log import COMMIT, T0, Log
 from tests.builders.logs.short_logs import LogPart
-from tests.jobs.ingested import rows
-from tests.jobs.replayed_logs import replay
 from tests.jobs.replaying.runs.test_in_memory import commit, deletion
-from tests.jobs.replaying.runs.warehouse_runs import ingest, write
+from tests.runs.ingested import rows
+from tests.runs.replayed_logs import replay
+from tests.runs.warehouse_runs import ingest, write
 
 
 def row_groups(*sizes: tuple[int, int]) -> list[RowGroup]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.builders.logs.short_logs import short_log
-from tests.jobs.replayed_logs import assert_same
-from tests.jobs.replaying.runs.warehouse_runs import histories
+from tests.runs.replayed_logs import assert_same
+from tests.runs.warehouse_runs import histories
 
 LOGS, SOAKED_LOGS = 1, 1_000
 

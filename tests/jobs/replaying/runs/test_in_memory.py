@@ -8,9 +8,9 @@ import pytest
 
 from tests.builders.generated.log import T0, Kept, LoggedBatch
 from tests.builders.generated.topics import KeyValue, written
+from tests.builders.logs.decoded_parts import decoded
 from tests.builders.logs.short_logs import LogPart, ShortLog
-from tests.jobs.replaying.runs.agreement import difference, differences, one_run, several_runs
-from tests.jobs.replaying.runs.decoded_parts import decoded
+from tests.runs.agreement import difference, differences, one_run, several_runs
 
 LOGS, SOAKED_LOGS = 12, 10_000
 TOPICS = {"t0": ("AAAAAAAAAAAAAAAAAAAAAA", 2)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.jobs.replaying.runs.group_runs import differences
+from tests.runs.group_runs import differences
 
 LOGS, SOAKED_LOGS = 100, 100_000
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.udfs.arrays.recorded_calls import recorded_calls
+from tests.builders.loops.recorded_calls import recorded_calls
 from tests.udfs.assignors.java.test_hash_tables import random_key, random_steps, walked
 from udfs.assignors.java.iteration_order import by_text, put_order, string_hashes
 from udfs.assignors.java.kernels import text_hashes, walked_after, walked_keys

@@ -9,7 +9,7 @@ import pytest
 
 from udfs.assignors.questions.problems import Rows
 from udfs.audit.checks import check_texts
-from udfs.audit.checks.check_texts import asked_for
+from udfs.audit.checks.check_texts import required_checks
 from udfs.audit.checks.facts import GroupRule
 from udfs.audit.checks.invariants import (
     InvariantCounts,
@@ -179,14 +179,14 @@ def test_settings_ask_for_checks_of_their_own() -> None:
     other = recorded({"a": 2, "b": 2}, {"x": [("a", 0), ("b", 1)], "y": [("a", 1), ("b", 0), ("a", 0)]})
     rule = GroupRule("g", copartitioned=(("a", "b"), ("a", "c")), redundancy=2, is_rack_local=True)
     racks: dict[str, list[list[str | None]]] = {"a": [["r1"], ["r2"]], "b": [["r1"], ["r2", None]]}
-    told = [(each.name, each.is_ok, each.detail) for each in asked_for(rule, one, ["r1", None], racks)]
+    told = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, one, ["r1", None], racks)]
     assert told == [
         ("co_partitioned", True, None),
         ("co_partitioned", None, "no member subscribes to c"),
         ("redundant", False, "a-0, a-1, b-0 and 1 more: 2 members must own each, but fewer or more do"),
         ("rack_local", True, None),
     ]
-    told = [(each.name, each.is_ok, each.detail) for each in asked_for(rule, other, ["r1", "r2"], racks)]
+    told = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, other, ["r1", "r2"], racks)]
     assert told == [
         ("co_partitioned", False, "a-0 and b-0 have different owners; a-1 and b-1 have different owners"),
         ("co_partitioned", None, "no member subscribes to c"),
@@ -197,5 +197,5 @@ def test_settings_ask_for_checks_of_their_own() -> None:
 
 def test_topics_with_other_numbers_of_partitions_are_not_copartitioned() -> None:
     one = recorded({"a": 1, "b": 2}, {"x": [("a", 0), ("b", 0)], "y": [("b", 1)]})
-    (found,) = asked_for(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
+    (found,) = required_checks(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
     assert (found.is_ok, found.detail) == (False, "the topics a, b have different partition counts")

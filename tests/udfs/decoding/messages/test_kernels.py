@@ -11,7 +11,7 @@ import pytest
 from schemas.declarations.fields import Field, Kind, Layout, Shape
 from tests.builders.records.encoder import encode_value
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw
-from tests.udfs.decoding.both_decoders import joined
+from tests.oracles.decoding.both_decoders import joined
 from udfs.arrays.slices import Slices, padded
 from udfs.decoding.messages.column_buffers import ColumnBuffers, Sizes
 from udfs.decoding.messages.columns import Messages, read_columns

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.builders.logs.batches import XERIAL_HEADER, compressed
-from tests.oracles.log.framing import unlz4, unsnappy
+from tests.oracles.log.compression import unlz4, unsnappy
 from udfs.framing.log_bytes.compression import Codec, Decompressor, xxh32_of_few
 from udfs.framing.log_bytes.framed_records import Wrong
 

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from schemas.tables.history import TABLES
 from tests.builders.groups.named_rows import named
-from tests.jobs.ingested import ingest
+from tests.runs.ingested import ingest
 from tests.sample.story import ROOT, checked_in, epoch_ms
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable, arrow_rows

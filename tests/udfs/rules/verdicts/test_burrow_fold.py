@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.oracles.lag.burrow import SlowRing, slow_group, slow_verdict
+from tests.oracles.lag.burrow_fold import BurrowFold
 from tests.oracles.lag.burrow_vectors import BOUNDS, VECTORS, Entry, entries
-from tests.udfs.rules.verdicts.burrow_fold import BurrowFold
 from udfs.rules.verdicts.burrow_evaluation import NO_END, UNKNOWN_LAG, BurrowRules, Windows, partition_rules
 
 TP = ("t", 0)

@@ -9,7 +9,7 @@ import pytest
 from tests.builders.tables.measured import verdict_rows
 from tests.builders.tables.verdict_history import Row, committed, ends, history
 from tests.oracles.lag.burrow import SlowRing, slow_group, slow_verdict
-from tests.udfs.rules.verdicts.burrow_fold import BurrowFold
+from tests.oracles.lag.burrow_fold import BurrowFold
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules
 from udfs.rules.verdicts.own_verdict import OwnRules

@@ -30,7 +30,7 @@ def classic_alone(before: About | None, now: About, all_now: Collection[About | 
     return "KAFKA-17317" if is_replaced and are_classic else None
 
 
-def taken_instance(renamed: Mapping[str, str], member_id: str, about: About, live: Collection[str]) -> str | None:
+def inherited_instance(renamed: Mapping[str, str], member_id: str, about: About, live: Collection[str]) -> str | None:
     """`renamed`: static ids that members changed. A new member with such an id inherits that member's target."""
     owner = renamed.get(about.group_instance_id or "")
     return "KAFKA-20747" if owner is not None and owner != member_id and owner in live else None

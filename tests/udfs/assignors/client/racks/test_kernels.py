@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.udfs.assignors.client.recorded_groups import calls_for_groups
+from tests.builders.assignors.recorded_client_groups import calls_for_groups
 from udfs.assignors.client.racks.kernels import rack_range_rows
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.udfs.assignors.server.recorded_groups import calls_for_groups
+from tests.builders.assignors.recorded_server_groups import calls_for_groups
 from udfs.assignors.server.ranges.kernels import range_rows
 
 

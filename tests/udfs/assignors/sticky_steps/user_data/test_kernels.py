@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.udfs.arrays.recorded_calls import recorded_calls
+from tests.builders.loops.recorded_calls import recorded_calls
 from tests.udfs.assignors.sticky_steps.test_user_data import NAMES, altered_data, read_as_one_group, some_data
 from udfs.assignors.sticky_steps.user_data import read_together
 from udfs.assignors.sticky_steps.user_data.kernels import said_rows
