@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.kept_figures import kept
 from benchmarks.slope_page import slope_lines
+from benchmarks.year_page import YEAR, year_lines
 from jobs.docs_pages.page_file import write_or_check
 
 PAGE = Path("docs/performance.md")
@@ -72,6 +73,8 @@ def page(figures: Mapping[str, Any]) -> str:
                 *table(HEAD, rows),
             ]
             lines += [""]
+    if YEAR in figures:
+        lines += [*year_lines(figures[YEAR]["figures"]), f"Measured in run {runs[YEAR]}.", ""]
     lines += [RUNS, *run_lines(figures, runs)]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -62,13 +62,12 @@ class Year:
         for run in range(self.runs_a_day):
             seconds = number * DAY + run * DAY // self.runs_a_day
             self.now_ms = T0 + (seconds + 60) * 1000
-            source = self.write(seconds, is_new_generation=run == 0)
-            run_at(
-                str(self.warehouse),
-                self.now_ms,
-                Ingest(IngestOptions(source=f"segments:{source}"), is_retry=False),
-                Replay(is_full=False),
-            )
+            self.run(self.write(seconds, is_new_generation=run == 0), seconds)
+
+    def run(self, source: Path, seconds: int) -> None:
+        """`seconds`: of the log, since its begin."""
+        ingest = Ingest(IngestOptions(source=f"segments:{source}"), is_retry=False)
+        run_at(str(self.warehouse), self.now_ms, ingest, Replay(is_full=False))
 
     def maintain(self) -> None:
         self.now_ms += 1000

@@ -39,8 +39,8 @@ class EarlierGate:
 
 
 def known_of(run: Run, as_of: datetime) -> EarlierGate:
-    runs = run.warehouse.run_rows(["cluster", "job", "as_of_time"])
-    times = [row["as_of_time"] for row in runs if row["job"] == JOB and row["cluster"] == run.cluster]
+    runs = run.warehouse.run_rows(["cluster", "as_of_time"], JOB)
+    times = [row["as_of_time"] for row in runs if row["cluster"] == run.cluster]
     since = max((time for time in times if time is not None and time < as_of), default=None)
     state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
     if state is None:

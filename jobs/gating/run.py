@@ -89,7 +89,7 @@ class Gate:
 
     def make(self, run: Run) -> RunOutcome:
         self.run = run
-        if not any(row["cluster"] == run.cluster for row in run.warehouse.run_rows(["cluster"])):
+        if run.cluster not in run.warehouse.clusters():
             line = f"{run.warehouse.address}: has no records of cluster {run.cluster}; run `groupscope ingest` first"
             raise Failure(ExitCode.USAGE, line)
         self.about = {"cluster": run.cluster, "run_id": run.run_id}

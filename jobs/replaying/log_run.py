@@ -50,8 +50,9 @@ class LogRun(ABC):
     def begin(self, run: Run) -> None:
         self.warehouse, self.cluster, self.settings, self.engine = run.warehouse, run.cluster, run.settings, run.engine
         self.run_id = run.run_id
-        self.runs = run.warehouse.run_rows(RUN_COLUMNS)
-        if not any(row["cluster"] == self.cluster for row in self.runs):
+        # Of this job.
+        self.runs = run.warehouse.run_rows(RUN_COLUMNS, self.name)
+        if self.cluster not in run.warehouse.clusters():
             line = f"{self.warehouse.address}: has no records of cluster {self.cluster}; run `groupscope ingest` first"
             raise Failure(ExitCode.USAGE, line)
 
@@ -144,7 +145,9 @@ class LogRun(ABC):
         return LogTables(self.warehouse, self.engine, about)
 
     def newest_run(self) -> str:
-        return max(str(row["run_id"]) for row in self.runs)
+        newest = self.warehouse.newest_run_id()
+        assert newest is not None
+        return newest
 
     def without_failures(self, answers: list[LogTaskResult[Any]]) -> list[LogTaskResult[Any]]:
         for each in answers:

@@ -14,8 +14,8 @@ REBUILD = "groupscope replay --full"
 
 def history_dropped_before(warehouse: Warehouse, cluster: str) -> datetime | None:
     """None: nothing was dropped, or all offsets partitions were replayed from their first record since then."""
-    rows = warehouse.run_rows(["cluster", "job", "run_id", "as_of_time"])
-    dropped = [row for row in rows if row["job"] == MAINTAIN and row["cluster"] == cluster and row["as_of_time"]]
+    rows = warehouse.run_rows(["cluster", "run_id", "as_of_time"], MAINTAIN)
+    dropped = [row for row in rows if row["cluster"] == cluster and row["as_of_time"]]
     if not dropped:
         return None
     progress = warehouse.rows(PROGRESS, ["whole_run_id"], cluster)

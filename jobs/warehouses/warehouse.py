@@ -111,10 +111,14 @@ class Warehouse:
         version, _ = self.runs()
         return version
 
-    def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
+    def run_rows(self, columns: list[str], job: str | None = None) -> list[dict[str, Any]]:
+        """A year of hourly runs has tens of thousands of rows, and to make Python's values of them takes most of a
+        second: ask for those of one job where these are enough."""
         _, rows = self.runs()
         if not set(columns) <= set(rows.column_names):
-            _, rows = self.read_runs(columns)
+            _, rows = self.read_runs(list(dict.fromkeys([*columns, "job"])))
+        if job is not None:
+            rows = rows.filter(pc.equal(rows.column("job"), job))
         listed: list[dict[str, Any]] = rows.select(columns).to_pylist()
         return listed
 
@@ -142,7 +146,18 @@ class Warehouse:
         return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
 
     def clusters(self) -> list[str]:
-        return sorted({row["cluster"] for row in self.run_rows(["cluster"])})
+        _, rows = self.runs()
+        return sorted(pc.unique(rows.column("cluster")).to_pylist())
+
+    def run_ids(self) -> set[str]:
+        _, rows = self.runs()
+        return set(rows.column("run_id").to_pylist())
+
+    def newest_run_id(self) -> str | None:
+        """None: there is no run yet."""
+        _, rows = self.runs()
+        found: str | None = pc.max(rows.column("run_id")).as_py()
+        return found
 
     def next_sequence(self) -> int:
         runs = self.newest(RUNS)
@@ -154,7 +169,7 @@ class Warehouse:
         self.finish_files(manifest, result)
         failpoint("runs_committed")
         # The manifest must still exist, since it shows which files are leftovers.
-        remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest, self.runs_files())
+        remove_leftovers(self.root, self.run_ids(), manifest, self.runs_files())
         delete(manifest_path(self.root, manifest.run_id))
         failpoint("manifest_removed")
 

@@ -1,15 +1,20 @@
 """An audit on a standalone cluster: a master and two workers in processes of their own, with executors that come and
-go, and a second copy of each task, on purpose. Every table is what one process writes."""
+go, and a second copy of each task, or with executors that are killed at random, on purpose. Every table is what one
+process writes."""
 
 import json
+import random
+import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks.standalone import cluster_of
+from jobs import cli
 from schemas.words.exit_codes import ExitCode
+from tests.cluster.killed_executors import killing_executors
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
 from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
 from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
@@ -34,6 +39,8 @@ TWICE = {
     "spark.speculation.minTaskRuntime": "10ms",
     "spark.speculation.task.duration.threshold": "10ms",
 }
+MANY_AUDITS = 10
+Check = Callable[[Elsewhere, str, Path, Path, random.Random], None]
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +56,14 @@ def master(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> It
 
 def audit(elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folder: Path) -> Counter[str]:
     """Of a part of the sample, whose story has findings. Returns how often Spark tells of what; `folder`: a new one."""
+    done = submitted(elsewhere, settings, warehouse, folder)
+    assert done.returncode == ExitCode.FINDINGS, done.stdout + done.stderr
+    return events_in(folder)
+
+
+def submitted(
+    elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folder: Path
+) -> subprocess.CompletedProcess[str]:
     folder.mkdir()
     event_log = {
         "spark.eventLog.enabled": "true",
@@ -56,12 +71,10 @@ def audit(elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folde
         "spark.eventLog.dir": f"file://{folder}",
     }
     flags = ("--py-files", elsewhere.archive, "--properties-file", ROOT / "conf" / "spark-defaults.conf")
-    chosen = {**SETTINGS, **COMING_AND_GOING, **TWICE, **event_log, **settings}
-    done = elsewhere.submit_with(
+    chosen = {**SETTINGS, **COMING_AND_GOING, **event_log, **settings}
+    return elsewhere.submit_with(
         chosen, flags, "audit.py", *SOURCE, "--warehouse", warehouse, "--report", folder / "report"
     )
-    assert done.returncode == ExitCode.FINDINGS, done.stdout + done.stderr
-    return events_in(folder)
 
 
 def events_in(folder: Path) -> Counter[str]:
@@ -77,18 +90,57 @@ def events_in(folder: Path) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("is_followed", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_tasks_that_run_twice_on_executors_that_come_and_go_leave_one_set_of_rows(
-    elsewhere: Elsewhere, master: str, tmp_path: Path, is_followed: bool
-) -> None:
-    warehouse, at_master = tmp_path / "w", {"spark.master": master}
-    seen = audit(elsewhere, at_master, warehouse, tmp_path / "first")
+def check_twice(elsewhere: Elsewhere, master: str, folder: Path, here: Path, _: random.Random) -> None:
+    """Every task runs twice, on executors that come and go."""
+    folder.mkdir()
+    warehouse, at_master = folder / "w", {**TWICE, "spark.master": master}
+    seen = audit(elsewhere, at_master, warehouse, folder / "first")
     assert seen["second copies"] and seen["ExecutorAdded"] >= 2, seen
-    assert_sample(warehouse, tmp_path / "here")
-    if is_followed:
-        # Files that a second copy left are in no table, and do not disturb the next run.
-        audit(elsewhere, at_master, warehouse, tmp_path / "second")
-        assert_sample(warehouse, tmp_path / "here")
+    assert_sample(warehouse, here)
+
+
+def check_killed(elsewhere: Elsewhere, master: str, folder: Path, here: Path, chance: random.Random) -> None:
+    """An audit whose executors are killed ends well, or says in a line that it did not; then the next one does."""
+    folder.mkdir()
+    warehouse, at_master = folder / "w", {"spark.master": master}
+    with killing_executors(chance) as killed:
+        done = submitted(elsewhere, at_master, warehouse, folder / "killed")
+    assert killed
+    assert "Traceback" not in done.stdout, done.stdout
+    if done.returncode != ExitCode.FINDINGS:
+        assert done.returncode == ExitCode.FAILED, done.stdout + done.stderr
+        lines = [line for line in done.stdout.splitlines() if line.startswith("groupscope: ")]
+        assert len(lines) == 1 and "the run wrote nothing to the tables" in lines[0], done.stdout
+        audit(elsewhere, at_master, warehouse, folder / "next")
+    assert_sample(warehouse, here)
+    assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+
+
+# A run of Spark takes most of a minute of a processor.
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("check", [check_twice, check_killed])
+def test_an_audit_in_trouble_leaves_one_set_of_rows(
+    elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int, check: Check
+) -> None:
+    check(elsewhere, master, tmp_path / "run", tmp_path / "here", random.Random(seed))
+
+
+@pytest.mark.soak
+def test_files_that_a_second_copy_left_are_in_no_table_and_do_not_disturb_the_next_run(
+    elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int
+) -> None:
+    check_twice(elsewhere, master, tmp_path / "run", tmp_path / "here", random.Random(seed))
+    audit(elsewhere, {**TWICE, "spark.master": master}, tmp_path / "run" / "w", tmp_path / "second")
+    assert_sample(tmp_path / "run" / "w", tmp_path / "here")
+
+
+@pytest.mark.soak
+def test_audits_whose_executors_are_killed_at_random_are_made_good(
+    elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    for number in range(MANY_AUDITS):
+        check_killed(elsewhere, master, tmp_path / str(number), tmp_path / "here", chance)
 
 
 def assert_sample(warehouse: Path, here: Path) -> None:

@@ -1,4 +1,5 @@
-"""A machine that has what the project depends on but not the project, which comes in the zip of `make dist`."""
+"""A machine that has what the project depends on but not the project, which comes in the zip of `make dist`, and a user
+without a home folder."""
 
 import importlib.util
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.spark.cache_folder import cache_folder
 from jobs.spark.java import java_home
 from tests import short_lived_java
 from tests.runs.ingested import ROOT
@@ -61,7 +63,7 @@ class Elsewhere:
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     folder = tmp_path_factory.mktemp("elsewhere")
-    for name in ("packages", "cwd", "home"):
+    for name in ("packages", "cwd"):
         (folder / name).mkdir()
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if not path.name.startswith(PROJECT):
@@ -77,6 +79,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
         "PYTHONPATH": str(folder / "packages"),
         "PYSPARK_PYTHON": str(python),
         "JAVA_HOME": str(java_home()),
+        # As of a user in a container: not even root can make such a folder.
+        "HOME": "/proc/nowhere",
+        "GROUPSCOPE_CACHE": str(cache_folder()),
         **short_lived_java.of_spark(),
     }
     return Elsewhere(folder, python, environment, packed(folder / "dist"))

@@ -75,7 +75,7 @@ class KnownHistory:
     @cached_property
     def other_clusters(self) -> set[str]:
         """Other clusters with rows in the job's tables."""
-        runs = self.warehouse.run_rows(["cluster", "job", "num_offsets_partitions"])
+        runs = self.warehouse.run_rows(["cluster", "job", "num_offsets_partitions"], self.written.job)
         return clusters_with(runs, self.written.job) - {self.cluster}
 
     def read(self, name: str) -> Iterator[tuple[KnownFile, bool]]:

@@ -68,8 +68,8 @@ def options_for(url: str, retry_seconds: int = 30, **others: str) -> StorageOpti
 @dataclass
 class Misbehaviour:
     """What the proxy does to the next requests, one after the other: wait so long, answer a status, hang up, answer
-    nothing though it is done ("lose"), or pass on. `only`: to requests with this in their path. `may_read`: not to
-    requests that change nothing."""
+    nothing though it is done ("lose"), do it a second time and answer that ("repeat"), or pass on. `only`: to requests
+    with this in their path. `may_read`: not to requests that change nothing."""
 
     next: list[str] = field(default_factory=list)
     always: str = "pass"
@@ -132,6 +132,8 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
                 self.close_connection = True
                 return
             found = self.passed_on(body)
+            if what == "repeat":
+                found = self.passed_on(body)
             if what == "lose":
                 self.close_connection = True
             else:
