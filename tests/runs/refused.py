@@ -28,15 +28,15 @@ def refused(
     captured = capsys.readouterr()
     assert captured.out == ""
     (line,) = captured.err.splitlines()
-    told = line.removeprefix("groupscope: ")
+    reported = line.removeprefix("groupscope: ")
     if has_result:
         assert json.loads(result.read_text()) == {
             "job": "ingest",
             "verdict": "failed",
             "exit_code": code,
-            "message": told,
+            "message": reported,
         }
-    return told
+    return reported
 
 
 @contextmanager

@@ -108,15 +108,15 @@ def test_a_name_with_a_bracket_is_a_name_first(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_told_with_its_file(tmp_path: Path) -> None:
-    def told(content: bytes) -> str:
+    def why_refused(content: bytes) -> str:
         (tmp_path / "a").write_bytes(content)
         return failure_of(tmp_path).removeprefix(f"{tmp_path}/a: ")
 
-    assert told(b"") == "empty; give snapshots"
-    assert told(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
-    assert told(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
-    assert told(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
-    assert told(gzip.compress(b"t:0:1\n")[:12] + bytes(20)).startswith("not a whole gzip file, ")
+    assert why_refused(b"") == "empty; give snapshots"
+    assert why_refused(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
+    assert why_refused(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
+    assert why_refused(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
+    assert why_refused(gzip.compress(b"t:0:1\n")[:12] + bytes(20)).startswith("not a whole gzip file, ")
     (tmp_path / "a").write_text("t:0:1")
     (tmp_path / "b").write_text("t:0:2")
     contradiction = f"log_end_offset is 1 in {tmp_path}/a, but 2 in {tmp_path}/b"

@@ -197,14 +197,14 @@ def test_partition_folders_that_are_links_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "logs" / "__consumer_offsets-4").symlink_to("../disk/elsewhere")
     (tmp_path / "logs" / "loop").symlink_to(tmp_path)
 
-    def found(place: str) -> list[str]:
+    def folders_of(place: str) -> list[str]:
         files = segment_files(str(tmp_path / place), None)
         return [str(file.path.parent).removeprefix(f"{tmp_path}/") for file in files]
 
-    assert found("logs") == [f"logs/__consumer_offsets-{number}" for number in (3, 4, 5)]
-    assert found("logs/__consumer_offsets-3") == ["logs/__consumer_offsets-3"]
+    assert folders_of("logs") == [f"logs/__consumer_offsets-{number}" for number in (3, 4, 5)]
+    assert folders_of("logs/__consumer_offsets-3") == ["logs/__consumer_offsets-3"]
     # From above, both the link and what it leads to are seen.
-    assert found("") == ["disk/__consumer_offsets-3", "logs/__consumer_offsets-4", "logs/__consumer_offsets-5"]
+    assert folders_of("") == ["disk/__consumer_offsets-3", "logs/__consumer_offsets-4", "logs/__consumer_offsets-5"]
 
 
 def test_a_file_of_a_storage_is_read_a_piece_at_a_time(s3: str, rng: np.random.Generator, tmp_path: Path) -> None:

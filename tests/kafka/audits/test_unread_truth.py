@@ -78,7 +78,7 @@ def timed_out_unplanned(outages: Outages) -> set[str]:
 
 
 @pytest.mark.broker
-def test_those_who_stopped_are_told_apart_and_rank_first(outages: Outages, warehouse: Path) -> None:
+def test_those_who_stopped_are_distinguished_and_rank_first(outages: Outages, warehouse: Path) -> None:
     """Each by about its session timeout."""
     costs = {}
     for row in rows(warehouse, "rebalances"):

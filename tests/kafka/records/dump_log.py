@@ -94,8 +94,8 @@ def dumped_records(text: str) -> Iterator[DumpedRecord]:
     partition, batch = -1, None
     # Not `splitlines`: user text in JSON may hold what Unicode takes for the end of a line.
     for line in text.split("\n"):
-        if found := FILE.match(line):
-            partition = int(Path(found[1]).parent.name.rpartition("-")[2])
+        if result := FILE.match(line):
+            partition = int(Path(result[1]).parent.name.rpartition("-")[2])
         elif line.startswith("baseOffset: "):
             batch = read_batch(line)
         elif line.startswith("| "):

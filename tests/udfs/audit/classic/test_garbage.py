@@ -117,8 +117,8 @@ def test_garbage_has_its_verdict_and_the_same_one_whatever_run_it_comes_in(logs:
         assert all(each.verdict in ("same", "carried_over") or each.reason for each in expected)
         cut = random.randint(0, len(log))
         first = ClassicAudit(known, {})
-        found = first.take({TABLE: table(log[:cut])})
+        rows = first.take({TABLE: table(log[:cut])})
         second = ClassicAudit(known, json.loads(json.dumps(first.states())))
-        assert found + second.take({TABLE: table(log[cut:])}) == expected
+        assert rows + second.take({TABLE: table(log[cut:])}) == expected
         for group_id, state in whole.states().items():
             assert latest_of(group_id, json.loads(json.dumps(state)), known) == whole.latest()[group_id]

@@ -228,7 +228,7 @@ def test_17317_not_where_a_native_member_stays() -> None:
     assert defect_after(pair(), *records) is None
 
 
-def test_behind_missing_records_no_defect_is_claimed() -> None:
+def test_after_missing_records_no_defect_is_claimed() -> None:
     log = TargetLog()
     log.write(0, owns("a", 7, orders=[0]), owns("b", 7, orders=[0]), about("a", ["orders"]), about("b", ["orders"]),
               epoch(8), completed(8))  # fmt: skip

@@ -63,14 +63,14 @@ def test_no_content_of_many_logs_ends_the_audit() -> None:
 
 
 def test_no_content_of_a_log_ends_the_search_for_names() -> None:
-    found = 0
+    result = 0
     for seed in range(LOGS):
         random = ImpossibleTargets(seed)
         evidence = TargetEvidence({})
         evidence.take(random.log(random.any_of((5, 15, 40, 80))).tables)
         names_by_id(evidence.target_names, {})
-        found += len(evidence.target_names)
-    assert found
+        result += len(evidence.target_names)
+    assert result
 
 
 def test_targets_without_any_member_are_not_recomputed() -> None:

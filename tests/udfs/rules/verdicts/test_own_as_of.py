@@ -87,12 +87,12 @@ def test_a_partition_is_judged_by_its_own_snapshots_whatever_others_there_are(
     together["commits"].sort(key=lambda row: int(row["record_offset"]))
     states: dict[str, Any] = {"group_state_intervals": MEMBER}
     rows = verdict_rows(history(NOW, **together, **states), BurrowRules(), OwnRules()).to_pylist()
-    found = {row["partition"]: (row["own_verdict"], row["rule"], row["reason"]) for row in rows}
+    result = {row["partition"]: (row["own_verdict"], row["rule"], row["reason"]) for row in rows}
     for number, given in alone.items():
         row = judged(**given)
-        assert found[number] == (row["own_verdict"], row["rule"], row["reason"])
-    assert [found[number][1] for number in seen] == ["falls_behind", "falls_behind", "too_few", "keeps_up"]
-    assert found[1][2].endswith("(3 snapshots)")
+        assert result[number] == (row["own_verdict"], row["rule"], row["reason"])
+    assert [result[number][1] for number in seen] == ["falls_behind", "falls_behind", "too_few", "keeps_up"]
+    assert result[1][2].endswith("(3 snapshots)")
 
 
 @pytest.mark.parametrize(("known_until", "shown"), [(3950, "(3 snapshots)"), (3990, "(4 snapshots)")])
