@@ -46,7 +46,7 @@ test: setup ## every test, real brokers and a real browser included (all but `so
 
 # Whole commands take seconds each, so their tests are for `make test`.
 unit: setup ## the tests of schemas and pure functions, a minute: no command, Java, broker or browser
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not spark and not broker and not browser and not soak' \
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not spark and not broker and not browser and not soak' \
 	  tests/schemas tests/udfs tests/test_layers.py
 
 # An area of the tests: `make test-replay` and so on. Each test is in one of them, by tests/test_areas.py.

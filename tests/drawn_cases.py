@@ -3,7 +3,10 @@
 
 Tests of one file that have equally many cases get the same ones, so that what a module's fixture makes for a case is
 made for few. Where they have not, `@pytest.mark.drawn_parameter("place", 1)` draws so many values of a parameter first,
-the same ones for all tests of the file."""
+the same ones for all tests of the file.
+
+Whole tests too may take turns: of those of a file that are marked `@pytest.mark.drawn_together(2)` the seed draws two,
+with all their cases. That is for tests which each start something slow, such as Spark, for a question of their own."""
 
 import os
 import random
@@ -26,11 +29,34 @@ def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) ->
         return
     runs_all = "soak" in config.option.markexpr.replace("not soak", "")
     leave_out_values(items, runs_all=runs_all)
+    leave_out_tests(items, runs_all=runs_all)
     for name, cases in drawn_tests(items).items():
         kept = [] if runs_all else drawn(cases, f"{draw_seed()} {name.partition('::')[0]}")
         for case in cases:
             if case not in kept:
                 case.add_marker(pytest.mark.soak)
+
+
+def leave_out_tests(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
+    for (file, number), by_test in tests_together(items).items():
+        names = sorted(by_test)
+        chance = random.Random(f"{draw_seed()} {file} together")
+        kept = [] if runs_all else chance.sample(names, min(number, len(names)))
+        for name in {*names} - {*kept}:
+            for case in by_test[name]:
+                case.add_marker(pytest.mark.soak)
+
+
+def tests_together(items: Sequence[pytest.Item]) -> dict[tuple[str, int], dict[str, list[pytest.Item]]]:
+    """By file and how many of its tests are drawn, the cases of each of them."""
+    found: dict[tuple[str, int], dict[str, list[pytest.Item]]] = {}
+    for item in items:
+        marker = item.get_closest_marker("drawn_together")
+        if marker is not None and not item.get_closest_marker("soak"):
+            (number,) = marker.args
+            by_test = found.setdefault((item.nodeid.partition("::")[0], number), {})
+            by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return found
 
 
 def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:

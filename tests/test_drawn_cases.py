@@ -37,6 +37,32 @@ def test_numbers(number):
 """
 
 
+TOGETHER = """
+import pytest
+
+@pytest.mark.drawn_together(2)
+@pytest.mark.parametrize("number", range(2))
+def test_first(number):
+    pass
+
+@pytest.mark.drawn_together(2)
+def test_second():
+    pass
+
+@pytest.mark.drawn_together(2)
+def test_third():
+    pass
+
+@pytest.mark.soak
+@pytest.mark.drawn_together(2)
+def test_long():
+    pass
+
+def test_always():
+    pass
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "conftest.py").write_text(CONFTEST)
@@ -70,3 +96,18 @@ def test_a_case_that_is_named_runs_always(folder: Path) -> None:
     names = [f"test_one[{value}]" for value in "abc"]
     for name in names:
         assert collected(folder, ["-m", "not soak", f"test_cases.py::{name}"]) == [name]
+
+
+def test_whole_tests_take_turns_with_all_their_cases(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_together.py").write_text(TOGETHER)
+    drawn = [tuple(collected(tmp_path, ["-m", "not soak"], seed)) for seed in range(8)]
+    for names in drawn:
+        assert "test_always" in names and "test_long" not in names
+        assert len({name.partition("[")[0] for name in names}) == 3
+        # All cases of a test or none.
+        assert sum(name.startswith("test_first") for name in names) in (0, 2)
+    assert len({*drawn}) == 3
+    whole = collected(tmp_path, ["-m", "soak or not soak"])
+    assert len(whole) == 6
+    assert collected(tmp_path, ["-m", "soak"]) == [name for name in whole if name != "test_always"]

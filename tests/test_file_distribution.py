@@ -29,6 +29,7 @@ def ended(folder: Path, files: Sequence[str], processes: int) -> subprocess.Comp
     return subprocess.run(command, cwd=folder, env=apart, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     "files",
     [

@@ -54,7 +54,11 @@ MOST_IN_A_FOLDER = 15
 
 def imports(source: str) -> Iterator[tuple[int, str]]:
     """Line and full name of each import, those inside functions and `from package import module` included."""
-    for node in ast.walk(ast.parse(source)):
+    return imports_in(ast.parse(source))
+
+
+def imports_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -95,7 +99,7 @@ def imported_modules(source: str, names: Collection[str]) -> set[str]:
     """Imports for types included: a reader follows them too. Without what a module does when it is run."""
     tree = ast.parse(source)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_for_main(node))]
-    imported = (name for _, name in imports(ast.unparse(tree)))
+    imported = (name for _, name in imports_in(tree))
     return {name if name in names else name.rpartition(".")[0] for name in imported} & set(names)
 
 

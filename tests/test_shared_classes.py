@@ -14,6 +14,7 @@ SKIPPED = "this Java has no archive of its own classes to add to"
 
 
 @pytest.mark.broker
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_tool_of_kafka_takes_its_classes_from_the_archive(release: str) -> None:
     if not shared_classes.of_broker(RELEASES[release]).exists():

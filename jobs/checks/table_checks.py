@@ -1,6 +1,7 @@
 """Checks that read only Delta logs and Parquet footers: tables, files, and what interrupted runs left."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -22,9 +23,10 @@ from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished_manifests
 from jobs.warehouses.open_warehouse import is_redacted
-from jobs.warehouses.table_files import STATISTICS_COLUMNS
+from jobs.warehouses.small_files import has_statistics
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
+from schemas.tables.record_columns import JOB as INGEST
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
@@ -32,7 +34,8 @@ from udfs.sentences.name_lists import list_names
 READER_PROTOCOL = 1
 ACTIONS = ("add", "remove")
 MOST_NAMED = 3
-NEXT_RUN = "run `groupscope ingest`: it finishes what that run began to write"
+FINISH = "the next run finishes what that run began to write; to do it now: groupscope replay --warehouse"
+FIRST_RUN = "run groupscope audit, with the --source that you want to keep"
 WRITE_ANEW = "run `groupscope ingest --optimize full`: it rewrites the files"
 
 
@@ -74,10 +77,11 @@ def check_lock(checked: CheckedWarehouse) -> Iterator[Finding]:
 
 
 def check_manifests(checked: CheckedWarehouse) -> Iterator[Finding]:
+    finish = f"{FINISH} {shlex.quote(checked.warehouse.address)}"
     for path in unfinished_manifests(checked.warehouse.root):
         if not checked.is_busy:
             line = f"run {path.name.split('.')[0]} was killed while it wrote; queries read the state before that run"
-            yield Finding(Status.WARN, "manifests", f"{RUNS_FOLDER}/{path.name}", line, NEXT_RUN)
+            yield Finding(Status.WARN, "manifests", f"{RUNS_FOLDER}/{path.name}", line, finish)
         read_manifest(path)
 
 
@@ -92,7 +96,7 @@ def check_opens(checked: CheckedWarehouse) -> Iterator[Finding]:
         if is_due and name not in checked.tables and name not in checked.unopened:
             yield Finding(Status.BROKEN, "tables", table.folder, "is not there", checked.repair(name))
     if not checked.runs and not checked.unopened:
-        yield Finding(Status.WARN, "tables", RUNS, "no run has finished yet", "run `groupscope ingest`")
+        yield Finding(Status.WARN, "tables", RUNS, "no run has finished yet", FIRST_RUN)
 
 
 def check_versions(checked: CheckedWarehouse) -> Iterator[Finding]:
@@ -102,10 +106,16 @@ def check_versions(checked: CheckedWarehouse) -> Iterator[Finding]:
     for name, newest in zip(names, done_together(root, lambda name: open_table(path(name)), names), strict=True):
         named = checked.versions[name]
         last = named if newest is None else newest.version()
-        if last > named and not checked.is_busy and not unfinished_manifests(checked.warehouse.root):
+        is_quiet = not checked.is_busy and not unfinished_manifests(checked.warehouse.root)
+        # A version that was restored is a new one, with the same files.
+        if newest is not None and last > named and is_quiet and has_other_files(newest, checked.tables[name]):
             line = f"its Delta version is {last}, but the newest run wrote {named}: another program wrote to it"
             undo = f"restore version {named} (Delta's RESTORE); let only groupscope write to this folder"
             yield Finding(Status.BROKEN, "versions", name, line, undo)
+
+
+def has_other_files(delta: DeltaTable, other: DeltaTable) -> bool:
+    return set(delta.file_uris()) != set(other.file_uris())
 
 
 def check_protocol(checked: CheckedWarehouse) -> Iterator[Finding]:
@@ -194,23 +204,14 @@ def check_progress(checked: CheckedWarehouse) -> Iterator[Finding]:
 
 def check_statistics(checked: CheckedWarehouse) -> Iterator[Finding]:
     for name in checked.tables:
-        leading = [column.name for column in TABLES[name].columns[:STATISTICS_COLUMNS]]
-        keys = [column for column in TABLES[name].key if column in leading]
-        lacking = [path.name for path, row in checked.files(name) if not has_statistics(row, keys)]
+        lacking = [path.name for path, row in checked.files(name) if not has_statistics(TABLES[name], row)]
         if lacking:
             files = (
                 f"{counted(len(lacking), 'file')} without min and max of the table's key columns, such as {lacking[0]}"
             )
             line = f"{files}: every query reads them"
-            yield Finding(Status.WARN, "statistics", name, line, WRITE_ANEW)
-
-
-def has_statistics(row: dict[str, Any], keys: list[str]) -> bool:
-    number = row["num_records"]
-    least, most, nulls = (row.get(kind) or {} for kind in ("min", "max", "null_count"))
-    return number is not None and all(
-        nulls.get(key) == number or (least.get(key) is not None and most.get(key) is not None) for key in keys
-    )
+            mend = WRITE_ANEW if TABLES[name].job == INGEST else checked.repair(name)
+            yield Finding(Status.WARN, "statistics", name, line, mend)
 
 
 def check_orphans(checked: CheckedWarehouse) -> Iterator[Finding]:

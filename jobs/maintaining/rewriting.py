@@ -1,7 +1,7 @@
 """Rewrites the files of a table: without rows beyond the term, and small ones as a few large ones."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -14,11 +14,10 @@ from jobs.configuration.settings import Tables
 from jobs.maintaining.old_rows import DROPPED_FROM, Kept, beyond_term, columns_needed, may_have_old_rows
 from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters_of, files_of, is_open, partitioning
-from jobs.warehouses.small_files import Rewriting, num_merged, with_small_files_rewritten
+from jobs.warehouses.small_files import Rewriting, num_merged, row_groups, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
-from udfs.arrays.arrow_schema import table_schema
 
 
 @dataclass
@@ -79,7 +78,7 @@ class Rewriter:
         folder = self.warehouse.path(table)
         file = TableFile(folder, TABLES[table], run_id)
         start = 0
-        for rows in row_groups(folder / name, table):
+        for rows in row_groups(folder / name, TABLES[table]):
             left = rows.filter(pc.invert(gone.slice(start, rows.num_rows)))
             start += rows.num_rows
             if left.num_rows:
@@ -94,10 +93,3 @@ def rows_beyond(path: Place, table: str, kept: Kept) -> pa.Array:
         rows = file.read([*columns_needed(table)], use_threads=False)
     is_beyond = beyond_term(table, rows, kept)
     return is_beyond.combine_chunks() if isinstance(is_beyond, pa.ChunkedArray) else is_beyond
-
-
-def row_groups(path: Place, table: str) -> Iterator[pa.Table]:
-    schema = table_schema(TABLES[table])
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
-        for group in range(file.num_row_groups):
-            yield file.read_row_group(group, use_threads=False).cast(schema)

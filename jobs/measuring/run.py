@@ -15,7 +15,7 @@ from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.messages import LogTaskResult, Work
-from jobs.replaying.task.plan import MOST_GROUP_RECORDS, rows_by_partition
+from jobs.replaying.task.plan import rows_by_partition
 from jobs.replaying.task.run_facts import Sizes
 from jobs.replaying.task.snapshot_rules import newest_setting
 from jobs.replaying.task.warehouse_state import PROGRESS as REPLAY_PROGRESS
@@ -48,8 +48,6 @@ WRITTEN = WrittenTables(
     kept=(GROUP_VERDICTS.name,),
 )
 INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", REPLAY_PROGRESS)
-# More rows at once would need more memory than a worker has.
-MOST_ROWS = 400_000
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
 
 
@@ -136,10 +134,11 @@ class Measurement(LogRun):
         )
         # A partition without new records has new snapshots, or is measured at another time.
         sizes = {place: size + 1 for place, size in sizes.items()}
-        by_memory = {place: size * MOST_GROUP_RECORDS // MOST_ROWS for place, size in sizes.items()}
+        # A task holds only the rows of a range of keys, however many groups there are.
+        no_groups = dict.fromkeys(sizes, 0)
         if any(as_of_of(run) == run_input.as_of_time for run in self.runs if self.is_ours(run)):
             tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(run_input.as_of_time, TIME))
-        answers = self.without_failures(tables.answers(run_input, Sizes(sizes, by_memory)) if partitions else [])
+        answers = self.without_failures(tables.answers(run_input, Sizes(sizes, no_groups)) if partitions else [])
         reached = {each.partition: each for answer in answers for each in answer.progress}
         tables.take(answers, {PROGRESS: progress_table(self.cluster, reached.values())})
         return answers

@@ -1,5 +1,5 @@
-"""The rows of one slice, a range of keys after the other: so few at once that a worker can hold them, even if one group
-has very many commits."""
+"""The rows of one slice, a range of keys after the other: so few at once that a worker can hold them, however many
+commits a partition or a group has."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +74,8 @@ class Settled:
 @dataclass
 class SliceRows:
     """`from_time`: from when on history is read. Of the two tables that have a row for each commit only those of one
-    range of keys are held; the others are on the disk. `is_late`: whether they change what is settled."""
+    range of keys are held; the others are on the disk. `ranges`: in lists, of which no two share a group. `is_late`:
+    whether they change what is settled."""
 
     run_input: MeasuringInput
     partition_slice: PartitionSlice
@@ -91,7 +92,7 @@ class SliceRows:
         clock = ClockWatch()
         windows = self.note_windows(self.both_tables(clock))
         first, are_all = first_rows(windows, MOST_ROWS)
-        self.ranges = [EVERY_KEY] if are_all else self.ranges_of_keys()
+        self.ranges = [[EVERY_KEY]] if are_all else self.ranges_of_keys()
         if not are_all:
             self.spill(chain(hand_over(first), windows))
         self.doubtful = self.commits.doubtful(clock)
@@ -101,7 +102,7 @@ class SliceRows:
         if are_all:
             offsets, commits = ([rows for name, rows in first if name == each] for each in (OFFSETS, COMMITS))
             first.clear()
-            self.newest = self.history_of(EVERY_KEY, hand_over(offsets), hand_over(commits))
+            self.newest = self.history_of(EVERY_KEY, hand_over(offsets), commit_rows(hand_over(commits)))
 
     def __enter__(self) -> "SliceRows":
         return self
@@ -124,6 +125,7 @@ class SliceRows:
 
     def note_windows(self, windows: Iterable[NamedRows]) -> Iterator[NamedRows]:
         for name, rows in windows:
+            self.reach.add(name, rows, self.run_input.as_of_time)
             self.is_late |= self.settled.is_changed_by(rows)
             self.num_commits += rows.num_rows if name == COMMITS else 0
             yield name, rows
@@ -133,7 +135,7 @@ class SliceRows:
         from_time = None if name in WHOLE else self.from_time
         return history_pieces(name, files, commits.wanted, commits.opened, commits.groups, from_time, columns)
 
-    def ranges_of_keys(self) -> list[KeyRange]:
+    def ranges_of_keys(self) -> list[list[KeyRange]]:
         """Reads a few columns of all rows before most rows are read: rows are written by range, and only counts show
         where ranges end."""
         keys = chain(self.history_pieces(OFFSETS, KEYS_OF_OFFSETS), self.commits.pieces(columns=KEYS_OF_COMMITS))
@@ -141,26 +143,29 @@ class SliceRows:
 
     def spill(self, windows: Iterable[NamedRows]) -> None:
         for name, rows in windows:
-            for number, part in parts_by_range(self.ranges[0].bounds, rows):
+            for number, part in parts_by_range(self.ranges[0][0].bounds, rows):
                 self.spilled.write(name, number, part)
 
     def history(self, keys: KeyRange) -> PartitionHistory:
         """Of one of the ranges. It must not be kept: its memory is needed for the next one."""
         if self.newest is None or self.newest.keys is not keys:
             self.forget()
-            offsets, commits = (self.spilled.read(name, keys.number) for name in (OFFSETS, COMMITS))
-            self.newest = self.history_of(keys, offsets, commits)
+            self.newest = self.history_of(keys, self.spilled.read(OFFSETS, keys.number), self.commits_of(keys))
         return self.newest
 
-    def history_of(self, keys: KeyRange, offsets: Iterable[pa.Table], commits: Iterable[pa.Table]) -> PartitionHistory:
+    def commits_of(self, keys: KeyRange) -> pa.Table:
+        if self.newest is not None and self.newest.keys is keys:
+            return self.newest.commits
+        return commit_rows(self.spilled.read(COMMITS, keys.number))
+
+    def history_of(self, keys: KeyRange, offsets: Iterable[pa.Table], commits: pa.Table) -> PartitionHistory:
         run_input, tables = self.run_input, {**self.tables, OFFSETS: history_rows(OFFSETS, offsets)}
-        rows = commit_rows(commits)
         return PartitionHistory(
             offsets_partition=self.partition_slice.partition,
             tables=tables,
-            commits=rows,
+            commits=commits,
             watermarks=snapshots_of(tuple(run_input.snapshots), run_input.cluster).of_topics(
-                named_topics(tables, rows)
+                named_topics(tables, commits)
             ),
             as_of_time=run_input.as_of_time,
             broker=run_input.broker,

@@ -39,7 +39,7 @@ def measure_slice(
         writer = Writer(rows, settled_from, run_input.settled_time(partition_slice.partition), files)
         writer.write_all()
     into.num_records += rows.num_commits
-    into.num_groups += len(writer.groups)
+    into.num_groups += writer.num_groups
     into.progress.append(progress_after(run_input, partition_slice.partition))
 
 

@@ -1,9 +1,7 @@
-"""Writes the rows that are made of a slice, all measures side by side, a range of keys after the other."""
+"""Writes the rows that are made of a slice, all measures side by side, some groups after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import pyarrow as pa
 
 from jobs.measuring.slice_rows import SliceRows
 from jobs.measuring.task_messages import MeasuringInput
@@ -12,10 +10,10 @@ from jobs.measuring.written_points import PointWriter
 from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.tables.events import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
 from schemas.tables.lag import CONSUMPTION_RATES, GROUP_VERDICTS
+from udfs.lag.key_ranges import KeyRange
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.rates import Rates
 from udfs.rules.expiry import ExpiryForecast
-from udfs.rules.facts.subscribed_topics import note_reach
 from udfs.rules.findings.commit_findings import CommitFindings, day_of
 from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge
@@ -47,45 +45,49 @@ def measures_of(run_input: MeasuringInput, settled_from: int | None, judges: Seq
 
 
 class Writer:
-    """Writes all rows that are made of a slice. Two rounds go through all ranges of keys: first what each must know of
-    the others is noted, then rows are made."""
+    """Writes all rows that are made of a slice."""
 
     def __init__(self, rows: SliceRows, settled_from: int | None, settled_to: int | None, files: HistoryFiles) -> None:
-        self.rows, self.files, self.cluster, self.settled_to = rows, files, rows.run_input.cluster, settled_to
-        since, since_day = settled_from, day_of(settled_from)
-        self.judges = {each: Judge(each) for each in (since, since_day)}
-        self.measures = measures_of(rows.run_input, since, (self.judges[since], self.judges[since_day]))
+        self.rows, self.files, self.cluster = rows, files, rows.run_input.cluster
+        self.settled_from, self.settled_to = settled_from, settled_to
         self.points = PointWriter(rows.partition_slice.partition, self.cluster, settled_from, settled_to, files)
-        self.groups: set[str] = set()
+        self.num_groups = 0
 
     def write_all(self) -> None:
-        for keys in self.rows.ranges:
-            self.look(self.rows.history(keys))
-        if any(judge.asks for judge in self.judges.values()):
-            for keys in self.rows.ranges:
-                self.count(self.rows.history(keys).commits)
-        for keys in self.rows.ranges:
-            self.take(self.rows.history(keys))
+        for ranges in self.rows.ranges:
+            self.write_groups(ranges)
         self.points.finish()
-        for each in self.measures:
-            self.write_measured(each, self.rows.history(self.rows.ranges[-1]))
 
-    def look(self, history: PartitionHistory) -> None:
-        note_reach(history, self.rows.reach)
-        self.groups.update(history.table("offset_history").column("group_id").unique().to_pylist())
-        for judge in self.judges.values():
-            judge.look(history)
-        for each in self.measures:
-            each.measure.look(history)
+    def write_groups(self, ranges: Sequence[KeyRange]) -> None:
+        """Of the groups that have these keys, and no others. Two rounds go through the ranges: first what each must
+        know of the others is noted, then rows are made. A single range is read once."""
+        since, since_day = self.settled_from, day_of(self.settled_from)
+        judges = {each: Judge(each) for each in (since, since_day)}
+        measures = measures_of(self.rows.run_input, since, (judges[since], judges[since_day]))
+        groups: set[str] = set()
+        for keys in ranges:
+            history = self.rows.history(keys)
+            groups.update(history.table("offset_history").column("group_id").unique().to_pylist())
+            self.look(history, [*judges.values(), *(each.measure for each in measures)])
+        self.num_groups += len(groups)
+        if any(judge.asks for judge in judges.values()):
+            for keys in ranges:
+                commits = self.rows.commits_of(keys)
+                for judge in judges.values():
+                    judge.count(commits)
+        for keys in ranges:
+            self.take(self.rows.history(keys), measures)
+        for each in measures:
+            self.write_measured(each, self.rows.history(ranges[-1]))
+
+    def look(self, history: PartitionHistory, lookers: Iterable[Judge | Measure]) -> None:
+        for each in lookers:
+            each.look(history)
         self.points.write(history, is_open=True)
 
-    def count(self, commits: pa.Table) -> None:
-        for judge in self.judges.values():
-            judge.count(commits)
-
-    def take(self, history: PartitionHistory) -> None:
+    def take(self, history: PartitionHistory, measures: Iterable[Measured]) -> None:
         self.points.write(history, is_open=False)
-        for each in self.measures:
+        for each in measures:
             each.measure.take(history)
 
     def write_measured(self, each: Measured, history: PartitionHistory) -> None:

@@ -24,7 +24,11 @@ NO_ANSWER = re.compile("error sending request|HTTP error|timed out|operation tim
 # Of a name node that ended while a client was connected to it.
 LOST_CONNECTION = re.compile("RPC listener disconnected")
 SAFE_MODE = re.compile("SafeModeException|in safe mode", re.IGNORECASE)
-FORBIDDEN = re.compile("40[13] |AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|PermissionDenied|Unauthenticated")
+FORBIDDEN = re.compile(
+    "40[13] |AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|PermissionDenied|Unauthenticated|"
+    # Of a name node.
+    "AccessControlException"
+)
 NO_KEYS = re.compile(
     "CredentialsNotLoaded|no providers in chain|credential provider|metadata endpoint|instance metadata"
 )

@@ -1,8 +1,9 @@
 """Merges small files of a table into a few large ones, with rows in the table's order. Runs that add little leave many
-small files."""
+small files. Files of other programs without statistics are rewritten too, if the user asks for all that can be done."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +14,7 @@ from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, parquet_source, size_of
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, partitioning
-from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.table_files import STATISTICS_COLUMNS, TableFile
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
@@ -49,13 +50,18 @@ class Small:
     raw_bytes: int
 
 
-def with_small_files_rewritten(of: Rewriting, change: Change, held: Iterable[str]) -> Change:
+def with_small_files_rewritten(
+    of: Rewriting, change: Change, held: Iterable[str], bare: Collection[str] = ()
+) -> Change:
     """`held`: names of files that earlier runs wrote. They are merged separately from the files of this run, which no
-    reader has seen yet: only these have rows that are new to readers of the table's changes."""
+    reader has seen yet: only these have rows that are new to readers of the table's changes. `bare`: names of files to
+    rewrite whatever their size."""
     old = staying(change, held)
     # Each run writes open rows to new files anyway.
     new = [file.name for file in change.added if not file.is_open]
-    again, made = together(of, old), together(of, new)
+    again, made = together(of, [name for name in old if name not in bare]), together(of, new)
+    again += [(small(of.folder / name),) for name in staying(change, bare)]
+    old += [name for name in bare if name not in old]
     rewritten = {file.name for files in (*again, *made) for file in files}
     stays = [file for file in change.added if file.name not in rewritten]
     moved = [RemovedFile(name, is_data_change=False) for name in old if name in rewritten]
@@ -104,19 +110,33 @@ def small(path: Place) -> Small:
     return Small(path.name, size_of(path), raw_bytes)
 
 
-def rewrite(of: Rewriting, files: Iterable[Small], *, is_new: bool) -> DataFile:
+def rewrite(of: Rewriting, files: Sequence[Small], *, is_new: bool) -> DataFile:
     table = TABLES[of.table]
     names = [column.name for column in table.columns]
     file = TableFile(of.folder, table, of.run_id)
-    rows = in_table_order(pa.concat_tables([read_table_file(of.folder / each.name, table) for each in files]), table)
-    if "offsets_partition" not in names or not rows.num_rows:
-        file.write(rows)
-    else:
-        for partition, part in by_partition(rows):
-            file.write(part, partition)
+    for rows in parts_of([of.folder / each.name for each in files], table):
+        if "offsets_partition" not in names or not rows.num_rows:
+            file.write(rows)
+        else:
+            for partition, part in by_partition(rows):
+                file.write(part, partition)
     done = file.close()
     assert done is not None
     return replace(done, is_data_change=is_new, is_open=False if partitioning(table) else None)
+
+
+def parts_of(paths: Sequence[Place], table: Table) -> Iterator[pa.Table]:
+    """One file, which may be large, row group by row group; several in the table's order."""
+    if len(paths) == 1:
+        yield from row_groups(paths[0], table)
+    else:
+        yield in_table_order(pa.concat_tables([read_table_file(path, table) for path in paths]), table)
+
+
+def row_groups(path: Place, table: Table) -> Iterator[pa.Table]:
+    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, use_threads=False).cast(table_schema(table))
 
 
 def read_table_file(path: Place, table: Table) -> pa.Table:
@@ -136,3 +156,16 @@ def by_partition(rows: pa.Table) -> Iterable[tuple[int | None, pa.Table]]:
     for end, partition in zip(ends.run_ends.to_pylist(), ends.values.to_pylist(), strict=True):
         yield partition, rows.slice(start, end - start)
         start = end
+
+
+def has_statistics(table: Table, file: Mapping[str, Any]) -> bool:
+    """Whether the file's entry in the Delta log, as `files_of` returns it, has min and max of the table's key
+    columns."""
+    leading = [column.name for column in table.columns[:STATISTICS_COLUMNS]]
+    number = file["num_records"]
+    least, most, nulls = (file.get(kind) or {} for kind in ("min", "max", "null_count"))
+    return number is not None and all(
+        nulls.get(key) == number or (least.get(key) is not None and most.get(key) is not None)
+        for key in table.key
+        if key in leading
+    )

@@ -79,6 +79,7 @@ def test_many_keys(tmp_path: Path) -> None:
     assert len(seen) == pytest.approx(7 * 1520, rel=0.1)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", SKEWS)
 def test_an_audit_can_read_it(name: str, tmp_path: Path) -> None:
     log, warehouse = tmp_path / "log", tmp_path / "w"

@@ -1,23 +1,19 @@
 """A disk that is full from a named step of a run on, or that has too little room: the run says so in one line, readers
 see what the last run left, and with room again the next run leaves what an undisturbed one would."""
 
-import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from jobs import cli
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
-from jobs.warehouses import failpoints
-from jobs.warehouses.failpoints import VARIABLE
 from schemas.words.exit_codes import ExitCode
+from tests.faults.at_steps import DONE, at
 from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like
 from tests.runs.ingested import history, versions
 from tests.runs.refused import fill, mounted
@@ -25,8 +21,6 @@ from tests.runs.replayed_logs import told
 
 Capture = pytest.CaptureFixture[str]
 ROOM = 24 << 20
-# After these steps a run needs no more room: its rows are there for readers.
-DONE = {"runs_committed", "manifest_removed"}
 
 
 @pytest.fixture(scope="module")
@@ -97,23 +91,6 @@ def filled(undisturbed: Undisturbed, disk: Path) -> Iterator[Callable[[str], Fil
     yield of
     for each in made:
         each.filler.unlink(missing_ok=True)
-
-
-@contextmanager
-def at(point: str, act: Callable[[], None]) -> Iterator[None]:
-    """Acts once, where a failpoint would kill the run."""
-    done: list[str] = []
-
-    def once(_: int, __: int) -> None:
-        if not done:
-            done.append(point)
-            act()
-
-    with pytest.MonkeyPatch.context() as patch:
-        of_process = SimpleNamespace(environ={VARIABLE: point}, getpid=os.getpid, kill=once)
-        patch.setattr(failpoints, "os", of_process)
-        yield
-    assert done, f"the run never came to {point}"
 
 
 def fill_at(run: Filled, point: str, capsys: Capture, folder: Path) -> None:

@@ -97,7 +97,7 @@ def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -
     assert list((warehouse / RUNS_FOLDER).glob("*.begun")) == []
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("point", list(points()))
 def test_a_run_killed_at_a_named_step(
     tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], point: str
@@ -136,6 +136,7 @@ def check_killed_at_random(
     check_like_undisturbed(warehouse, undisturbed)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("share", range(3))
 def test_a_run_killed_at_random(
     tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], seed: int, share: int

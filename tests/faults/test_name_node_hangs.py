@@ -88,7 +88,7 @@ CALLS: dict[str, tuple[Callable[[Storage], object], Callable[..., object]]] = {
 }
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_request_without_an_answer_is_told_and_the_next_goes_on(cluster: MiniHdfs, name: str) -> None:
     begin, call = CALLS[name]

@@ -77,9 +77,10 @@ def history(warehouse: Path) -> dict[str, list[str]]:
 
 def keys(warehouse: Path) -> list[tuple[int, int, int]]:
     """Offsets partition, offset and leader epoch of each record, as often as it is there."""
+    at = versions(warehouse)
     return sorted(
         (row["offsets_partition"], row["record_offset"], row["partition_leader_epoch"])
         for name in RECORD_TABLES
-        for row in rows(warehouse, name)
+        for row in rows(warehouse, name, at)
         if row["record_offset"] is not None
     )

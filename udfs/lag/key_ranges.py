@@ -48,12 +48,13 @@ def range_numbers(bounds: pa.Table, rows: pa.Table) -> Numbers:
 
 def parts_by_range(bounds: pa.Table, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
     """The rows of each range that has some, in the order that they have."""
-    numbers_of_rows = range_numbers(bounds, rows)
-    order = np.argsort(numbers_of_rows, kind="stable")
-    ordered, number = rows.take(pa.array(order)), numbers_of_rows[order]
+    number = range_numbers(bounds, rows)
+    if (number[1:] < number[:-1]).any():
+        order = np.argsort(number, kind="stable")
+        rows, number = rows.take(pa.array(order)), number[order]
     starts = np.flatnonzero(first_of(number))
     for start, stop in pairwise([*starts.tolist(), len(number)]):
-        yield int(number[start]), ordered.slice(start, stop - start)
+        yield int(number[start]), rows.slice(start, stop - start)
 
 
 def with_names(rows: pa.Table) -> pa.Table:
@@ -73,12 +74,27 @@ def rows_by_key(rows: pa.Table) -> pa.Table:
     return as_texts(first_rows(KEY, [named], codes)).append_column("count", pa.array(counts))
 
 
-def ranges_of(counts: Iterable[pa.Table], most_rows: int) -> list[KeyRange]:
-    """Of whole keys, with about so many rows each; the first key of a range may go beyond. `counts`: of
-    `rows_by_key`."""
+def ranges_of(counts: Iterable[pa.Table], most_rows: int) -> list[list[KeyRange]]:
+    """Of whole keys, with about so many rows each; the first key of a range may go beyond. No group is in two of the
+    lists, and a list with less than twice as many rows is one range. `counts`: of `rows_by_key`."""
     rows = pa.concat_tables(counts)
     (codes,) = key_codes(KEY, rows)
     number = np.bincount(codes, weights=numbers(rows.column("count"))).astype(np.int64)
-    starts = np.flatnonzero(first_of(np.cumsum(number) // most_rows))[1:]
-    bounds = first_rows(KEY, [rows], codes).take(pa.array(starts))
-    return [KeyRange(bounds, each) for each in range(len(starts) + 1)]
+    keys = first_rows(KEY, [rows], codes)
+    (group,) = key_codes(("group_id",), keys)
+    groups = np.flatnonzero(first_of(group))
+    before = (np.cumsum(number) - number)[groups]
+    starts: list[int] = []
+    lists = []
+    for start, stop in pairwise([*groups[first_of(before // most_rows)].tolist(), len(number)]):
+        own = starts_of_ranges(number[start:stop], most_rows)
+        lists.append(range(len(starts), len(starts) + len(own)))
+        starts += (start + own).tolist()
+    bounds = keys.take(pa.array(starts[1:], pa.int64()))
+    return [[KeyRange(bounds, each) for each in some] for some in lists]
+
+
+def starts_of_ranges(sizes: Numbers, most_rows: int) -> Numbers:
+    if sizes.sum() < 2 * most_rows:
+        return np.zeros(1, np.int64)
+    return np.flatnonzero(first_of(np.cumsum(sizes) // most_rows))

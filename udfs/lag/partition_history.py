@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.records import OFFSETS_TOPIC
-from udfs.arrays.nullable import Flags
+from udfs.arrays.nullable import Flags, numbers
 from udfs.lag.doubtful_times import DoubtfulTimes
 from udfs.lag.key_ranges import EVERY_KEY, KeyRange
 from udfs.lag.watermarks import Watermarks
@@ -50,6 +50,8 @@ COMMITS = (
 # Of rows by the million, whose texts stay codes of a dictionary: to write them out and look at each again takes longer
 # than all that is asked of them.
 CODED = ("offset_history", "offset_commits")
+# Of the same tables: the record of a row, and its time.
+RECORD_AND_TIME = {"offset_history": ("from_offset", "from_time"), "offset_commits": ("record_offset", "record_time")}
 SUBJECT = ("group_id", "topic", "topic_id", "partition")
 
 Made = TypeVar("Made")
@@ -72,6 +74,16 @@ class Reach:
 
     newest_offset: int = -1
     oldest_commit: int | None = None
+
+    def add(self, name: str, rows: pa.Table, as_of_time: int) -> None:
+        """Some rows of one of the tables that have a row for each commit."""
+        offset, time = RECORD_AND_TIME[name]
+        offsets = numbers(rows.column(offset))
+        past = offsets[numbers(rows.column(time)) <= as_of_time]
+        self.newest_offset = max(self.newest_offset, int(past.max(initial=-1)))
+        if name == "offset_commits" and len(offsets):
+            oldest = int(offsets.min())
+            self.oldest_commit = oldest if self.oldest_commit is None else min(oldest, self.oldest_commit)
 
 
 @dataclass(frozen=True)

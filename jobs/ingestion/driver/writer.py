@@ -20,7 +20,7 @@ from jobs.ingestion.task.retried_rows import retry_file
 from jobs.ingestion.task.task import Task, guarded_answer, run_task
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import Change, files_of
-from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
+from jobs.warehouses.small_files import Rewriting, has_statistics, with_small_files_rewritten
 from jobs.warehouses.table_files import RowFiles
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -131,6 +131,7 @@ class IngestWriter:
         about = self.about
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
+        bare = without_statistics(name, delta) if about.optimize == "full" and delta is not None else []
         of = Rewriting(
             root=self.warehouse.root,
             table=name,
@@ -139,4 +140,8 @@ class IngestWriter:
             mode=about.optimize,
             wait_for_files=self.warehouse.wait_for_files,
         )
-        return with_small_files_rewritten(of, change, old)
+        return with_small_files_rewritten(of, change, old, bare)
+
+
+def without_statistics(table: str, delta: DeltaTable) -> list[str]:
+    return [row["path"] for row in files_of(delta).to_pylist() if not has_statistics(TABLES[table], row)]

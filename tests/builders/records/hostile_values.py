@@ -5,6 +5,7 @@ import resource
 import sys
 import time
 
+from jobs.spark.compiled_loops import keep_compiled_loops
 from tests.builders.records.encoder import uvarint
 from tests.oracles.decoding.both_decoders import Row, fast
 from tests.oracles.decoding.vectors import T_HEX, key_of
@@ -67,6 +68,7 @@ def hostile_rows(size: int) -> dict[str, Row]:
 
 
 def main(size: int) -> None:
+    keep_compiled_loops()
     fast([hostile_rows(100)["zeros"]])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds = {}

@@ -68,11 +68,13 @@ def options_for(url: str, retry_seconds: int = 30, **others: str) -> StorageOpti
 @dataclass
 class Misbehaviour:
     """What the proxy does to the next requests, one after the other: wait so long, answer a status, hang up, answer
-    nothing though it is done ("lose"), or pass on. `only`: to requests with this in their path."""
+    nothing though it is done ("lose"), or pass on. `only`: to requests with this in their path. `may_read`: not to
+    requests that change nothing."""
 
     next: list[str] = field(default_factory=list)
     always: str = "pass"
     only: str = ""
+    may_read: bool = False
     requests: list[str] = field(default_factory=list)
     # How many were being answered at one time.
     num_now: int = 0
@@ -119,7 +121,7 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             behaviour.requests.append(f"{self.command} {self.path}")
             what = "pass"
-            if behaviour.only in self.path:
+            if behaviour.only in self.path and not (behaviour.may_read and self.command in READING):
                 what = behaviour.next.pop(0) if behaviour.next else behaviour.always
             if what.startswith("wait "):
                 time.sleep(float(what.removeprefix("wait ")))
@@ -161,6 +163,7 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
     return Handler
 
 
+READING = ("GET", "HEAD")
 # As AWS answers, the request repeated: what must not be told is in them too.
 ERRORS = {
     "403": "<?xml version='1.0'?><Error><Code>SignatureDoesNotMatch</Code><Message>The request signature we calculated "

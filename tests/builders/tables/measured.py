@@ -1,15 +1,15 @@
 """Rows that measures make of histories: of one, or of the same one in ranges of keys."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from udfs.lag.key_ranges import ranges_of, rows_by_key
-from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.partition_history import PartitionHistory, Reach
 from udfs.lag.point_tables import PointTables
 from udfs.lag.points import asked_snapshots, points_at
 from udfs.lag.rates.rates import Rates
-from udfs.rules.facts.subscribed_topics import note_reach
 from udfs.rules.findings.commit_findings import CommitFindings, day_of
 from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge
@@ -28,7 +28,6 @@ def measured(measure: Measure, of: Histories, judge: Judge | None = None) -> pa.
     """In the rounds of a run."""
     ranges = [of] if isinstance(of, PartitionHistory) else of
     for each in ranges:
-        note_reach(each, ranges[0].reach)
         measure.look(each)
         if judge is not None:
             judge.look(each)
@@ -42,8 +41,15 @@ def measured(measure: Measure, of: Histories, judge: Judge | None = None) -> pa.
 
 def in_ranges(history: PartitionHistory, most_rows: int) -> list[PartitionHistory]:
     """The same in ranges of about so many rows of both tables."""
-    both = (history.table("offset_history"), history.commits)
-    return [history.within(keys) for keys in ranges_of(map(rows_by_key, both), most_rows)]
+    both = {"offset_history": history.table("offset_history"), "offset_commits": history.commits}
+    reach = Reach()
+    for name, rows in both.items():
+        reach.add(name, rows, history.as_of_time)
+    return [
+        replace(history.within(keys), reach=reach)
+        for some in ranges_of(map(rows_by_key, both.values()), most_rows)
+        for keys in some
+    ]
 
 
 def rate_rows(of: Histories, settled_from: int | None) -> pa.Table:

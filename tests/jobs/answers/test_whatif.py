@@ -230,6 +230,7 @@ def test_verbose_tells_the_owner_of_each_partition_before_and_after(ask: Ask) ->
     assert sum(line.endswith(" keeps it") for line in lines) == 8
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("words", [(), MORE, ("--add-members", "1")], ids=" ".join)
 @pytest.mark.parametrize("group", [*CLASSIC, "modern-uniform", "modern-range"])
 def test_assign_answers_the_question_that_is_printed_as_the_what_if_does(

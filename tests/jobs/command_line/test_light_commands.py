@@ -39,7 +39,7 @@ def test_the_list_of_commands_loads_nothing_heavy() -> None:
     assert loaded("--help") == []
 
 
-@pytest.mark.drawn(8)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_the_flags_of_a_command_load_nothing_heavy(command: str) -> None:
     assert loaded(command, "--help") == []

@@ -164,10 +164,10 @@ def at_once(warehouse: str, results: dict[str, str], flags: list[list[str]]) -> 
 
 
 def test_several_at_once_lose_nothing_and_repeat_nothing(warehouse: str, results: dict[str, str]) -> None:
-    """Four different spans, and each of them twice; the table is new to all."""
-    flags = [["--span", f"t:0:{number}:9"] for number in range(4)] * 2
-    assert at_once(warehouse, results, flags) == [0] * 8
-    assert [row["from_offset"] for row in spans(warehouse)] == [0, 1, 2, 3]
+    """Three different spans, and each of them twice; the table is new to all."""
+    flags = [["--span", f"t:0:{number}:9"] for number in range(3)] * 2
+    assert at_once(warehouse, results, flags) == [0] * 6
+    assert [row["from_offset"] for row in spans(warehouse)] == [0, 1, 2]
 
 
 def test_many_commits_leave_few_small_files(

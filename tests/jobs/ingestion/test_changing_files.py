@@ -62,6 +62,7 @@ def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) 
     monkeypatch.setattr(jobs.ingestion.driver.writer, "run_task", changed_first)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_a_segment_that_changes_before_it_is_read(
     tmp_path: Path,
@@ -93,6 +94,7 @@ def check_goes_on(tmp_path: Path, warehouse: Path, source: str) -> None:
     check_no_leftovers(warehouse)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("change", "message"), [(shrink, "has shrunk"), (delete, "No such file"), (replace, "another")]
 )

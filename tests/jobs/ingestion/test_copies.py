@@ -75,6 +75,7 @@ def test_files_that_were_copied_anew_add_nothing(
     assert history(tmp_path / "w") == before
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("share", [0.0, 0.4, 0.95])
 def test_copies_in_any_order_and_number_of_runs_make_one_history(
     tmp_path: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.Generator, share: float
@@ -172,6 +173,7 @@ def offsets_of(batches: Sequence[WrittenBatch]) -> set[int]:
     return {offset for offset, _ in keys_of(batches)}
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("is_at_once", [True, False])
 @pytest.mark.parametrize("other", ["value", "key", "kind"])
 def test_another_log_under_the_same_name_is_told_and_changes_nothing(
@@ -205,6 +207,7 @@ def test_another_log_under_the_same_name_is_told_and_changes_nothing(
     assert found["read"] == len(keys_of(theirs))
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("is_alone", [False, True])
 @pytest.mark.parametrize("order", ["bad_first", "good_first", "at_once"])
 def test_a_batch_that_one_copy_damaged_comes_from_another(

@@ -44,6 +44,7 @@ def check_adds_up(log: WrittenLog, folder: Path, piece_bytes: Sequence[int], abo
         assert num_records + num_damaged == log.num_offsets, (about, num_records, num_damaged, log.num_offsets)
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("legacy_share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("most", [1, 4, 60])
 def test_read_and_damaged_records_are_all_offsets(

@@ -16,7 +16,7 @@ from tests.drawn_cases import draw_seed
 from tests.runs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
 from tests.runs.refused import check_no_leftovers
 
-NUM_RUNS = 15
+NUM_RUNS = 11
 FILES_OF_AUTO = 5
 PARTITIONS = (2, 9)
 WRITTEN = ("offset_commits", "rejected_records", "source_files")

@@ -12,6 +12,10 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
+from jobs.measuring.run import Measurement
+from jobs.replaying import log_tables
+from jobs.replaying.task.messages import PartitionSlice
+from jobs.replaying.task.plan import slices_of
 from schemas.contract.tables import TABLES
 from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
 from schemas.words.exit_codes import ExitCode
@@ -131,8 +135,17 @@ def test_a_second_run_writes_nothing_and_a_full_one_the_same(sample_part: Path, 
 
 def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = measured(whole)
-    monkeypatch.setattr("jobs.measuring.run.MOST_ROWS", 500)
+    slices: list[PartitionSlice] = []
+
+    def noted(*arguments: Any) -> list[PartitionSlice]:
+        slices.extend(slices_of(*arguments))
+        return slices
+
+    monkeypatch.setattr(log_tables, "slices_of", noted)
+    for name, value in (("least_records", 1), ("records_per_partition", 0), ("parts_per_worker", 100)):
+        monkeypatch.setattr(Measurement, name, value)
     measure(whole, "--full")
+    assert max(each.num_slices for each in slices) > 5
     assert_same(before, measured(whole), "slices")
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def held(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Held:
         return rows_of(*arguments)
 
     def walk(writer: Writer) -> None:
-        for keys in writer.rows.ranges:
+        for keys in chain(*writer.rows.ranges):
             history = writer.rows.history(keys)
             sizes.append(history.table("offset_history").num_rows + history.commits.num_rows)
 

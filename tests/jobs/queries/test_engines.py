@@ -109,7 +109,7 @@ def assert_same(both: Both, statement: str) -> int:
     return len(ours.rows)
 
 
-@pytest.mark.drawn(12)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("table", USER_TABLES)
 def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> None:
     number = assert_same(both, f"SELECT * FROM {table}")
@@ -117,7 +117,7 @@ def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> 
         assert (number == 0) == (table in ABSENT | EMPTY)
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Place, view: str) -> None:
     ours, theirs = answers(both, f"SELECT * FROM {view}")
@@ -126,7 +126,7 @@ def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Plac
         assert list(row_lines(*ours, format)) == list(row_lines(*theirs, format))
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Place, function: str) -> None:
     calls = [
@@ -142,7 +142,7 @@ def test_a_function_takes_what_each_row_gives(both: Both, place: Place) -> None:
         assert assert_same(both, statement) > 0 or place.name == "odd"
 
 
-@pytest.mark.drawn(12)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("statement", SHOWN)
 def test_what_the_pages_show_gives_the_same_rows(both: Both, statement: str) -> None:
     assert_same(both, statement)
@@ -158,7 +158,7 @@ def some_views(number: int, rng: np.random.Generator) -> set[str]:
 
 
 # Spark takes a second for each.
-@pytest.mark.parametrize("number", [6, pytest.param(len(VIEWS), marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [1, pytest.param(len(VIEWS), marks=pytest.mark.soak)])
 def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is(
     both: Both, place: Place, spark: "SparkSession", number: int, rng: np.random.Generator
 ) -> None:

@@ -28,6 +28,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.tables.history import interval
 from tests.builders.warehouses.by_hand import filled, make
 from tests.oracles.views.coverage import coverage
+from tests.runs.typed_here import typed_here
 from tests.schemas.views.test_decode_coverage import random_rows
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def test_tables_and_views_are_registered_with_their_comments(spark: "SparkSessio
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) -> None:
-    done = sql("--print-views", dialect)
+    done = typed_here(["sql", "--print-views", dialect], ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n".join(view_definitions(dialect)) + "\n", "")
 
 
@@ -250,7 +251,8 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_one_line(arguments: list[str], code: int, told: str) -> None:
-    done = sql(*arguments, timeout=60)
+    # Standard input is of a process of its own.
+    done = typed_here(["sql", *arguments], ROOT) if arguments else sql(timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
     assert done.stderr.startswith(f"groupscope: {told}")
 

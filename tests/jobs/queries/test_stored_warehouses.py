@@ -79,6 +79,7 @@ def lines(answer: QueryResult) -> list[str]:
     return sorted(row_lines(answer.names, answer.rows, Format.JSON))
 
 
+@pytest.mark.drawn(15)
 @pytest.mark.parametrize("table", USER_TABLES)
 def test_every_table_has_the_rows_and_types_of_the_local_one(both: tuple[Answers, Answers], table: str) -> None:
     here, there = (lines(answer(f"SELECT * FROM {table}")) for answer in both)
@@ -88,6 +89,7 @@ def test_every_table_has_the_rows_and_types_of_the_local_one(both: tuple[Answers
     assert types[0] == types[1]
 
 
+@pytest.mark.drawn(15)
 @pytest.mark.parametrize("statement", [f"SELECT * FROM {view}" for view in VIEWS] + CONDITIONS.strip().splitlines())
 def test_views_and_conditions_give_the_rows_of_the_local_one(both: tuple[Answers, Answers], statement: str) -> None:
     here, there = (lines(answer(statement)) for answer in both)

@@ -89,6 +89,7 @@ READERS: list[tuple[str, ...]] = [
 ]
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words)[:40])
 def test_readers_take_what_an_older_release_did_not_write_for_unknown(
     old: Path, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]

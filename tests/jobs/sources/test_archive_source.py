@@ -130,6 +130,7 @@ def test_what_spark_writes_of_its_kafka_source_is_an_archive(
         assert (file.size_bytes, file.modified_ms) == (there.st_size, there.st_mtime_ns // 1_000_000)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("format", ["parquet", "delta", "json"])
 def test_files_are_read_one_by_one(session: "SparkSession", tmp_path: Path, format: str) -> None:
     path = tmp_path / "archive"
@@ -143,6 +144,7 @@ def test_files_are_read_one_by_one(session: "SparkSession", tmp_path: Path, form
     assert "is not among the files of" in failure_of(session, path, files=[f"{path}/gone"])
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("format", ["parquet", "delta", "json"])
 def test_producers_and_epochs_are_kept(session: "SparkSession", tmp_path: Path, format: str) -> None:
     rows = [produced(1), produced(2, producer_id=-1, producer_epoch=-1, is_transactional=False, leader_epoch=-1)]

@@ -146,6 +146,7 @@ MEANT = {
 }
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("place", MEANT)
 def test_files_of_any_storage_are_named_as_local_ones_are(storage: Storage, place: str) -> None:
     for number, name in enumerate(FILES):

@@ -90,6 +90,7 @@ TREE = [
 PLACES = ["", "one", "two", "one/__consumer_offsets-3", "*", "one/*", "o*/__consumer*", "*/*/below", "loose.log", "t?o"]
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("place", PLACES)
 @elsewhere
 def test_they_are_found_where_local_ones_are(tmp_path: Path, storage: Any, place: str) -> None:

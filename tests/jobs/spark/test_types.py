@@ -59,6 +59,7 @@ def test_spark_types_of_a_table_keep_comments_inside_structs() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("number", [1, 5, 8, 19])
 def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", seed: int, number: int) -> None:
     layouts = [kept for kept in EVERY_LAYOUT if kept.record.number == number]

@@ -65,6 +65,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("place", REMEDIES, indirect=True)
 def test_a_command_on_a_server_that_never_answers_ends_with_one_line(place: str, command: str, hasty: Path) -> None:

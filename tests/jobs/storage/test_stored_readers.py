@@ -69,6 +69,7 @@ def stored_sample(sample: Path, elsewhere: str) -> str:
     return copied_to(sample, f"{elsewhere}/sample")
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
 def test_readers_print_what_they_print_of_the_local_one(
     words: list[str], sample: Path, stored_sample: str, capfd: pytest.CaptureFixture[str]

@@ -15,14 +15,15 @@ from tests.runs.progress_lines import PROGRESS, beside_progress
 from tests.terminals.terminals import Shown, on_terminal
 
 IMPATIENT = """
-import sys, jobs.output.progress
-jobs.output.progress.SILENT_SECONDS, jobs.output.progress.LIVE_SECONDS, jobs.output.progress.LOG_SECONDS = 0, 0.01, 0.05
-jobs.output.progress.STALLED_SECONDS = 0.3
+import sys
 from jobs.cli import main
+from jobs.output import progress
+progress.SILENT_SECONDS, progress.LIVE_SECONDS, progress.LOG_SECONDS = 0, 0.002, 0.05
+progress.STALLED_SECONDS = 0.3
 sys.exit(main(sys.argv[1:]))
 """
-# A second of work, and one row.
-SLOW = "SELECT count(*) AS n FROM offset_commits AS a, range(20000) AS b WHERE hash(a.record_offset * b.range) > 0"
+# Half a second of work, and one row.
+SLOW = "SELECT count(*) AS n FROM offset_commits AS a, range(8000) AS b WHERE hash(a.record_offset * b.range) > 0"
 LOGS = [str(file) for file in sorted(SAMPLE.glob("*/*.log"))]
 
 
@@ -39,7 +40,7 @@ def quietly(words: Sequence[str]) -> list[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -50,7 +51,7 @@ def quietly(words: Sequence[str]) -> list[str]:
         pytest.param(("sql", "SELECT 1 AS n", "--engine", "spark"), r"starting Spark: .*", marks=pytest.mark.spark),
         (("groups",), r"groups: \d+ s so far"),
         # Of no group, so that nothing is printed.
-        (("dump", "--group", "^$", *LOGS * 10), r"dump: [1-9]\d*% of \d+ MB, .*"),
+        (("dump", "--group", "^$", *LOGS * 4), r"dump: [1-9]\d*% of \d+ MB, .*"),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
 )
@@ -75,9 +76,9 @@ def test_what_may_take_long_shows_how_far_it_is_and_leaves_nothing_behind(
 
 def test_nothing_is_drawn_into_an_answer_of_several_processes() -> None:
     # On a busy machine the answer may be there before anything is drawn.
-    tries = (on_terminal(impatient("dump", *LOGS * 10), folder=ROOT) for _ in range(5))
+    tries = (on_terminal(impatient("dump", *LOGS), folder=ROOT) for _ in range(5))
     shown = next(each for each in tries if drawn(each))
-    assert shown.screen == quietly(["dump", *LOGS * 10])
+    assert shown.screen == quietly(["dump", *LOGS])
 
 
 def test_standard_output_has_the_answer_alone_and_a_log_the_progress(audited_sample: Path) -> None:

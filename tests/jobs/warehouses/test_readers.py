@@ -64,7 +64,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "w"
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_types_nullability_and_comments_are_as_declared(warehouse: Path, spark: "SparkSession", name: str) -> None:
     declared = [
@@ -110,7 +110,7 @@ def spark_sql(kind: DataType) -> str:
     return kind.simpleString().upper()
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_delta_rs_duckdb_and_spark_read_the_same_rows(warehouse: Path, spark: "SparkSession", name: str) -> None:
     delta = DeltaTable(warehouse / TABLES[name].folder)

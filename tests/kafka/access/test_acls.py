@@ -96,7 +96,7 @@ def test_the_page_says_what_each_right_is_for() -> None:
     assert [loss.right for loss in operations_page.losses()] == operations_page.rights()
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("loss", operations_page.losses(), ids=lambda loss: " ".join(loss.right[1:3]))
 def test_without_a_right_happens_what_the_page_says(
     guarded: Guarded, tmp_path: Path, capsys: Capsys, loss: Loss

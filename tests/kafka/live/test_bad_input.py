@@ -42,16 +42,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         yield found
 
 
-@pytest.fixture
-def good(cluster: Secured, tmp_path: Path) -> tuple[str, ...]:
-    return source(cluster.address("LOGIN"), tmp_path / "good.properties", SASL | login("PLAIN"))
+@pytest.fixture(scope="module")
+def good(cluster: Secured, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    path = tmp_path_factory.mktemp("good") / "good.properties"
+    return source(cluster.address("LOGIN"), path, SASL | login("PLAIN"))
 
 
-@pytest.fixture
-def warehouse(good: tuple[str, ...], tmp_path: Path) -> Path:
-    """With one run in it."""
-    assert ingest(tmp_path / "w", *good)["decoded"] > 0
-    return tmp_path / "w"
+@pytest.fixture(scope="module")
+def warehouse(good: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With one run in it. Runs that are refused leave it as it was, for the next test too."""
+    root = tmp_path_factory.mktemp("warehouse") / "w"
+    assert ingest(root, *good)["decoded"] > 0
+    return root
 
 
 def source(address: str, path: Path, properties: dict[str, str]) -> tuple[str, ...]:
@@ -127,13 +129,7 @@ CLUSTERS = [
 
 @pytest.mark.parametrize(("make", "expected"), CLUSTERS, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_cluster_that_cannot_be_read(
-    cluster: Secured,
-    warehouse: Path,
-    good: tuple[str, ...],
-    tmp_path: Path,
-    capsys: Capsys,
-    make: Any,
-    expected: Sequence[str],
+    cluster: Secured, warehouse: Path, tmp_path: Path, capsys: Capsys, make: Any, expected: Sequence[str]
 ) -> None:
     with unchanged(warehouse):
         line = refused(warehouse, capsys, UNREADABLE, *make(cluster, tmp_path / "bad.properties"))
@@ -141,6 +137,17 @@ def test_a_cluster_that_cannot_be_read(
         assert part.format(**{name: cluster.address(name) for name in cluster.ports}) in line
     assert WRONG not in line
     assert PASSWORD not in line
+    check_no_leftovers(warehouse)
+
+
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("make", [make for make, _ in CLUSTERS], ids=lambda make: make.__name__)
+def test_the_run_after_one_that_could_not_read_goes_on(
+    cluster: Secured, good: tuple[str, ...], tmp_path: Path, capsys: Capsys, make: Any
+) -> None:
+    warehouse = tmp_path / "w"
+    ingest(warehouse, *good)
+    refused(warehouse, capsys, UNREADABLE, *make(cluster, tmp_path / "bad.properties"))
     commit(cluster.broker, "billing", "orders", 2)
     found = ingest(warehouse, *good)
     assert (found["read"], found["decoded"], found["already_known"]) == (2, 2, 0)
@@ -186,6 +193,7 @@ def test_no_secret_is_told(cluster: Secured, good: tuple[str, ...], tmp_path: Pa
         assert secret not in everything
 
 
+@pytest.mark.drawn_together(2)
 def test_a_topic_that_is_absent(tmp_path: Path, capsys: Capsys) -> None:
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
@@ -198,6 +206,7 @@ def test_a_topic_that_is_absent(tmp_path: Path, capsys: Capsys) -> None:
         assert ingest(tmp_path / "w", *live)["decoded"] == 3
 
 
+@pytest.mark.drawn_together(2)
 def test_a_broker_that_dies_while_it_is_read(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
@@ -241,6 +250,7 @@ def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> lis
     return asked
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("is_read", [False, True])
 def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:

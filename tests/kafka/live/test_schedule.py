@@ -87,6 +87,7 @@ def let_all_go(broker: Broker) -> int:
     return offsets.start
 
 
+@pytest.mark.drawn_together(2)
 def test_what_is_gone_before_it_was_read_is_a_gap(
     tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,6 +117,7 @@ def counts_of(warehouse: Path, run_id: str) -> list[dict[str, Any]]:
     return list(run["ingest_counts"])
 
 
+@pytest.mark.drawn_together(2)
 def test_a_topic_that_was_recreated_is_refused(
     tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +195,7 @@ def tolerant(folder: Path) -> Path:
     return folder / "tolerant.toml"
 
 
+@pytest.mark.drawn_together(2)
 def test_a_log_that_was_cut_off_is_refused(tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
     ingest_live(tmp_path / "w", broker)
     (path,) = (path for path in broker.log_dir.glob(f"{TOPIC}-0/*.log") if path.stat().st_size)

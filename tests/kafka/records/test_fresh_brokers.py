@@ -73,6 +73,7 @@ def played(tmp_path: Path, scenario: str) -> int:
 
 
 @pytest.mark.broker
+@pytest.mark.drawn_together(1)
 def test_a_fault_of_kafkas_client_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert played(tmp_path, "once") == 2
     assert (tmp_path / "marker").read_text() == "11"
@@ -81,6 +82,7 @@ def test_a_fault_of_kafkas_client_is_played_again(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.broker
+@pytest.mark.drawn_together(1)
 @pytest.mark.parametrize("tries", [2, pytest.param(TRIES, marks=pytest.mark.soak)])
 def test_a_fault_that_stays_ends_it_after_a_few_tries(
     tmp_path: Path, tries: int, monkeypatch: pytest.MonkeyPatch
@@ -92,6 +94,7 @@ def test_a_fault_that_stays_ends_it_after_a_few_tries(
 
 
 @pytest.mark.broker
+@pytest.mark.drawn_together(1)
 def test_a_fault_of_our_own_is_not_played_again(tmp_path: Path) -> None:
     with pytest.raises(PlayError, match="No current assignment"):
         played(tmp_path, "ours")

@@ -120,6 +120,7 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
     return play
 
 
+@pytest.mark.drawn_together(2)
 def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays: Plays, tmp_path: Path) -> None:
     # In some plays no offset differs in the end.
     for turn in range(5):
@@ -136,6 +137,7 @@ def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays: Plays, tmp
     raise AssertionError("no offset differs in any play")
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("release", [KAFKA_3_9_NEW, KAFKA_4_3], ids=lambda release: release.name)
 def test_later_releases_show_what_the_tables_say(release: Release, tmp_path: Path, seed: int) -> None:
@@ -144,6 +146,7 @@ def test_later_releases_show_what_the_tables_say(release: Release, tmp_path: Pat
     assert shown == held(tmp_path / "w")
 
 
+@pytest.mark.drawn_together(2)
 def test_what_is_named_does_not_depend_on_the_number_of_runs(plays: Plays, tmp_path: Path) -> None:
     log_dir = plays(0)[0] / "log"
     replay(tmp_path / "whole", log_dir)

@@ -59,6 +59,7 @@ def test_runs_and_files_are_told_as_kafka_prints_them(copy: Capture, tmp_path: P
     assert by_file == {}
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("order", [("full", "compacted"), ("compacted", "full"), ("both",)], ids="+".join)
 def test_a_log_and_its_compacted_copy_make_one_history(
     capture: Capture, order: tuple[str, ...], tmp_path: Path

@@ -76,6 +76,7 @@ def split(rows: pa.Table, name: str, time: int) -> tuple[list[Row], list[Row]]:
     return rows.filter(is_early).to_pylist(), rows.filter(pc.invert(is_early)).to_pylist()
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("turn", range(12))
 def test_runs_give_what_one_run_gives(rng: np.random.Generator, turn: int) -> None:
     steps = random_steps(rng, 500)
@@ -94,6 +95,7 @@ def test_runs_give_what_one_run_gives(rng: np.random.Generator, turn: int) -> No
     assert commit_finding_rows(from_on(whole, day), time).to_pylist() == late
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("turn", range(4))
 def test_ranges_of_keys_give_what_all_keys_give(rng: np.random.Generator, turn: int) -> None:
     """One write moves several partitions, which are in several ranges."""

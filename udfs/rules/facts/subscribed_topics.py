@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 
 from schemas.words.history import MemberChange
 from udfs.arrays.nullable import numbers
-from udfs.lag.partition_history import PartitionHistory, Reach
+from udfs.lag.partition_history import PartitionHistory
 
 # Tables whose rows have a time, and the record that it comes from.
 TIMED = ("group_state_intervals", "ownership_intervals", "offset_history")
@@ -48,8 +48,3 @@ def oldest_commit(history: PartitionHistory) -> int | None:
     """The oldest of the raw commits."""
     own: int | None = pc.min(history.commits["record_offset"]).as_py()
     return min((each for each in (own, history.reach.oldest_commit) if each is not None), default=None)
-
-
-def note_reach(history: PartitionHistory, reach: Reach) -> None:
-    """Of the keys of this history."""
-    reach.newest_offset, reach.oldest_commit = newest_offset(history), oldest_commit(history)

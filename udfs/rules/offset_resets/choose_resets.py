@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from schemas.words.lag import ResetActor
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.lag.key_ranges import KeyRange
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.at_offset import codes_in
 from udfs.rules.offset_resets.offset_moves import Moves, moves_of, same_owners
@@ -38,22 +39,24 @@ class JudgedMoves:
 
 
 class Judge:
-    """Judges moves of all keys together, since one operation moves many: resets and findings both ask. `since`: of
-    commits whose time is not before. It looks at all histories, then counts all raw commits, and then judges."""
+    """Judges moves of all keys of some groups together, since one operation moves many: resets and findings both ask.
+    `since`: of commits whose time is not before. It looks at all histories, then counts all raw commits, and then
+    judges."""
 
     def __init__(self, since: int | None) -> None:
         self.since = since
-        # Of each range of keys, in their order.
-        self.moves: list[Moves] = []
+        # Of each range of keys.
+        self.moves: dict[KeyRange, Moves] = {}
         self.written: list[Numbers] = []
         self.known: JudgedMoves | None = None
 
     def look(self, history: PartitionHistory) -> None:
-        self.moves.append(moves_of(history, self.since))
+        self.moves[history.keys] = moves_of(history, self.since)
 
     @cached_property
     def all_moves(self) -> Moves:
-        return Moves.together(self.moves) if len(self.moves) > 1 else self.moves[0]
+        moves = [*self.moves.values()]
+        return Moves.together(moves) if len(moves) > 1 else moves[0]
 
     @property
     def asks(self) -> bool:
@@ -73,9 +76,12 @@ class Judge:
 
     def rewinds(self, history: PartitionHistory) -> Moves:
         """Those of the keys of the history."""
-        judged, number = self.judged_moves(history), history.keys.number
-        first = sum(len(each.place) for each in self.moves[:number])
-        which = np.arange(first, first + len(self.moves[number].place))
+        judged, first = self.judged_moves(history), 0
+        for keys, moves in self.moves.items():
+            if keys is history.keys:
+                break
+            first += len(moves.place)
+        which = np.arange(first, first + len(self.moves[history.keys].place))
         return judged.moves.take(which[(judged.moves.is_back & ~judged.is_reset)[which]])
 
     def resets(self, history: PartitionHistory) -> Moves:

@@ -30,9 +30,9 @@ RULES = (OwnRules(), OwnRules(allowed_lag=10_000), OwnRules(window_s=60), OwnRul
 
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_by_arrays_is_that_of_the_rules(case: str) -> None:
-    for beside, rules in product(BESIDE, RULES):
-        given = {"group_state_intervals": MEMBER, **CASES[case][2], **beside}
-        facts, of_all = Verdicts(BurrowRules(), rules).facts_of(history(NOW, **given)), OfAllKeys()
+    given = [(each, history(NOW, **{"group_state_intervals": MEMBER, **CASES[case][2], **each})) for each in BESIDE]
+    for (beside, known), rules in product(given, RULES):
+        facts, of_all = Verdicts(BurrowRules(), rules).facts_of(known), OfAllKeys()
         of_all.add(facts)
         all_keys = np.ones(facts.keys.size, np.bool_)
         assert own_answers(facts, of_all) == answers_by_rules(facts, of_all, rewinds(facts), all_keys), (beside, rules)

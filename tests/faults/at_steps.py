@@ -1,0 +1,31 @@
+"""What a test does to the world while a run is at a named step."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from jobs.warehouses import failpoints
+from jobs.warehouses.failpoints import VARIABLE
+
+# After these steps the rows are there for readers.
+DONE = {"runs_committed", "manifest_removed"}
+
+
+@contextmanager
+def at(point: str, act: Callable[[], None]) -> Iterator[None]:
+    """Acts once, where a failpoint would kill the run."""
+    done: list[str] = []
+
+    def once(_: int, __: int) -> None:
+        if not done:
+            done.append(point)
+            act()
+
+    with pytest.MonkeyPatch.context() as patch:
+        of_process = SimpleNamespace(environ={VARIABLE: point}, getpid=os.getpid, kill=once)
+        patch.setattr(failpoints, "os", of_process)
+        yield
+    assert done, f"the run never came to {point}"
