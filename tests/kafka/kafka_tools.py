@@ -42,8 +42,8 @@ def topic_ids(broker: Broker) -> dict[str, tuple[str, int]]:
 
 
 def leaders(broker: Broker, topic: str) -> dict[int, int]:
-    result = PARTITION.findall(described(broker))
-    return {int(partition): int(leader) for name, partition, leader in result if name == topic}
+    found = PARTITION.findall(described(broker))
+    return {int(partition): int(leader) for name, partition, leader in found if name == topic}
 
 
 def described(broker: Broker) -> str:
@@ -56,19 +56,19 @@ def settings(broker: Broker) -> dict[str, str]:
 
 
 def set_for_group(broker: Broker, group: str, **settings: int) -> None:
-    reported = ",".join(f"{name.replace('_', '.')}={value}" for name, value in settings.items())
-    tool(broker, CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", group, "--add-config", reported)
+    told = ",".join(f"{name.replace('_', '.')}={value}" for name, value in settings.items())
+    tool(broker, CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", group, "--add-config", told)
 
 
 def group_settings(broker: Broker) -> dict[str, dict[str, str]]:
     """Of each group that sets some for itself."""
-    result: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str]] = {}
     for line in tool(broker, CONFIGS, "--describe", "--entity-type", "groups").splitlines():
         if about := GROUP_CONFIGS.match(line):
-            own = result.setdefault(about[1], {})
+            own = found.setdefault(about[1], {})
         elif setting := SETTING.match(line):
             own[setting[1]] = setting[2]
-    return result
+    return found
 
 
 def groups_by_type(broker: Broker) -> dict[str, str]:
@@ -81,8 +81,8 @@ def groups_by_type(broker: Broker) -> dict[str, str]:
 
 def nodes(broker: Broker) -> list[dict[str, object]]:
     package = "org.apache.kafka.tools" if broker.release is KAFKA_4_3 else "kafka.admin"
-    result = NODE.findall(tool(broker, f"{package}.BrokerApiVersionsCommand"))
-    return [{"id": int(id), "host": host, "port": int(port), "rack": rack} for host, port, id, rack in result]
+    found = NODE.findall(tool(broker, f"{package}.BrokerApiVersionsCommand"))
+    return [{"id": int(id), "host": host, "port": int(port), "rack": rack} for host, port, id, rack in found]
 
 
 def start_share_group(broker: Broker, group: str, topic: str) -> None:
@@ -106,10 +106,10 @@ def delete_records(broker: Broker, topic: str, partition: int, before: int) -> N
 
 def leader_epochs(broker: Broker) -> dict[tuple[str, int], int]:
     """The last line of each checkpoint that the broker keeps."""
-    result = {}
+    found = {}
     for path in broker.log_dir.glob("*-*/leader-epoch-checkpoint"):
         topic, _, partition = path.parent.name.rpartition("-")
         entries = path.read_text().splitlines()[2:]
         if entries:
-            result[topic, int(partition)] = int(entries[-1].split()[0])
-    return result
+            found[topic, int(partition)] = int(entries[-1].split()[0])
+    return found

@@ -69,8 +69,8 @@ class Outages:
 
     @cached_property
     def truth(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads((self.folder / "truth.json").read_text(encoding="utf-8"))
-        return document
+        found: dict[str, Any] = json.loads((self.folder / "truth.json").read_text(encoding="utf-8"))
+        return found
 
 
 def outages_of(release: Release) -> Outages:

@@ -46,18 +46,18 @@ def make(into: Path) -> None:
     classes = compile_java(sources, [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
     with tempfile.TemporaryDirectory(prefix="groupscope-sample-") as scratch:
         folder = Path(scratch) / "broker"
-        reported = Path(scratch) / "told"
+        told = Path(scratch) / "told"
         folder.mkdir()
-        reported.mkdir()
+        told.mkdir()
         with running(KAFKA_4_3, folder, SETTINGS) as broker:
-            play(broker, classes, reported)
-            replace(into, broker.log_dir, reported)
+            play(broker, classes, told)
+            replace(into, broker.log_dir, told)
 
 
-def play(broker: Broker, classes: Path, path: Path) -> None:
+def play(broker: Broker, classes: Path, told: Path) -> None:
     """The story's end is the broker's stop: members that are there until then have not left in the log either."""
     options = [*broker.scratch_options, "-Dstdout.encoding=UTF-8"]
-    command = kafka_command(broker.release, "SampleStory", [broker.bootstrap, str(path)], classes, options=options)
+    command = kafka_command(broker.release, "SampleStory", [broker.bootstrap, str(told)], classes, options=options)
     said: list[str] = []
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, text=True, encoding="utf-8", **pipes) as story, killed_after(STORY_SECONDS, story):
@@ -86,24 +86,24 @@ def killed_after(seconds: float, process: "subprocess.Popen[str]") -> Iterator[N
         timer.cancel()
 
 
-def replace(into: Path, log_dir: Path, path: Path) -> None:
+def replace(into: Path, log_dir: Path, told: Path) -> None:
     """Only now, so that a story which breaks off leaves the sample as it was."""
     shutil.rmtree(into, ignore_errors=True)
     for segment in sorted(log_dir.glob("__consumer_offsets-*/*.log")):
         copy = into / segment.relative_to(log_dir)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(segment, copy)
-    shutil.copyfile(path / "snapshots.jsonl", into / "snapshots.jsonl")
-    events = story_events(path)
+    shutil.copyfile(told / "snapshots.jsonl", into / "snapshots.jsonl")
+    events = story_events(told)
     lines = ",\n".join(json.dumps(event, ensure_ascii=False) for event in events)
     (into / "story.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     (into / "README.md").write_text(page(events, into), encoding="utf-8")
 
 
-def story_events(path: Path) -> list[dict[str, Any]]:
-    lines = (path / "story.jsonl").read_text(encoding="utf-8").splitlines()
+def story_events(told: Path) -> list[dict[str, Any]]:
+    lines = (told / "story.jsonl").read_text(encoding="utf-8").splitlines()
     events = sorted(map(json.loads, lines), key=lambda event: event["from_time"])
-    answers = json.loads((path / "answers.json").read_text(encoding="utf-8"))
+    answers = json.loads((told / "answers.json").read_text(encoding="utf-8"))
     return [event | (answers if event["kind"] == "end_state" else {}) for event in events]
 
 

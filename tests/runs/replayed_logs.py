@@ -93,7 +93,7 @@ def measured(warehouse: Path) -> dict[str, list[str]]:
 
 
 def plain(table: str, column: str, value: Any, run_id: str) -> Any:
-    """States of groups tell the same in many orders; statements name the run that made them."""
+    """States of groups say the same in many orders; statements name the run that made them."""
     if column == "state" and table in ("replayed_groups", "recomputed_groups"):
         return None
     return value.replace(run_id, "RUN") if column == "query" and value is not None else value

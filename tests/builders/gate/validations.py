@@ -33,7 +33,7 @@ def made() -> str:
 
 def written() -> str:
     command = [sys.executable, "-W", "ignore", "-m", "tests.builders.gate.validations"]
-    # Nobody is told that it was used.
+    # Great Expectations must not report that it was used.
     environment = {**os.environ, "GX_ANALYTICS_ENABLED": "false"}
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout

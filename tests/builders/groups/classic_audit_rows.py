@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 def member(member_id: str, assigned: str | None = "", owned: str = "", *, topics: str = "ab", **more: Any) -> Row:
-    """`topics`: each letter is one. `rack`, `user_data`, `client`: beside what the replay's tests can tell."""
+    """`topics`: each letter is one. `rack`, `user_data`, `client`: not in the builders of the replay."""
     beside = {name: more.pop(name) for name in ("rack", "user_data", "client") if name in more}
     row = plain_member(member_id, assigned, owned, topics=tuple(topics), **more)
     if row["subscription"] is not None:
@@ -73,5 +73,5 @@ def only(rows: Sequence[Row], known: Facts | None = None) -> AuditRow:
 
 
 def failed(row: AuditRow) -> dict[str, str | None]:
-    """Checks that do not hold, or cannot be told."""
+    """Checks that do not hold, or cannot be decided."""
     return {str(each.name): each.detail for each in row.checks if each.is_ok is not True}

@@ -1,10 +1,10 @@
-"""Logs of groups as decoded tables hold them, and what is told of their upgrades.
+"""Logs of groups as decoded tables hold them, and their upgrades.
 
     log = Log()
     log.write(0, value(1, [member("a", "t0")]))
     upgrades_of(log)["g", "classic_to_consumer"].phase
 
-Times are milliseconds. Every log is also taken in two runs, cut behind each of its operations, and must tell the same.
+Times are milliseconds. Every log is also taken in two runs, cut after each of its operations, and must give the same.
 """
 
 import json

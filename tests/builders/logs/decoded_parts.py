@@ -19,7 +19,7 @@ from udfs.rows.shape import Shaper
 # Every log has offsets of its own in the call.
 ROOM: Final = 1 << 32
 OFFSETS: Final = ("record_offset", "batch_first_offset")
-# What an archive does not tell.
+# What an archive does not have.
 NOT_ARCHIVED: Final = (
     "batch_first_offset",
     "partition_leader_epoch",

@@ -46,7 +46,7 @@ class ShortLog:
     num_offsets_partitions: int | None
     # None: no run has any.
     snapshots_from: int | None
-    # An archive tells neither batches nor producers, and has no markers.
+    # An archive has no batches, producers or markers.
     is_archive: bool
     num_slices: int
 

@@ -1,6 +1,6 @@
 """A log of groups that do as they should under a broker's clock that steps, and snapshots of the topic's ends.
 
-All is told by true seconds: `skew` says by how much the clock is wrong then."""
+All times are true seconds: `skew` says by how much the clock is wrong then."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

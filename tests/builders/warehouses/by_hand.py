@@ -45,12 +45,12 @@ def write_run(
     warehouse: Warehouse,
     run_id: str,
     rows: Mapping[str, Rows],
-    expected: list[dict[str, Any]] | None = None,
+    claimed: list[dict[str, Any]] | None = None,
     absent: frozenset[str] = frozenset(),
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """`told` are the counts that the run claims, where they shall not be those of its rows; of `absent` tables it makes
-    none; `about` are columns of its row of `runs`, where they shall not be those of an ingest."""
+    """`claimed`: counts that the run claims, if they are not those of its rows. It makes no `absent` tables.
+    `about`: columns of its row of `runs`, if they differ from those of an ingest."""
     changes = {
         name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ())))
         for name in TABLES
@@ -69,7 +69,7 @@ def write_run(
         "config_hash": "0",
         "num_offsets_partitions": 1,
         "num_files_unchanged": 0,
-        "ingest_counts": counts(rows) if expected is None else expected,
+        "ingest_counts": counts(rows) if claimed is None else claimed,
         **(about or {}),
     }
     warehouse.write(Manifest(run_id, warehouse.next_sequence(), NOW_MS, changes, (run,)))

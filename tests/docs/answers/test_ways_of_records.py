@@ -1,4 +1,4 @@
-"""The page on the architecture tells the truth about the functions that a record passes."""
+"""The page on the architecture is right about the functions that a record passes."""
 
 import re
 import sys

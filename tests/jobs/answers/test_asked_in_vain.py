@@ -1,4 +1,4 @@
-"""Times and groups that the log cannot tell of: one line and exit code 2, where a clean run would be a lie."""
+"""Times and groups that are not in the log: one line and exit code 2, since a clean run would be wrong."""
 
 from pathlib import Path
 

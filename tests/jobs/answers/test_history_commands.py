@@ -68,7 +68,7 @@ def test_groups_are_those_of_the_instant_by_name(ask: Ask) -> None:
 def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask: Ask) -> None:
     result = rows(ask, "describe", "billing", "--at", second(42))
     names = ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST"]
-    # Programs are told by how old a snapshot it is; tables have the columns of Kafka's tool.
+    # Programs learn how old the snapshot is; tables have the columns of Kafka's tool.
     assert result[0] == [*names, "CLIENT-ID", "SNAPSHOT-TIME"]
     assert [row.pop() for row in result[1:]] == [
         "2026-11-21T03:00:30.000Z",

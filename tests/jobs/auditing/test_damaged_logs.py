@@ -1,4 +1,4 @@
-"""Audits of logs with damage and of snapshots that are too few or too old: what is told, by which exit code."""
+"""Audits of logs with damage and of snapshots that are too few or too old: what is reported, with which exit code."""
 
 import json
 import shutil

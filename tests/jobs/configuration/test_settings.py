@@ -1,4 +1,4 @@
-"""Settings: the file lists every declaration, and what is wrong in a file is told with its place."""
+"""Settings: the file lists every declaration, and what is wrong in a file is reported with its place."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page of the tables tells what is declared, and `--check` tells when it does not."""
+"""The page of the tables shows what is declared, and `--check` says when it does not."""
 
 import re
 from pathlib import Path

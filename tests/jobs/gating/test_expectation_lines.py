@@ -1,4 +1,4 @@
-"""How a finding tells that an expectation does not hold: in words where it is about bounds, else as it stands."""
+"""How a finding says that an expectation does not hold: in words if it is about bounds, else as declared."""
 
 import json
 from typing import Any

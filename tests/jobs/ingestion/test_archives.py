@@ -113,7 +113,7 @@ def lines(result: Iterable[Row], without: Iterable[str] = ()) -> str:
 
 
 def without_producers(result: dict[str, list[str]], warehouse: Path) -> dict[str, list[str]]:
-    """The history with what an archive of these columns alone cannot tell."""
+    """The history, with what an archive of only these columns does not show."""
     reported = {}
     for name in result:
         plain = []
@@ -216,7 +216,7 @@ def test_lines_without_producers_and_lines_that_are_none(
         result["decoded"] + result["rejected"],
     )
     broken = [row for row in rows(w, "rejected_records") if row["part"] == "batch"]
-    # What is there twice is told once, and what another file gives is not told at all.
+    # What is there twice is reported once, and what another file has is not reported.
     assert sorted(row["value_bytes"].decode() + "\n" for row in broken) == sorted({*bad, other_lone} - {twin})
     (at_offset,) = [row for row in broken if row["value_bytes"].decode() + "\n" == lone]
     assert (at_offset["reason"], at_offset["field"]) == ("bad_base64", "key")

@@ -211,7 +211,7 @@ def test_snapshots_on_a_storage_that_is_not_known(warehouse: Path, capsys: Capsy
     assert "unknown kind of storage nowhere:" in line
 
 
-# What is told
+# Messages and exit codes
 
 
 def test_debug_shows_where_a_failure_comes_from(tmp_path: Path, capsys: Capsys) -> None:

@@ -144,7 +144,7 @@ def test_a_text_of_the_same_instant_contradicts_too(tmp_path: Path, capsys: pyte
     arguments = ("--snapshots", tmp_path / "ends.txt", "--captured-at", str(T))
     line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, *arguments)
     assert line.startswith(f"{tmp_path / 'ends.txt'}: log_end_offset 8 of topic orders, partition 1 at ")
-    # What it does not tell contradicts nothing.
+    # What it does not have contradicts nothing.
     (tmp_path / "ends.txt").write_text("orders:0:9\norders:1:7\n")
     assert sum(ingest(w, *arguments)["rows_added"].values()) == 0
 

@@ -97,7 +97,7 @@ def with_epoch(segment: bytes, epoch: int) -> bytes:
 
 
 def test_assignments_of_a_leader_that_had_lost_its_office_are_taken_back(log: Path, tmp_path: Path) -> None:
-    """Only commits of its successor tell where its office ended: no record of a group does."""
+    """Only commits of its successor show where it ended as coordinator: no record of a group does."""
     (folder,) = (each for each in sorted(log.iterdir()) if each.name == FOLDERS[0])
     segments = sorted(folder.glob("*.log"))
     whole = b"".join(segment.read_bytes() for segment in segments)

@@ -1,4 +1,4 @@
-"""Parts of a recomputation: windows of whole operations, what snapshots tell, and what is remembered of groups."""
+"""Parts of a recomputation: windows of whole operations, what snapshots show, and what is remembered of groups."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def random_records(rng: np.random.Generator, number: int) -> list[dict[str, Any]]:
-    """As coordinators write them: a batch is of one time, and mostly of one group; archives do not tell batches."""
+    """As coordinators write them: a batch is of one time, and mostly of one group; archives have no batches."""
     result: list[dict[str, Any]] = []
     has_batches = bool(rng.integers(2))
     while len(result) < number:

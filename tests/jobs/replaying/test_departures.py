@@ -1,4 +1,4 @@
-"""How members went of whom the log does not tell it: by the time between their last commit and the round without them.
+"""How members left if the log does not show it: by the time between their last commit and the round without them.
 
 What a coordinator does: it drops a member a session timeout after its last heartbeat or commit, and the others join by
 their next heartbeats. Sessions here take 10 s, so that a silence of 9 to 18.3 s fits: a second for clocks that differ;

@@ -1,4 +1,4 @@
-"""Timeouts that groups set for themselves, as snapshots tell them: whose rows they change, and which runs replay what.
+"""Timeouts that groups set for themselves, as snapshots show them: whose rows they change, and which runs replay what.
 
 In the sample static members of `modern-static` go away and are removed after their session."""
 

@@ -33,7 +33,7 @@ def ingested(sample_part: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def undisturbed(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What a replay tells that nobody killed."""
+    """The rows of a replay that was not killed."""
     warehouse = shutil.copytree(ingested, tmp_path_factory.mktemp("undisturbed") / "w")
     replay(warehouse)
     return told(warehouse)
@@ -115,7 +115,7 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
         ("g", 0, "coverage_hole", "classic", "Empty", 0, "certain"), ("g", 10, None, None, None, None, "possible"),
     ]  # fmt: skip
     assert sorted_rows(tmp_path / "w", "group_state_intervals", names) == states
-    # A run that has nothing to tell of it leaves it so.
+    # A run that knows nothing about it leaves it as it is.
     write_log(tmp_path / "d", [commits(12, 1, group="later")])
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'd'}")
     assert replay(tmp_path / "w")["num_partitions_replayed_whole"] == 0

@@ -1,4 +1,4 @@
-"""Topics that consumer groups name by id alone, through a warehouse: what one offsets partition tells names them in all
+"""Topics that consumer groups name by id alone, through a warehouse: what one offsets partition shows names them in all
 others, in however many runs it comes; what stays unnamed is said with every answer.
 """
 
@@ -13,7 +13,7 @@ from tests.builders.logs.by_hand import IDS, Log, commit, target, write_log, wri
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, STATES, assert_same, replay, told
 
-# Two names for two ids: which is whose, only other groups tell.
+# Two names for two ids: only other groups show which is whose.
 PAIR: Log = {3: [target("pair", 10, {"orders": 3, "payments": 2})]}
 # Of another group, in another offsets partition: one name, one id.
 ONE: Log = {5: [target("one", 30, {"orders": 3})]}

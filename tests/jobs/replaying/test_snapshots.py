@@ -1,4 +1,4 @@
-"""What a replay takes from snapshots, whichever of them tell it. By Kafka's hash of their names group `g` belongs to
+"""What a replay takes from snapshots, from any of them. By Kafka's hash of their names group `g` belongs to
 partition 3 of 10 and of 50, `my-group` to 2 of 10 and 12 of 50."""
 
 import json

@@ -95,9 +95,9 @@ def test_readers_take_what_an_older_release_did_not_write_for_unknown(
     old: Path, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
     code = main([*words, "--warehouse", str(old)])
-    found = capfd.readouterr()
-    assert (code, "internal error" in found.err) == (0, False), found.err
-    assert found.out
+    output = capfd.readouterr()
+    assert (code, "internal error" in output.err) == (0, False), output.err
+    assert output.out
 
 
 def test_a_report_is_written_of_an_older_warehouse(old: Path, tmp_path: Path) -> None:

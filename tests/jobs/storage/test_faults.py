@@ -83,7 +83,7 @@ def check_line(error: OSError, message: str) -> None:
 
 
 def test_a_put_whose_answer_is_lost_is_done_once(patient: Behind) -> None:
-    """Nobody can tell who wrote it then: it is refused, and nothing of it is wrong."""
+    """Nobody knows who wrote it then: it is refused, and nothing in it is wrong."""
     storage, behaviour = patient
     behaviour.next = ["lose"]
     try:

@@ -1,4 +1,4 @@
-"""Files that are read again and again: the same bytes as were written, by few requests, in no more memory than told."""
+"""Files that are read again and again: the same bytes as were written, by few requests, in limited memory."""
 
 import numpy as np
 import pyarrow as pa

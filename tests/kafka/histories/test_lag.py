@@ -4,7 +4,7 @@ The tool asks for offsets and ends a group at a time. The capture lets nobody wr
 question to one after it, so ends are those of both. Members go on committing: where a partition's offset or owner
 changed once between the snapshots, each value is one of those before and after; where it changed more often, or so
 shortly before that the broker may have answered without it, nothing is compared. While a classic group joins, of which
-no record tells, the tool may name no member or the one before: then members are not compared."""
+no record shows, the tool may name no member or the one before: then members are not compared."""
 
 import json
 from collections import defaultdict
@@ -109,7 +109,7 @@ def answers_of(observations: Observations, expected: TableAnswers) -> Iterator[A
     assert len(times) == 2 * len(questions)
     for number, line in enumerate(questions):
         if "Error: " in line["text"]:
-            # A group was deleted between the list of groups and its description: then the tool tells of none.
+            # A group was deleted between the list of groups and its description: then the tool prints none.
             continue
         before, after = times[2 * number : 2 * number + 2]
         rows = [printed(line["text"]), expected.points[before], expected.points[after]]

@@ -23,7 +23,7 @@ from tests.oracles.history.at_instant import Replayed
 
 pytestmark = pytest.mark.broker
 REBALANCING = {"CompletingRebalance", "Assigning", "Reconciling", "NotReady"}
-# A member is told of its assignment with its next heartbeat or poll.
+# A member learns its assignment with its next heartbeat or poll.
 HEARTBEAT_MS = 2_500
 Observed = tuple[Observations, Replayed]
 
@@ -94,7 +94,7 @@ def test_what_members_learned_to_own_is_what_the_tables_say(observed: Observed) 
     assert len(assignments) >= 15
     for line in assignments:
         # Of any member: a static one that came back is in none, since it took over without a rebalance. And whoever
-        # joins by a pattern alone is told that it owns nothing before there is any assignment.
+        # joins by a pattern alone learns that it owns nothing before there is any assignment.
         held = replayed.rows("generation_members", line["group"])
         assert line["generation"] in {row["generation_or_epoch"] for row in held} or not line["owned"], line
         assert any(owns(replayed, line, at) for at in possible_times(replayed, line)), line

@@ -141,7 +141,7 @@ def read_record(line: str, partition: int, batch: DumpedBatch) -> DumpedRecord:
 def in_our_words(printed: dict[str, Any] | None) -> Any:
     """Kafka's JSON in the form of a dump line: snake_case, hex, and what the tool leaves as bytes read as payloads.
 
-    The tool tells no payload's version, so a member's subscription and assignment of type `consumer` have none here.
+    The tool prints no payload's version, so a member's subscription and assignment of type `consumer` have none here.
     """
     if printed is None:
         return None

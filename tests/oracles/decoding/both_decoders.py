@@ -100,7 +100,7 @@ DECODERS = {"slow": decode_record, "fast": fast_one}
 
 
 def without_unknown_tags(value: Any) -> Any:
-    """What was drawn, as decoders tell it."""
+    """What was drawn, as decoders return it."""
     if isinstance(value, list):
         return [without_unknown_tags(element) for element in value]
     if not isinstance(value, dict):

@@ -15,7 +15,7 @@ Look = dict[str, Any]
 Seen = dict[str, Any]
 # What a broker that takes no assignor from its members uses.
 DEFAULT_ASSIGNOR: Final = "uniform"
-# Of the join phase no record tells.
+# No record shows the join phase.
 NOT_RECORDED: Final = "PreparingRebalance"
 # Until all have theirs, newer brokers show the assignments of the round before, older ones none.
 UNASSIGNED: Final = "CompletingRebalance"

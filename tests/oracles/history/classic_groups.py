@@ -1,4 +1,4 @@
-"""What the log tells of one classic group, one value and one partition at a time: slow, and written from the reference
+"""The history of one classic group, one value and one partition at a time: slow, and written from the reference
 alone (states, stays and the sets of KIP-429), to be compared with the replay."""
 
 from collections.abc import Callable, Sequence

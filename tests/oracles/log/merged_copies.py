@@ -13,17 +13,17 @@ Named = tuple[str, Row]
 Key = tuple[int, int | None]
 
 REJECTED = "rejected_records"
-# The record itself, as far as a row of rejected_records tells it; why it was rejected changes from release to release.
+# The record itself, as far as a row of rejected_records has it; why it was rejected changes from release to release.
 OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
 PRODUCERS = ("is_transactional", "producer_id", "producer_epoch")
 
 
 class Differs(Exception):
-    """`found` are all offsets, epochs and columns (None: the table) in which copies differ."""
+    """`differences` are all offsets, epochs and columns (None: the table) in which copies differ."""
 
-    def __init__(self, result: set[tuple[Key, str | None]]) -> None:
-        super().__init__(str(result))
-        self.found = result
+    def __init__(self, differences: set[tuple[Key, str | None]]) -> None:
+        super().__init__(str(differences))
+        self.differences = differences
 
 
 @dataclass

@@ -77,12 +77,12 @@ def replay(
     into.open = {name: plain(table) for name, table in result.open.items()}
     into.state = whole_state(result.state, result.open["offset_history"])
     ended = [tuple(row.values()) for row in plain(result.liveness)]
-    # Stretches that were open before are told again.
+    # Intervals that were open before are written again.
     into.liveness = [row for row in into.liveness if row[3] is not None] + ended
 
 
 def history(row: Row) -> Row:
-    """What the slow reading tells of a value, in the columns of the table."""
+    """What the slow reading says about a value, in the columns of the table."""
     group, topic, partition = row["key"]
     previous, value = row["previous_offset"], row["committed_offset"]
     delta = None if previous is None else value - previous

@@ -122,7 +122,7 @@ def test_trap_55_a_deletion_inside_an_open_transaction_takes_the_pending_commit_
     assert run.select("committed_offset", "to_offset") == [(1, 3)]
     assert [row["num_superseded"] for row in run.transactions] == [1]
     assert run.finished.liveness.to_pylist()[0]["to_offset"] == 3
-    # The older coordinator keeps it when it loads the log: which rule was used is told.
+    # The older coordinator keeps it when it loads the log: the row says which rule was used.
     assert older_rules(run) == [("a", "info", 2, 4)]
     # So too where the next run begins between the deletion and the marker.
     before = Run(of_transaction(2), deletion(3))
@@ -229,7 +229,7 @@ def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
     result = Run(
         commit(10), state=first.state, questions=Questions(*names, np.zeros(4, np.int32), offsets)
     ).finished.answers  # fmt: skip
-    # What held at 0 and at 3 the state does not tell; at 4 and 9 it was 6.
+    # The state does not show the value at 0 and at 3; at 4 and 9 it was 6.
     assert result.is_answered.tolist() == [False, False, True, True]
     assert result.committed.tolist() == [NONE, NONE, 6, 6]
     assert result.last_commit_time.tolist() == [NONE, NONE, 4 * S - 1, 4 * S - 1]

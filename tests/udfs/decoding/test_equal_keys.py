@@ -24,7 +24,7 @@ def key_of(name: Name) -> bytes:
 
 
 def random_names(rng: np.random.Generator, num_rows: int, num_keys: int) -> list[Name]:
-    # The short ones begin alike, so that only lengths and last bytes tell them apart.
+    # The short ones begin alike, so that only lengths and last bytes distinguish them.
     keys = [
         ("g" * int(rng.integers(0, 12)), "é" * int(rng.integers(1, 8)), int(rng.integers(3))) for _ in range(num_keys)
     ]

@@ -93,7 +93,7 @@ def random_facts(random: Random) -> Facts:
 
 @pytest.mark.parametrize("protocol", ["range", "sticky", "cooperative-sticky"])
 def test_a_number_far_beyond_what_a_record_names_is_not_computed_with(protocol: str) -> None:
-    """The sticky assignors took a minute for it. A snapshot still tells what there is."""
+    """The sticky assignors took a minute for it. A snapshot still shows what there is."""
     members = [member(f"c{at}", topics=topics, generation=1) for at, topics in enumerate(("ab", "a", "b"))]
     named = [{"topic": "a", "partitions": [99_999]}]
     members[0]["assignment"]["partitions"] = members[0]["subscription"]["owned_partitions"] = named

@@ -57,7 +57,7 @@ def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: in
     rows = records(groups, lived(groups, JARS[release]))
     result = audited(rows, facts_of(groups))
     assert all(each.verdict == Verdict.SAME for each in result), wrong_rows(result, rows)
-    # Members of one release write one version, by which lines are told apart.
+    # Members of one release write one version, by which lines are distinguished.
     has_generations = release >= GENERATIONS_SINCE
     for each in result:
         (line,) = [line for line in LINES[str(each.assignor)] if line.name == line_of(each)]

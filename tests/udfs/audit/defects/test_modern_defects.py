@@ -40,7 +40,7 @@ def pair(**columns: Any) -> TargetLog:
 
 
 def defect_after(log: TargetLog, *written: Written) -> str | None:
-    """What the next target's row tells once this operation stood in between."""
+    """The defect in the next target's row if this operation comes in between."""
     log.write(2, *written)
     last = next((of["group_epoch"] for _, of in reversed(written) if "group_epoch" in of), 2)
     log.write(3, epoch(last + 1), completed(last + 1))

@@ -110,7 +110,7 @@ def test_a_partition_that_a_target_lists_twice_is_had_once_when_the_next_target_
 
 @pytest.mark.parametrize("group_type", ["consumer", "share"])
 def test_a_partition_far_beyond_what_targets_name_is_not_computed_with(group_type: str) -> None:
-    """Where nothing else tells how many partitions a topic has, the highest one does: minutes for a share group."""
+    """If nothing else shows how many partitions a topic has, the highest one does: minutes for a share group."""
     log = TargetLog(group_type=group_type)
     log.write(0, about("a", ["orders"]), about("b", ["orders"]), epoch(1), target("a", orders=[199_999]), completed(1))
     (row,) = audit_once(log, Facts(default_assignor="uniform"))

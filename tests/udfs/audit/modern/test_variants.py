@@ -1,4 +1,4 @@
-"""What is tried where the log does not tell: orders of members, votes, topics' ids; and what what-ifs get."""
+"""What is tried if the log does not show it: orders of members, votes, topics' ids; and what what-ifs get."""
 
 import json
 
@@ -78,7 +78,7 @@ def test_ids_are_paired_with_names_by_who_has_them() -> None:
 
 
 def test_ids_that_could_be_each_others_are_no_ground_for_a_drift() -> None:
-    """`b` should have some of orders, but which id that is nobody can tell."""
+    """`b` should have some of orders, but nobody knows which id that is."""
     log = TargetLog()
     log.write(0, about("a", ["orders", "payments"]), epoch(1), target("a", orders=range(3), payments=range(3)),
               completed(1))  # fmt: skip

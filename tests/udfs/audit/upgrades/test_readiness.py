@@ -30,7 +30,7 @@ def test_members_of_a_newer_client_with_an_assignor_of_kafka_are_ready(assignor:
     members = [member("a", "t0"), member("b", "t1", instance="static")]
     members[0]["subscription"]["user_data"] = b"\0\0\0\1"
     row = row_of(members, protocol=assignor)
-    # Which client a member runs no record tells.
+    # No record shows which client a member runs.
     assert (readiness_of(row), row.confidence) == (("ready", []), "likely")
 
 

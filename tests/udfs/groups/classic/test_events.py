@@ -1,4 +1,4 @@
-"""What two values of a classic group that follow each other tell: what Kafka's coordinator did between them."""
+"""What two consecutive values of a classic group show: what Kafka's coordinator did between them."""
 
 import pytest
 

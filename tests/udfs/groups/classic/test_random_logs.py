@@ -11,7 +11,7 @@ from tests.oracles.history.classic_groups import TABLES as SLOW_TABLES
 from tests.oracles.history.classic_groups import history
 from udfs.log.gaps import Gaps
 
-# How rows of the replay are told to be compared with the slow reading's.
+# How rows of the replay are written to be compared with the slow reading's.
 COLUMNS = {
     "states": ("group_state_intervals", "state", "from_time", "from_offset", "is_from_exact", "generation_or_epoch",
                "num_members", "to_time", "to_offset", "is_to_exact", "ended_by"),

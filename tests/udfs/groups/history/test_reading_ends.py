@@ -1,5 +1,5 @@
 """When owners stopped reading, rule by rule. Seconds; the stop is second 100, of sessions of 6 s and rebalance timeouts
-of 30 s unless told otherwise."""
+of 30 s unless a case says otherwise."""
 
 from typing import Final
 

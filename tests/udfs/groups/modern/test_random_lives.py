@@ -149,9 +149,9 @@ def test_a_cleaned_log_is_replayed_as_far_as_it_goes(log: Log, rng: np.random.Ge
     replay = history(records, gaps=gaps)
     states = slow_snapshots(records)
     for snapshot in states:
-        # Who they are may be told later than that they are.
+        # Their names may be recorded later than their existence.
         assert members_at(replay, snapshot).keys() == expected_members(snapshot).keys(), snapshot
-        # Where the record that freed a partition is gone, its next owner tells of it.
+        # Where the record that freed a partition is gone, its next owner shows it.
         assert owners_at(replay, snapshot.offset) <= expected_owners(snapshot), snapshot
         owned = {each[1:3] for each in expected_owners(snapshot)}
         assert {each[1:3] for each in owners_at(replay, snapshot.offset)} == owned, snapshot

@@ -94,7 +94,7 @@ def at(rows: list[dict[str, Any]], group: str, time_ms: int) -> list[dict[str, A
 
 
 def instants(seen: dict[str, Any]) -> list[int]:
-    """When the broker may have answered: it tells what is committed, and the client notes the time of the answer."""
+    """When the broker may have answered: it reports what is committed, and the client notes the time of the answer."""
     time = epoch_ms(seen["time"])
     return [time, time - ANSWER_MS // 2, time - ANSWER_MS]
 

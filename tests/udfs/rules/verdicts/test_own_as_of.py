@@ -63,7 +63,7 @@ def test_a_transaction_that_ends_at_the_very_time_has_committed(ended: int, last
     ]  # fmt: skip
     transactions = [{"producer_id": 3, "first_offset": 9000, "outcome": "committed", "end_time": ended}]
     given["offset_history"][-1] |= {"to_time": ended, "to_offset": 9001, "ended_by": "commit", "is_open": False}
-    # When it was committed last is told by a row that ends later.
+    # A row that ends later shows when it was committed last.
     held = {"from_time": ended, "from_offset": 9001, "committed_offset": 4000, "last_commit_time": NOW + 50}
     given["offset_history"].append(held | {"commit_time": 3999, "via": "transaction"})
     row = judged(**given, transactions=transactions, ends=RISING)
