@@ -112,7 +112,7 @@ def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
     used = sum(path.stat().st_blocks for path in warehouse.rglob("*")) * 512
     reported = []
     with mounted(tmp_path / "disk", str(used + (4 << 20))) as disk:
-        for spare in range(int(rng.integers(0, 24 << 10)), 1 << 20, 24 << 10):
+        for spare in range(int(rng.integers(0, 12 << 10)), 1 << 20, 12 << 10):
             shutil.copytree(warehouse, disk / "w")
             fill(disk / "filler", shutil.disk_usage(disk).free - spare)
             capsys.readouterr()
