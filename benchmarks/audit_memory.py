@@ -1,4 +1,4 @@
-"""The memory that a worker of an audit takes, whatever the shape of the log."""
+"""The memory that a worker of an audit takes, for logs of every shape."""
 
 from collections.abc import Iterator
 

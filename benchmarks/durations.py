@@ -44,7 +44,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Duration:
-    """Our seconds against so many, whatever the rival takes; without a goal where that speaks of other input."""
+    """Our seconds against a fixed number, not against the rival; without a goal if that number is of other input."""
 
     name: str
     ours: float

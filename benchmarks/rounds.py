@@ -1,4 +1,4 @@
-"""Takes turns: ours, the rival, ours, the rival … so that whatever else runs on the machine bothers both alike."""
+"""Takes turns: ours, the rival, ours, the rival … so that other programs on the machine slow both down alike."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -56,7 +56,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that must stay below a bound, whatever others do."""
+    """Something that must stay below a bound, not compared with a rival."""
 
     name: str
     seen: str

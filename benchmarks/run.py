@@ -47,7 +47,7 @@ class Run:
         records = self.records or records
         log_shape = SHAPES.get(self.shape or shape)
         if log_shape is not None:
-            # What is to be one file stays so.
+            # A log of one partition keeps one partition.
             log_shape = replace(log_shape, offsets_partitions=1) if partitions == 1 else log_shape
             plan = Plan(records, self.seed, 0, segment_bytes, compressed_share, shape=log_shape)
         else:

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def answers_of(file: str | None, defaults: Mapping[str, Any]) -> Iterator[Answer]:
     size = size_of(file)
-    # What somebody types, or a program asks when it likes, is waited for.
+    # Lines that a person types, or that a program sends from time to time, show no progress.
     with nullcontext(Activity("assign", 0.0)) if size is None else doing("assign") as activity:
         activity.total, activity.unit = size or 0, "bytes"
         for number, line in enumerate(input_lines(file), 1):

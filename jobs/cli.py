@@ -72,7 +72,7 @@ def hold_standard_streams() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            # The lowest free number; not to be written to, so that whoever prints says that nobody sees it.
+            # The lowest free number. It cannot be written to, so a command that prints to it reports an error.
             os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
 
 

@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def dump_as_table(options: Options) -> Counts:
-    """By one process: a table is as wide as its first rows, whatever span they are of."""
+    """By one process: the first rows decide how wide the table is, and they may be of any span."""
     counts, payload_texts = Counts(), PayloadTexts()
     spans = spans_to_read(options)
     with reading(spans) as activity:
@@ -135,7 +135,7 @@ def dump_as_table(options: Options) -> Counts:
 def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     if options.format == Format.CSV:
         write_all(csv_header())
-    # Cut before the processes part: from a file that changes meanwhile they would cut different spans.
+    # Cut before the processes start: if a file changed in between, each process would cut different spans.
     spans = spans_to_read(options)
     workers = max(1, min(cores(), len(spans)))
     # Arrow's own threads would only compete for the same cores, and do not survive a fork.

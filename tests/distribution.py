@@ -30,11 +30,11 @@ def on_path(package: str) -> str | None:
 
 def program(package: str) -> str:
     """A failure that names the command that helps where there is none."""
-    found = on_path(package)
-    if found is None:
+    result = on_path(package)
+    if result is None:
         names = ", ".join(PROGRAMS[package])
         raise LookupError(f"none of {names} is on the PATH: install it, as root by `{' '.join((*INSTALL, package))}`")
-    return found
+    return result
 
 
 def can_install() -> bool:

@@ -49,14 +49,14 @@ def leave_out_tests(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
 
 def tests_together(items: Sequence[pytest.Item]) -> dict[tuple[str, int], dict[str, list[pytest.Item]]]:
     """By file and how many of its tests are drawn, the cases of each of them."""
-    found: dict[tuple[str, int], dict[str, list[pytest.Item]]] = {}
+    result: dict[tuple[str, int], dict[str, list[pytest.Item]]] = {}
     for item in items:
         marker = item.get_closest_marker("drawn_together")
         if marker is not None and not item.get_closest_marker("soak"):
             (number,) = marker.args
-            by_test = found.setdefault((item.nodeid.partition("::")[0], number), {})
+            by_test = result.setdefault((item.nodeid.partition("::")[0], number), {})
             by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return found
+    return result
 
 
 def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
@@ -71,14 +71,14 @@ def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
 
 def cases_by_value(items: Sequence[pytest.Item]) -> dict[tuple[str, str, int], dict[int, list[pytest.Item]]]:
     """By file, parameter and how many of its values are drawn; then by the place of the value in the list of all."""
-    found: dict[tuple[str, str, int], dict[int, list[pytest.Item]]] = {}
+    result: dict[tuple[str, str, int], dict[int, list[pytest.Item]]] = {}
     for item in items:
         for marker in item.iter_markers("drawn_parameter"):
             parameter, number = marker.args
             if isinstance(item, pytest.Function) and not item.get_closest_marker("soak") and has(item, parameter):
-                by_value = found.setdefault((item.nodeid.partition("::")[0], parameter, number), {})
+                by_value = result.setdefault((item.nodeid.partition("::")[0], parameter, number), {})
                 by_value.setdefault(item.callspec.indices[parameter], []).append(item)
-    return found
+    return result
 
 
 def has(item: pytest.Function, parameter: str) -> bool:
@@ -87,11 +87,11 @@ def has(item: pytest.Function, parameter: str) -> bool:
 
 def drawn_tests(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
     """Their cases that are no soak tests anyway."""
-    found: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    result: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("drawn") and not item.get_closest_marker("soak"):
-            found[item.nodeid.partition("[")[0]].append(item)
-    return found
+            result[item.nodeid.partition("[")[0]].append(item)
+    return result
 
 
 def drawn(cases: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:

@@ -19,10 +19,10 @@ def variables(*names: str) -> list[str]:
 def test_each_test_file_is_in_one_area() -> None:
     (areas,) = variables("AREAS")
     places = [ROOT / place for words in variables(*areas.split()) for place in words.split()]
-    found = Counter(
+    counts = Counter(
         file for place in places for file in ([*place.rglob("test_*.py")] or [*place.parent.glob(place.name)])
     )
-    assert found == Counter((ROOT / "tests").rglob("test_*.py"))
+    assert counts == Counter((ROOT / "tests").rglob("test_*.py"))
 
 
 def test_every_folder_that_is_named_exists() -> None:

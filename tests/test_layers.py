@@ -113,10 +113,10 @@ def packages_of(arrows: Mapping[str, set[str]], packages: Collection[str]) -> di
     def package(name: str) -> str:
         return name if name in packages else name.rpartition(".")[0]
 
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for name, targets in arrows.items():
-        found.setdefault(package(name), set()).update(package(target) for target in targets)
-    return {name: targets - {name} for name, targets in found.items()}
+        result.setdefault(package(name), set()).update(package(target) for target in targets)
+    return {name: targets - {name} for name, targets in result.items()}
 
 
 def circle(arrows: Mapping[str, set[str]]) -> list[str]:

@@ -105,7 +105,7 @@ class CheckedWarehouse:
         return rebuilding(self.warehouse, job, clusters_with(self.runs, job) if clusters is None else clusters)
 
     def repair_table(self, table: str) -> str:
-        """How to repair a table that is wrong in itself, whatever its rows."""
+        """How to repair a table that is wrong itself, not its rows."""
         repair = self.repair(table)
         return repair if repair == REBUILD else f"delete the folder {self.warehouse.path(table)}, then: {repair}"
 

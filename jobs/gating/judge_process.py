@@ -91,7 +91,7 @@ def serve(pipe: Connection) -> None:
     gc.disable()
     from jobs.gating.judging import judge, load
 
-    # Charts and files of Amazon are not for tables of metrics. In a process of somebody else, they may be needed later.
+    # Tables of metrics need no charts and no files of Amazon. A process of a user may need them later.
     with kept_out("boto3", "botocore"), left_empty("altair"):
         load()
     # Nobody needs the result any more: the driver has ended, or needs no judge.

@@ -20,7 +20,7 @@ from udfs.sentences.counts import counted
 SILENT_SECONDS = 3.0
 # On a terminal, and in a log.
 LIVE_SECONDS, LOG_SECONDS = 0.5, 30.0
-# An answer that waits so long for its reader is read by somebody.
+# If the reader of an answer takes longer than this, a person is reading.
 STALLED_SECONDS = 2.0
 # Before this, an estimate would jump.
 LEAST_SHARE = 0.02
@@ -99,8 +99,8 @@ class Display:
                     say(activity.line(now))
 
     def is_free(self, activity: Activity, now: float) -> bool:
-        """Whether the terminal is ours: an answer that is shown there is its own progress. One that goes into a pipe is
-        shown at somebody's own pace if nothing advances."""
+        """Whether the terminal is ours: an answer that is shown there is its own progress. If nothing advances, a
+        person reads what goes into the pipe at their own pace."""
         if not LIVE.has_answered:
             return True
         self.is_paged |= is_answer_piped() and now - activity.advanced > STALLED_SECONDS

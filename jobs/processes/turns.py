@@ -59,7 +59,7 @@ class SharedCounts:
 
 def take_turns(workers: int, work: Work, is_debug: bool, waiting: Waiting = nullcontext) -> Result:
     """Runs `work(number, turn)` in each of the processes and returns the sums of their results. `waiting`: what this
-    one does meanwhile, which may use threads: it begins after they are forked."""
+    process does until then. It may use threads, since it begins after the others are forked."""
     ring = [os.pipe() for _ in range(workers)]
     results = os.pipe()
     os.write(ring[0][1], TOKEN)

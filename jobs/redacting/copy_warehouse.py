@@ -112,7 +112,7 @@ def write_tables(
     redacted: RedactedRows,
     time_ms: int,
 ) -> int:
-    """`runs` last: whoever looks at the folder before sees no run."""
+    """`runs` last: before that, a reader of the folder sees no run."""
     state = [name for name in source.versions() if TABLES[name].is_state]
     named = [(TABLES[name].folder, VERSION) for name in [*versions, *state] if name != RUNS]
     num_rows = 0

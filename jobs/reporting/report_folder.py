@@ -82,7 +82,7 @@ def marks_of(folder: Place) -> Marks:
 
 def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None = None) -> None:
     """A folder holds the report of one cluster: another one would replace it, pages of groups too. A page that is no
-    report is somebody's. `shown`: what a redacted report calls the cluster."""
+    report belongs to a user and stays. `shown`: what a redacted report calls the cluster."""
     if marks == Marks() and is_file(folder / INDEX):
         raise Failure(
             ExitCode.USAGE, f"--report {folder}: its {INDEX} is not a report of groupscope; choose another folder"

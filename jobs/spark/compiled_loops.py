@@ -1,5 +1,5 @@
 """Keeps the machine code of compiled loops (udfs/arrays/compiled.py) in the cache folder: each loop is compiled once a
-host, by whoever needs it first, for all checkouts and zips that hold it.
+host, by the first process that needs it, for all checkouts and zips that hold it.
 
     python -m jobs.spark.compiled_loops         compiles all that are missing: set-up
 

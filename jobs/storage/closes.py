@@ -1,7 +1,7 @@
-"""Files that are being closed while their run goes on.
+"""Files that are being closed while their run continues.
 
 On HDFS a file is whole and readable some milliseconds after its last byte, but its client hears of it half a second
-later. Nothing that follows needs the close itself, so it goes on by itself. It is never given up: a process that ends
+later. No later step needs the close itself, so it runs in the background. It is never given up: a process that ends
 waits for it.
 """
 
@@ -64,7 +64,7 @@ def begin_close(close: Callable[[], object]) -> Close:
 
 
 def wait_for_closes() -> None:
-    """At the end of a run, and of whatever else writes. All have ended when the first failure is raised."""
+    """At the end of a run, and of any other command that writes. All have ended when the first failure is raised."""
     with is_changing:
         waiting, begun[:] = list(begun), []
     for each in waiting:

@@ -161,15 +161,15 @@ class HdfsFile:
         self.waiting.clear()
 
     def begin_close(self) -> Close:
-        """It goes on by itself: the name node has not heard of the last block yet when the client first asks it, and
-        the client asks again half a second later."""
+        """It continues in the background: when the client first asks, the name node has not heard of the last block
+        yet, and the client asks again half a second later."""
         if self.closing is None:
             self.flush_waiting()
             self.closing = begin_close(self.close)
         return self.closing
 
     def close(self) -> None:
-        # Closed by its number, whatever its name is by then. It may have been deleted, or replaced by another one.
+        # Closed by its number: under its name there may be no file any more, or another one.
         with suppress(FileNotFoundError), self.storage.errors_of(self.name):
             self.file.close()
 

@@ -1,9 +1,9 @@
 """One writer at a time where no kernel frees a lock: numbered files in `_lock/`, of which the highest holds it.
 
-A lock is taken by writing the next number, which one of several does, since a file is written once. Its holder writes
-its own file anew again and again, and nobody else does; who waits sees that nothing has changed for long and takes the
-next number. So a holder that was paused finds a higher number than its own, whatever its clock says, and stops before
-it commits.
+A process takes the lock by writing the next number. Only one of several can, since a file is written once. The holder
+rewrites its own file again and again, and no other process does. If the file has not changed for long, a waiting
+process takes the next number. So a holder that was paused sees a higher number than its own, even if its clock is
+wrong, and stops before it commits.
 """
 
 import json
@@ -112,14 +112,14 @@ class StorageLock:
     def newest(self) -> tuple[int, bytes]:
         """Its number, and what it says."""
         for number in self.numbers()[-1:]:
-            # Its holder may have made room for the next one meanwhile.
+            # Its holder may have released it in between.
             with suppress(FileNotFoundError):
                 return number, read_whole(self.storage, name_of(number))
             return number, b""
         return 0, FREE
 
     def is_taken(self, number: int) -> bool:
-        """By us. A number may be written that was used and cleared away long ago, hence the second look."""
+        """By us. The number may have been used and deleted long ago: so this looks twice."""
         try:
             write_once(self.storage, name_of(number), self.text())
         except FileExistsError:

@@ -61,8 +61,8 @@ class Storage(Protocol):
     def create(self, name: str) -> NewFile: ...
 
     def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
-        """Whoever reads finds all of the old or all of the new bytes. These do not appear before `wait` has returned;
-        what else takes time is done meanwhile."""
+        """A reader sees all of the old or all of the new bytes. The new ones do not appear before `wait` has returned;
+        other slow steps run while it waits."""
         ...
 
     def delete(self, name: str) -> None:

@@ -159,7 +159,7 @@ def is_written(
 ) -> bool:
     """As the next version, by us: delta-rs asks an object store for more than that, and on HDFS it waits half a second
     for the close. It commits to local disks, what it makes a checkpoint of, tables that others have changed the
-    properties of, and after a version that somebody else has written meanwhile: it looks for conflicts. `sequence`:
+    properties of, and after a version that another writer has added since: it looks for conflicts. `sequence`:
     None for commits that no run makes."""
     version = delta.version() + 1
     if isinstance(path, Path) or (version + 1) % CHECKPOINT_VERSIONS == 0 or not is_as_made(delta, table):

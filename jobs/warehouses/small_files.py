@@ -55,7 +55,7 @@ def with_small_files_rewritten(
 ) -> Change:
     """`held`: names of files that earlier runs wrote. They are merged separately from the files of this run, which no
     reader has seen yet: only these have rows that are new to readers of the table's changes. `bare`: names of files to
-    rewrite whatever their size."""
+    rewrite even if they are large."""
     old = staying(change, held)
     # Each run writes open rows to new files anyway.
     new = [file.name for file in change.added if not file.is_open]

@@ -20,10 +20,10 @@ SMALL = 0.002
 def written(folder: Path, name: str, scale: float = SMALL) -> dict[int, list[Batch]]:
     """By offsets partition."""
     SKEWS[name].write(folder, scale)
-    found: dict[int, list[Batch]] = {}
+    result: dict[int, list[Batch]] = {}
     for path in sorted(folder.glob("*/*.log")):
-        found.setdefault(int(path.parent.name.rpartition("-")[2]), []).extend(read_batches(path.read_bytes()))
-    return found
+        result.setdefault(int(path.parent.name.rpartition("-")[2]), []).extend(read_batches(path.read_bytes()))
+    return result
 
 
 def keys(batches: list[Batch]) -> list[bytes]:
@@ -60,8 +60,8 @@ def test_a_large_group_has_its_members_and_commits_of_all_partitions(tmp_path: P
 
 
 def test_many_groups(tmp_path: Path) -> None:
-    found = written(tmp_path, "many-groups")
-    groups = {string_at(key, 2) for each in found.values() for key in keys(each)}
+    result = written(tmp_path, "many-groups")
+    groups = {string_at(key, 2) for each in result.values() for key in keys(each)}
     # Some groups have only compressed records.
     assert 380 < len(groups) <= 400
 
@@ -74,8 +74,8 @@ def test_metadata_of_one_member_is_in_each_generation(tmp_path: Path) -> None:
 
 
 def test_many_keys(tmp_path: Path) -> None:
-    found = written(tmp_path, "many-keys")
-    seen = {key for each in found.values() for key in keys(each) if key[1] == 1}
+    result = written(tmp_path, "many-keys")
+    seen = {key for each in result.values() for key in keys(each) if key[1] == 1}
     assert len(seen) == pytest.approx(7 * 1520, rel=0.1)
 
 

@@ -62,8 +62,8 @@ def with_texts(picture: bytes, texts: list[str]) -> bytes:
 
 
 def texts_of(picture: bytes) -> list[str]:
-    found = [content for kind, content in chunks(picture) if kind == TEXT_CHUNK and content.startswith(NAME)]
-    return list(json.loads(found[0].removeprefix(NAME))) if found else []
+    result = [content for kind, content in chunks(picture) if kind == TEXT_CHUNK and content.startswith(NAME)]
+    return list(json.loads(result[0].removeprefix(NAME))) if result else []
 
 
 def chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -79,8 +79,8 @@ def test_every_number_of_a_group_leads_to_its_rows_by_the_keyboard_too(tab: Page
         if column == "rebalances":
             assert tab.locator(f"[id='{place}'] tbody tr").count() == int(number) > 10
     badge = row.locator("a.badge").first
-    found = lead(tab, badge.locator(".."))
-    assert "rebalances from" in found.inner_text()
+    result = lead(tab, badge.locator(".."))
+    assert "rebalances from" in result.inner_text()
 
 
 def test_every_number_of_every_group_leads_somewhere(tab: Page, sample_report: str) -> None:

@@ -176,9 +176,9 @@ def test_axe_has_no_serious_complaint(scheme: str, browser: Browser, short_repor
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})  # type: ignore[arg-type]
     tab = context.new_page()
     tab.goto(short_report)
-    found = Axe().run(tab).response["violations"]
+    result = Axe().run(tab).response["violations"]
     context.close()
-    assert [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in SERIOUS] == []
+    assert [(each["id"], each["nodes"][0]["html"]) for each in result if each["impact"] in SERIOUS] == []
 
 
 def test_the_dark_page_is_dark_and_the_light_one_light(tab: Page, short_report: str) -> None:

@@ -11,17 +11,17 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def asked(tab: Page) -> list[str]:
     """What the pages of the tab asked for beyond their own folder; none of it gets an answer."""
-    found: list[str] = []
+    result: list[str] = []
 
     def answer(route: Route) -> None:
         if route.request.url.startswith(("file:", "data:", "blob:")):
             route.continue_()
         else:
-            found.append(route.request.url)
+            result.append(route.request.url)
             route.abort()
 
     tab.route("**/*", answer)
-    return found
+    return result
 
 
 def test_no_request_leaves_any_page(site: Path, tab: Page, asked: list[str]) -> None:

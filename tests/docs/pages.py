@@ -36,8 +36,8 @@ class Shown:
 
 
 def blocks(page: Path) -> list[Block]:
-    found = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [Block(page, language, text) for language, text in found]
+    result = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [Block(page, language, text) for language, text in result]
 
 
 def all_blocks() -> Iterator[Block]:
@@ -67,7 +67,7 @@ def statements() -> list[str]:
     texts = [block.text for block in all_blocks() if block.language == "sql"]
     typed = [call for _, call in calls("shell")]
     typed += [call[1] for page in PAGES for shown in shown_answers(page) if (call := CALL.match(shown.command))]
-    texts += [found[1] for call in typed if (found := re.match(r'sql .*?"(SELECT .+?)"', call))]
+    texts += [match[1] for call in typed if (match := re.match(r'sql .*?"(SELECT .+?)"', call))]
     return [re.sub(r"\s+LIMIT \d+\s*$", "\n", text) for text in texts]
 
 

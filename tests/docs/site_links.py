@@ -39,9 +39,9 @@ class PageLinks(HTMLParser):
 
 
 def links_of(page: Path) -> PageLinks:
-    found = PageLinks()
-    found.feed(page.read_text(encoding="utf-8"))
-    return found
+    result = PageLinks()
+    result.feed(page.read_text(encoding="utf-8"))
+    return result
 
 
 def is_elsewhere(link: str) -> bool:
@@ -53,8 +53,8 @@ def broken_links(site: Path) -> list[str]:
     """Links inside the site whose file or anchor is not there, as `page: link`."""
     pages = {page: links_of(page) for page in sorted(site.rglob("*.html"))}
     broken = []
-    for page, found in pages.items():
-        for link in [*found.links, *found.resources]:
+    for page, result in pages.items():
+        for link in [*result.links, *result.resources]:
             if not is_elsewhere(link) and not leads_somewhere(link, page, pages):
                 broken.append(f"{page.relative_to(site)}: {link}")
     return broken

@@ -63,8 +63,8 @@ def parts(number: int, line: str) -> Iterator[tuple[str, int, str]]:
     drawn = DRAWN.search(text)
     start = drawn.start() if drawn else len(text)
     yield text[:start], LABEL_WIDTH, ""
-    for found in PARTS.finditer(text, start):
-        yield found[0], LABEL_WIDTH + found.start(), CLASSES.get(found[0][0], "")
+    for result in PARTS.finditer(text, start):
+        yield result[0], LABEL_WIDTH + result.start(), CLASSES.get(result[0][0], "")
 
 
 def text_of(part: str, column: int, y: int, name: str) -> str:

@@ -25,10 +25,10 @@ def test_each_command_has_its_part() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_part_has_each_flag_that_help_prints(command: str) -> None:
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "jobs.cli", command, "--help"], capture_output=True, text=True, cwd=ROOT, check=True
     ).stdout
-    printed = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", told, flags=re.MULTILINE)) - {"--debug", "--help"}
+    printed = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", output, flags=re.MULTILINE)) - {"--debug", "--help"}
     shown = set(re.findall(r"^\| `(--[a-z-]+)", SECTIONS[command], flags=re.MULTILINE))
     assert shown == printed
 

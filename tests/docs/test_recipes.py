@@ -77,9 +77,9 @@ def test_the_page_has_a_recipe_for_duckdb_and_one_for_pandas() -> None:
 
 def test_the_cells_of_the_notebook_find_the_rebalance(place: Path) -> None:
     cells = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
-    found = "print([len(each) for each in (events, owners, lag)], events.trigger.tolist())"
+    message = "print([len(each) for each in (events, owners, lag)], events.trigger.tolist())"
     # By the sample's story: a group is made, then a member is killed; three partitions change or keep their owners.
-    counts, triggers = run_python("\n".join([*cells, found]), place).split("] [")
+    counts, triggers = run_python("\n".join([*cells, message]), place).split("] [")
     assert "group_created" in triggers and "member_left" in triggers
     assert all(int(count) > 0 for count in counts.strip("[").split(","))
 

@@ -50,10 +50,10 @@ def minutes(schedule: str) -> list[int]:
 
 
 def unit(name: str) -> configparser.ConfigParser:
-    found = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=True)
-    found.optionxform = str  # type: ignore[assignment]
-    found.read_string((SCHEDULE / name).read_text())
-    return found
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=True)
+    parser.optionxform = str  # type: ignore[assignment]
+    parser.read_string((SCHEDULE / name).read_text())
+    return parser
 
 
 def test_the_service_starts_an_audit_that_may_have_findings() -> None:
@@ -160,13 +160,13 @@ def test_a_field_that_the_spark_operator_does_not_know_is_noticed() -> None:
     assert unknown_fields(manifest, operator.SparkV1beta2ScheduledSparkApplication) == ["spec.template.driver.core"]
 
 
-def unknown_fields(found: dict[str, Any], model: type[BaseModel], place: str = "") -> list[str]:
+def unknown_fields(result: dict[str, Any], model: type[BaseModel], place: str = "") -> list[str]:
     """The model itself passes over what it does not know."""
     known = {field.alias or name: field for name, field in model.model_fields.items()}
-    wrong = [f"{place}{name}" for name in found if name not in known]
-    for name in found.keys() & known.keys():
+    wrong = [f"{place}{name}" for name in result if name not in known]
+    for name in result.keys() & known.keys():
         inner = next((each for each in models_in(known[name].annotation)), None)
-        values = found[name] if isinstance(found[name], list) else [found[name]]
+        values = result[name] if isinstance(result[name], list) else [result[name]]
         if inner is not None:
             wrong += [each for value in values for each in unknown_fields(value, inner, f"{place}{name}.")]
     return wrong

@@ -72,6 +72,6 @@ def test_no_command_hides_in_a_block_that_no_test_reads() -> None:
     read = {"shell", "sh", "console", "python"}
     usage = r".*\[flags\]|[A-Z]+$"
     command = re.compile(rf"^(?:\$ )?(?:\.venv/bin/)?groupscope (?:{'|'.join(COMMANDS)}) (?!{usage})", re.MULTILINE)
-    hidden = [(block.page.name, found[0]) for block in all_blocks() if (found := command.search(block.text))
+    hidden = [(block.page.name, result[0]) for block in all_blocks() if (result := command.search(block.text))
               and block.language not in read]  # fmt: skip
     assert hidden == []

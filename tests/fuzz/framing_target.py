@@ -52,24 +52,24 @@ class FramingTarget(Target):
         raw = b"".join(inputs)
         at = 0
         while at < len(raw):
-            found = frame(padded(raw[at:]), len(raw) - at)
-            check_every_byte_has_one_place(found)
-            assert found.consumed > 0, "nothing consumed"
-            assert found.consumed <= len(raw) - at
-            at += found.consumed
+            framed = frame(padded(raw[at:]), len(raw) - at)
+            check_every_byte_has_one_place(framed)
+            assert framed.consumed > 0, "nothing consumed"
+            assert framed.consumed <= len(raw) - at
+            at += framed.consumed
         if len(raw) <= SLOW_BYTES:
             check_beside_slow_framing(raw)
 
 
-def check_every_byte_has_one_place(found: Framed) -> None:
-    batch_ends = zip(found.batches.position.tolist(), found.batches.size_bytes.tolist(), strict=True)
-    ranges = sorted([*batch_ends, *((each.byte_position, each.size_bytes) for each in found.rejected)])
+def check_every_byte_has_one_place(framed: Framed) -> None:
+    batch_ends = zip(framed.batches.position.tolist(), framed.batches.size_bytes.tolist(), strict=True)
+    ranges = sorted([*batch_ends, *((each.byte_position, each.size_bytes) for each in framed.rejected)])
     at = 0
     for position, size in ranges:
         assert position == at, f"bytes {at} to {position} have no place, or two"
         at = position + size
-    assert at + found.zero_tail_bytes == found.consumed
-    assert int(found.batches.num_records.sum()) == len(found.records)
+    assert at + framed.zero_tail_bytes == framed.consumed
+    assert int(framed.batches.num_records.sum()) == len(framed.records)
 
 
 def check_beside_slow_framing(raw: bytes) -> None:

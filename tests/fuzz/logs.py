@@ -27,13 +27,14 @@ def framed(raw: bytes) -> Framed:
 
 
 def batches(raw: bytes) -> list[bytes]:
-    found = framed(raw).batches
-    return [raw[at : at + size] for at, size in zip(found.position.tolist(), found.size_bytes.tolist(), strict=True)]
+    result = framed(raw).batches
+    return [raw[at : at + size] for at, size in zip(result.position.tolist(), result.size_bytes.tolist(), strict=True)]
 
 
 def pairs(raw: bytes) -> list[Pair]:
     """Key, value, and whether it is a control record."""
-    found = framed(raw).records
+    result = framed(raw).records
     return [
-        (found.keys.bytes_at(row), found.values.bytes_at(row), bool(found.is_control[row])) for row in range(len(found))
+        (result.keys.bytes_at(row), result.values.bytes_at(row), bool(result.is_control[row]))
+        for row in range(len(result))
     ]

@@ -52,11 +52,11 @@ class PayloadTarget(Target):
 
     def check(self, inputs: Sequence[bytes]) -> None:
         column = pa.array([raw[1:] for raw in inputs], pa.binary())
-        found = {}
+        result = {}
         for message in MESSAGES:
-            found[message.name] = consumer_payloads(column, message)
-            assert len(found[message.name]) == len(inputs)
-            found[message.name].validate(full=True)
+            result[message.name] = consumer_payloads(column, message)
+            assert len(result[message.name]) == len(inputs)
+            result[message.name].validate(full=True)
         for raw in inputs:
             check_one(KINDS[raw[0] % len(KINDS)] if raw else KINDS[0], raw[1:])
 

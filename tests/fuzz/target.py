@@ -29,10 +29,10 @@ class Target(ABC):
         return mutate_bytes(raw, others, chance)
 
     def mutated(self, pool: Sequence[bytes], count: int, chance: Random) -> list[bytes]:
-        found = []
+        result = []
         for _ in range(count):
             raw = chance.choice(pool)
             for _ in range(chance.choice((1, 1, 1, 2, 4))):
                 raw = self.mutate(raw, pool, chance)
-            found.append(raw[: self.longest])
-        return found
+            result.append(raw[: self.longest])
+        return result

@@ -11,8 +11,8 @@ from tests.fuzz.text_targets import ArchiveTarget, PropertiesTarget, SnapshotTar
 
 def targets(logs: Sequence[bytes]) -> Mapping[str, Target]:
     """`logs`: bytes of segments that brokers wrote, to start from."""
-    found = (
+    result = (
         *(FramingTarget(logs), RecordTarget(logs), PayloadTarget(logs), ArchiveTarget(logs)),
         *(SnapshotTarget(), SpecTarget(), PropertiesTarget()),
     )
-    return {target.name: target for target in found}
+    return {target.name: target for target in result}

@@ -60,7 +60,7 @@ class Careless(Target):
 def test_a_find_is_the_one_input_that_failed_and_comes_again_with_its_seed() -> None:
     finds = []
     for _ in range(2):
-        with pytest.raises(Find, match="careless, seed 5: AssertionError") as found:
+        with pytest.raises(Find, match="careless, seed 5: AssertionError") as result:
             Volume(Careless(), 5).run(3_000)
-        finds.append(found.value.raw)
+        finds.append(result.value.raw)
     assert b"\x07" in finds[0] and finds[0] == finds[1] and len(finds[0]) < 10

@@ -40,8 +40,8 @@ class ArchiveTarget(Target):
     name = "archive lines"
 
     def seeds(self) -> list[bytes]:
-        found = [pair for log in self.logs[:6] for pair in pairs(log)]
-        return [json.dumps(archive_line(number, *pair)).encode() for number, pair in enumerate(found)]
+        result = [pair for log in self.logs[:6] for pair in pairs(log)]
+        return [json.dumps(archive_line(number, *pair)).encode() for number, pair in enumerate(result)]
 
     def mutate(self, raw: bytes, others: Sequence[bytes], chance: Random) -> bytes:
         return mutate_json(raw, others, chance).replace(b"\n", b" ")
@@ -69,9 +69,9 @@ def archive_line(number: int, key: bytes | None, value: bytes | None, is_control
 
 
 def read_lines(lines: Sequence[bytes]) -> pa.RecordBatch:
-    found = line_rows(pa.array(lines, pa.binary()), pa.array([FILE] * len(lines)))
-    found.validate(full=True)
-    return found
+    result = line_rows(pa.array(lines, pa.binary()), pa.array([FILE] * len(lines)))
+    result.validate(full=True)
+    return result
 
 
 class SnapshotTarget(Target):

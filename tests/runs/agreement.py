@@ -21,27 +21,27 @@ def differences(seeds: Sequence[int], **sizes: int) -> Iterator[tuple[int, dict[
     for start in range(0, len(seeds), LOGS_AT_ONCE):
         logs = [short_log(seed, **sizes) for seed in seeds[start : start + LOGS_AT_ONCE]]
         for log, runs in zip(logs, decoded(logs), strict=True):
-            found = difference(one_run(log, runs).history(), several_runs(log, runs).history())
-            if found:
-                yield log.seed, found
+            result = difference(one_run(log, runs).history(), several_runs(log, runs).history())
+            if result:
+                yield log.seed, result
 
 
 def one_run(log: ShortLog, runs: Sequence[Decoded]) -> MemoryRuns:
-    found = MemoryRuns()
+    result = MemoryRuns()
     for run, tables in enumerate(runs):
-        found.ingest(tables, ranges_of(log, run))
-    know(found, log, log.num_runs - 1)
-    found.replay()
-    return found
+        result.ingest(tables, ranges_of(log, run))
+    know(result, log, log.num_runs - 1)
+    result.replay()
+    return result
 
 
 def several_runs(log: ShortLog, runs: Sequence[Decoded]) -> MemoryRuns:
-    found = MemoryRuns()
+    result = MemoryRuns()
     for run, tables in enumerate(runs):
-        found.ingest(tables, ranges_of(log, run))
-        know(found, log, run)
-        found.replay()
-    return found
+        result.ingest(tables, ranges_of(log, run))
+        know(result, log, run)
+        result.replay()
+    return result
 
 
 def ranges_of(log: ShortLog, run: int) -> list[tuple[int, int]]:
@@ -65,13 +65,16 @@ def snapshots_of(log: ShortLog) -> Snapshots:
 
 
 def difference(one: Mapping[str, pa.Table], other: Mapping[str, pa.Table]) -> dict[str, tuple[list[str], list[str]]]:
-    found = {}
+    result = {}
     for name, rows in one.items():
         if not are_equal(name, rows, other[name]):
             first, second = texts(rows), texts(other[name])
             if first != second:
-                found[name] = ([row for row in first if row not in second], [row for row in second if row not in first])
-    return found
+                result[name] = (
+                    [row for row in first if row not in second],
+                    [row for row in second if row not in first],
+                )
+    return result
 
 
 def are_equal(name: str, one: pa.Table, other: pa.Table) -> bool:

@@ -38,10 +38,10 @@ class Run:
         return state_after(self.finished)
 
     def open(self, name: str) -> list[Row]:
-        found: list[Row] = self.finished.open[name].to_pylist() if name in self.finished.open else []
-        return found
+        rows: list[Row] = self.finished.open[name].to_pylist() if name in self.finished.open else []
+        return rows
 
-    def told(self, *columns: str) -> list[tuple[Any, ...]]:
+    def select(self, *columns: str) -> list[tuple[Any, ...]]:
         return [tuple(row[name] for name in columns) for row in self.history]
 
 
@@ -51,6 +51,6 @@ def state_after(finished: Finished) -> pa.Table:
 
 def older_rules(run: Run) -> list[tuple[Any, ...]]:
     """Of pending commits that older coordinators bring back: the group, the commit's record and the marker."""
-    found = [row for row in run.tables["replay_anomalies"] if row["kind"] == "older_rule"]
-    assert all(row["record_offset"] == row["evidence_last_offset"] for row in found)
-    return [(row["group_id"], row["severity"], row["evidence_first_offset"], row["record_offset"]) for row in found]
+    result = [row for row in run.tables["replay_anomalies"] if row["kind"] == "older_rule"]
+    assert all(row["record_offset"] == row["evidence_last_offset"] for row in result)
+    return [(row["group_id"], row["severity"], row["evidence_first_offset"], row["record_offset"]) for row in result]

@@ -114,13 +114,13 @@ def rows_of_runs(log: GroupLog, ends: Sequence[int]) -> Kept:
 
 def plain_rows(rows: RowsByTable) -> Kept:
     """A row that stands for several partitions is as many; a move has when its owner before stopped reading."""
-    found: Kept = Counter()
+    counts: Kept = Counter()
     for name, some in with_reading_ends(rows).items():
         for row in some:
             tp = row.get("tp")
             for each in tp if isinstance(tp, frozenset) else (tp,):
-                found[row_key(name, {**row, "tp": each})] += 1
-    return found
+                counts[row_key(name, {**row, "tp": each})] += 1
+    return counts
 
 
 def with_reading_ends(rows: RowsByTable) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -149,21 +149,21 @@ def group_logs(logs: Sequence[ShortLog]) -> list[GroupLog]:
     offsets = np.array([record.offset for _, record in records])
     known = np.sort(np.concatenate([rows.column("record_offset").to_numpy() for rows in tables.values()]))
     times = times_by_offset(tables)
-    found = []
+    result = []
     for number, log in enumerate(logs):
         low, high = np.searchsorted(offsets, [number * ROOM, (number + 1) * ROOM])
         own = [(group, moved(record, number * ROOM)) for group, record in records[low:high]]
         low, high = np.searchsorted(known, [number * ROOM, (number + 1) * ROOM])
-        found.append(group_log(log, own, known[low:high] - number * ROOM, times, number * ROOM, topics))
-    return found
+        result.append(group_log(log, own, known[low:high] - number * ROOM, times, number * ROOM, topics))
+    return result
 
 
 def times_by_offset(tables: Mapping[str, pa.Table]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for rows in tables.values():
         times = rows.column("record_time").cast(pa.int64()).to_pylist()
-        found.update(zip(rows.column("record_offset").to_pylist(), times, strict=True))
-    return found
+        result.update(zip(rows.column("record_offset").to_pylist(), times, strict=True))
+    return result
 
 
 def moved(record: Record, by: int) -> Record:

@@ -26,9 +26,9 @@ def ingest(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:
     """The run's result; it must not fail, though records may have been rejected."""
     result = warehouse.with_suffix(".result.json")
     code = run_ingest(warehouse, "--result-file", result, *arguments)
-    found: dict[str, Any] = json.loads(result.read_text())
-    assert code == found["exit_code"], found
-    return found
+    document: dict[str, Any] = json.loads(result.read_text())
+    assert code == document["exit_code"], document
+    return document
 
 
 def run_ingest(warehouse: Path, *arguments: str | Path) -> int:
@@ -54,8 +54,8 @@ def rows(warehouse: Path, table: str, at: Mapping[str, int] | None = None) -> li
     """As the newest run left them; `at` are its versions, which whoever asks for many tables finds out once."""
     folder = TABLES[table].folder
     version = (versions(warehouse) if at is None else at).get(folder)
-    found = DeltaTable(warehouse / folder, version=version).to_pyarrow_table()
-    return [dict(row) for row in found.to_pylist()]
+    result = DeltaTable(warehouse / folder, version=version).to_pyarrow_table()
+    return [dict(row) for row in result.to_pylist()]
 
 
 def versions(warehouse: Path) -> dict[str, int]:
@@ -66,13 +66,13 @@ def versions(warehouse: Path) -> dict[str, int]:
 
 def history(warehouse: Path) -> dict[str, list[str]]:
     """Every record that the warehouse holds, in one order, without what is of the run alone."""
-    found, at = {}, versions(warehouse)
+    result, at = {}, versions(warehouse)
     for name in RECORD_TABLES:
         kept = (
             {key: value for key, value in row.items() if key not in OF_THE_RUN} for row in rows(warehouse, name, at)
         )
-        found[name] = sorted(repr(row) for row in kept)
-    return found
+        result[name] = sorted(repr(row) for row in kept)
+    return result
 
 
 def keys(warehouse: Path) -> list[tuple[int, int, int]]:

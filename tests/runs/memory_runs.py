@@ -169,10 +169,10 @@ class MemoryRuns:
         self.earlier = {row["offsets_partition"]: progress_of(row) for row in rows}
 
     def history(self) -> dict[str, pa.Table]:
-        found = dict(self.whole)
+        result = dict(self.whole)
         for (name, _), parts in self.rows.items():
-            found[name] = pa.concat_tables([*([found[name]] if name in found else []), *parts])
-        return {name: found.get(name, table_schema(TABLES[name]).empty_table()) for name in HISTORY}
+            result[name] = pa.concat_tables([*([result[name]] if name in result else []), *parts])
+        return {name: result.get(name, table_schema(TABLES[name]).empty_table()) for name in HISTORY}
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from tests.runs.ingested import history, run_ingest, versions
 def refused(
     warehouse: Path, capsys: pytest.CaptureFixture[str], code: ExitCode, *arguments: str | Path, has_result: bool = True
 ) -> str:
-    """The line that the failure is told by. It stands in the result file too, where programs look for it."""
+    """The line that reports the failure. It is in the result file too, where programs look for it."""
     result = warehouse.parent / "refused.json"
     # A program must not take the result of an earlier run for that of this one.
     result.write_text('{"verdict": "clean", "exit_code": 0}')
@@ -28,15 +28,15 @@ def refused(
     captured = capsys.readouterr()
     assert captured.out == ""
     (line,) = captured.err.splitlines()
-    told = line.removeprefix("groupscope: ")
+    reported = line.removeprefix("groupscope: ")
     if has_result:
         assert json.loads(result.read_text()) == {
             "job": "ingest",
             "verdict": "failed",
             "exit_code": code,
-            "message": told,
+            "message": reported,
         }
-    return told
+    return reported
 
 
 @contextmanager

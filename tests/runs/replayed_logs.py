@@ -47,9 +47,9 @@ def result_of(job: str, warehouse: Path, *arguments: str | Path) -> dict[str, An
     result = warehouse.with_suffix(f".{job}.json")
     words = [job, "--warehouse", str(warehouse), "--result-file", str(result), *map(str, arguments)]
     code = cli.main(words)
-    found: dict[str, Any] = json.loads(result.read_text())
-    assert code == found["exit_code"] == 0, found
-    return found
+    document: dict[str, Any] = json.loads(result.read_text())
+    assert code == document["exit_code"] == 0, document
+    return document
 
 
 def killed_at(point: str, job: str, warehouse: Path, *arguments: str) -> int:
@@ -70,42 +70,42 @@ def copies(segments: Sequence[Path], folder: Path, number: int) -> Iterator[str]
 
 def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:
     """Every row that a replay keeps, in one order."""
-    found, at = {}, versions(warehouse)
+    result, at = {}, versions(warehouse)
     for name in tables:
         kept = (
             {key: plain(name, key, value, row.get("run_id", "")) for key, value in row.items()}
             for row in rows(warehouse, name, at)
         )
-        found[name] = sorted(repr({key: value for key, value in row.items() if key not in OF_THE_RUN}) for row in kept)
-    return found
+        result[name] = sorted(repr({key: value for key, value in row.items() if key not in OF_THE_RUN}) for row in kept)
+    return result
 
 
 def measured(warehouse: Path) -> dict[str, list[str]]:
     """Every row that `lag` made but its own progress."""
     names = [name for name in MEASURED if not TABLES[name].is_state and (warehouse / TABLES[name].folder).exists()]
-    found = told(warehouse, names)
+    result = told(warehouse, names)
     # Each run adds how groups stood as of its own time.
     verdicts = lag.GROUP_VERDICTS.name
-    if found.get(verdicts):
+    if result.get(verdicts):
         newest = repr(max(row["as_of_time"] for row in rows(warehouse, verdicts)))
-        found[verdicts] = [row for row in found[verdicts] if newest in row]
-    return found
+        result[verdicts] = [row for row in result[verdicts] if newest in row]
+    return result
 
 
 def plain(table: str, column: str, value: Any, run_id: str) -> Any:
-    """States of groups tell the same in many orders; statements name the run that made them."""
+    """States of groups say the same in many orders; statements name the run that made them."""
     if column == "state" and table in ("replayed_groups", "recomputed_groups"):
         return None
     return value.replace(run_id, "RUN") if column == "query" and value is not None else value
 
 
 def assert_same(one: Mapping[str, list[str]], other: Mapping[str, list[str]], about: str) -> None:
-    for name, found in one.items():
-        in_one, in_other = set(found), set(other[name])
-        only_one = [row for row in found if row not in in_other]
+    for name, result in one.items():
+        in_one, in_other = set(result), set(other[name])
+        only_one = [row for row in result if row not in in_other]
         only_other = [row for row in other[name] if row not in in_one]
         assert not only_one and not only_other, (about, name, only_one[:2], only_other[:2])
-        assert found == other[name], (about, name)
+        assert result == other[name], (about, name)
 
 
 def batch_ends(content: bytes) -> list[int]:

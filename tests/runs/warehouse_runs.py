@@ -11,10 +11,10 @@ from tests.builders.logs.short_logs import PARTITION, LogPart, ShortLog
 from tests.builders.warehouses.replayed_segments import snapshot
 from tests.runs.replayed_logs import HISTORY, replay, told
 
-Told = Mapping[str, list[str]]
+TableTexts = Mapping[str, list[str]]
 
 
-def histories(log: ShortLog, folder: Path) -> tuple[Told, Told]:
+def histories(log: ShortLog, folder: Path) -> tuple[TableTexts, TableTexts]:
     """What several runs left of the log, and what one run then makes of the same warehouse."""
     warehouse, snapshots = folder / "w", snapshots_file(log, folder)
     for run in range(log.num_runs):
@@ -44,11 +44,11 @@ def write(part: LogPart, folder: Path) -> Path:
 
 def snapshots_file(log: ShortLog, folder: Path) -> Path:
     file = folder / "snapshots.jsonl"
-    file.write_text(json.dumps(snapshot(log.topics) | told_settings(log)) + "\n")
+    file.write_text(json.dumps(snapshot(log.topics) | settings_line(log)) + "\n")
     return file
 
 
-def told_settings(log: ShortLog) -> dict[str, Any]:
+def settings_line(log: ShortLog) -> dict[str, Any]:
     minutes = None if log.retention_ms is None else max(1, log.retention_ms // 60_000)
     settings = {} if minutes is None else {"offsets.retention.minutes": str(minutes)}
     return {"captured_at": T0, "settings": settings}

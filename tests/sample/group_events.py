@@ -18,22 +18,22 @@ COMMIT, GROUP = 1, 2
 # A session ends its timeout after the last heartbeat that came before the member fell silent.
 HEARTBEAT_MS: Final = 500
 
-Found = list[Record]
+Records = list[Record]
 
 
-def phase(sample: Sample, event: Event) -> Found:
+def phase(sample: Sample, event: Event) -> Records:
     return [record for record in sample.log if event.from_ms <= record["timestamp_ms"] <= event.to_ms]
 
 
-def classic_rebalances(sample: Sample, event: Event) -> Found:
-    found = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
-    assert [len(value["value"]["members"]) for value in found] == [1, 2, 3, 2]
+def classic_rebalances(sample: Sample, event: Event) -> Records:
+    result = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
+    assert [len(value["value"]["members"]) for value in result] == [1, 2, 3, 2]
     values = sample.records(group=event.group, record_type=GROUP)
     assert {value["value"]["protocol"] for value in values if value["value"]["members"]} == {event["assignor"]}
-    return found
+    return result
 
 
-def static_bounce(sample: Sample, event: Event) -> Found:
+def static_bounce(sample: Sample, event: Event) -> Records:
     before, after = (assert_observed(sample, event.group, seen) for seen in event["observations"])
     values = sample.records(group=event.group, record_type=GROUP, from_ms=event.from_ms, to_ms=event.to_ms)
     assert values == [after]
@@ -48,19 +48,19 @@ def instance_member(value: Record, instance: str) -> str | None:
     return ids.get(instance)
 
 
-def static_expired(sample: Sample, event: Event) -> Found:
-    found = member_timed_out(sample, event)
-    assert instance_member(found[0], event["group_instance_id"]) == event["member_id"]
-    return found
+def static_expired(sample: Sample, event: Event) -> Records:
+    result = member_timed_out(sample, event)
+    assert instance_member(result[0], event["group_instance_id"]) == event["member_id"]
+    return result
 
 
-def session_timeout(sample: Sample, event: Event) -> Found:
-    found = member_timed_out(sample, event)
-    assert client_ids(found[0])[event["member_id"]] == event["client_id"]
-    return found
+def session_timeout(sample: Sample, event: Event) -> Records:
+    result = member_timed_out(sample, event)
+    assert client_ids(result[0])[event["member_id"]] == event["client_id"]
+    return result
 
 
-def member_timed_out(sample: Sample, event: Event) -> Found:
+def member_timed_out(sample: Sample, event: Event) -> Records:
     before, after = (assert_observed(sample, event.group, seen) for seen in event["observations"])
     assert event["member_id"] in client_ids(before)
     (value,) = sample.records(group=event.group, record_type=GROUP, from_ms=event.from_ms, to_ms=event.to_ms)
@@ -74,26 +74,26 @@ def member_timed_out(sample: Sample, event: Event) -> Found:
     return [before, after]
 
 
-def assignor_upgrade(sample: Sample, event: Event) -> Found:
-    found = [assert_observed(sample, event.group, event["before"])]
+def assignor_upgrade(sample: Sample, event: Event) -> Records:
+    result = [assert_observed(sample, event.group, event["before"])]
     for each in event["rounds"]:
-        found += [assert_observed(sample, event.group, seen) for seen in each["observations"]]
+        result += [assert_observed(sample, event.group, seen) for seen in each["observations"]]
     values = sample.records(group=event.group, record_type=GROUP, from_ms=event.from_ms, to_ms=event.to_ms)
     assert [name for name, _ in groupby(value["value"]["protocol"] for value in values)] == event["assignors"]
     switch = next(value for value in values if value["value"]["protocol"] == event["assignors"][1])
     assert switch["timestamp_ms"] >= epoch_ms(event["rounds"][1]["from_time"])
-    return found
+    return result
 
 
-def rebalance_storm(sample: Sample, event: Event) -> Found:
+def rebalance_storm(sample: Sample, event: Event) -> Records:
     for seen in event["observations"]:
         assert_observed(sample, event.group, seen)
     values = sample.records(group=event.group, record_type=GROUP, from_ms=event.from_ms, to_ms=event.to_ms)
     comes = [value for value in values if event["client_id"] in client_ids(value).values()]
-    told = [(flap["generation"], flap["member_id"]) for flap in event["flaps"]]
-    assert [(value["value"]["generation"], flapping(value, event)) for value in comes] == told
+    rows = [(flap["generation"], flap["member_id"]) for flap in event["flaps"]]
+    assert [(value["value"]["generation"], flapping(value, event)) for value in comes] == rows
     generations = [value["value"]["generation"] for value in values]
-    assert generations == list(range(generations[0], generations[0] + 2 * len(told)))
+    assert generations == list(range(generations[0], generations[0] + 2 * len(rows)))
     return values
 
 
@@ -102,7 +102,7 @@ def flapping(value: Record, event: Event) -> str:
     return member_id
 
 
-def consumer_rebalances(sample: Sample, event: Event) -> Found:
+def consumer_rebalances(sample: Sample, event: Event) -> Records:
     members = sample.records(group=event.group, record_type=5, to_ms=event.to_ms)
     # A member names its assignor only when it wants another than the coordinator's first.
     named = None if event["assignor"] == "uniform" else event["assignor"]
@@ -113,27 +113,27 @@ def consumer_rebalances(sample: Sample, event: Event) -> Found:
     return [assert_observed(sample, event.group, seen) for seen in event["observations"]]
 
 
-def converted_to_consumer(sample: Sample, event: Event) -> Found:
-    found = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
+def converted_to_consumer(sample: Sample, event: Event) -> Records:
+    result = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
     records = sample.records(group=event.group, from_ms=event.from_ms, to_ms=event.to_ms)
     assert [record["value"] for record in records if record["record_type"] == GROUP] == [None]
     members = [record["value"] for record in records if record["record_type"] == 5]
     assert {member["client_id"]: bool(member["classic_member_metadata"]) for member in members} == {
         member["client_id"]: not member["is_upgraded"] for member in event["observations"][1]["members"]
     }
-    return found
+    return result
 
 
-def converted_to_classic(sample: Sample, event: Event) -> Found:
-    found = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
+def converted_to_classic(sample: Sample, event: Event) -> Records:
+    result = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
     records = sample.records(group=event.group, from_ms=event.from_ms, to_ms=event.to_ms)
     deleted = {record["record_type"] for record in records if record["value"] is None}
     assert deleted >= {3, 5, 6, 7, 8}
     assert sample.records(group=event.group, from_ms=event.to_ms, record_type=3) == []
-    return found
+    return result
 
 
-def regex_subscription(sample: Sample, event: Event) -> Found:
+def regex_subscription(sample: Sample, event: Event) -> Records:
     assert_met(sample, event)
     resolved = [record for record in sample.records(group=event.group, record_type=16) if record["value"]]
     first, other = event["regular_expressions"]
@@ -150,7 +150,7 @@ def topics_of(resolved: Record) -> list[str]:
     return sorted(resolved["value"]["topics"])
 
 
-def consumer_static_members(sample: Sample, event: Event) -> Found:
+def consumer_static_members(sample: Sample, event: Event) -> Records:
     assert_met(sample, event)
     records = sample.records(group=event.group, record_type=5)
     instances = {record["value"]["instance_id"] for record in records if record["value"]}
@@ -162,7 +162,7 @@ def consumer_static_members(sample: Sample, event: Event) -> Found:
     return away
 
 
-def share_rebalances(sample: Sample, event: Event) -> Found:
+def share_rebalances(sample: Sample, event: Event) -> Records:
     assert_met(sample, event)
     records = sample.records(group=event.group)
     assert {record["record_type"] for record in records} == set(range(10, 16))
@@ -171,7 +171,7 @@ def share_rebalances(sample: Sample, event: Event) -> Found:
     return records
 
 
-def streams_rebalances(sample: Sample, event: Event) -> Found:
+def streams_rebalances(sample: Sample, event: Event) -> Records:
     assert_met(sample, event)
     records = [record for record in sample.records(group=event.group) if record["record_type"] != COMMIT]
     assert {record["record_type"] for record in records} == {17, *range(19, 24)}
@@ -180,7 +180,7 @@ def streams_rebalances(sample: Sample, event: Event) -> Found:
     return records
 
 
-def connect_rebalances(sample: Sample, event: Event) -> Found:
+def connect_rebalances(sample: Sample, event: Event) -> Records:
     values = sample.records(group=event.group, record_type=GROUP, from_ms=event.from_ms, to_ms=event.to_ms)
     logged = {
         workers(value["value"]["members"], value["value"]["protocol_type"], value["value"]["protocol"])
@@ -206,9 +206,9 @@ def value_of(record: Record, field: str) -> Any:
     return (record["value"] or {}).get(field)
 
 
-def partitions_added(sample: Sample, event: Event) -> Found:
-    found = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
-    members = [client_ids(value) for value in found]
+def partitions_added(sample: Sample, event: Event) -> Records:
+    result = [assert_observed(sample, event.group, seen) for seen in event["observations"]]
+    members = [client_ids(value) for value in result]
     assert members[0] == members[1]
     ends = sample.ends(event["topic"])
     assert len(ends[0].ends) == event["partitions_before"]
@@ -216,10 +216,10 @@ def partitions_added(sample: Sample, event: Event) -> Found:
     for partition in range(event["partitions_before"], event["partitions_after"]):
         assert sample.commits(event, partition, to_ms=event.from_ms) == []
         assert sample.commits(event, partition, from_ms=event.from_ms)
-    return found
+    return result
 
 
-def broker_restart(sample: Sample, event: Event) -> Found:
+def broker_restart(sample: Sample, event: Event) -> Records:
     before, after = event["leader_epochs_before"], event["leader_epochs_after"]
     assert all(after[partition] > before[partition] for partition in before)
     for record in sample.log:

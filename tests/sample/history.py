@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any, Final
 
-from tests.oracles.history.agreement import disagreements, said_offsets, told_offsets
+from tests.oracles.history.agreement import disagreements, said_offsets, shown_offsets
 from tests.oracles.history.at_instant import END, Replayed, Row
 from tests.sample.story import Event, epoch_ms
 
@@ -50,8 +50,10 @@ def triggers(rows: list[Row]) -> list[str]:
 
 
 def row_of(replayed: Replayed, table: str, group: str, **wanted: Any) -> Row:
-    (found,) = (row for row in replayed.rows(table, group) if all(row[name] == value for name, value in wanted.items()))
-    return found
+    (result,) = (
+        row for row in replayed.rows(table, group) if all(row[name] == value for name, value in wanted.items())
+    )
+    return result
 
 
 def is_inside(time: int | None, event: Event) -> bool:
@@ -227,8 +229,8 @@ def broker_restart(replayed: Replayed, event: Event) -> None:
     rows = sorted(
         replayed.tables["coordinator_epochs"], key=lambda row: (row["offsets_partition"], row["first_offset"])
     )
-    found = {partition: list(some) for partition, some in groupby(rows, key=lambda row: int(row["offsets_partition"]))}
-    both = {partition: some for partition, some in found.items() if len(some) > 1}
+    result = {partition: list(some) for partition, some in groupby(rows, key=lambda row: int(row["offsets_partition"]))}
+    both = {partition: some for partition, some in result.items() if len(some) > 1}
     assert len(both) > 4
     for partition, (before, after) in both.items():
         epochs = event["leader_epochs_before"][str(partition)], event["leader_epochs_after"][str(partition)]
@@ -258,22 +260,22 @@ def simple_consumer(replayed: Replayed, event: Event) -> None:
 
 
 def assert_offsets(replayed: Replayed, event: Event, at: float, wanted: Mapping[str, Mapping[str, int]]) -> None:
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for (topic, partition), (offset, *_) in sorted(replayed.offsets(event.group, at).items()):
-        found.setdefault(topic, {})[str(partition)] = offset
-    assert found == wanted
+        result.setdefault(topic, {})[str(partition)] = offset
+    assert result == wanted
 
 
 def values(replayed: Replayed, event: Event) -> list[Row]:
     """What held of the event's partition, in order."""
     rows = replayed.rows("offset_history", event.group)
-    found = [row for row in rows if (row["topic"], row["partition"]) == (event["topic"], event["partition"])]
-    return sorted(found, key=lambda row: int(row["from_offset"]))
+    result = [row for row in rows if (row["topic"], row["partition"]) == (event["topic"], event["partition"])]
+    return sorted(result, key=lambda row: int(row["from_offset"]))
 
 
 def commit_metadata(replayed: Replayed, event: Event) -> None:
-    told = [(commit["offset"], commit["metadata"]) for commit in event["commits"]]
-    assert [(row["committed_offset"], row["metadata"]) for row in values(replayed, event)] == told
+    rows = [(commit["offset"], commit["metadata"]) for commit in event["commits"]]
+    assert [(row["committed_offset"], row["metadata"]) for row in values(replayed, event)] == rows
 
 
 def partition_stalled(replayed: Replayed, event: Event) -> None:
@@ -289,12 +291,12 @@ def partition_stopped(replayed: Replayed, event: Event) -> None:
 
 
 def transactions(replayed: Replayed, event: Event) -> None:
-    told = event["transactions"]
-    producers = {each["producer_id"] for each in told}
+    reported = event["transactions"]
+    producers = {each["producer_id"] for each in reported}
     rows = [row for row in replayed.tables["transactions"] if event.group in row["groups"]]
-    found = [(row["producer_id"], row["outcome"]) for row in sorted(rows, key=lambda row: int(row["first_offset"]))]
-    assert found == [(each["producer_id"], each["outcome"]) for each in told]
-    committed = [each["offset"] for each in told if each["outcome"] == "committed"]
+    result = [(row["producer_id"], row["outcome"]) for row in sorted(rows, key=lambda row: int(row["first_offset"]))]
+    assert result == [(each["producer_id"], each["outcome"]) for each in reported]
+    committed = [each["offset"] for each in reported if each["outcome"] == "committed"]
     assert [(row["committed_offset"], row["via"]) for row in values(replayed, event)] == [
         (offset, "transaction") for offset in committed
     ]
@@ -361,13 +363,13 @@ def topic_recreated(replayed: Replayed, event: Event) -> None:
 
 
 def end_state(replayed: Replayed, event: Event) -> None:
-    told = {each["group"]: (each["type"], each["state"]) for each in event["groups"]}
+    reported = {each["group"]: (each["type"], each["state"]) for each in event["groups"]}
     states = {group: replayed.state(group, END) for group in replayed.groups}
-    found = {group: (state["group_type"], state["state"]) for group, state in states.items() if state is not None}
-    assert found == told
+    result = {group: (state["group_type"], state["state"]) for group, state in states.items() if state is not None}
+    assert result == reported
     for group, offsets in event["offsets"].items():
         look = {"offsets": [each | {"leader_epoch": none_of(each["leader_epoch"])} for each in offsets]}
-        assert told_offsets(replayed, group, END) == said_offsets(look)
+        assert shown_offsets(replayed, group, END) == said_offsets(look)
 
 
 def none_of(leader_epoch: int) -> int | None:

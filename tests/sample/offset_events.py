@@ -13,10 +13,10 @@ from tests.sample.story import Event, Record, Sample
 COMMIT, GROUP = 1, 2
 REPEATED: Final = 5
 
-Found = list[Record]
+Records = list[Record]
 
 
-def simple_consumer(sample: Sample, event: Event) -> Found:
+def simple_consumer(sample: Sample, event: Event) -> Records:
     records = sample.records(group=event.group)
     assert {record["record_type"] for record in records} == {COMMIT}
     for partition, offset in event["offsets_after"][event["topic"]].items():
@@ -26,14 +26,14 @@ def simple_consumer(sample: Sample, event: Event) -> Found:
     return records
 
 
-def commit_metadata(sample: Sample, event: Event) -> Found:
+def commit_metadata(sample: Sample, event: Event) -> Records:
     commits = sample.commits(event, event["partition"])
-    told = [(commit["offset"], commit["metadata"]) for commit in event["commits"]]
-    assert [(commit["value"]["offset"], commit["value"]["metadata"]) for commit in commits] == told
+    rows = [(commit["offset"], commit["metadata"]) for commit in event["commits"]]
+    assert [(commit["value"]["offset"], commit["value"]["metadata"]) for commit in commits] == rows
     return commits
 
 
-def partition_stalled(sample: Sample, event: Event) -> Found:
+def partition_stalled(sample: Sample, event: Event) -> Records:
     commits = sample.commits(event, event["partition"], from_ms=event.from_ms, to_ms=event.to_ms)
     assert len(commits) >= REPEATED
     assert {commit["value"]["offset"] for commit in commits} == {event["committed_offset"]}
@@ -41,7 +41,7 @@ def partition_stalled(sample: Sample, event: Event) -> Found:
     return commits
 
 
-def partition_stopped(sample: Sample, event: Event) -> Found:
+def partition_stopped(sample: Sample, event: Event) -> Records:
     commits = sample.commits(event, event["partition"])
     assert commits[-1]["value"]["offset"] == event["committed_offset"]
     assert commits[-1]["timestamp_ms"] <= event.from_ms
@@ -67,22 +67,22 @@ def assert_end_between_snapshots(sample: Sample, event: Event, time_ms: int, end
     assert end <= min(offset for time, offset in ends if time > time_ms)
 
 
-def transactions(sample: Sample, event: Event) -> Found:
+def transactions(sample: Sample, event: Event) -> Records:
     commits = sample.commits(event, event["partition"])
-    told = event["transactions"]
-    assert [transactional(commit) for commit in commits] == [transaction(each) for each in told]
-    found: Found = []
-    for commit, each in zip(commits, told, strict=True):
+    reported = event["transactions"]
+    assert [transactional(commit) for commit in commits] == [transaction(each) for each in reported]
+    result: Records = []
+    for commit, each in zip(commits, reported, strict=True):
         marker = markers_behind(sample, commit)[0]
         assert marker["type"] == {"committed": "COMMIT", "aborted": "ABORT"}[each["outcome"]]
-        found += [commit, marker]
-    assert [record["offset"] for record in found] == sorted(record["offset"] for record in found)
-    committed = [commit for commit, each in zip(commits, told, strict=True) if each["outcome"] == "committed"]
+        result += [commit, marker]
+    assert [record["offset"] for record in result] == sorted(record["offset"] for record in result)
+    committed = [commit for commit, each in zip(commits, reported, strict=True) if each["outcome"] == "committed"]
     assert offsets_of(committed) == event["offsets_after"]
-    return found
+    return result
 
 
-def transaction_open(sample: Sample, event: Event) -> Found:
+def transaction_open(sample: Sample, event: Event) -> Records:
     plain, pending = sample.commits(event, event["partition"])
     assert event["offsets_after"] == offsets_of([plain])
     assert transactional(pending) == transaction(event["transaction"])
@@ -99,11 +99,11 @@ def transactional(commit: Record) -> tuple[bool, int, int, int]:
     )
 
 
-def transaction(told: Mapping[str, Any]) -> tuple[bool, int, int, int]:
-    return (True, told["producer_id"], told["producer_epoch"], told["offset"])
+def transaction(expected: Mapping[str, Any]) -> tuple[bool, int, int, int]:
+    return (True, expected["producer_id"], expected["producer_epoch"], expected["offset"])
 
 
-def markers_behind(sample: Sample, commit: Record) -> Found:
+def markers_behind(sample: Sample, commit: Record) -> Records:
     place = (commit["offsets_partition"], commit["producer_id"])
     return [
         record
@@ -126,7 +126,7 @@ def offsets_of(commits: Iterable[Record]) -> dict[str, dict[str, int]]:
     return {topic: of_topic for topic, of_topic in offsets.items() if of_topic}
 
 
-def admin_reset(sample: Sample, event: Event) -> Found:
+def admin_reset(sample: Sample, event: Event) -> Records:
     before = sample.records(group=event.group, record_type=COMMIT, to_ms=event.from_ms - 1)
     during = sample.records(group=event.group, record_type=COMMIT, from_ms=event.from_ms, to_ms=event.to_ms)
     assert offsets_of(before) == event["offsets_before"]
@@ -134,11 +134,11 @@ def admin_reset(sample: Sample, event: Event) -> Found:
     assert len(during) == len(event["offsets_after"][event["topic"]])
     group = group_value(sample, event.group, event.from_ms)
     assert group["value"]["members"] == []
-    assert_reset_as_told(sample, event)
+    assert_reset_as_planned(sample, event)
     return during
 
 
-def assert_reset_as_told(sample: Sample, event: Event) -> None:
+def assert_reset_as_planned(sample: Sample, event: Event) -> None:
     before, after = (event[offsets][event["topic"]] for offsets in ("offsets_before", "offsets_after"))
     if event["reset"] == "to_earliest":
         starts = sample.ends(event["topic"])[-1].starts
@@ -148,7 +148,7 @@ def assert_reset_as_told(sample: Sample, event: Event) -> None:
         assert {after[partition] - before[partition] for partition in before} == {event["shift_by"]}
 
 
-def offsets_deleted(sample: Sample, event: Event) -> Found:
+def offsets_deleted(sample: Sample, event: Event) -> Records:
     gone = tombstones(sample, event)
     assert {(record["key"]["topic"], record["key"]["partition"]) for record in gone} == {
         (event["topic"], partition) for partition in event["partitions"]
@@ -156,7 +156,7 @@ def offsets_deleted(sample: Sample, event: Event) -> Found:
     return gone
 
 
-def tombstones(sample: Sample, event: Event) -> Found:
+def tombstones(sample: Sample, event: Event) -> Records:
     """Of the event's time, which bring what is committed from the offsets before to those after."""
     until = sample.records(group=event.group, record_type=COMMIT, to_ms=event.to_ms)
     gone = [record for record in until if record["timestamp_ms"] >= event.from_ms and record["value"] is None]
@@ -165,7 +165,7 @@ def tombstones(sample: Sample, event: Event) -> Found:
     return gone
 
 
-def group_deleted(sample: Sample, event: Event) -> Found:
+def group_deleted(sample: Sample, event: Event) -> Records:
     gone = tombstones(sample, event)
     last = sample.records(group=event.group)[-1]
     assert (last["record_type"], last["value"]) == (GROUP, None)
@@ -173,7 +173,7 @@ def group_deleted(sample: Sample, event: Event) -> Found:
     return [*gone, last]
 
 
-def offset_expired(sample: Sample, event: Event) -> Found:
+def offset_expired(sample: Sample, event: Event) -> Records:
     (commit, gone) = sample.commits(event, event["partition"])
     assert commit["value_version"] == 1
     value = commit["value"]
@@ -183,7 +183,7 @@ def offset_expired(sample: Sample, event: Event) -> Found:
     return [commit, gone]
 
 
-def topic_deleted(sample: Sample, event: Event) -> Found:
+def topic_deleted(sample: Sample, event: Event) -> Records:
     gone = tombstones(sample, event)
     assert {record["key"]["topic"] for record in gone} == {event["topic"]}
     before = sample.records(group=event.group, record_type=COMMIT, to_ms=event.from_ms)
@@ -193,7 +193,7 @@ def topic_deleted(sample: Sample, event: Event) -> Found:
     return [*gone, last]
 
 
-def topic_recreated(sample: Sample, event: Event) -> Found:
+def topic_recreated(sample: Sample, event: Event) -> Records:
     commits = sample.records(group=event.group, record_type=COMMIT)
     ids = [name for name, _ in groupby(commit["value"] and commit["value"]["topic_id"] for commit in commits)]
     assert ids == [event["topic_id_before"], None, event["topic_id_after"]]
@@ -204,9 +204,9 @@ def topic_recreated(sample: Sample, event: Event) -> Found:
     return commits
 
 
-def end_state(sample: Sample, event: Event) -> Found:
+def end_state(sample: Sample, event: Event) -> Records:
     ended = {record["producer_id"] for record in sample.log if record["type"] == "COMMIT"}
-    live: dict[str, Found] = {}
+    live: dict[str, Records] = {}
     for group in sample.groups:
         commits = sample.records(group=group, record_type=COMMIT)
         counting = [

@@ -77,8 +77,8 @@ class Sample:
         return [Event(fields) for fields in json.loads((self.folder / "story.json").read_text(encoding="utf-8"))]
 
     def event(self, name: str) -> Event:
-        (found,) = (event for event in self.events if event.name == name)
-        return found
+        (result,) = (event for event in self.events if event.name == name)
+        return result
 
     def of_kind(self, kind: str) -> list[Event]:
         return [event for event in self.events if event.kind == kind]

@@ -144,7 +144,7 @@ def test_the_story_is_one_of_minutes_and_its_phases_follow_each_other(sample: Sa
     assert 60_000 < phases[-1].to_ms - phases[0].from_ms < 360_000
 
 
-def test_nothing_tells_of_the_machine_that_made_it(sample: Sample) -> None:
+def test_nothing_names_the_machine_that_made_it(sample: Sample) -> None:
     hosts = {broker["host"] for snapshot in sample.snapshots for broker in snapshot["brokers"]}
     assert hosts == {"127.0.0.1"}
     clients = {match for record in sample.log for match in re.findall(r"'client_host': '(.*?)'", str(record))}

@@ -29,12 +29,12 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lines(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> Lines:
-    def told(group: str) -> list[Line]:
+    def events_of(group: str) -> list[Line]:
         capfd.readouterr()
         assert cli.main(["rebalances", group, "--warehouse", str(warehouse), "--format", "json"]) == 0
         return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
 
-    return told
+    return events_of
 
 
 def event(name: str) -> Event:
@@ -48,28 +48,28 @@ def during(lines: list[Line], of: Event) -> list[tuple[str, str | None, str | No
 
 def test_a_static_instance_that_came_back_and_one_that_did_not(lines: Lines) -> None:
     back, gone = event("static-bounce"), event("static-never-returns")
-    found = lines("classic-static")
+    result = lines("classic-static")
     ids = f"{back['member_id_before']} → {back['member_id_after']}"
-    told = ("static_restart", None, f"instance {back['group_instance_id']} restarted: {ids}")
-    assert during(found, back) == [told]
+    reported = ("static_restart", None, f"instance {back['group_instance_id']} restarted: {ids}")
+    assert during(result, back) == [reported]
     expired = f"member {gone['member_id']} ({LOCAL}) did not come back within the session timeout"
-    assert during(found, gone) == [("rebalance", "member_left", expired)]
+    assert during(result, gone) == [("rebalance", "member_left", expired)]
 
 
 def test_a_killed_member_timed_out(lines: Lines, warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
     killed = event("member-killed")
-    told = ("rebalance", "member_left", f"member {killed['member_id']} ({LOCAL}) timed out")
-    assert during(lines("classic-killed"), killed) == [told]
+    reported = ("rebalance", "member_left", f"member {killed['member_id']} ({LOCAL}) timed out")
+    assert during(lines("classic-killed"), killed) == [reported]
     # At the instant of the kill, long before the coordinator removed it.
     at = str(killed.from_ms)
     assert cli.main(["why", "classic-killed", "--at", at, "--warehouse", str(warehouse), "--format", "json"]) == 0
-    assert json.loads(capfd.readouterr().out)["detail"] == told[2]
+    assert json.loads(capfd.readouterr().out)["detail"] == reported[2]
 
 
-def test_another_assignor_is_told_from_which_to_which(lines: Lines) -> None:
+def test_another_assignor_is_shown_with_the_previous_one(lines: Lines) -> None:
     before, after = event("rolling-upgrade")["assignors"]
-    found = [line["detail"] for line in lines("classic-upgraded") if line["trigger"] == "assignor_changed"]
-    assert [text.split("; ")[0] for text in found] == [f"{before} → {after}"]
+    details = [line["detail"] for line in lines("classic-upgraded") if line["trigger"] == "assignor_changed"]
+    assert [text.split("; ")[0] for text in details] == [f"{before} → {after}"]
 
 
 def test_each_flap_of_a_storm_is_a_join_and_a_departure(lines: Lines) -> None:
@@ -90,21 +90,21 @@ def test_partitions_that_were_added_are_counted(lines: Lines) -> None:
 
 def test_a_pattern_names_the_topic_that_came(lines: Lines) -> None:
     regex = event("consumer-group-regex")
-    (found,) = [line["detail"] for line in lines("modern-regex") if line["trigger"] == "regex_resolved"]
-    assert found == f"pattern {regex['regular_expressions'][0]} now matches {regex['topics'][-1]}"
+    (detail,) = [line["detail"] for line in lines("modern-regex") if line["trigger"] == "regex_resolved"]
+    assert detail == f"pattern {regex['regular_expressions'][0]} now matches {regex['topics'][-1]}"
 
 
 def test_a_static_member_of_a_consumer_group_was_away(lines: Lines) -> None:
-    (found,) = [line for line in lines("modern-static") if line["kind"] == "static_restart"]
+    (result,) = [line for line in lines("modern-static") if line["kind"] == "static_restart"]
     last = event("consumer-group-static")["observations"][-1]["members"]
     back = next(member["member_id"] for member in last if member["group_instance_id"] == "two")
-    assert found["detail"].startswith("instance two restarted: ")
-    assert f" → {back}, away for " in found["detail"]
+    assert result["detail"].startswith("instance two restarted: ")
+    assert f" → {back}, away for " in result["detail"]
 
 
 def test_conversions_stand_once_each_way_before_the_rebalances_that_they_set_off(lines: Lines) -> None:
-    found = [(line["kind"], line["trigger"], line["detail"].split(";")[0]) for line in lines("converted")]
-    assert found[1:] == [
+    rows = [(line["kind"], line["trigger"], line["detail"].split(";")[0]) for line in lines("converted")]
+    assert rows[1:] == [
         ("conversion", None, "classic → consumer"),
         ("rebalance", "protocol_migration", "classic → consumer"),
         ("conversion", None, "consumer → classic"),
@@ -113,27 +113,27 @@ def test_conversions_stand_once_each_way_before_the_rebalances_that_they_set_off
 
 
 def test_a_deleted_group_ends_with_its_deletion(lines: Lines) -> None:
-    found = lines("group-deleted")
-    assert (found[-1]["kind"], [line["kind"] for line in found].count("deletion")) == ("deletion", 1)
-    assert during(found, event("group-deleted")) == [("deletion", None, "was Empty at generation 2")]
+    result = lines("group-deleted")
+    assert (result[-1]["kind"], [line["kind"] for line in result].count("deletion")) == ("deletion", 1)
+    assert during(result, event("group-deleted")) == [("deletion", None, "was Empty at generation 2")]
 
 
 def test_the_restart_of_the_broker_is_one_failover_of_each_group_that_was_there(lines: Lines) -> None:
     restart = event("broker-restart")
     for group in ("classic-range", "classic-static", "classic-killed", "modern-uniform"):
-        (found,) = [line for line in lines(group) if line["kind"] == "coordinator_failover"]
-        partition = str(found["evidence_partition"])
+        (result,) = [line for line in lines(group) if line["kind"] == "coordinator_failover"]
+        partition = str(result["evidence_partition"])
         before, after = (restart[f"leader_epochs_{side}"][partition] for side in ("before", "after"))
-        assert found["detail"] == f"leader epoch {before} → {after} of __consumer_offsets-{partition}"
-        assert epoch_ms(found["time"]) > restart.from_ms
+        assert result["detail"] == f"leader epoch {before} → {after} of __consumer_offsets-{partition}"
+        assert epoch_ms(result["time"]) > restart.from_ms
     assert not [line for line in lines("converted") if line["kind"] == "coordinator_failover"]
 
 
 def test_share_streams_and_connect_groups_have_details_too(lines: Lines) -> None:
     for group in ("shared", "streams-modern", "connect-cluster", "modern-uniform", "modern-range"):
-        found = lines(group)
-        assert len(found) > 1
-        assert [line for line in found if not line["detail"] or line["trigger"] == "unknown"] == []
+        result = lines(group)
+        assert len(result) > 1
+        assert [line for line in result if not line["detail"] or line["trigger"] == "unknown"] == []
     assert [line["detail"] for line in lines("shared") if line["trigger"] == "metadata_changed"] == [
         "topic orders share state initialized, 6 partitions"
     ]
@@ -177,14 +177,14 @@ def test_the_timeline_of_a_group_is_read_at_a_glance(warehouse: Path, capfd: pyt
 def test_offsets_of_a_topic_that_was_deleted_since_are_named(
     warehouse: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    found = {}
+    result = {}
     for group in ("topic-deleted", "topic-recreated"):
         capfd.readouterr()
         words = ["offsets", group, "--at", "2026-11-21T17:39:06", "--warehouse", str(warehouse)]
         assert cli.main(words) == 0
-        found[group] = capfd.readouterr().err
+        result[group] = capfd.readouterr().err
     assert (
         "topic legacy-orders: deleted after that time; brokers refuse to commit offsets for it"
-        in found["topic-deleted"]
+        in result["topic-deleted"]
     )
-    assert "deleted since" not in found["topic-recreated"]
+    assert "deleted since" not in result["topic-recreated"]

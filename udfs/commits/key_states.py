@@ -215,7 +215,7 @@ def state_rows(states: KeyStates, key: Numbers, num_keys: int) -> pa.Table:
 
 
 def are_lost(states: KeyStates) -> Flags:
-    """Pending commits that have no effect whatever their marker: a later record of the key took effect, or its own
+    """Pending commits that have no effect with any marker: a later record of the key took effect, or its own
     transaction commits the key again."""
     pending = states.pending
     later: set[tuple[int, int]] = set()

@@ -135,7 +135,7 @@ class Decoder:
     # data records
 
     def decode_records(self, rows: Positions) -> None:
-        """Common kinds piece by piece, rare ones together at the end: a part has a fixed cost, whatever its size."""
+        """Common kinds piece by piece, rare ones together at the end: a part of any size has a fixed cost."""
         rare: dict[int, list[Positions]] = {}
         for piece in pieces(rows):
             self.read_ahead(piece)

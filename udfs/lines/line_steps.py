@@ -115,7 +115,7 @@ class Steps:
         return step
 
     def meet(self, *others: list[int]) -> None:
-        """Other steps go on here. They do not say what was said last."""
+        """Other steps continue here. What they wrote last is unknown."""
         if self.said:
             self.add(NOTHING)
         for step in others:

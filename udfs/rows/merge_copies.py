@@ -44,7 +44,7 @@ class MergedRows:
 
 @dataclass(frozen=True)
 class Index:
-    """Every row of every copy: whence it is, and its key. `source` 0 is the warehouse."""
+    """Every row of every copy: where it comes from, and its key. `source` 0 is the warehouse."""
 
     source: NDArray[np.int32]
     table: NDArray[np.int32]

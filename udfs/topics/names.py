@@ -95,7 +95,7 @@ def merge(into: dict[Key, Sighting], others: Iterable[Sighting]) -> None:
 
 
 def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
-    """Names by topic id. If sources disagree, the alphabetically first name is taken, whatever the order of sources."""
+    """Names by topic id. If sources disagree, the alphabetically first name is taken, in any order of sources."""
     names: dict[str, str] = {}
     for each in sightings:
         if each.topic_id is not None:

@@ -245,7 +245,7 @@ class Session:
 
 
 def error_text(error: duckdb.Error) -> str:
-    """DuckDB goes on with the place in the text."""
+    """Without the place in the text, which DuckDB adds."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join([*lines[:1], *hints(lines)][:2]).strip() or type(error).__name__
 

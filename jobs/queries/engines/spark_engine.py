@@ -112,7 +112,7 @@ def bring_into_scope(
 
 
 def forget(spark: "SparkSession") -> None:
-    """A Spark that goes on running must not take them for what is asked of another warehouse."""
+    """Spark may continue to run, and must not answer from them for another warehouse."""
     for name in (*USER_TABLES, *VIEWS):
         spark.catalog.dropTempView(name)
     for name in FUNCTIONS:

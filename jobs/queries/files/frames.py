@@ -46,5 +46,5 @@ def by_delta(spark: SparkSession, place: str, version: int) -> DataFrame:
 
 
 def first_line(message: str) -> str:
-    """Spark goes on with suggestions and the place in the text."""
+    """Without the suggestions and the place in the text, which Spark adds."""
     return next((line.strip() for line in message.splitlines() if line.strip()), "Spark gave no reason")

@@ -29,7 +29,7 @@ class TimeAxis:
         return max((self.end - self.start).total_seconds(), 0.001)
 
     def x(self, time: datetime | None) -> float:
-        """An interval without an end goes on to the edge; what lies outside is cut off there."""
+        """An interval without an end continues to the edge; times outside are cut off there."""
         if time is None:
             return float(RIGHT)
         share = (time - self.start).total_seconds() / self.seconds

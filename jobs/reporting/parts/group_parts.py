@@ -60,7 +60,7 @@ class GroupPart:
 
 
 def drawn_groups(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> list[str]:
-    """All of them: those of findings first, also those that are gone; then those that more is to be seen of."""
+    """All of them: those of findings first, deleted ones too; then those with more to show."""
     of_findings = dict.fromkeys(each.group for each in findings if each.group is not None and each.severity != "info")
     uneasy = [each.group for each in lines if each.severity or each.verdict not in QUIET]
     moved = [each.group for each in lines if each.num_rebalances]

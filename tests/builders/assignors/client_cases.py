@@ -46,10 +46,10 @@ def names(random: Random, count: int) -> list[str]:
         lambda i: "".join(random.choices("éЖ\uffee\U0001f600z", k=random.randint(1, 4))),
     ]
     made = random.choice(kinds if count <= 4 else kinds[:3])
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found.setdefault((made if random.random() < 0.9 else kinds[2])(len(found)))
-    return list(found)
+    result: dict[str, None] = {}
+    while len(result) < count:
+        result.setdefault((made if random.random() < 0.9 else kinds[2])(len(result)))
+    return list(result)
 
 
 def topic_racks(random: Random, count: int, racks: Sequence[str]) -> Spec:

@@ -33,7 +33,7 @@ def made() -> str:
 
 def written() -> str:
     command = [sys.executable, "-W", "ignore", "-m", "tests.builders.gate.validations"]
-    # Nobody is told that it was used.
+    # Great Expectations must not report that it was used.
     environment = {**os.environ, "GX_ANALYTICS_ENABLED": "false"}
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout
@@ -41,8 +41,8 @@ def written() -> str:
 
 def results() -> dict[str, Result]:
     """Everything that the library writes of each validation."""
-    found: dict[str, Result] = json.loads(made())
-    return found
+    document: dict[str, Result] = json.loads(made())
+    return document
 
 
 def validated() -> dict[str, Result]:
@@ -65,14 +65,14 @@ def validated() -> dict[str, Result]:
         "other": ("customers", [holds]),
     }
     frame = pd.DataFrame({"amount": [1.0, 2.0, None], "currency": ["EUR", "EUR", "USD"]})
-    found: dict[str, Result] = {}
+    result: dict[str, Result] = {}
     for name, (suite, expectations) in suites.items():
         context = gx.get_context(mode="ephemeral")
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("frame")
         batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
         whole = gx.ExpectationSuite(name=suite, expectations=[each.copy(deep=True) for each in expectations])
-        found[name] = batch.validate(whole).to_json_dict()
-    return found
+        result[name] = batch.validate(whole).to_json_dict()
+    return result
 
 
 def checkpoint(*results: Result) -> Result:

@@ -84,14 +84,14 @@ class Life:
     def mixed(self, group: Modern, time: int) -> list[KeyValue]:
         """With one native member: when it leaves, the group is one of the classic protocol again."""
         if self.chance.random() < 0.3:
-            self.now, found = downgraded(group, time)
-            return found
+            self.now, result = downgraded(group, time)
+            return result
         return self.chance.choice((group.join, lambda _: group.heartbeat(), lambda _: group.heartbeat()))(time)
 
     def upgrade(self, time: int) -> list[KeyValue]:
         assert isinstance(self.now, Classic)
-        self.now, found = upgraded(self.now, time)
-        return found
+        self.now, result = upgraded(self.now, time)
+        return result
 
     def turn_consumer(self, time: int) -> list[KeyValue]:
         """The first member of an empty classic group speaks the new protocol."""

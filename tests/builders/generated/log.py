@@ -110,10 +110,10 @@ def generated(
     """Several groups at a time, their operations now and then in one batch, and not all of one time. `pauses`: between
     operations, in milliseconds."""
     chance = random.Random(seed)
-    found = names(partition, partitions, groups)
+    result = names(partition, partitions, groups)
     # One in six is a share group; of fewer, now and then one.
     share = 5 if groups > 5 else chance.randrange(6)
-    lives = [Life(name, topics, chance, place % 6 == share) for place, name in enumerate(found)]
+    lives = [Life(name, topics, chance, place % 6 == share) for place, name in enumerate(result)]
     log = Log(chance)
     waiting: list[tuple[int, KeyValue]] = []
     for _ in range(operations):
@@ -142,14 +142,14 @@ def flush(log: Log, waiting: list[tuple[int, KeyValue]]) -> None:
 
 def names(partition: int, partitions: int, groups: int = GROUPS) -> list[str]:
     """Groups that belong to the partition."""
-    found: list[str] = []
+    result: list[str] = []
     number = 0
-    while len(found) < groups:
+    while len(result) < groups:
         name = f"group-{number}"
         if offsets_partition(name, partitions) == partition:
-            found.append(name)
+            result.append(name)
         number += 1
-    return found
+    return result
 
 
 def some_topics(chance: random.Random) -> Topics:

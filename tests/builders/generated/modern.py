@@ -71,19 +71,19 @@ class Modern:
 
     def join_as(self, member: ModernMember, time: int) -> list[KeyValue]:
         self.members.append(member)
-        found = [self.subscribed(member)]
+        result = [self.subscribed(member)]
         if self.kind is STREAMS and not self.has_topology:
             self.has_topology = True
-            found.append(self.topology())
+            result.append(self.topology())
         if self.kind is SHARE:
-            found.append(self.initialized())
+            result.append(self.initialized())
         if member.regex and not self.has_regex:
             # Resolved by and by: until then nobody is given anything for it.
             member.epoch = self.target_epoch
-            return [*found, self.assigned(member)]
-        found += self.new_epoch(time)
+            return [*result, self.assigned(member)]
+        result += self.new_epoch(time)
         member.epoch = self.target_epoch
-        return [*found, *self.advance(member)]
+        return [*result, *self.advance(member)]
 
     def resolve(self, time: int) -> list[KeyValue]:
         value = {"topics": sorted(self.topics), "version": 7, "timestamp": time}
@@ -98,13 +98,13 @@ class Modern:
     def leave(self, time: int, member: ModernMember | None = None) -> list[KeyValue]:
         member = member or self.chance.choice(self.members)
         self.members.remove(member)
-        found = [self.gone(kind, member) for kind in (self.kind.current, self.kind.target, self.kind.member)]
+        result = [self.gone(kind, member) for kind in (self.kind.current, self.kind.target, self.kind.member)]
         self.targets.pop(member.member_id, None)
         if self.has_regex and not any(other.regex for other in self.members):
             self.has_regex = False
-            found.append(written(16, self.key() | {"regular_expression": REGEX}, None))
+            result.append(written(16, self.key() | {"regular_expression": REGEX}, None))
         self.epoch += 1
-        return [*found, self.epoch_record()]
+        return [*result, self.epoch_record()]
 
     def leave_all(self, time: int) -> list[KeyValue]:
         return [pair for member in list(self.members) for pair in self.leave(time, member)]
@@ -114,8 +114,8 @@ class Modern:
         if member.epoch == AWAY:
             return []
         member.topics = self.some_topics()
-        found = [self.subscribed(member), *self.new_epoch(time)]
-        return [*found, *self.advance(member)]
+        result = [self.subscribed(member), *self.new_epoch(time)]
+        return [*result, *self.advance(member)]
 
     def go_away(self) -> list[KeyValue]:
         """A static member, for a while: it keeps what it owns."""
@@ -133,16 +133,16 @@ class Modern:
         if not away:
             return []
         member = self.chance.choice(away)
-        found = [self.gone(kind, member) for kind in (self.kind.current, self.kind.target, self.kind.member)]
+        result = [self.gone(kind, member) for kind in (self.kind.current, self.kind.target, self.kind.member)]
         target = self.targets.pop(member.member_id, None)
         member.member_id, member.epoch, member.previous = uuid(self.chance), 0, 0
-        found.append(self.subscribed(member))
+        result.append(self.subscribed(member))
         if target is not None:
             self.targets[member.member_id] = target
-            found.append(self.target(member.member_id))
-        found.append(self.assigned(member))
+            result.append(self.target(member.member_id))
+        result.append(self.assigned(member))
         member.epoch = self.target_epoch
-        return [*found, self.subscribed(member), *(self.advance(member) or [self.assigned(member)])]
+        return [*result, self.subscribed(member), *(self.advance(member) or [self.assigned(member)])]
 
     def deleted(self) -> list[KeyValue]:
         """Only without members."""
@@ -293,11 +293,11 @@ class Modern:
     def placed(self, places: set[Place], suffix: str, epoch: int | None = None) -> dict[str, Any]:
         if self.kind is not STREAMS:
             return {"topic_partitions": self.by_id(places)}
-        found = by_first(places)
+        result = by_first(places)
         return {
             f"{role}_tasks{suffix}": [
                 {"subtopology_id": part, "partitions": some} | epochs(some, epoch)
-                for (of, part), some in found.items()
+                for (of, part), some in result.items()
                 if of == role
             ]
             for role in ROLES
@@ -342,16 +342,16 @@ def epochs(partitions: list[int], epoch: int | None) -> dict[str, list[int]]:
 def upgraded(classic: Classic, time: int) -> tuple[Modern, list[KeyValue]]:
     """A member of the new protocol joins a classic group that has members: all of them are copied first."""
     group = Modern(CONSUMER, classic.group, classic.topics, classic.chance, classic.generation, classic.generation)
-    found = [written(2, {"group": classic.group}, None)]
+    result = [written(2, {"group": classic.group}, None)]
     group.members = [copied(member, classic.generation) for member in classic.members]
     group.targets = {member.member_id: set(member.owned) for member in group.members}
-    found += [group.subscribed(member) for member in group.members]
-    found.append(group.epoch_record())
-    found += [group.target(member.member_id) for member in group.members]
-    found.append(written(6, group.key(), {"assignment_epoch": group.epoch, "assignment_timestamp": 0}))
-    found += [group.assigned(member) for member in group.members]
+    result += [group.subscribed(member) for member in group.members]
+    result.append(group.epoch_record())
+    result += [group.target(member.member_id) for member in group.members]
+    result.append(written(6, group.key(), {"assignment_epoch": group.epoch, "assignment_timestamp": 0}))
+    result += [group.assigned(member) for member in group.members]
     native = ModernMember(uuid(classic.chance), None, "native", group.some_topics())
-    return group, [*found, *group.join_as(native, time)]
+    return group, [*result, *group.join_as(native, time)]
 
 
 def copied(member: ClassicMember, generation: int) -> ModernMember:
@@ -364,18 +364,18 @@ def copied(member: ClassicMember, generation: int) -> ModernMember:
 
 def downgraded(group: Modern, time: int) -> tuple[Classic, list[KeyValue]]:
     """The last members of the new protocol leave at once, or in turn: what is left are classic ones."""
-    found = []
+    result = []
     for number in (group.kind.current, group.kind.target):
-        found += [group.gone(number, member) for member in group.members]
-    found.append(group.of_group(6))
-    found += [group.gone(5, member) for member in group.members]
+        result += [group.gone(number, member) for member in group.members]
+    result.append(group.of_group(6))
+    result += [group.gone(5, member) for member in group.members]
     if group.has_regex:
-        found.append(written(16, group.key() | {"regular_expression": REGEX}, None))
-    found += [group.of_group(4), group.of_group(3)]
+        result.append(written(16, group.key() | {"regular_expression": REGEX}, None))
+    result += [group.of_group(4), group.of_group(3)]
     classic = Classic(group.group, group.topics, group.chance, group.epoch)
     classic.members = [
         ClassicMember(each.member_id, each.instance, each.client_id, each.topics,
                       frozenset(group.targets.get(each.member_id, ())))
         for each in group.members if each.offered is not None
     ]  # fmt: skip
-    return classic, [*found, classic.value(time, "consumer")]
+    return classic, [*result, classic.value(time, "consumer")]

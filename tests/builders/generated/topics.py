@@ -22,23 +22,23 @@ def uuid(chance: random.Random) -> str:
 
 def topic_id(chance: random.Random) -> str:
     """Kafka's own never begin with a hyphen."""
-    found = uuid(chance)
-    while found.startswith("-"):
-        found = uuid(chance)
-    return found
+    result = uuid(chance)
+    while result.startswith("-"):
+        result = uuid(chance)
+    return result
 
 
 def java_hash(name: str) -> int:
     """Of ASCII text."""
-    found = 0
+    result = 0
     for letter in name:
-        found = (31 * found + ord(letter)) & 0xFFFFFFFF
-    return found - (1 << 32) if found >= 1 << 31 else found
+        result = (31 * result + ord(letter)) & 0xFFFFFFFF
+    return result - (1 << 32) if result >= 1 << 31 else result
 
 
 def offsets_partition(group: str, partitions: int) -> int:
-    found = java_hash(group)
-    return (0 if found == -(1 << 31) else abs(found)) % partitions
+    result = java_hash(group)
+    return (0 if result == -(1 << 31) else abs(result)) % partitions
 
 
 def written(
@@ -55,7 +55,7 @@ def written(
 
 def by_first(places: Iterable[Place]) -> dict[Any, list[int]]:
     """Partitions by topic, or by whatever stands before the partition last."""
-    found: defaultdict[Any, list[int]] = defaultdict(list)
+    result: defaultdict[Any, list[int]] = defaultdict(list)
     for *first, partition in sorted(places):
-        found[first[0] if len(first) == 1 else tuple(first)].append(partition)
-    return dict(found)
+        result[first[0] if len(first) == 1 else tuple(first)].append(partition)
+    return dict(result)

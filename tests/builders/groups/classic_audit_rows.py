@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 def member(member_id: str, assigned: str | None = "", owned: str = "", *, topics: str = "ab", **more: Any) -> Row:
-    """`topics`: each letter is one. `rack`, `user_data`, `client`: beside what the replay's tests can tell."""
+    """`topics`: each letter is one. `rack`, `user_data`, `client`: not in the builders of the replay."""
     beside = {name: more.pop(name) for name in ("rack", "user_data", "client") if name in more}
     row = plain_member(member_id, assigned, owned, topics=tuple(topics), **more)
     if row["subscription"] is not None:
@@ -29,9 +29,9 @@ def member(member_id: str, assigned: str | None = "", owned: str = "", *, topics
 
 def sticky_data(owned: str, generation: int | None = None) -> bytes:
     """The sticky assignor's user data; without a generation as before 2.3."""
-    found = lists(owned)
-    data = struct.pack(">i", len(found))
-    for each in found:
+    result = lists(owned)
+    data = struct.pack(">i", len(result))
+    for each in result:
         name, partitions = each["topic"].encode(), each["partitions"]
         data += struct.pack(f">h{len(name)}si{len(partitions)}i", len(name), name, len(partitions), *partitions)
     return data if generation is None else data + struct.pack(">i", generation)
@@ -72,6 +72,6 @@ def only(rows: Sequence[Row], known: Facts | None = None) -> AuditRow:
     return audited(rows, known)[-1]
 
 
-def failed(found: AuditRow) -> dict[str, str | None]:
-    """Checks that do not hold, or cannot be told."""
-    return {str(each.name): each.detail for each in found.checks if each.is_ok is not True}
+def failed(row: AuditRow) -> dict[str, str | None]:
+    """Checks that do not hold, or cannot be decided."""
+    return {str(each.name): each.detail for each in row.checks if each.is_ok is not True}

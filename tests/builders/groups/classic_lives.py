@@ -88,10 +88,10 @@ def lived(lives: Sequence[Life], jars: JarSet) -> list[list[Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def records(lives: Sequence[Life], found: Sequence[Sequence[Any]]) -> list[Row]:
+def records(lives: Sequence[Life], result: Sequence[Sequence[Any]]) -> list[Row]:
     """Rows of `classic_group_metadata`, group after group; a round that failed left none."""
     rows: list[Row] = []
-    for number, (life, rounds) in enumerate(zip(lives, found, strict=True)):
+    for number, (life, rounds) in enumerate(zip(lives, result, strict=True)):
         for generation, (round_, written) in enumerate(zip(life["rounds"], rounds, strict=True), start=1):
             if written is not None:
                 rows.append(record(f"g{number}", len(rows), generation, life["assignor"], round_["members"], written))
@@ -103,7 +103,7 @@ def record(
 ) -> Row:
     subscriptions = decoded([subscription for subscription, _ in written], payloads.SUBSCRIPTION)
     assignments = decoded([assignment for _, assignment in written], payloads.ASSIGNMENT)
-    told = {
+    reported = {
         "cluster": "c", "offsets_partition": 0, "record_offset": offset, "record_time": offset * SECOND_US,
         "group_id": group_id, "protocol_type": "consumer", "generation": generation, "protocol": assignor,
         "leader": members[0]["member_id"], "is_tombstone": False, "batch_first_offset": offset,
@@ -118,13 +118,13 @@ def record(
             )
         ],
     }  # fmt: skip
-    return dict.fromkeys(SCHEMA.names) | told
+    return dict.fromkeys(SCHEMA.names) | reported
 
 
 def decoded(texts: Sequence[str], message: Any) -> list[Row]:
     column = pa.array([bytes.fromhex(text) for text in texts], pa.binary())
-    found: list[Row] = structs(column, np.ones(len(texts), np.bool_), message).to_pylist()
-    return found
+    rows: list[Row] = structs(column, np.ones(len(texts), np.bool_), message).to_pylist()
+    return rows
 
 
 def table(rows: Sequence[Row]) -> pa.Table:

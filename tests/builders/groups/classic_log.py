@@ -48,10 +48,10 @@ def member(
 
 def lists(text: str) -> list[Row]:
     """In the order given."""
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for each in text.split():
-        found.setdefault(each[0], []).append(int(each[1:]))
-    return [{"topic": topic, "partitions": partitions} for topic, partitions in found.items()]
+        result.setdefault(each[0], []).append(int(each[1:]))
+    return [{"topic": topic, "partitions": partitions} for topic, partitions in result.items()]
 
 
 def value(
@@ -77,10 +77,10 @@ def created(offset: int, ms: int, **other: Any) -> Row:
 
 def tombstone(offset: int, ms: int, *, group: str = "g", epoch: int = 0, batch: int | None = None) -> Row:
     row = dict.fromkeys(SCHEMA.names)
-    told = {"cluster": "c", "offsets_partition": 0, "record_offset": offset, "record_time": at(ms),
+    reported = {"cluster": "c", "offsets_partition": 0, "record_offset": offset, "record_time": at(ms),
             "partition_leader_epoch": epoch, "group_id": group, "is_tombstone": True,
             "batch_first_offset": offset if batch is None else batch, "record_bytes": 1, "run_id": "r"}  # fmt: skip
-    return row | told
+    return row | reported
 
 
 class Replayed:
@@ -90,16 +90,16 @@ class Replayed:
         self.rows = rows
 
     def of(self, table: str, *names: str, **only: Any) -> list[Any]:
-        found = [
+        result = [
             tuple(row[name] for name in names)
             for row in self.rows[table]
             if all(row[name] == wanted for name, wanted in only.items())
         ]
-        return [each[0] for each in found] if len(names) == 1 else found
+        return [each[0] for each in result] if len(names) == 1 else result
 
     def one(self, table: str, *names: str, **only: Any) -> Any:
-        (found,) = self.of(table, *names, **only)
-        return found
+        (result,) = self.of(table, *names, **only)
+        return result
 
 
 def replayed(
@@ -126,9 +126,9 @@ def replayed(
         still = RowsByTable()
         states |= fold.finish(still)
         for table in TABLES:
-            closed[table.name] += told(arrow_rows(table, context.rows.of[table.name], topics, "c", 0))
+            closed[table.name] += plain_rows(arrow_rows(table, context.rows.of[table.name], topics, "c", 0))
         # What is open comes from the last run alone; groups that a run does not meet keep theirs.
-        opened = {table.name: told(arrow_rows(table, still.of[table.name], topics, "c", 0)) for table in TABLES}
+        opened = {table.name: plain_rows(arrow_rows(table, still.of[table.name], topics, "c", 0)) for table in TABLES}
         if last == len(log):
             missed = set(states) - set(fold.groups)
             opened = merged(opened, restored_rows(missed, states))
@@ -141,7 +141,7 @@ def restored_rows(groups: Iterable[str], states: Mapping[str, str]) -> dict[str,
     for group_id in groups:
         fold.group(group_id)
     fold.finish(still)
-    return {table.name: told(arrow_rows(table, still.of[table.name], topics, "c", 0)) for table in TABLES}
+    return {table.name: plain_rows(arrow_rows(table, still.of[table.name], topics, "c", 0)) for table in TABLES}
 
 
 def merged(some: dict[str, list[Row]], others: dict[str, list[Row]]) -> dict[str, list[Row]]:
@@ -153,7 +153,7 @@ def order(row: Row) -> tuple[Any, ...]:
     return (row["group_id"], first, row.get("from_time") or 0, repr(sorted(row.items(), key=lambda item: item[0])))
 
 
-def told(table: pa.Table) -> list[Row]:
+def plain_rows(table: pa.Table) -> list[Row]:
     return [{name: short(each) for name, each in row.items()} | place(row) for row in table.to_pylist()]
 
 

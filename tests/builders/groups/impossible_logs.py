@@ -30,19 +30,19 @@ class ImpossibleLog:
         self.types = self.chance.sample(GROUP_TYPES_OF_RECORDS, self.chance.choice((1, 2, 2, 4)))
 
     def records(self, count: int) -> list[Record]:
-        found: list[Record] = []
+        result: list[Record] = []
         offset, batch, time = self.chance.choice((0, 1, 7)), 0, 1_000
         for _ in range(count):
-            if not found or self.chance.random() < 0.4:
+            if not result or self.chance.random() < 0.4:
                 batch, time = offset, self.next_time(time)
             record_type = self.chance.choice([each for each, of in GROUP_TYPES.items() if of in self.types])
             member = self.chance.choice(MEMBERS) if record_type not in WITHOUT_MEMBER else None
             is_dead = self.chance.random() < 0.25
             value = None if is_dead else self.value(record_type)
             told_time = None if self.chance.random() < 0.02 else time
-            found.append(Record(offset, told_time, batch, self.chance.choice((-1, 0, 1)), record_type, member, value))
+            result.append(Record(offset, told_time, batch, self.chance.choice((-1, 0, 1)), record_type, member, value))
             offset += self.chance.choice((1, 1, 1, 2, 5))
-        return found
+        return result
 
     def next_time(self, time: int) -> int:
         return self.chance.choice((time, time + 1, time + 50_000_000, time - 5_000_000, 1 << 53))

@@ -95,8 +95,8 @@ class Coordinator:
         return TYPES[self.kind][record_type], member, as_tasks(value) if self.kind == "streams" else value
 
     def pick(self, *, away: bool = False) -> str | None:
-        found = [each for each, member in self.members.items() if (member.epoch == -2) == away]
-        return str(self.rng.choice(found)) if found else None
+        result = [each for each, member in self.members.items() if (member.epoch == -2) == away]
+        return str(self.rng.choice(result)) if result else None
 
     # -- events
 

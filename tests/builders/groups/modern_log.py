@@ -66,12 +66,12 @@ def about(
     record_type: int = 5,
     **more: Any,
 ) -> Written:
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "rebalance_timeout_ms": 300_000,
         "topics": None if topics is None else tuple(topics),
         **more,
     }
-    return record_type, member, About(instance, None, f"client-{member}", "/127.0.0.1", **told)
+    return record_type, member, About(instance, None, f"client-{member}", "/127.0.0.1", **reported)
 
 
 def epoch(number: int, metadata_hash: int | None = 7, record_type: int = 3, topology: int | None = None) -> Written:
@@ -91,9 +91,9 @@ def owns(
     previous: int | None = None, topic: int = ORDERS, record_type: int = 8,
 ) -> Written:  # fmt: skip
     pending = listed(revoking, topic)
-    told = state or ("UNREVOKED_PARTITIONS" if len(pending) else "STABLE")
+    reported = state or ("UNREVOKED_PARTITIONS" if len(pending) else "STABLE")
     before = at_epoch if previous is None else previous
-    return record_type, member, Current(at_epoch, before, told, {None: listed(partitions, topic)}, {None: pending})
+    return record_type, member, Current(at_epoch, before, reported, {None: listed(partitions, topic)}, {None: pending})
 
 
 def waits(member: str, at_epoch: int, *partitions: int, previous: int | None = None) -> Written:
@@ -152,14 +152,14 @@ class History:
         """In the order in which they began; times in milliseconds, partitions as (topic, partition)."""
         (table,) = (table for table in TABLES if table.name == name)
         fields = fields_of(table)
-        told = (*named_rows(self.closed, name), *named_rows(self.open, name))
-        rows = [plain(row) for block in told for row in taken_apart(block)]
+        reported = (*named_rows(self.closed, name), *named_rows(self.open, name))
+        rows = [plain(row) for block in reported for row in taken_apart(block)]
         kept = [row for row in rows if all(row[field] == value for field, value in only.items())]
         first = next(field for field in ("from_offset", "move_offset", "assignment_offset", "record_offset")
                      if field in fields)  # fmt: skip
         return sorted(kept, key=lambda row: (int(row[first]), row.get("tp", ())))
 
-    def told(self, name: str, *fields: str, **only: Any) -> list[Any]:
+    def select(self, name: str, *fields: str, **only: Any) -> list[Any]:
         """These fields of each row, one field as itself."""
         rows = self.rows(name, **only)
         return [row[fields[0]] if len(fields) == 1 else tuple(row[field] for field in fields) for row in rows]
@@ -208,7 +208,7 @@ def history(
             fold.hole(piece[hole - 1].offset, None)
             fold.take((GROUP, record) for record in piece[hole:])
         # What was open is replaced by the newer run, if it met the group at all.
-        found = RowsByTable()
-        states = {**states, **fold.finish(found)}
-        open_rows = found if piece else open_rows
+        result = RowsByTable()
+        states = {**states, **fold.finish(result)}
+        open_rows = result if piece else open_rows
     return History(closed, open_rows, states)

@@ -17,17 +17,17 @@ IDS = (None, "id-one", "id-two")
 
 
 def commit(offset: int, **fields: Any) -> Row:
-    found = {
+    result = {
         "record_offset": offset, "record_time": offset * 1_000_000, "group_id": "a", "topic": "t", "partition": 0,
         "topic_id": None, "committed_offset": offset, "leader_epoch": None, "commit_time": offset * 1_000_000 - 1,
         "expire_time": None, "is_tombstone": False, "is_transactional": False, "producer_id": None,
         "producer_epoch": None, "metadata": "", "key_version": 1,
     } | fields  # fmt: skip
-    if found["is_tombstone"]:
-        found |= dict.fromkeys(
+    if result["is_tombstone"]:
+        result |= dict.fromkeys(
             ("committed_offset", "leader_epoch", "topic_id", "commit_time", "expire_time", "metadata")
         )
-    return found
+    return result
 
 
 def deletion(offset: int, **fields: Any) -> Row:
@@ -71,8 +71,8 @@ def random_record(rng: np.random.Generator, offset: int, time: int | None, share
     is_transactional = bool(rng.random() < share)
     if is_transactional:
         fields |= {"producer_id": producer, "producer_epoch": int(rng.integers(3))}
-    told = None if rng.random() < 0.05 else is_transactional
-    fields["is_transactional"] = told
+    reported = None if rng.random() < 0.05 else is_transactional
+    fields["is_transactional"] = reported
     if rng.random() < 0.2:
         return deletion(offset, **fields)
     return commit(
@@ -89,13 +89,13 @@ def random_record(rng: np.random.Generator, offset: int, time: int | None, share
 
 def with_holes(rng: np.random.Generator, log: list[Row], count: int) -> list[Row]:
     """Between writes: a stretch that was read ends with whole batches."""
-    found = list(log)
+    result = list(log)
     for place in sorted(rng.choice(len(log), count, replace=False).tolist(), reverse=True):
         if place and not is_within_write(log, place):
             before = log[place - 1]
             hole = {"hole": True, "record_offset": before["record_offset"], "record_time": before["record_time"]}
-            found.insert(place, hole)
-    return found
+            result.insert(place, hole)
+    return result
 
 
 def is_within_write(log: list[Row], place: int) -> bool:

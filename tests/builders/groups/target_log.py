@@ -84,8 +84,8 @@ def arrow(rows: Sequence[Mapping[str, Any]], name: str) -> pa.Table:
 
 
 def about(member: str, topics: Sequence[str] = (), **columns: Any) -> Written:
-    told = {"member_id": member, "client_id": member, "client_host": "/127.0.0.1", **columns}
-    return "group_member_metadata", {"subscribed_topic_names": sorted(topics), **told}
+    reported = {"member_id": member, "client_id": member, "client_host": "/127.0.0.1", **columns}
+    return "group_member_metadata", {"subscribed_topic_names": sorted(topics), **reported}
 
 
 def classic_about(member: str, topics: Sequence[str] = (), **columns: Any) -> Written:
@@ -155,8 +155,8 @@ def known(time_ms: int = 0, last_ms: int = LATER_MS, **counts: int) -> Facts:
 
 
 def audit_once(log: TargetLog, facts: Facts) -> list[AuditRow]:
-    found = ModernAudit(facts, {})
-    return found.take(log.tables)
+    result = ModernAudit(facts, {})
+    return result.take(log.tables)
 
 
 def audit(log: TargetLog, facts: Facts | None = None) -> list[AuditRow]:

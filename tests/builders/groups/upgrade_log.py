@@ -1,10 +1,10 @@
-"""Logs of groups as decoded tables hold them, and what is told of their upgrades.
+"""Logs of groups as decoded tables hold them, and their upgrades.
 
     log = Log()
     log.write(0, value(1, [member("a", "t0")]))
     upgrades_of(log)["g", "classic_to_consumer"].phase
 
-Times are milliseconds. Every log is also taken in two runs, cut behind each of its operations, and must tell the same.
+Times are milliseconds. Every log is also taken in two runs, cut after each of its operations, and must give the same.
 """
 
 import json
@@ -25,7 +25,7 @@ SCHEMAS = {table.name: table_schema(table) for table in TABLES if table.name in 
 CLASSIC, EPOCHS, MEMBERS = "classic_group_metadata", "group_metadata", "group_member_metadata"
 Row = dict[str, Any]
 Written = tuple[str, Row]
-Found = dict[tuple[str, str], Upgrade]
+UpgradesByGroup = dict[tuple[str, str], Upgrade]
 
 
 class Log:
@@ -37,8 +37,8 @@ class Log:
         """One operation."""
         batch, rows = self.offset, []
         for table, row in written:
-            told = {"record_offset": self.offset, "record_time": at(time_ms), "batch_first_offset": batch}
-            rows.append((table, {"cluster": "c", "offsets_partition": 0, "group_id": "g", **row, **told}))
+            reported = {"record_offset": self.offset, "record_time": at(time_ms), "batch_first_offset": batch}
+            rows.append((table, {"cluster": "c", "offsets_partition": 0, "group_id": "g", **row, **reported}))
             self.offset += 1
         self.operations.append(rows)
 
@@ -60,15 +60,15 @@ def epoch(number: int | None, group_type: str = "consumer") -> Written:
 
 
 def native(member_id: str, group_type: str = "consumer", **more: Any) -> Written:
-    told = {"group_type": group_type, "member_id": member_id, "client_id": f"client-{member_id}"}
-    return MEMBERS, {**told, "client_host": "/10.0.0.1", "is_tombstone": False, **more}
+    reported = {"group_type": group_type, "member_id": member_id, "client_id": f"client-{member_id}"}
+    return MEMBERS, {**reported, "client_host": "/10.0.0.1", "is_tombstone": False, **more}
 
 
 def classic(member_id: str, *versions: int, **more: Any) -> Written:
     """A member that still speaks the classic protocol; versions of the subscriptions that it offers."""
     offered = [{"name": "range", "metadata": version.to_bytes(2, "big") + bytes(8)} for version in versions or (3,)]
-    told = {"session_timeout_ms": 45_000, "supported_protocols": offered}
-    return native(member_id, classic_member=told, **more)
+    reported = {"session_timeout_ms": 45_000, "supported_protocols": offered}
+    return native(member_id, classic_member=reported, **more)
 
 
 def left(member_id: str) -> Written:
@@ -83,7 +83,7 @@ def window(operations: Iterable[list[tuple[str, Row]]]) -> dict[str, pa.Table]:
     return {name: pa.Table.from_pylist(of, SCHEMAS[name]).select(COLUMNS[name]) for name, of in rows.items()}
 
 
-def upgrades_of(log: Log, facts: Facts | None = None) -> Found:
+def upgrades_of(log: Log, facts: Facts | None = None) -> UpgradesByGroup:
     """By group and migration."""
     whole, _ = run(log.operations, {}, facts)
     for cut in range(1, len(log.operations)):
@@ -96,7 +96,7 @@ def upgrades_of(log: Log, facts: Facts | None = None) -> Found:
 
 def run(
     operations: Sequence[list[tuple[str, Row]]], states: Mapping[str, Any], facts: Facts | None
-) -> tuple[Found, dict[str, Any]]:
+) -> tuple[UpgradesByGroup, dict[str, Any]]:
     fold = Upgrades(facts or Facts(), states)
     fold.take(window(operations))
     return {(row.group_id, row.migration): row for row in fold.rows()}, fold.states()

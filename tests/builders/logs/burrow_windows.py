@@ -32,7 +32,7 @@ class BurrowLog:
         for number, (offset, time, lag) in enumerate(entries):
             assert lag is not None
             at = NOW_MS - now * 1000 + time
-            # A record's own time tells which snapshot came before it, the time in its value is what Burrow goes by.
+            # A record's own time decides which snapshot came before it, the time in its value is what Burrow goes by.
             came = at + 2 * number
             self.ends[came - 1][name] = offset + lag
             self.commit(name, offset, at, came)

@@ -26,7 +26,7 @@ def generation(
     group: str, number: int, seconds: float, members: Mapping[str, Iterable[int]], topic: str = "t"
 ) -> Event:
     """Of a classic group whose leader assigned ranges, or says so."""
-    told = [
+    rows = [
         {
             "member_id": name, "group_instance_id": None, "client_id": "c", "client_host": "/h",
             "rebalance_timeout": 300_000, "session_timeout": 10_000,
@@ -37,7 +37,7 @@ def generation(
     ]  # fmt: skip
     value = {
         "protocol_type": "consumer", "generation": number, "protocol": "range", "leader": next(iter(members)),
-        "current_state_timestamp": T0 + round(seconds * 1000), "members": told,
+        "current_state_timestamp": T0 + round(seconds * 1000), "members": rows,
     }  # fmt: skip
     return seconds, [written(2, {"group": group}, value, 3)]
 
@@ -86,6 +86,6 @@ def write_snapshot(path: Path, seconds: float, topics: Mapping[str, int], ids: M
                                                                 for each in range(count)]}
         for name, count in {**topics, OFFSETS_TOPIC: 50}.items()
     ]  # fmt: skip
-    told: dict[str, Any] = {"captured_at": T0 + round(seconds * 1000), "topics": listed}
-    path.write_text(json.dumps(told) + "\n")
+    reported: dict[str, Any] = {"captured_at": T0 + round(seconds * 1000), "topics": listed}
+    path.write_text(json.dumps(reported) + "\n")
     return path

@@ -119,7 +119,7 @@ def moves_a_batch(content: bytes, entries: Sequence[bytes]) -> bool:
 
 def leaves_no_trace(content: bytes, entries: Sequence[bytes]) -> bool:
     """Whether as many bytes are gone as whole batches have, so that lengths still lead to the end, batch by batch: then
-    nothing tells that there were more."""
+    nothing shows that there were more."""
     if len(content) == sum(map(len, entries)):
         return False
     num_left = position = 0

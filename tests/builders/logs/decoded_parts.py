@@ -19,7 +19,7 @@ from udfs.rows.shape import Shaper
 # Every log has offsets of its own in the call.
 ROOM: Final = 1 << 32
 OFFSETS: Final = ("record_offset", "batch_first_offset")
-# What an archive does not tell.
+# What an archive does not have.
 NOT_ARCHIVED: Final = (
     "batch_first_offset",
     "partition_leader_epoch",
@@ -57,11 +57,11 @@ def moved(batch: bytes, number: int) -> bytes:
 def of_log(rows: pa.Table, number: int) -> pa.Table:
     offsets = rows.column("record_offset").to_numpy()
     mask = (offsets >= number * ROOM) & (offsets < (number + 1) * ROOM)
-    found = rows.filter(pa.array(mask))
+    result = rows.filter(pa.array(mask))
     for name in OFFSETS:
-        place = found.schema.get_field_index(name)
-        found = found.set_column(place, found.schema.field(place), pc.subtract(found.column(name), number * ROOM))
-    return found
+        place = result.schema.get_field_index(name)
+        result = result.set_column(place, result.schema.field(place), pc.subtract(result.column(name), number * ROOM))
+    return result
 
 
 def runs_of(log: ShortLog, tables: Decoded) -> list[Decoded]:

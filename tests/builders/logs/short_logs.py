@@ -46,7 +46,7 @@ class ShortLog:
     num_offsets_partitions: int | None
     # None: no run has any.
     snapshots_from: int | None
-    # An archive tells neither batches nor producers, and has no markers.
+    # An archive has no batches, producers or markers.
     is_archive: bool
     num_slices: int
 
@@ -82,21 +82,21 @@ def short_log(seed: int, most_groups: int = 4, most_operations: int = 60) -> Sho
 
 def with_other_clocks(batches: Sequence[LoggedBatch], chance: random.Random) -> list[LoggedBatch]:
     """Now and then the coordinator moves to a broker whose clock is behind or ahead."""
-    shift, found = 0, []
+    shift, result = 0, []
     for batch in batches:
         if chance.random() < 0.05:
             shift += chance.choice((-5_000, -1_500, -1, 1, 700, 5_000))
         moved = tuple(replace(each, time=each.time + shift) for each in batch.records)
-        found.append(replace(batch, records=moved))
-    return found
+        result.append(replace(batch, records=moved))
+    return result
 
 
 def with_leader_epochs(batches: Sequence[LoggedBatch], chance: random.Random) -> list[LoggedBatch]:
-    epoch, found = chance.randint(0, 2), []
+    epoch, result = chance.randint(0, 2), []
     for batch in batches:
         epoch += chance.random() < 0.07
-        found.append(replace(batch, leader_epoch=epoch))
-    return found
+        result.append(replace(batch, leader_epoch=epoch))
+    return result
 
 
 def with_damaged_records(batches: Sequence[LoggedBatch], chance: random.Random) -> list[LoggedBatch]:

@@ -1,6 +1,6 @@
 """A log of groups that do as they should under a broker's clock that steps, and snapshots of the topic's ends.
 
-All is told by true seconds: `skew` says by how much the clock is wrong then."""
+All times are true seconds: `skew` says by how much the clock is wrong then."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -54,14 +54,14 @@ class Stepping:
         return [self.ms(self.of_broker, second) * 1000 for second in SECONDS]
 
     def batches(self, events: Sequence[tuple[int, Sequence[KeyValue]]]) -> list[LoggedBatch]:
-        found: list[LoggedBatch] = []
+        result: list[LoggedBatch] = []
         offset = 0
         for second, pairs in events:
             time = self.ms(self.of_broker, second)
             kept = tuple(Kept(offset + place, time, *pair) for place, pair in enumerate(pairs))
-            found.append(LoggedBatch(offset, kept[-1].offset, kept))
+            result.append(LoggedBatch(offset, kept[-1].offset, kept))
             offset += len(kept)
-        return found
+        return result
 
     def joined(self, group: str) -> Sequence[KeyValue]:
         return generation(group, 1, 0, MEMBERS)[1]
@@ -84,8 +84,8 @@ class Stepping:
         topics = [
             {"topic": name, "topic_id": f"{name[:1]:A<22}", "partitions": [
                 {"partition": place, "log_start_offset": 0, "log_end_offset": each, "racks": []}
-                for place, each in enumerate(found)]}
-            for name, found in ends.items()
+                for place, each in enumerate(result)]}
+            for name, result in ends.items()
         ]  # fmt: skip
         return {"captured_at": self.ms(self.of_captures, second), "topics": topics}
 

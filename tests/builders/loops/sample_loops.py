@@ -25,7 +25,7 @@ def weight(data: np.ndarray) -> int:
 
 @compiled("void(i8[::1], i8)")
 def write_at(data: np.ndarray, position: int) -> None:
-    """Writes wherever it is told to."""
+    """Writes at any position, even beyond the array."""
     data[position] = 1
 
 

@@ -1,4 +1,4 @@
-"""Values that want to cost more than they are worth; run as a program it tells what decoding them costs."""
+"""Values that want to cost more than they are worth; run as a program it prints what decoding them costs."""
 
 import json
 import resource

@@ -21,9 +21,9 @@ SECRET = "s3cr3t-of-the-test"
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as result:
+        result.bind(("127.0.0.1", 0))
+        return int(result.getsockname()[1])
 
 
 def answers(port: int) -> bool:
@@ -131,21 +131,21 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
             elif what == "hang up":
                 self.close_connection = True
                 return
-            found = self.passed_on(body)
+            result = self.passed_on(body)
             if what == "repeat":
-                found = self.passed_on(body)
+                result = self.passed_on(body)
             if what == "lose":
                 self.close_connection = True
             else:
-                self.give(*found)
+                self.give(*result)
 
         def passed_on(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
             connection = http.client.HTTPConnection(behind, timeout=30)
             connection.request(self.command, self.path, body, dict(self.headers))
-            found = connection.getresponse()
+            result = connection.getresponse()
             left_out = ("connection", "transfer-encoding", "date", "server")
-            headers = {name: value for name, value in found.getheaders() if name.lower() not in left_out}
-            return found.status, headers, found.read()
+            headers = {name: value for name, value in result.getheaders() if name.lower() not in left_out}
+            return result.status, headers, result.read()
 
         def give(self, status: int, headers: dict[str, str], body: bytes) -> None:
             self.send_response(status)
@@ -166,7 +166,7 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
 
 
 READING = ("GET", "HEAD")
-# As AWS answers, the request repeated: what must not be told is in them too.
+# As AWS answers, the request repeated: secrets are in them too.
 ERRORS = {
     "403": "<?xml version='1.0'?><Error><Code>SignatureDoesNotMatch</Code><Message>The request signature we calculated "
     f"does not match</Message><AWSAccessKeyId>key-of-the-test</AWSAccessKeyId><Echo>{SECRET}</Echo></Error>",

@@ -53,11 +53,11 @@ def commit(group: str, place: Place, value: int, begun: int, ended: int | None =
 
 
 def fast(history: PartitionHistory, rows: pa.Table, names: Sequence[str]) -> list[Row]:
-    found = rows.select(list(names))
-    for place, field in enumerate(found.schema):
+    result = rows.select(list(names))
+    for place, field in enumerate(result.schema):
         if pa.types.is_timestamp(field.type):
-            found = found.set_column(place, field.name, found.column(place).cast(pa.int64()))
-    return [dict(row) for row in found.to_pylist()]
+            result = result.set_column(place, field.name, result.column(place).cast(pa.int64()))
+    return [dict(row) for row in result.to_pylist()]
 
 
 def random_model(rng: np.random.Generator) -> SlowLag:
@@ -100,8 +100,8 @@ def some(rng: np.random.Generator, value: Any) -> Any:
 def spans(rng: np.random.Generator) -> list[tuple[int, int | None]]:
     """One after the other, with gaps between some; the last may go on."""
     bounds = np.unique(rng.integers(0, 100, rng.integers(0, 8)) * SECOND).tolist()
-    found = [each for each in zip(bounds, [*bounds[1:], None], strict=False) if rng.random() < 0.8]
-    return [(begun, ended) for begun, ended in found if ended is not None or rng.random() < 0.7]
+    result = [each for each in zip(bounds, [*bounds[1:], None], strict=False) if rng.random() < 0.8]
+    return [(begun, ended) for begun, ended in result if ended is not None or rng.random() < 0.7]
 
 
 def random_commits(rng: np.random.Generator, group: str, place: Place) -> list[Row]:
@@ -124,15 +124,15 @@ def random_owners(rng: np.random.Generator, group: str, place: Place) -> list[Ro
 
 def random_subscriptions(rng: np.random.Generator) -> list[Row]:
     """Of assignments that follow each other."""
-    found = []
+    result = []
     for group in "ab":
         bounds = np.unique(rng.integers(0, 100, rng.integers(0, 4)) * SECOND).tolist()
-        found += [
+        result += [
             {"group_id": group, "topics": [each for each in ("clicks", "orders", "gone") if rng.random() < 0.4],
              "from_time": begun, "to_time": ended}
             for begun, ended in zip(bounds, [*bounds[1:], None], strict=False)
         ]  # fmt: skip
-    return found
+    return result
 
 
 def history_of(model: SlowLag, as_of: int = 200 * SECOND) -> PartitionHistory:

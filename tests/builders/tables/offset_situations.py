@@ -142,8 +142,8 @@ class Situation:
 
     def live(self, row: Row) -> Row | None:
         places = ("topic", "partition")
-        found = [each for each in self.history if each["is_open"] and all(each[name] == row[name] for name in places)]
-        return found[0] if found else None
+        result = [each for each in self.history if each["is_open"] and all(each[name] == row[name] for name in places)]
+        return result[0] if result else None
 
     def end(self, row: Row, ended_by: str) -> Row | None:
         before = self.live(row)

@@ -45,12 +45,12 @@ def write_run(
     warehouse: Warehouse,
     run_id: str,
     rows: Mapping[str, Rows],
-    told: list[dict[str, Any]] | None = None,
+    claimed: list[dict[str, Any]] | None = None,
     absent: frozenset[str] = frozenset(),
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """`told` are the counts that the run claims, where they shall not be those of its rows; of `absent` tables it makes
-    none; `about` are columns of its row of `runs`, where they shall not be those of an ingest."""
+    """`claimed`: counts that the run claims, if they are not those of its rows. It makes no `absent` tables.
+    `about`: columns of its row of `runs`, if they differ from those of an ingest."""
     changes = {
         name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ())))
         for name in TABLES
@@ -69,7 +69,7 @@ def write_run(
         "config_hash": "0",
         "num_offsets_partitions": 1,
         "num_files_unchanged": 0,
-        "ingest_counts": counts(rows) if told is None else told,
+        "ingest_counts": counts(rows) if claimed is None else claimed,
         **(about or {}),
     }
     warehouse.write(Manifest(run_id, warehouse.next_sequence(), NOW_MS, changes, (run,)))
@@ -101,7 +101,7 @@ def plain(column: Column) -> Any:
 
 def counts(rows: Mapping[str, Rows]) -> list[dict[str, Any]]:
     """What became of the rows' records; each was read once."""
-    found: dict[int, dict[str, Any]] = {}
+    result: dict[int, dict[str, Any]] = {}
     for name, some in rows.items():
         columns = {column.name: column for column in TABLES[name].columns}
         if not {"record_offset", "offsets_partition"} <= columns.keys():
@@ -109,7 +109,7 @@ def counts(rows: Mapping[str, Rows]) -> list[dict[str, Any]]:
         for row in some:
             partition = row.get("offsets_partition", plain(columns["offsets_partition"]))
             new = {"read": 0, "decoded": 0, "rejected": 0, "already_known": 0, "gaps": 0}
-            count = found.setdefault(partition, {"offsets_partition": partition, **new})
+            count = result.setdefault(partition, {"offsets_partition": partition, **new})
             count["read"] += 1
             count["rejected" if name == "rejected_records" else "decoded"] += 1
-    return list(found.values())
+    return list(result.values())

@@ -41,11 +41,11 @@ def test_a_command_answers_what_the_page_shows(
 ) -> None:
     capfd.readouterr()
     assert cli.main([*shlex.split(command), "--warehouse", str(warehouse)]) == 0
-    told = capfd.readouterr().out
+    output = capfd.readouterr().out
     # An ellipsis stands for lines left out, or for the rest of one.
     lines = ("(?s:.*)" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines())
     pattern = "".join(lines)
-    assert re.fullmatch(pattern, told), told
+    assert re.fullmatch(pattern, output), output
 
 
 @pytest.mark.parametrize("text", re.findall(r"```sql\n(.*?)```", PAGE, flags=re.DOTALL))
@@ -67,7 +67,7 @@ def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse: Path) ->
         values = DeltaTable(warehouse / table).to_pyarrow_table(columns=[column]).column(0)
         if field:
             values = pc.struct_field(pc.list_flatten(values), field)
-        found = {(table, path, value) for value in values.unique().to_pylist() if value is not None}
-        assert found <= known
-        seen += len(found)
+        rows = {(table, path, value) for value in values.unique().to_pylist() if value is not None}
+        assert rows <= known
+        seen += len(rows)
     assert seen > 50

@@ -1,4 +1,4 @@
-"""The page on the architecture tells the truth about the functions that a record passes."""
+"""The page on the architecture is right about the functions that a record passes."""
 
 import re
 import sys
@@ -26,11 +26,11 @@ def ways() -> list[list[tuple[str, str]]]:
 
 def calls(*commands: list[str]) -> set[tuple[str, str]]:
     """Of functions of ours, while commands run in this process."""
-    found: set[tuple[str, str]] = set()
+    result: set[tuple[str, str]] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and (name := frame.f_code.co_filename).startswith(str(ROOT)):
-            found.add((str(Path(name).relative_to(ROOT)), frame.f_code.co_name))
+            result.add((str(Path(name).relative_to(ROOT)), frame.f_code.co_name))
 
     threading.setprofile(note)
     sys.setprofile(note)
@@ -40,7 +40,7 @@ def calls(*commands: list[str]) -> set[tuple[str, str]]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-    return found
+    return result
 
 
 def test_each_function_is_passed_in_few_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

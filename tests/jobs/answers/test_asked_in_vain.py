@@ -1,4 +1,4 @@
-"""Times and groups that the log cannot tell of: one line and exit code 2, where a clean run would be a lie."""
+"""Times and groups that are not in the log: one line and exit code 2, since a clean run would be wrong."""
 
 from pathlib import Path
 
@@ -41,17 +41,17 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("job", "flags", "told"), ASKED)
-def test_what_cannot_be_told_is_one_line(
-    warehouse: Path, capfd: pytest.CaptureFixture[str], job: str, flags: list[str], told: str
+@pytest.mark.parametrize(("job", "flags", "message"), ASKED)
+def test_a_question_without_an_answer_gets_one_line(
+    warehouse: Path, capfd: pytest.CaptureFixture[str], job: str, flags: list[str], message: str
 ) -> None:
     runs = sorted((warehouse / "_runs").iterdir())
     assert cli.main([job, "--warehouse", str(warehouse), *flags]) == ExitCode.USAGE
     out, said = capfd.readouterr()
-    assert (out, said.count("\n"), told in said) == ("", 1, True), said
+    assert (out, said.count("\n"), message in said) == ("", 1, True), said
     assert sorted((warehouse / "_runs").iterdir()) == runs
 
 
 @pytest.mark.parametrize("flags", [["--as-of", "2026-11-18T11:06:50"], ["--group", "^bill"], ["--as-of", "now"]])
-def test_what_can_be_told_is(warehouse: Path, flags: list[str]) -> None:
+def test_a_question_with_an_answer_gets_it(warehouse: Path, flags: list[str]) -> None:
     assert cli.main(["gate", "--warehouse", str(warehouse), "--fail-on", "never", *flags]) == 0

@@ -96,7 +96,7 @@ def test_a_flag_holds_for_lines_without_the_field() -> None:
     assert orders == ["set", "exact"]
 
 
-def test_a_wrong_line_is_told_by_number_and_field_and_the_rest_is_answered() -> None:
+def test_a_wrong_line_is_reported_with_its_number_and_field_and_the_rest_is_answered() -> None:
     wrong = [
         ("{", "no JSON: Expecting property name enclosed in double quotes at character 2"),
         ("[NaN]", "no JSON: NaN is no number"),
@@ -109,27 +109,27 @@ def test_a_wrong_line_is_told_by_number_and_field_and_the_rest_is_answered() -> 
     done = assign([*(line for line, _ in wrong), CLASSIC | {"id": 3, "members": 5}, CLASSIC | {"id": 5}])
     assert done.returncode == 21
     assert done.stderr == ""
-    *found, named, answered = answers(done)
-    assert [(answer["id"], answer["error"]) for answer in found] == [
-        (None, f"line {number}: {told}") for number, (_, told) in enumerate(wrong, 1)
+    *result, named, answered = answers(done)
+    assert [(answer["id"], answer["error"]) for answer in result] == [
+        (None, f"line {number}: {reported}") for number, (_, reported) in enumerate(wrong, 1)
     ]
     assert (named["id"], named["error"]) == (3, "line 8: members: 5, expected a list")
     assert (answered["id"], answered["error"]) == (5, "line 9: assignor: missing")
 
 
-def test_a_line_whose_bytes_are_no_text_is_told_too() -> None:
+def test_a_line_whose_bytes_are_no_text_is_reported_too() -> None:
     command = [sys.executable, "-m", "jobs.cli", "assign"]
     done = subprocess.run(command, input=b'{"id": "\xff"}\n', capture_output=True, check=False)
     assert json.loads(done.stdout) == {"id": None, "error": "line 1: no JSON: byte 9 is not UTF-8"}
 
 
-def test_a_standard_input_that_is_closed_is_told_in_one_line() -> None:
+def test_a_standard_input_that_is_closed_is_reported_in_one_line() -> None:
     done = subprocess.run(f"{sys.executable} -m jobs.cli assign <&-", shell=True, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (21, b"")
     assert done.stderr == b"groupscope: standard input is closed; give JSON lines there, or a file of them\n"
 
 
-def test_an_assignor_of_another_protocol_or_a_release_too_old_is_told() -> None:
+def test_an_assignor_of_another_protocol_or_a_release_too_old_is_reported() -> None:
     modern = {
         "group_protocol": "consumer",
         "topics": [{"name": "a", "partitions": 1, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}],
@@ -182,14 +182,14 @@ def test_share_groups_and_the_proposals_assignor_are_answered_too() -> None:
     }
     lines = [share, share | {"release": "4.1"}, share | {"assignable": [["orders", [1]]]}, proposal]
     lines.append(proposal | {"members": MEMBERS})
-    *found, refused = answers(assign(lines))
-    assert [[member["partitions"] for member in answer["assignment"]] for answer in found] == [
+    *result, refused = answers(assign(lines))
+    assert [[member["partitions"] for member in answer["assignment"]] for answer in result] == [
         [[["orders", 0], ["orders", 1]], [["orders", 1]], [["orders", 0]]],
         [[["orders", 1]], [["orders", 0]], [["orders", 1]]],
         [[["orders", 1]]] * 3,
         [[["a", 0], ["b", 0], ["a", 1], ["b", 1]], [["a", 2], ["b", 2], ["a", 3], ["a", 4]]],
     ]
-    assert [answer["order"] for answer in found] == ["exact"] * 4
+    assert [answer["order"] for answer in result] == ["exact"] * 4
     assert refused["error"].startswith("line 5: members[2].subscribed_topics: other topics than those of members[0]")
 
 
@@ -202,8 +202,8 @@ def test_a_file_is_answered_as_standard_input_is(tmp_path: Path) -> None:
     assert done.stdout == assign(lines, "--assignor", "range").stdout
     missing = assign([], str(tmp_path / "absent.jsonl"))
     assert (missing.returncode, missing.stdout) == (21, "")
-    told = "No such file or directory; give a file of JSON lines"
-    assert missing.stderr == f"groupscope: {tmp_path}/absent.jsonl: {told}\n"
+    message = "No such file or directory; give a file of JSON lines"
+    assert missing.stderr == f"groupscope: {tmp_path}/absent.jsonl: {message}\n"
 
 
 def test_topic_ids_that_are_left_out_are_assumed() -> None:

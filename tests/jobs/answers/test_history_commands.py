@@ -6,163 +6,14 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
-from tests.builders.tables.history import at, coverage, interval, rebalance
+from tests.builders.tables.history import at
+from tests.builders.warehouses.billing_history import ROWS
 from tests.builders.warehouses.by_hand import make
-
-GROUP = {"group_id": "billing"}
-ONE = {"member_id": "one", "client_id": "c1", "client_host": "/10.0.0.1"}
-TWO = {"member_id": "two", "client_id": "c2", "client_host": "/10.0.0.2", "group_instance_id": "second"}
-STATE = {**GROUP, "protocol_type": "consumer", "num_members": 0}
-MODERN = {"group_id": "modern", "group_type": "consumer"}
-STREAMS = {"group_id": "words", "group_type": "streams"}
-OWNED = {**GROUP, "topic": "orders", "phase": "assigned"}
-PAYLOAD = {"version": 3, "owned_partitions": [], "generation_id": 1, "rack_id": None, "user_data": None}
-SUBSCRIBED = {
-    "rebalance_timeout_ms": 300_000,
-    "session_timeout_ms": 45_000,
-    "subscription": {**PAYLOAD, "topics": ["orders"]},
-    "assignment": None,
-    "subscription_bytes": b"",
-    "assignment_bytes": b"",
-    "payload_json": None,
-}
-COMMIT = {**GROUP, "topic": "orders", "via": "plain", "num_commits": 1}
-
-
-def subtopology(number: str, sources: list[str], repartitioned: list[str]) -> dict[str, Any]:
-    topics = [{"name": name, "partitions": 0, "replication_factor": -1, "topic_configs": []} for name in repartitioned]
-    nothing = ("source_topic_regex", "state_changelog_topics", "repartition_sink_topics", "copartition_groups")
-    return {"subtopology_id": number, "source_topics": sources, "repartition_source_topics": topics} | {
-        name: [] for name in nothing
-    }
-
-
-ROWS: dict[str, list[dict[str, Any]]] = {
-    # Empty, one member, two members after a rebalance, deleted, then there again behind a hole.
-    "group_state_intervals": [
-        {**interval(0, 10, 0), **STATE, "state": "Empty", "generation_or_epoch": 0},
-        {**interval(10, 40, 2), **STATE, "state": "Stable", "generation_or_epoch": 1, "assignor": "range"}
-        | {"num_members": 1},
-        {**interval(40, 41, 9), **STATE, "state": "CompletingRebalance", "generation_or_epoch": 2, "num_members": 2},
-        {**interval(41, 60, 9), **STATE, "state": "Stable", "generation_or_epoch": 2, "assignor": "range"}
-        | {"num_members": 2},
-        {**interval(60, 70, 14, "deleted"), **STATE, "state": "Empty", "generation_or_epoch": 3},
-        {**interval(80, 90, 20, "coverage_hole"), **STATE, "state": "Empty", "generation_or_epoch": 0},
-        {**interval(99, None, 50), **STATE, "state": "Empty", "generation_or_epoch": 5},
-        {**interval(0, None, 1), "group_id": "offsets alone", "state": "Empty", "num_members": 0},
-        {**interval(50, None, 10), **MODERN, "state": "Stable", "generation_or_epoch": 7, "num_members": 2},
-        {**interval(62, 66, 30, "deleted"), **STREAMS, "state": "Stable", "generation_or_epoch": 3, "num_members": 1},
-        {**interval(50, None, 11), "group_id": "connect", "state": "Empty", "protocol_type": "connect"}
-        | {"num_members": 0},
-    ],
-    "membership_intervals": [
-        {**interval(10, 60, 2, "left_or_timed_out"), **GROUP, **ONE, "leave_kind": "left_or_timed_out"},
-        {**interval(41, 60, 9, "left_or_timed_out"), **GROUP, **TWO, "leave_kind": "left_or_timed_out"},
-        {**interval(50, None, 10), **MODERN, **ONE, "group_type": "consumer"},
-        {**interval(50, None, 10), **MODERN, "member_id": "old", "group_type": "consumer"},
-        {**interval(62, 66, 30, "group_deleted"), **STREAMS, **ONE},
-        # Of records without times, and over.
-        {**interval(0, 1, 2), **GROUP, "member_id": "timeless", "from_time": None, "to_time": None},
-    ],
-    "ownership_intervals": [
-        *({**interval(10, 60, 2, "revoked"), **OWNED, **ONE, "partition": p} for p in (0, 2)),
-        {**interval(10, 41, 2, "reassigned"), **OWNED, **ONE, "partition": 1},
-        {**interval(41, 60, 9, "revoked"), **OWNED, **TWO, "partition": 1},
-        {**interval(41, 60, 9, "revoked"), **OWNED, **ONE, "partition": 5, "phase": "revoking"},
-        {**interval(50, None, 10), **MODERN, **ONE, "topic": "orders", "partition": 1, "phase": "assigned"},
-        {**interval(50, None, 10), **MODERN, **ONE, "topic": "refunds", "partition": 3, "phase": "held"},
-        {**interval(50, None, 10), **MODERN, **ONE, "topic": "orders", "partition": 4, "phase": "revoking"},
-        {**interval(50, None, 10), **MODERN, **ONE, "topic": "orders", "partition": 5, "phase": "assigned"}
-        | {"role": "standby"},
-        {**interval(50, None, 10), **MODERN, "member_id": "old", "topic": "orders", "partition": 0}
-        | {"phase": "assigned"},
-    ],
-    "offset_history": [
-        {**interval(12, 45, 3, "commit"), **COMMIT, "partition": 0, "committed_offset": 100, "leader_epoch": 4},
-        {**interval(45, 70, 12, "deleted"), **COMMIT, "partition": 0, "committed_offset": 90},
-        {**interval(13, 70, 4, "deleted"), **COMMIT, "partition": 1, "committed_offset": -1, "topic_id": "new"},
-        {**interval(14, 70, 5, "deleted"), **COMMIT, "partition": 7, "committed_offset": 7, "topic_id": "new"},
-        {**interval(31, None, 7), **COMMIT, "group_id": "connect", "partition": 1, "committed_offset": 200},
-        {**interval(10, None, 2), **COMMIT, "group_id": "connect", "partition": 2, "committed_offset": 130},
-        {**interval(5, None, 1), **COMMIT, "group_id": "offsets alone", "partition": 0, "committed_offset": 1},
-        {**interval(55, None, 12), **COMMIT, **MODERN, "partition": 0, "committed_offset": 5},
-        {**interval(65, None, 13), **COMMIT, **MODERN, "partition": 3, "committed_offset": 1},
-    ],
-    "rebalances": [
-        rebalance("billing", 2, 9, 10, from_generation=None, trigger="group_created", members_joined=["one"]),
-        rebalance("billing", 9, 40, 41, from_generation=1, to_generation=2, members_joined=["two"], num_moved=1)
-        | {"trigger_detail": "member two (10.0.0.2) joined"}
-        | {"num_partitions": 3, "stopped_partition_ms": 1000, "leader_after": "two", "mode": "eager"},
-    ],
-    "classic_group_metadata": [
-        {**GROUP, "offsets_partition": 3, "record_offset": 9, "record_time": at(41), "generation": 2}
-        | {"members": [{**ONE, "group_instance_id": None, **SUBSCRIBED}, {**TWO, **SUBSCRIBED}]}
-    ],
-    "generation_members": [
-        {**GROUP, "group_type": "classic", "assignment_offset": offset, "member_id": member, "change": "joined"}
-        | {"assigned": [{"topic": "orders", "topic_id": None, "partitions": partitions}]}
-        for offset, member, partitions in ((2, "one", [2, 0, 1]), (2, "gone", [3]), (9, "one", [0, 2]))
-    ],
-    "partition_moves": [
-        {**GROUP, "group_type": "classic", "assignment_offset": 9, "topic": "orders", "partition": 1, "kind": "moved"}
-        | {"from_member_id": "one", "to_member_id": "two", "idle_ms": 1000, "commit_gap_ms": 32000},
-        {**GROUP, "group_type": "classic", "assignment_offset": 9, "topic": "orders", "partition": 0, "kind": "lost"}
-        | {"from_member_id": "one", "to_member_id": "one"},
-    ],
-    "history_coverage": [coverage(0, 30, 0, 90), coverage(50, 60, 99, 100)],
-    "topic_snapshots": [
-        *({"captured_time": at(15), "topic": "orders", "partition": p, "log_end_offset": 120 + p} for p in range(4)),
-        *({"captured_time": at(30), "topic": "orders", "partition": p, "log_end_offset": 130 + p} for p in (0, 1)),
-        {"captured_time": at(30), "topic": "orders", "partition": 7, "log_end_offset": 9, "topic_id": "old"},
-        {"captured_time": at(55), "topic": "orders", "partition": 0, "log_end_offset": 999},
-    ],
-    "cluster_snapshots": [
-        {"captured_time": at(second), "offsets_partitions": [{"partition": 3, "leader": broker}]}
-        | {"brokers": [{"id": broker, "host": f"host-{broker}", "port": 9092, "rack": None}]}
-        for second, broker in ((15, 1), (42, 2))
-    ],
-    "target_assignment_metadata": [
-        {
-            **MODERN,
-            "offsets_partition": 3,
-            "record_offset": offset,
-            "record_time": at(second),
-            "assignment_epoch": epoch,
-        }
-        for offset, second, epoch in ((11, 50, 6), (12, 51, 7), (13, 99.5, 8))
-    ]
-    + [  # Of another kind of group that had the name.
-        {**MODERN, "offsets_partition": 3, "record_offset": 12, "record_time": at(52), "assignment_epoch": 99}
-        | {"group_type": "share"},
-    ],
-    "current_member_assignments": [
-        {**MODERN, "offsets_partition": 3, "record_offset": 12, "record_time": at(51), **ONE, "member_epoch": 7},
-    ],
-    "target_assignment_members": [
-        {**MODERN, "offsets_partition": 3, "record_offset": 11, "record_time": at(50), "member_id": "one"}
-        | {"topic_partitions": [{"topic_id": "id-1", "partitions": [2, 1]}, {"topic_id": "id-2", "partitions": [0]}]},
-        {**STREAMS, "offsets_partition": 3, "record_offset": 31, "record_time": at(62), "member_id": "one"}
-        | {"active_tasks": [{"subtopology_id": "0", "partitions": [1, 0]}, {"subtopology_id": "1", "partitions": [2]}]}
-        | {"standby_tasks": [{"subtopology_id": "1", "partitions": [3]}]},
-    ],
-    "streams_group_topologies": [
-        {"group_id": "words", "offsets_partition": 3, "record_offset": offset, "record_time": at(second)}
-        | {"subtopologies": [subtopology("0", [source], []), subtopology("1", [], ["words-by-key"])]}
-        for offset, second, source in ((29, 61, "before"), (30, 62, "text"), (33, 65, "later"))
-    ],
-    "group_member_metadata": [
-        {**MODERN, "offsets_partition": 3, "record_offset": 9, "record_time": at(50), **ONE},
-        {**MODERN, "offsets_partition": 3, "record_offset": 10, "record_time": at(50), "member_id": "old"}
-        | {"classic_member": {"session_timeout_ms": 1, "supported_protocols": []}},
-    ],
-    "topics": [{"topic": "orders", "topic_id": "id-1", "source": "snapshot", "is_open": True}],
-}
 
 
 @pytest.fixture(scope="module")
@@ -215,11 +66,11 @@ def test_groups_are_those_of_the_instant_by_name(ask: Ask) -> None:
 
 
 def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask: Ask) -> None:
-    found = rows(ask, "describe", "billing", "--at", second(42))
+    result = rows(ask, "describe", "billing", "--at", second(42))
     names = ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST"]
-    # Programs are told by how old a snapshot it is; tables have the columns of Kafka's tool.
-    assert found[0] == [*names, "CLIENT-ID", "SNAPSHOT-TIME"]
-    assert [row.pop() for row in found[1:]] == [
+    # Programs learn how old the snapshot is; tables have the columns of Kafka's tool.
+    assert result[0] == [*names, "CLIENT-ID", "SNAPSHOT-TIME"]
+    assert [row.pop() for row in result[1:]] == [
         "2026-11-21T03:00:30.000Z",
         "2026-11-21T03:00:15.000Z",
         "2026-11-21T03:00:30.000Z",
@@ -227,7 +78,7 @@ def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask
     ]
     wide = ask("describe", "billing", "--wide", "--at", second(42))[1]
     assert wide.splitlines()[0].split() == [*names, "CLIENT-ID"]
-    assert found[1:] == [
+    assert result[1:] == [
         ["billing", "orders", "0", "100", "130", "30", "one", "/10.0.0.1", "c1"],
         # Of the snapshot before, since the nearest has not this partition; never committed.
         ["billing", "orders", "2", "", "122", "", "one", "/10.0.0.1", "c1"],
@@ -252,9 +103,9 @@ def test_a_table_has_hyphens_as_kafka_prints_them_and_says_whose_end_offsets_the
     )
 
 
-def test_while_a_classic_group_rebalances_kafka_tells_the_assignments_before(ask: Ask) -> None:
-    found = rows(ask, "describe", "billing", "--at", second(40.5))
-    assert [row[2:3] + row[6:9] for row in found[1:]] == [
+def test_while_a_classic_group_rebalances_kafka_shows_the_assignments_before(ask: Ask) -> None:
+    result = rows(ask, "describe", "billing", "--at", second(40.5))
+    assert [row[2:3] + row[6:9] for row in result[1:]] == [
         *([partition, "one", "/10.0.0.1", "c1"] for partition in ("0", "1", "2")),
         ["7", "", "", ""],
     ]
@@ -266,9 +117,9 @@ def test_while_a_classic_group_rebalances_kafka_tells_the_assignments_before(ask
 
 
 def test_a_lag_is_unknown_where_the_group_has_read_on_since_the_snapshot(ask: Ask) -> None:
-    found = rows(ask, "describe", "connect", "--at", second(60))
+    result = rows(ask, "describe", "connect", "--at", second(60))
     # The other was beyond the end when the snapshot was taken: Kafka's tool says so too.
-    assert [row[3:6] for row in found[1:]] == [["200", "131", ""], ["130", "122", "-8"]]
+    assert [row[3:6] for row in result[1:]] == [["200", "131", ""], ["130", "122", "-8"]]
 
 
 def test_members_have_a_column_for_instances_only_where_one_is_static(ask: Ask) -> None:
@@ -328,7 +179,7 @@ def test_offsets_are_the_csv_that_a_reset_takes(ask: Ask) -> None:
     assert json.loads(as_json) == {"topic": "orders", "partition": 0, "offset": 1}
 
 
-def test_the_owner_is_told_for_each_group(ask: Ask) -> None:
+def test_the_owner_is_reported_for_each_group(ask: Ask) -> None:
     def owners(*words: str) -> list[tuple[str, str]]:
         lines = ask("owner", *words, "--format", "json")[1].splitlines()
         return [(row["group_id"], row["member_id"]) for row in map(json.loads, lines)]
@@ -342,8 +193,8 @@ def test_the_owner_is_told_for_each_group(ask: Ask) -> None:
 
 
 def test_two_instants_differ_by_what_changed(ask: Ask) -> None:
-    found = rows(ask, "diff", "billing", "--from", second(39), "--to", second(50))
-    assert found == [
+    result = rows(ask, "diff", "billing", "--from", second(39), "--to", second(50))
+    assert result == [
         ["what", "member_id", "topic", "partition", "before", "after", "delta"],
         ["generation_or_epoch", "", "", "", "1", "2", ""],
         ["num_members", "", "", "", "1", "2", ""],
@@ -352,7 +203,7 @@ def test_two_instants_differ_by_what_changed(ask: Ask) -> None:
         ["owner", "", "orders", "5", "", "one revoking", ""],
         ["offset", "", "orders", "0", "100", "90", "-10"],
     ]
-    assert rows(ask, "diff", "billing", "--from", second(20), "--to", second(20)) == found[:1]
+    assert rows(ask, "diff", "billing", "--from", second(20), "--to", second(20)) == result[:1]
 
 
 def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(ask: Ask) -> None:
@@ -396,8 +247,8 @@ def test_why_shows_the_nearest_event_in_either_direction(ask: Ask, seconds: floa
 
 
 def test_members_have_the_fields_of_their_type(ask: Ask) -> None:
-    told = json.loads(ask("why", "billing", "--at", second(40.2), "--format", "json")[1])
-    (member,) = told["members"]
+    document = json.loads(ask("why", "billing", "--at", second(40.2), "--format", "json")[1])
+    (member,) = document["members"]
     assert {name: member[name] for name in ("generation", "session_timeout_ms", "subscribed_topics")} == {
         "generation": 2,
         "session_timeout_ms": 45_000,
@@ -419,7 +270,7 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (
             ["describe", "biling"],
@@ -488,10 +339,10 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         ),
     ],
 )
-def test_what_has_no_answer_is_told_in_one_line(ask: Ask, words: list[str], told: str) -> None:
+def test_what_has_no_answer_is_reported_in_one_line(ask: Ask, words: list[str], message: str) -> None:
     code, out, err = ask(*words)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"groupscope: {told}")
+    assert err.startswith(f"groupscope: {message}")
 
 
 def test_after_the_newest_record_the_answer_is_that_of_the_newest_and_says_so(ask: Ask) -> None:

@@ -13,7 +13,7 @@ NEARER = "billing-1-2d413c87-ffff-4702-a17f-549346ac21d5"
 RANDOM = "Zc9SPBJbSpek8VBskpLr2A"
 
 
-def test_an_id_keeps_its_client_and_what_tells_it_apart() -> None:
+def test_an_id_keeps_its_client_and_what_distinguishes_it() -> None:
     assert short_ids([ONE, RANDOM, "plain"]) == {ONE: "billing-1-2d41", RANDOM: "Zc9SPBJb", "plain": "plain"}
     assert short_ids([ONE, NEAR]) == {ONE: "billing-1-2d413c87", NEAR: "billing-1-2d41ffff"}
     assert short_ids([ONE, NEARER]) == {ONE: ONE, NEARER: NEARER}

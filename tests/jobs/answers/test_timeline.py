@@ -119,8 +119,8 @@ def test_why_prefers_the_removal_during_which_nobody_read_to_a_nearer_rebalance(
 
 
 def test_events_of_a_group_are_listed_once_in_their_order(ask: Ask) -> None:
-    found = [dict(zip(COLUMNS, row, strict=True)) for row in rows(ask, "rebalances", "bouncing")[1:]]
-    assert [(row["time"][17:23], row["kind"], row["trigger"], row["detail"]) for row in found] == [
+    result = [dict(zip(COLUMNS, row, strict=True)) for row in rows(ask, "rebalances", "bouncing")[1:]]
+    assert [(row["time"][17:23], row["kind"], row["trigger"], row["detail"]) for row in result] == [
         ("10.000", "rebalance", "group_created", ""),
         ("20.000", "static_restart", "", "instance blue restarted: blue-1 → blue-2"),
         # That of second 30 came with a rebalance, which names it.
@@ -136,12 +136,12 @@ def test_events_of_a_group_are_listed_once_in_their_order(ask: Ask) -> None:
 
 
 def test_a_static_restart_has_its_own_answer_with_both_member_ids(ask: Ask) -> None:
-    told = json.loads(ask("why", "bouncing", "--at", second(20.5), "--format", "json"))
-    assert (told["kind"], [(row["change"], row["member_id"]) for row in told["members"]]) == (
+    document = json.loads(ask("why", "bouncing", "--at", second(20.5), "--format", "json"))
+    assert (document["kind"], [(row["change"], row["member_id"]) for row in document["members"]]) == (
         "static_restart",
         [("left", "blue-1"), ("joined", "blue-2")],
     )
-    assert (told["before"]["trigger"], told["after"]["trigger"]) == ("group_created", "static_restart")
+    assert (document["before"]["trigger"], document["after"]["trigger"]) == ("group_created", "static_restart")
 
 
 def test_members_of_a_consumer_group_have_its_fields(ask: Ask) -> None:

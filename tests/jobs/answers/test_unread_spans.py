@@ -89,5 +89,5 @@ def test_the_story_says_which_time_is_not_counted(memberships: list[dict[str, An
     moves = [move(55, 1_000)]
     assert away_words(moves, memberships) == expected
     row = {"trigger_detail": "a left", "start_time": at(55), "num_partitions": 0, "num_moved": 0}
-    told = "03:00:55 a left; no partition is assigned now; 1 partition was unread for 0 ms to 1.0 s"
-    assert sentence(row, moves, memberships) == "; ".join(filter(None, [told, expected]))
+    message = "03:00:55 a left; no partition is assigned now; 1 partition was unread for 0 ms to 1.0 s"
+    assert sentence(row, moves, memberships) == "; ".join(filter(None, [message, expected]))

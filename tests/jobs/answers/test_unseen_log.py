@@ -59,11 +59,11 @@ def time(second: float) -> str:
     return at(second).isoformat()
 
 
-def told(second: float) -> str:
+def stamp(second: float) -> str:
     return at(second).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-HOLE = f"records of __consumer_offsets-3 after {told(40)} and before {told(70)} are missing from the warehouse"
+HOLE = f"records of __consumer_offsets-3 after {stamp(40)} and before {stamp(70)} are missing from the warehouse"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_where_nothing_was_seen_there_is_no_answer(ask: Ask, words: tuple[str, .
         code, out, err = ask("three", *words, "--at", time(second))
         (line,) = err.splitlines()
         assert (code, out) == (2, "")
-        assert line.endswith(f"records of that time are missing from the warehouse; the next ones are of {told(70)}")
+        assert line.endswith(f"records of that time are missing from the warehouse; the next ones are of {stamp(70)}")
     assert [ask("three", *words, "--at", time(second))[0] for second in (39.5, 70)] == [0, 0]
 
 
@@ -107,7 +107,7 @@ def test_offsets_partitions_that_were_not_seen_are_named(ask: Ask, words: tuple[
     assert "orders-0 had no owner in any group at" in ask("with four", "owner", "orders", "0", "--at", time(75))[2]
 
 
-def test_groups_of_which_only_commits_tell_are_listed_without_type_and_state(ask: Ask) -> None:
+def test_groups_that_only_commits_show_are_listed_without_type_and_state(ask: Ask) -> None:
     _, out, err = ask("with four", "groups", "--at", time(75))
     assert out.splitlines() == [
         "GROUP,TYPE,STATE,PROTOCOL",
@@ -126,7 +126,7 @@ def test_groups_of_which_only_commits_tell_are_listed_without_type_and_state(ask
     assert words not in ask("with four", "groups", "--at", time(39))[2]
 
 
-def test_what_only_commits_tell_of_has_no_state_and_no_members(ask: Ask) -> None:
+def test_what_only_commits_show_has_no_state_and_no_members(ask: Ask) -> None:
     for shown in ("--offsets", "--members", "--state"):
         code, out, err = ask("three", "describe", "billing", shown, "--verbose", "--at", time(75))
         assert code == 0
@@ -144,13 +144,13 @@ def test_members_that_may_still_be_there_have_not_gone(ask: Ask) -> None:
     for first, last in ((39, 75), (75, 85)):
         code, out, err = ask("three", "diff", "billing", "--from", time(first), "--to", time(last))
         assert code == 0
-        assert f"state, members and owners at {told(75)} are unknown" in err
+        assert f"state, members and owners at {stamp(75)} are unknown" in err
         assert {line.split(",")[0] for line in out.splitlines()[1:]} == {"offset"}
     _, out, err = ask("three", "diff", "billing", "--from", time(39), "--to", time(85))
     assert ("are unknown" in err, out.splitlines()[1]) == (False, "generation_or_epoch,,,,2,9,")
 
 
-def test_why_tells_that_rebalances_may_have_been_missed(ask: Ask) -> None:
+def test_why_shows_that_rebalances_may_have_been_missed(ask: Ask) -> None:
     missed = f"groupscope: {HOLE}; the group may have rebalanced in that time\n"
     # The rebalance of second 9 ends at 10. Later ones may be nearer, before or after the time.
     for second, expected in ((10, ""), (39, missed), (40, missed), (60, missed), (75, missed), (80, "")):
@@ -162,7 +162,7 @@ def test_why_tells_that_rebalances_may_have_been_missed(ask: Ask) -> None:
 
 @pytest.mark.parametrize("words", [("offsets",), ("describe",)])
 def test_offsets_that_were_not_seen_since_are_named(ask: Ask, words: tuple[str, ...]) -> None:
-    what = f"group billing: committed offsets of orders-1 at {told(75)} are unknown"
+    what = f"group billing: committed offsets of orders-1 at {stamp(75)} are unknown"
     for second, is_told in ((39, False), (75, True), (80, False)):
         code, _, err = ask("three", *words, "billing", "--at", time(second))
         assert (code, what in err) == (0, is_told), second

@@ -61,23 +61,23 @@ def recorded(group: str) -> Lists:
 
 def newest_value(group: str) -> Mapping[str, Any]:
     values = (record["value"] for record in checked_in().records(group=group, record_type=2))
-    found: Mapping[str, Any] = [value for value in values if value and value["members"]][-1]
-    return found
+    result: Mapping[str, Any] = [value for value in values if value and value["members"]][-1]
+    return result
 
 
 @pytest.mark.parametrize("group", CLASSIC)
 def test_every_choice_stands_in_a_row_in_one_order(group: str, ask: Ask) -> None:
-    found = rows(ask, group)
-    assert [(row["group_protocol"], row["assignor"]) for row in found] == CHOICES
-    assert all(row["is_possible"] for row in found)
+    result = rows(ask, group)
+    assert [(row["group_protocol"], row["assignor"]) for row in result] == CHOICES
+    assert all(row["is_possible"] for row in result)
     # What a group has from an assignor that is in force, that assignor would give again.
-    (in_force,) = (row for row in found if row["assignor"] == newest_value(group)["protocol"] and
+    (in_force,) = (row for row in result if row["assignor"] == newest_value(group)["protocol"] and
                    row["group_protocol"] == "classic")  # fmt: skip
     assert in_force["moves_from_current"] == 0
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
-def test_a_named_assignor_tells_which_partitions_move(choice: tuple[str, str], ask: Ask) -> None:
+def test_a_named_assignor_shows_which_partitions_move(choice: tuple[str, str], ask: Ask) -> None:
     for group in CLASSIC:
         had = {each: member for member, some in recorded(group).items() for each in some}
         (row,) = (row for row in rows(ask, group, "--assignor", choice[1]) if row["group_protocol"] == choice[0])
@@ -91,13 +91,13 @@ def test_a_named_assignor_tells_which_partitions_move(choice: tuple[str, str], a
         for member, some in recorded(group).items():
             came = sum(move["to_member_ids"] == [member] for move in moves)
             went = sum(move["from_member_ids"] == [member] for move in moves)
-            told = counts[member]["num_partitions_now"], counts[member]["num_partitions_then"]
-            assert told == (len(some), len(some) + came - went)
+            reported = counts[member]["num_partitions_now"], counts[member]["num_partitions_then"]
+            assert reported == (len(some), len(some) + came - went)
 
 
 @pytest.mark.broker
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
-def test_what_is_told_is_what_kafkas_own_assignor_gives(choice: tuple[str, str], ask: Ask) -> None:
+def test_the_answer_is_what_kafkas_own_assignor_gives(choice: tuple[str, str], ask: Ask) -> None:
     protocol, assignor = choice
     snapshot = checked_in().snapshots[-1]["topics"]
     topics = [
@@ -111,8 +111,8 @@ def test_what_is_told_is_what_kafkas_own_assignor_gives(choice: tuple[str, str],
         assert lists is not None
         (row,) = (row for row in rows(ask, group, "--assignor", assignor) if row["group_protocol"] == protocol)
         is_eager = protocol == "classic" and assignor != "cooperative-sticky"
-        told = row["imbalance"], row["moves_from_current"], row["partitions_stopped"]
-        assert told == expected(spec, lists, is_eager)
+        reported = row["imbalance"], row["moves_from_current"], row["partitions_stopped"]
+        assert reported == expected(spec, lists, is_eager)
         now = {each: member for member, some in recorded(group).items() for each in some}
         then = {each: member for member, some in lists.items() for each in some}
         assert {(move["topic"], move["partition"]): tuple(move["to_member_ids"]) for move in row["moves"]} == {
@@ -121,18 +121,18 @@ def test_what_is_told_is_what_kafkas_own_assignor_gives(choice: tuple[str, str],
 
 
 def members_of(group: str) -> list[dict[str, Any]]:
-    found = []
+    result = []
     for member in newest_value(group)["members"]:
         target = [[each["topic"], each["partitions"]] for each in member["assignment"]["assigned_partitions"]]
-        told = {
+        reported = {
             "member_id": member["member_id"],
             "subscribed_topics": member["subscription"]["topics"],
             "target": target,
         }
         optional = {name: member["subscription"][name] for name in ("rack_id",)}
         optional["group_instance_id"] = member["group_instance_id"]
-        found.append(told | {name: value for name, value in optional.items() if value is not None})
-    return found
+        result.append(reported | {name: value for name, value in optional.items() if value is not None})
+    return result
 
 
 BEST = (
@@ -143,7 +143,7 @@ BEST = (
 )
 
 
-def test_a_table_tells_it_in_lines(ask: Ask) -> None:
+def test_a_table_shows_it_in_lines(ask: Ask) -> None:
     code, out, _ = ask("classic-range", "--assignor", "cooperative-sticky")
     assert code == 0
     labels = [line[:12].strip() for line in out.splitlines()]
@@ -163,15 +163,15 @@ def test_a_share_group_is_asked_about_its_own_assignor(ask: Ask) -> None:
 
 
 def test_consumer_groups_are_asked_about(ask: Ask) -> None:
-    found = rows(ask, "modern-uniform")
-    assert [(row["group_type"], row["group_protocol"], row["assignor"]) for row in found] == [
+    result = rows(ask, "modern-uniform")
+    assert [(row["group_type"], row["group_protocol"], row["assignor"]) for row in result] == [
         ("consumer", *choice) for choice in CHOICES
     ]
-    (row,) = (row for row in found if row["assignor"] == "uniform")
+    (row,) = (row for row in result if row["assignor"] == "uniform")
     assert (row["moves_from_current"], row["imbalance"], row["partitions_stopped"]) == (0, 0, 0)
 
 
-def test_what_cannot_be_answered_is_told_in_one_line(ask: Ask) -> None:
+def test_what_cannot_be_answered_is_reported_in_one_line(ask: Ask) -> None:
     code, out, err = ask("classic-rang")
     assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
     assert 'no group "classic-rang"; did you mean "classic-range"?' in err
@@ -220,7 +220,7 @@ def test_a_group_with_other_members_and_more_partitions(ask: Ask) -> None:
         assert "assumed member ids new-1 and so on" in row["reason"]
 
 
-def test_verbose_tells_the_owner_of_each_partition_before_and_after(ask: Ask) -> None:
+def test_verbose_shows_the_owner_of_each_partition_before_and_after(ask: Ask) -> None:
     code, out, _ = ask("classic-range", "--assignor", "cooperative-sticky", "--verbose", "--wide")
     assert code == 0
     lines = [line.strip() for line in out.splitlines()]
@@ -245,14 +245,14 @@ def test_assign_answers_the_question_that_is_printed_as_the_what_if_does(
     # Of several rebalances the last one counts.
     lists = {(line["group_protocol"], line["assignor"]): answer["assignment"]
              for line, answer in zip(asked, answered, strict=True)}  # fmt: skip
-    found = [row for row in rows(ask, group, *words, "--verbose") if row["is_possible"]]
-    assert set(lists) == {(row["group_protocol"], row["assignor"]) for row in found}
-    for row in found:
-        told = {
+    result = [row for row in rows(ask, group, *words, "--verbose") if row["is_possible"]]
+    assert set(lists) == {(row["group_protocol"], row["assignor"]) for row in result}
+    for row in result:
+        reported = {
             member: sorted((of["topic"], of["partition"]) for of in row["owners"] if member in of["to_member_ids"])
             for member in (each["member_id"] for each in row["members"])
         }
-        assert told == {
+        assert reported == {
             each["member_id"]: sorted((topic, partition) for topic, partition in each["partitions"])
             for each in lists[row["group_protocol"], row["assignor"]]
         }
@@ -264,7 +264,7 @@ def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> Non
     assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize(("words", "told"), [
+@pytest.mark.parametrize(("words", "message"), [
     (["--remove-member", "rangers"], "--remove-member rangers: the group has no such member; give one of its 2 "
      "members, such as range-"),
     (["--remove-member", "range"], "--remove-member range: 2 member ids begin with it; give a longer one, "),
@@ -279,10 +279,10 @@ def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> Non
     (["--add-members", "-1"], "-1; give a number from 1 on"),
     (["--add-members", "1000001"], "1000001; give up to 100000"),
 ])  # fmt: skip
-def test_a_change_that_no_group_can_make_is_told_in_one_line(words: list[str], told: str, ask: Ask) -> None:
+def test_a_change_that_no_group_can_make_is_reported_in_one_line(words: list[str], message: str, ask: Ask) -> None:
     code, out, err = ask("classic-range", *words)
     assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
-    assert told in err
+    assert message in err
 
 
 def test_a_group_without_members_has_no_answer(ask: Ask) -> None:

@@ -49,9 +49,9 @@ def measured(folder: Path, *snapshots: dict[str, Any], topic_id: str | None = No
     ingest(folder / "w", "--source", source, "--snapshots", written(folder / "s.jsonl", *snapshots))
     replay(folder / "w")
     result_of("lag", folder / "w")
-    found = sorted(rows(folder / "w", "lag_points"), key=lambda row: str(row["snapshot_time"]))
+    result = sorted(rows(folder / "w", "lag_points"), key=lambda row: str(row["snapshot_time"]))
     kept = ("snapshot_time", "committed_offset", "log_end_offset", "lag_raw", "lost_messages", "unknown_reason")
-    return [{name: row[name] for name in kept} for row in found if row["group_id"] == "billing"]
+    return [{name: row[name] for name in kept} for row in result if row["group_id"] == "billing"]
 
 
 def test_snapshots_in_any_order_give_the_same_lag(tmp_path: Path) -> None:
@@ -61,11 +61,11 @@ def test_snapshots_in_any_order_give_the_same_lag(tmp_path: Path) -> None:
     assert measured(tmp_path / "two", taken[1], taken[2], taken[0]) == in_order
 
 
-def test_a_log_that_ends_before_it_begins_tells_no_lag_and_is_a_finding(
+def test_a_log_that_ends_before_it_begins_has_no_lag_and_is_a_finding(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    found = measured(tmp_path / "one", snapshot(10, 9, start=5_000))
-    assert [(row["lag_raw"], row["lost_messages"], row["unknown_reason"]) for row in found] == [
+    result = measured(tmp_path / "one", snapshot(10, 9, start=5_000))
+    assert [(row["lag_raw"], row["lost_messages"], row["unknown_reason"]) for row in result] == [
         (None, None, "no_snapshot")
     ]
     (held,) = (row for row in rows(tmp_path / "one" / "w", "topic_snapshots") if row["topic"] == "orders")
@@ -76,15 +76,15 @@ def test_a_log_that_ends_before_it_begins_tells_no_lag_and_is_a_finding(
 
 
 def test_one_contradiction_leaves_the_other_snapshots_as_they_are(tmp_path: Path) -> None:
-    found = measured(tmp_path / "one", snapshot(10, 9), snapshot(20, 4, start=5_000), snapshot(30, 20))
-    assert [row["lag_raw"] for row in found] == [2, 2, 13]
+    result = measured(tmp_path / "one", snapshot(10, 9), snapshot(20, 4, start=5_000), snapshot(30, 20))
+    assert [row["lag_raw"] for row in result] == [2, 2, 13]
 
 
 def test_a_topic_made_anew_has_no_lag_of_the_commit_before(tmp_path: Path) -> None:
     """The commit names its topic's id; the second snapshot is of another topic of this name."""
-    found = measured(tmp_path / "one", snapshot(10, 9), snapshot(20, 30, topic_id=THEIRS), topic_id=ORDERS)
-    told = [(row["lag_raw"], row["unknown_reason"]) for row in found if row["committed_offset"] is not None]
-    assert told == [(2, None), (None, "topic_recreated")]
+    result = measured(tmp_path / "one", snapshot(10, 9), snapshot(20, 30, topic_id=THEIRS), topic_id=ORDERS)
+    results = [(row["lag_raw"], row["unknown_reason"]) for row in result if row["committed_offset"] is not None]
+    assert results == [(2, None), (None, "topic_recreated")]
 
 
 def test_another_id_of_the_offsets_topic_is_another_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,9 +99,9 @@ def test_another_id_of_the_offsets_topic_is_another_cluster(tmp_path: Path, caps
     theirs = written(tmp_path / "theirs.jsonl", snapshot(20, 9, offsets_id=THEIRS))
     with unchanged(warehouse):
         line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
-    told = (
+    message = (
         f"has id {THEIRS}, in the warehouse, cluster default has id {OURS}; give this Kafka cluster another "
         "name: --cluster NAME"
     )
-    assert line == f"{theirs}: topic __consumer_offsets {told}"
+    assert line == f"{theirs}: topic __consumer_offsets {message}"
     assert ingest(warehouse, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] == 51

@@ -1,4 +1,4 @@
-"""Audits of logs with damage and of snapshots that are too few or too old: what is told, by which exit code."""
+"""Audits of logs with damage and of snapshots that are too few or too old: what is reported, with which exit code."""
 
 import json
 import shutil
@@ -45,13 +45,13 @@ CASES: list[tuple[Callable[[Path], None], ExitCode, str, bool]] = [
 
 
 @pytest.mark.drawn(2)
-@pytest.mark.parametrize(("damage", "code", "told", "is_found"), CASES)
-def test_damage_is_told_with_its_place(
+@pytest.mark.parametrize(("damage", "code", "message", "is_found"), CASES)
+def test_damage_is_reported_with_its_place(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     damage: Callable[[Path], None],
     code: ExitCode,
-    told: str,
+    message: str,
     is_found: bool,
 ) -> None:
     for folder in SAMPLE.glob("__consumer_offsets-*"):
@@ -61,7 +61,7 @@ def test_damage_is_told_with_its_place(
     words += ["--warehouse", str(tmp_path / "w"), "--config", str(ROOT / "conf" / "sample.toml")]
     assert cli.main(["audit", *words]) == code
     page, said = capfd.readouterr()
-    assert "Traceback" not in page + said and told in page
+    assert "Traceback" not in page + said and message in page
     kinds = {row["kind"] for row in rows(tmp_path / "w", "findings")}
     # What the log still proves stays found.
     assert {"partition_stopped", "hanging_transaction"} <= kinds
@@ -76,7 +76,7 @@ def test_snapshots_that_stopped_say_nothing_of_now(tmp_path: Path) -> None:
     (tmp_path / "old.jsonl").write_text(json.dumps({**first, "captured_at": first["captured_at"] - 86_400_000}) + "\n")
     words = ["--source", f"segments:{SAMPLE}", "--snapshots", str(tmp_path / "old.jsonl")]
     cli.main(["audit", *words, "--warehouse", str(tmp_path / "w"), "--config", str(ROOT / "conf" / "sample.toml")])
-    found = [row for row in rows(tmp_path / "w", "group_verdicts") if row["partition"] is not None]
-    by_rule = {row["rule"] for row in found}
+    result = [row for row in rows(tmp_path / "w", "group_verdicts") if row["partition"] is not None]
+    by_rule = {row["rule"] for row in result}
     assert "no_end_offsets" in by_rule and "caught_up" not in by_rule
-    assert not {row["own_verdict"] for row in found} & {"STOP", "STALL", "WARN"}
+    assert not {row["own_verdict"] for row in result} & {"STOP", "STALL", "WARN"}

@@ -25,11 +25,11 @@ def logs(tmp_path: Path, rng: np.random.Generator) -> list[Path]:
     whole = tmp_path / "whole"
     for name in ("__consumer_offsets-2",):
         shutil.copytree(SAMPLE / name, whole / name)
-    found = []
+    result = []
     for number, share in enumerate(growing(whole, rng, 3)):
-        found.append(tmp_path / f"log-{number}")
-        write_part(whole, found[-1], {name: max(1, batches) for name, batches in share.items()})
-    return found
+        result.append(tmp_path / f"log-{number}")
+        write_part(whole, result[-1], {name: max(1, batches) for name, batches in share.items()})
+    return result
 
 
 def newest_snapshot_ms() -> int:

@@ -92,9 +92,9 @@ def test_lag_is_what_the_slow_model_reads_from_history(audited: Audited, name: s
     models = (slow_lag(warehouse, CLOCKS[name], group) for group in ("alone", "steady"))
     wanted = [row for model in models for row in model.rows()]
     keys = list(wanted[0])
-    found = [{key: row[key] for key in keys} for row in read(warehouse, "lag_points")]
+    result = [{key: row[key] for key in keys} for row in read(warehouse, "lag_points")]
     order = ("group_id", "snapshot_time", "topic", "partition")
-    assert sorted(found, key=lambda row: [row[key] for key in order]) == wanted
+    assert sorted(result, key=lambda row: [row[key] for key in order]) == wanted
     assert len(wanted) > 30
 
 
@@ -138,8 +138,8 @@ def test_nobody_is_accused(audited: Audited, name: str) -> None:
     findings = rows(warehouse, "findings")
     # Whoever takes the snapshots, even a warning would be false.
     assert {row["severity"] for row in findings} <= {"info"}
-    told = {row["kind"] for row in rows(warehouse, "replay_anomalies")}
-    assert told == (set() if name == "right" else {"clock_went_back"})
+    kinds = {row["kind"] for row in rows(warehouse, "replay_anomalies")}
+    assert kinds == (set() if name == "right" else {"clock_went_back"})
     verdicts = {row["own_verdict"] for row in rows(warehouse, "group_verdicts")}
     assert verdicts <= {"OK", "UNKNOWN"}
 

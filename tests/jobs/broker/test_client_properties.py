@@ -36,7 +36,7 @@ def jaas_text(rng: np.random.Generator) -> str:
     return f"sasl.jaas.config={line}\n"
 
 
-def told(lines: list[str]) -> list[dict[str, str] | None]:
+def by_java(lines: list[str]) -> list[dict[str, str] | None]:
     def pairs(line: str) -> dict[str, str] | None:
         if line == "wrong":
             return None
@@ -78,7 +78,7 @@ def test_files_are_read_as_kafka_reads_them(tmp_path: Path, rng: np.random.Gener
     program = compile_java([Path(__file__).with_name("ClientProperties.java")], jars)
     command = java_command("ClientProperties", [program, *jars], [str(path) for path in paths])
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
-    for text, path, java, jaas in zip(texts, paths, told(said[::2]), told(said[1::2]), strict=True):
+    for text, path, java, jaas in zip(texts, paths, by_java(said[::2]), by_java(said[1::2]), strict=True):
         assert named(read(path)) == named(java), text
         # Java takes modules, flags and options that no client of ours could use; whatever both take is the same.
         ours = options(java)
@@ -89,11 +89,11 @@ def test_files_are_read_as_kafka_reads_them(tmp_path: Path, rng: np.random.Gener
 def test_secrets_are_in_no_repr_and_survive_the_way_to_a_task(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text(f'sasl.jaas.config=m required username="u" password="{SECRET}";\nssl.key.password={SECRET}\n')
-    found = client_properties(path)
-    assert SECRET not in repr(found)
-    assert SECRET not in str(found)
-    assert pickle.loads(pickle.dumps(found)) == found
-    made = security(found.values | {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"})
+    properties = client_properties(path)
+    assert SECRET not in repr(properties)
+    assert SECRET not in str(properties)
+    assert pickle.loads(pickle.dumps(properties)) == properties
+    made = security(properties.values | {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"})
     assert made.credentials is not None
     assert made.credentials.password == SECRET
     assert SECRET not in repr(made)
@@ -111,8 +111,8 @@ def test_without_a_file_nothing_is_set() -> None:
 def test_versions_of_tls_are_those_enabled_and_never_older_ones(enabled: str, versions: tuple[str, str]) -> None:
     context = security({"security.protocol": "SSL", "ssl.enabled.protocols": enabled}).context
     assert context is not None
-    found = (context.minimum_version, context.maximum_version)
-    assert found == tuple(ssl.TLSVersion[f"TLSv{version}"] for version in versions)
+    result = (context.minimum_version, context.maximum_version)
+    assert result == tuple(ssl.TLSVersion[f"TLSv{version}"] for version in versions)
 
 
 TLS, LOGIN = "security.protocol=SSL\n", "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n"
@@ -182,7 +182,7 @@ def test_java_stores_are_refused_with_the_way_out(tmp_path: Path, store: str, ki
         client_properties(path)
 
 
-def test_a_file_that_is_absent_or_a_number_that_is_none_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_absent_or_a_number_that_is_none_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="client properties /no/such: No such file or directory"):
         client_properties(Path("/no/such"))
     wrong = ClientProperties({"default.api.timeout.ms": "soon"})

@@ -27,7 +27,7 @@ def batch(base_offset: int) -> bytes:
 
 
 @pytest.mark.parametrize("content", [batch(START)[:-1], batch(START)[:20], b"\0", batch(START - 2)])
-def test_bytes_without_a_batch_to_go_on_behind_are_an_error(content: bytes) -> None:
+def test_bytes_without_a_batch_to_go_on_after_are_an_error(content: bytes) -> None:
     with pytest.raises(Failure) as failed:
         read_answer(NodeOne(), "t", 3, START, answer(content))  # type: ignore[arg-type]
     assert failed.value.code == ExitCode.UNREADABLE_INPUT
@@ -35,8 +35,8 @@ def test_bytes_without_a_batch_to_go_on_behind_are_an_error(content: bytes) -> N
     assert str(failed.value).endswith("its log may be damaged")
 
 
-def test_whole_batches_and_a_cut_one_behind_them() -> None:
+def test_whole_batches_and_a_cut_one_after_them() -> None:
     content = batch(START - 1) + batch(START + 5)
-    found = read_answer(NodeOne(), "t", 3, START, answer(content + batch(START + 7)[:-1]))  # type: ignore[arg-type]
-    assert (found.content, found.next_offset) == (content, START + 7)
+    result = read_answer(NodeOne(), "t", 3, START, answer(content + batch(START + 7)[:-1]))  # type: ignore[arg-type]
+    assert (result.content, result.next_offset) == (content, START + 7)
     assert read_answer(NodeOne(), "t", 3, START, answer(None)).next_offset == START  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from jobs.broker.sasl_login import sasl_messages
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 @pytest.mark.parametrize("last", [b"v=c29tZXRoaW5n", b"e=other-error", b"v=" + b"A" * 43 + b"="])
-def test_a_broker_without_the_password_is_found_out(mechanism: str, last: bytes) -> None:
+def test_a_broker_without_the_password_is_detected(mechanism: str, last: bytes) -> None:
     messages = sasl_messages(Credentials(mechanism, "user", "password"))
     first = next(messages)
     nonce = first.rpartition(b",r=")[2]

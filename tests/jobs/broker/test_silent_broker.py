@@ -31,11 +31,11 @@ def test_a_broker_that_never_answers_is_given_up_soon(kind: str) -> None:
     assert time.monotonic() - begun < PATIENCE_SECONDS
 
 
-def test_the_time_that_is_told_is_the_time_that_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_that_is_reported_is_the_time_that_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     """One request may have more time than all attempts to reach a cluster."""
     monkeypatch.setattr("jobs.broker.cluster.OPEN_SECONDS", 0.2)
     begun = time.monotonic()
     with silent_server() as port, pytest.raises(Failure, match=r"no answer in time \(tried for \d+ s\)$") as failed:
         KafkaCluster(f"127.0.0.1:{port}", ClientProperties({"request.timeout.ms": "2000"}))
-    (told,) = re.findall(r"for (\d+) s", str(failed.value))
-    assert 2 <= int(told) <= time.monotonic() - begun
+    (result,) = re.findall(r"for (\d+) s", str(failed.value))
+    assert 2 <= int(result) <= time.monotonic() - begun

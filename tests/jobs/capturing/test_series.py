@@ -22,18 +22,18 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(capture, "time", found)
-    return found
+    result = Clock()
+    monkeypatch.setattr(capture, "time", result)
+    return result
 
 
 def times(clock: Clock, every: float | None, lasting: float | None, *work: float) -> list[float]:
     """Of each snapshot since the first; `work` is what one takes, the last of it all later ones."""
-    begin, found = clock.now, []
+    begin, result = clock.now, []
     for _ in ticks(every, lasting):
-        found.append(clock.now - begin)
-        clock.now += work[min(len(found), len(work)) - 1]
-    return found
+        result.append(clock.now - begin)
+        clock.now += work[min(len(result), len(work)) - 1]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_a_series_stays_on_its_grid(
     assert times(clock, every, lasting, *work) == expected
 
 
-def test_what_is_told_again_and_again_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    told = NewMessages()
+def test_what_is_reported_again_and_again_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    reported = NewMessages()
     for lines in (["a", "b", "a"], ["a"], ["b"], [], ["b"]):
         for line in lines:
-            told(line)
-        told.next()
+            reported(line)
+        reported.next()
     said = [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
     assert said == ["a", "b", "b", "b"]

@@ -15,7 +15,7 @@ LINE = '{"captured_at":1,"topics":[]}\n'
 
 
 @pytest.mark.parametrize("before", ["", LINE, LINE * 3])
-def test_a_line_comes_behind_what_is_there(tmp_path: Path, before: str) -> None:
+def test_a_line_comes_after_what_is_there(tmp_path: Path, before: str) -> None:
     path = tmp_path / "snapshots"
     if before:
         path.write_text(before)
@@ -69,8 +69,8 @@ def test_lines_of_several_writers_do_not_mix(tmp_path: Path) -> None:
     for each in writers:
         each.join()
         assert each.exitcode == 0
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    assert sorted(each["captured_at"] for each in found) == sorted([0, 1, 2] * 20)
+    result = [json.loads(line) for line in path.read_text().splitlines()]
+    assert sorted(each["captured_at"] for each in result) == sorted([0, 1, 2] * 20)
 
 
 def append_many(path: Path, number: int) -> None:

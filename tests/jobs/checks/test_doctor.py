@@ -36,7 +36,7 @@ COMMIT_SCHEMA = table_schema(TABLES["offset_commits"])
 
 
 def problems(root: Path) -> set[tuple[str, str, str | None]]:
-    return {(str(found.status), found.check, found.subject) for found in run_checks(root) if found.status != "ok"}
+    return {(str(result.status), result.check, result.subject) for result in run_checks(root) if result.status != "ok"}
 
 
 def only_file(warehouse: Warehouse, table: str) -> Path:
@@ -222,16 +222,16 @@ MANIFEST = "_runs/run-0003.manifest.json"
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
-def test_what_is_broken_is_found_and_named(
+def test_what_is_broken_is_detected_and_named(
     well: Warehouse, spoil: Callable[[Warehouse], None], expected: set[tuple[str, ...]]
 ) -> None:
     spoil(well)
-    found = problems(well.root)
-    assert {kind[: len(next(iter(expected)))] for kind in found} == expected
+    result = problems(well.root)
+    assert {kind[: len(next(iter(expected)))] for kind in result} == expected
     assert all(finding.mend for finding in run_checks(well.root) if finding.status != "ok")
 
 
-def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(well: Warehouse) -> None:
+def test_a_lock_that_is_held_is_reported_and_what_its_run_writes_is_no_orphan(well: Warehouse) -> None:
     leave_a_file(well)
     with hold_lock(well.root, 0, "ingest", print):
         assert problems(well.root) == {("warn", "lock", "_lock")}
@@ -277,13 +277,13 @@ def test_slices_hold_every_row_once_and_all_rows_of_a_key_together(
     rows = [random_keys(rng, table) for _ in range(400)]
     warehouse = make(tmp_path, *({table: rows[start : start + 80]} for start in range(0, 400, 80)))
     key = TABLES[table].key
-    found = [
+    result = [
         [tuple(row.values()) for row in part.select(list(key)).to_pylist()]
         for part in slices(open_tables(warehouse), table, most_rows)
     ]
     expected = Counter(tuple(row.values()) for row in filled(TABLES[table], rows).select(list(key)).to_pylist())
-    assert Counter(row for part in found for row in part) == expected
-    assert sum(len(set(part)) for part in found) == len(expected)
+    assert Counter(row for part in result for row in part) == expected
+    assert sum(len(set(part)) for part in result) == len(expected)
     twice = [
         row
         for part in slices(open_tables(warehouse), table, most_rows)
@@ -291,7 +291,7 @@ def test_slices_hold_every_row_once_and_all_rows_of_a_key_together(
     ]
     assert {tuple(row.values()) for row in twice} == {row for row, number in expected.items() if number > 1}
     if most_rows == 20 and table == "offset_commits":
-        assert len(found) >= 4  # its four partitions, at least
+        assert len(result) >= 4  # its four partitions, at least
 
 
 def random_keys(rng: np.random.Generator, table: str) -> dict[str, Any]:

@@ -46,9 +46,9 @@ __all__ = ["five_days"]
 @pytest.fixture(scope="module")
 def written(five_days: Year, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = shutil.copytree(five_days.folder, tmp_path_factory.mktemp("maintained") / "year")
-    found = replace(five_days, folder=folder)
-    found.maintain()
-    return found.warehouse
+    result = replace(five_days, folder=folder)
+    result.maintain()
+    return result.warehouse
 
 
 @pytest.fixture
@@ -81,11 +81,11 @@ BY_A_COMMAND: list[tuple[Callable[[Path], None], str, str]] = [
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize(("spoil", "check", "command"), BY_A_COMMAND)
 def test_what_it_says_mends_it(warehouse: Path, spoil: Callable[[Path], None], check: str, command: str) -> None:
-    assert {found.check for found in problems(warehouse)} == set()
+    assert {result.check for result in problems(warehouse)} == set()
     spoil(warehouse)
-    found = {each.check: each for each in problems(warehouse)}
-    assert check in found, found
-    assert [" ".join(words).startswith(command) for words in commands(found[check].mend)] == [True]
+    result = {each.check: each for each in problems(warehouse)}
+    assert check in result, result
+    assert [" ".join(words).startswith(command) for words in commands(result[check].mend)] == [True]
     # A table that was made again has no older versions: then `doctor` says how runs forget them.
     for _ in range(2):
         mend_all(warehouse)
@@ -96,9 +96,9 @@ def test_a_table_that_another_program_wrote_to_is_as_before_once_it_is_restored(
     """Not by a command of ours: whoever wrote there may want to keep the rows."""
     path = warehouse / "rebalances"
     write_deltalake(path, DeltaTable(path).to_pyarrow_table().slice(0, 1), mode="append")
-    (found,) = problems(warehouse)
-    (version,) = re.findall(r"^restore version (\d+) \(Delta's RESTORE\); let only groupscope write", found.mend)
-    assert (found.check, found.subject) == ("versions", "rebalances")
+    (result,) = problems(warehouse)
+    (version,) = re.findall(r"^restore version (\d+) \(Delta's RESTORE\); let only groupscope write", result.mend)
+    assert (result.check, result.subject) == ("versions", "rebalances")
     DeltaTable(path).restore(int(version))
     assert problems(warehouse) == []
 
@@ -131,9 +131,9 @@ def test_lost_records_come_back_from_a_backup_or_from_the_input(
 ) -> None:
     backup = shutil.copytree(warehouse, tmp_path / "backup")
     spoil(warehouse)
-    found = {each.check: str(each.mend) for each in problems(warehouse)}
+    result = {each.check: str(each.mend) for each in problems(warehouse)}
     from_input = "or run groupscope audit on the same input into a new warehouse"
-    assert found[check] == f"restore the table's folder from a backup, {from_input}"
+    assert result[check] == f"restore the table's folder from a backup, {from_input}"
     if spoil is lose_records:
         shutil.rmtree(warehouse / "offset_commits")
         shutil.copytree(backup / "offset_commits", warehouse / "offset_commits")
@@ -146,8 +146,8 @@ def test_lost_records_come_back_from_a_backup_or_from_the_input(
 
 def test_a_run_in_progress_is_waited_for(warehouse: Path) -> None:
     with hold_lock(warehouse, 0, "ingest", print):
-        (found,) = problems(warehouse)
-        assert (found.check, found.mend) == ("lock", "run doctor again when that run has ended")
+        (result,) = problems(warehouse)
+        assert (result.check, result.mend) == ("lock", "run doctor again when that run has ended")
     assert problems(warehouse) == []
 
 
@@ -161,9 +161,9 @@ def mend_all(warehouse: Path) -> None:
 
 
 def commands(mend: str) -> list[list[str]]:
-    found = re.findall(r"`(groupscope [^`]+)`", mend) or re.findall(r"groupscope .+", mend)
-    return [shlex.split(each)[1:] for each in found]
+    result = re.findall(r"`(groupscope [^`]+)`", mend) or re.findall(r"groupscope .+", mend)
+    return [shlex.split(each)[1:] for each in result]
 
 
 def problems(root: Path) -> list[Any]:
-    return [found for found in run_checks(root) if found.status != "ok"]
+    return [result for result in run_checks(root) if result.status != "ok"]

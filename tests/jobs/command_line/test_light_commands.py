@@ -31,8 +31,8 @@ os.write(2, json.dumps([name for name in {HEAVY!r} if name in sys.modules]).enco
 def loaded(*words: str) -> list[str]:
     command = [sys.executable, "-c", PROGRAM, *words]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=True)
-    found: list[str] = json.loads(done.stderr.splitlines()[-1])
-    return found
+    document: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return document
 
 
 def test_the_list_of_commands_loads_nothing_heavy() -> None:
@@ -47,9 +47,9 @@ def test_the_flags_of_a_command_load_nothing_heavy(command: str) -> None:
 
 
 def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
-    found = loaded("groups", "--warehouse", str(tmp_path))
-    assert "pyarrow" in found
-    assert not {"numba", "pandas", "pyspark"} & set(found)
+    result = loaded("groups", "--warehouse", str(tmp_path))
+    assert "pyarrow" in result
+    assert not {"numba", "pandas", "pyspark"} & set(result)
 
 
 def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) -> None:
@@ -66,14 +66,14 @@ def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) 
 def test_a_job_on_the_local_engine_loads_no_spark_and_only_the_gate_loads_pandas(tmp_path: Path) -> None:
     log = next((ROOT / "data" / "sample").glob("__consumer_offsets-*"))
     words = ["--source", f"segments:{log}", "--warehouse", str(tmp_path)]
-    found = loaded("ingest", *words)
-    assert "pyarrow" in found
-    assert not {"pandas", "pyspark", "great_expectations"} & set(found)
+    result = loaded("ingest", *words)
+    assert "pyarrow" in result
+    assert not {"pandas", "pyspark", "great_expectations"} & set(result)
     # Great Expectations needs it, where there are metrics to judge.
     words += ["--report", str(tmp_path / "report")]
-    found = loaded("audit", *words, "--fail-on", "never")
-    assert {"pandas", "great_expectations"} <= set(found)
-    assert "pyspark" not in found
+    result = loaded("audit", *words, "--fail-on", "never")
+    assert {"pandas", "great_expectations"} <= set(result)
+    assert "pyspark" not in result
     # With nothing new there is nothing to ask either, but how old a source may be.
     (tmp_path / "groupscope.toml").write_text("[gate]\nmax_source_age_hours = 0\n")
     words += ["--config", str(tmp_path / "groupscope.toml")]
@@ -81,7 +81,7 @@ def test_a_job_on_the_local_engine_loads_no_spark_and_only_the_gate_loads_pandas
     assert not {"pandas", "great_expectations", "duckdb"} & set(loaded("audit", *words, "--fail-on", "never"))
 
 
-def test_pandas_is_found_again_when_spark_needs_it() -> None:
+def test_pandas_can_be_imported_again_when_spark_needs_it() -> None:
     program = """
 import importlib.util
 from jobs.processes.no_pandas import keep_pandas_out, let_pandas_in

@@ -1,4 +1,4 @@
-"""Settings: the file lists every declaration, and what is wrong in a file is told with its place."""
+"""Settings: the file lists every declaration, and what is wrong in a file is reported with its place."""
 
 import re
 from pathlib import Path
@@ -41,12 +41,12 @@ def test_there_may_be_any_number_of_rules_for_groups(tmp_path: Path) -> None:
         redundancy = 2
         is_rack_local = true
     """
-    found = load_settings(written(tmp_path, text)).groups
-    assert found == (
+    result = load_settings(written(tmp_path, text)).groups
+    assert result == (
         Group("orders-.*", (("orders", "customers"), ("a", "b", "c"))),
         Group("cache", redundancy=2, is_rack_local=True),
     )
-    assert settings_hash(Settings(groups=found)) != settings_hash(Settings(groups=found[::-1]))
+    assert settings_hash(Settings(groups=result)) != settings_hash(Settings(groups=result[::-1]))
 
 
 def test_the_example_of_a_rule_in_the_file_of_the_project_is_one(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[ingest]\nmax_rejected = 0.1", "[ingest] max_rejected: no such setting, the nearest is max_rejected_share"),
         (
@@ -133,27 +133,29 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ("redundancy = 2", "redundancy: no such setting, the nearest is [[groups]] redundancy"),
     ],
 )
-def test_a_wrong_setting_is_told_with_file_key_value_and_what_was_expected(
-    tmp_path: Path, text: str, told: str
+def test_a_wrong_setting_is_reported_with_file_key_value_and_what_was_expected(
+    tmp_path: Path, text: str, message: str
 ) -> None:
     path = written(tmp_path, text)
     with pytest.raises(Failure) as failure:
         load_settings(path)
     assert (failure.value.code, str(failure.value).count("\n")) == (ExitCode.USAGE, 0)
     assert str(failure.value).startswith(f"{path}")
-    assert str(failure.value).endswith(told)
+    assert str(failure.value).endswith(message)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [(None, "No such file"), (b"[ingest", "; write it as TOML"), (b"\xff = 1", "; write it as TOML")],
     ids=["absent", "no TOML", "no UTF-8"],
 )
-def test_a_file_that_is_none_of_settings_is_told_in_one_line(tmp_path: Path, content: bytes | None, told: str) -> None:
+def test_a_file_that_is_none_of_settings_is_reported_in_one_line(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
     path = tmp_path / "own.toml"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(Failure, match=told) as failure:
+    with pytest.raises(Failure, match=message) as failure:
         load_settings(path)
     assert failure.value.code == ExitCode.USAGE
     assert "\n" not in str(failure.value)

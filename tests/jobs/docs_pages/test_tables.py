@@ -1,4 +1,4 @@
-"""The page of the tables tells what is declared, and `--check` tells when it does not."""
+"""The page of the tables shows what is declared, and `--check` says when it does not."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ def test_every_table_and_view_and_column_has_its_row() -> None:
         assert rows == [(column.name, "yes" if column.is_nullable else "") for column in table.columns]
 
 
-def test_fields_of_structs_have_rows_behind_the_column_s_own() -> None:
+def test_fields_of_structs_have_rows_after_the_column_s_own() -> None:
     assert (
         "| `members` | ARRAY<STRUCT> | yes | Every member of the generation; NULL: tombstone. |\n"
         "| `members.member_id` | STRING |  | The id that the coordinator gave the member. |\n"
@@ -49,10 +49,10 @@ def test_no_comment_has_a_phrase_that_readers_misread() -> None:
         r"the archive (does|says)|stretch|nobody's|as-of before|convention|still so|beside\b",
     )
     misread = re.compile(rf"\b({'|'.join(phrases)})", flags=re.IGNORECASE)
-    assert [found[0] for found in misread.finditer(tables.page())] == []
+    assert [result[0] for result in misread.finditer(tables.page())] == []
 
 
-def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path) -> None:
+def test_check_detects_a_page_that_is_out_of_date(tmp_path: Path) -> None:
     page, text = tmp_path / "docs" / "page.md", tables.page()
     assert write_or_check(page, text, "jobs.docs_pages.tables", ["--check"]) == 1
     assert write_or_check(page, text, "jobs.docs_pages.tables", []) == 0

@@ -58,9 +58,9 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     assert len(expected) == 11
     assert counted[0][:2] == (75, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
-        found = [tuple(map(str, row)) for row in answer(statement).rows]
+        result = [tuple(map(str, row)) for row in answer(statement).rows]
         assert list(answer(points).rows) == counted
         plans = [next(iter(answer(f"EXPLAIN {each}").rows))[0] for each in metrics]
-    assert [row[:4] for row in found] == [row[:4] for row in expected]
-    assert [row[5:] for row in found] == [row[5:] for row in expected]
+    assert [row[:4] for row in result] == [row[:4] for row in expected]
+    assert [row[5:] for row in result] == [row[5:] for row in expected]
     assert [plan for plan in plans if "Error occurred" in plan] == []

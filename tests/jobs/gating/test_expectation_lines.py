@@ -1,4 +1,4 @@
-"""How a finding tells that an expectation does not hold: in words where it is about bounds, else as it stands."""
+"""How a finding says that an expectation does not hold: in words if it is about bounds, else as declared."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ ABOUT = {"cluster": "a", "run_id": "r"}
 BETWEEN = "expect_column_values_to_be_between"
 
 
-def told(
+def expectation_line(
     observed: Any, threshold: Any, kind: str = BETWEEN, first: str | None = "all", column: str = "num_lost"
 ) -> str:
     row = {"suite": "mine", "expectation": kind, "column_name": column, "severity": "warning", "first_evidence": first,
@@ -29,17 +29,17 @@ def told(
         ({"min_value": 9}, "expected 9 or more"),
     ],
 )
-def test_bounds_are_told_in_words(threshold: dict[str, float], expected: str) -> None:
-    assert told({"num_lost": 3.0}, threshold) == f"suite mine: num_lost is 3, {expected}"
-    of_slices = told({"num_lost": {"min": 0.0, "max": 3.0}}, threshold, first="6")
+def test_bounds_are_printed_in_words(threshold: dict[str, float], expected: str) -> None:
+    assert expectation_line({"num_lost": 3.0}, threshold) == f"suite mine: num_lost is 3, {expected}"
+    of_slices = expectation_line({"num_lost": {"min": 0.0, "max": 3.0}}, threshold, first="6")
     assert of_slices == f"suite mine: num_lost is 0 to 3, {expected}, first in 6"
 
 
-def test_other_expectations_are_told_as_they_stand() -> None:
+def test_other_expectations_are_printed_as_they_are() -> None:
     bounds = '{"max_value": 2, "mostly": 0.9}'
-    assert told({"num_lost": 3.0}, json.loads(bounds)) == (
+    assert expectation_line({"num_lost": 3.0}, json.loads(bounds)) == (
         f'suite mine: {BETWEEN} of num_lost does not hold: {{"num_lost": 3.0}}, expected {bounds}'
     )
-    assert told({"rows": 3}, {"value": 2}, "expect_table_row_count_to_equal", column="") == (
+    assert expectation_line({"rows": 3}, {"value": 2}, "expect_table_row_count_to_equal", column="") == (
         'suite mine: expect_table_row_count_to_equal of all rows does not hold: {"rows": 3}, expected {"value": 2}'
     )

@@ -174,13 +174,13 @@ CASES: dict[str, tuple[Tables, Tables]] = {
 OF_SUITES = {"suite_error", "expectation_failed"}
 
 
-def found_in(warehouse: Warehouse, events: Events = ALL, choice: Choice | None = None) -> Findings:
+def all_findings(warehouse: Warehouse, events: Events = ALL, choice: Choice | None = None) -> Findings:
     with scope_of(warehouse, finding_statements(PARAMETERS, events)) as answer:
         return find(PARAMETERS, events, Choice() if choice is None else choice, answer)
 
 
-def kinds(found: Findings) -> set[str]:
-    return {each.kind for each in found.findings}
+def kinds(result: Findings) -> set[str]:
+    return {each.kind for each in result.findings}
 
 
 def test_every_kind_has_a_file_and_a_case() -> None:
@@ -190,30 +190,30 @@ def test_every_kind_has_a_file_and_a_case() -> None:
 
 @pytest.mark.drawn(5)
 @pytest.mark.parametrize("kind", CASES)
-def test_a_kind_is_found_where_it_is_and_its_statement_lists_its_rows(tmp_path: Path, kind: str) -> None:
+def test_a_kind_is_detected_where_it_is_and_its_statement_lists_its_rows(tmp_path: Path, kind: str) -> None:
     there, not_there = CASES[kind]
     warehouse = make(tmp_path / "there", there)
-    (finding,) = (each for each in found_in(warehouse).findings if each.kind == kind)
+    (finding,) = (each for each in all_findings(warehouse).findings if each.kind == kind)
     assert "None" not in finding.message and finding.num_rows == 1
     with scope_of(warehouse, [finding.query]) as answer:
         names, rows = answer(finding.query)
         assert [dict(zip(names, row, strict=True))["message"] for row in rows] == [finding.message]
-    assert kind not in kinds(found_in(make(tmp_path / "not", not_there)))
+    assert kind not in kinds(all_findings(make(tmp_path / "not", not_there)))
     row = {**vars(finding), "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}
     page, (shown,) = "\n".join(finding_lines([row])), findings_of([row], {}, ())
     assert finding.message in page and shown.message == finding.message
     assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
 
 
-@pytest.mark.parametrize(("ms", "told"), [(999, "999 ms"), (1_000, "1.0 s"), (8_345, "8.4 s"), (10_900, "10.9 s"),
+@pytest.mark.parametrize(("ms", "message"), [(999, "999 ms"), (1_000, "1.0 s"), (8_345, "8.4 s"), (10_900, "10.9 s"),
                                           (11_514, "11.6 s"), (1_999_901, "2000.0 s")])  # fmt: skip
-def test_the_longest_unread_time_is_never_rounded_down(tmp_path: Path, ms: int, told: str) -> None:
+def test_the_longest_unread_time_is_never_rounded_down(tmp_path: Path, ms: int, message: str) -> None:
     warehouse = make(tmp_path, {"rebalances": [{**NOBODY, "longest_unread_high_ms": ms, "start_time": NOW}]})
     settings = Settings(gate=Gate(max_unread_ms=998))
     filled = parameters("a", NOW, NOW, settings)
     with scope_of(warehouse, finding_statements(filled, ALL)) as answer:
         (finding,) = (each for each in find(filled, ALL, Choice(), answer).findings if each.kind == "long_unread")
-    assert finding.message.startswith(f"a partition may have been unread for up to {told}: ")
+    assert finding.message.startswith(f"a partition may have been unread for up to {message}: ")
 
 
 def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:
@@ -222,15 +222,15 @@ def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_ea
         {"is_transactional": True, "producer_id": 7, "record_offset": place, "group_id": group}
         for place, group in ((4, "done"), (5, "waits"), (9, "waits too"))
     ]
-    found = found_in(
+    result = all_findings(
         make(tmp_path, {**SEEN, "transactions": [{**HANGING, "first_offset": 5}], "offset_commits": commits})
     )
-    of_kind = {each.group_id for each in found.findings if each.kind == "hanging_transaction"}
+    of_kind = {each.group_id for each in result.findings if each.kind == "hanging_transaction"}
     assert of_kind == {"waits", "waits too"}
 
 
 def test_a_quiet_log_has_no_finding(tmp_path: Path) -> None:
-    assert found_in(make(tmp_path, {**COVERED, **SEEN})).findings == []
+    assert all_findings(make(tmp_path, {**COVERED, **SEEN})).findings == []
 
 
 def resets(*groups: str) -> Tables:
@@ -241,26 +241,26 @@ def resets(*groups: str) -> Tables:
 
 
 def test_rows_of_a_group_and_topic_are_one_finding_that_names_the_worst(tmp_path: Path) -> None:
-    (finding,) = found_in(make(tmp_path, resets("g", "g", "g"))).findings
+    (finding,) = all_findings(make(tmp_path, resets("g", "g", "g"))).findings
     assert (finding.num_rows, finding.evidence_first_offset) == (3, 2)
     assert "2 messages are read again" in finding.message and "the worst of 3" in finding.message
 
 
 def test_groups_that_are_not_wanted_make_no_findings_and_those_of_tools_are_counted(tmp_path: Path) -> None:
     warehouse = make(tmp_path, resets("billing", "billing-test", "orders", "console-consumer-1", "it's\\"))
-    found = found_in(warehouse, choice=Choice("ing|it", "test", ("console-consumer-[0-9]+",)))
-    assert {each.group_id for each in found.findings} == {"billing", "it's\\"}
-    assert found.num_of_tools == 1
-    odd = next(each.query for each in found.findings if each.group_id == "it's\\")
+    result = all_findings(warehouse, choice=Choice("ing|it", "test", ("console-consumer-[0-9]+",)))
+    assert {each.group_id for each in result.findings} == {"billing", "it's\\"}
+    assert result.num_of_tools == 1
+    odd = next(each.query for each in result.findings if each.group_id == "it's\\")
     with scope_of(warehouse, [odd]) as answer:
         assert len(list(answer(odd).rows)) == 1
 
 
 def test_only_events_of_the_time_count_and_what_goes_on_always_does(tmp_path: Path) -> None:
     warehouse = make(tmp_path, {**resets("g"), **verdict("STOP")})
-    assert kinds(found_in(warehouse)) == {"offsets_reset", "partition_stopped"}
-    assert kinds(found_in(warehouse, Events(NOW, NOW))) == {"partition_stopped"}
-    assert kinds(found_in(warehouse, Events(None, NOW - DAY))) == {"partition_stopped"}
+    assert kinds(all_findings(warehouse)) == {"offsets_reset", "partition_stopped"}
+    assert kinds(all_findings(warehouse, Events(NOW, NOW))) == {"partition_stopped"}
+    assert kinds(all_findings(warehouse, Events(None, NOW - DAY))) == {"partition_stopped"}
 
 
 WAIVER = """
@@ -275,8 +275,8 @@ until = 2026-12-01
 
 def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "waivers.toml").write_text(WAIVER)
-    found = found_in(make(tmp_path / "w", resets("orders", "billing"))).findings
-    rows = finding_rows(found, {}, NOW, {found[0].key: NOW - DAY}, waivers(tmp_path / "groupscope.toml"))
+    findings = all_findings(make(tmp_path / "w", resets("orders", "billing"))).findings
+    rows = finding_rows(findings, {}, NOW, {findings[0].key: NOW - DAY}, waivers(tmp_path / "groupscope.toml"))
     assert [(row["rank"], row["group_id"], row["waiver"]) for row in rows] == [
         (1, "orders", None),
         (2, "billing", "planned (ada)"),
@@ -284,11 +284,11 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
     assert f"{rows[1]['waived_until_time']:%Y-%m-%d}" == "2026-12-01"
     assert (num_at_or_above(rows, "warning"), num_at_or_above(rows, "critical")) == (1, 0)
     first = {row["group_id"]: row["first_seen_time"] for row in rows}
-    assert first[found[0].group_id] == NOW - DAY and NOW in first.values()
+    assert first[findings[0].group_id] == NOW - DAY and NOW in first.values()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (WAIVER.replace("group =", "grup ="), "number 1: grup: no such key, the nearest is group"),
         (WAIVER.replace("offsets_reset", "offset_reset"), "no kind of finding, the nearest is offsets_reset"),
@@ -305,9 +305,9 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
         ("=", "; write it as TOML"),
     ],
 )
-def test_a_wrong_file_of_waivers_is_told_on_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_wrong_file_of_waivers_is_reported_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "waivers.toml").write_text(text)
     with pytest.raises(Failure) as failure:
         waivers(tmp_path / "groupscope.toml")
     assert failure.value.code == 2
-    assert told in str(failure.value) and "waivers.toml" in str(failure.value) and "\n" not in str(failure.value)
+    assert message in str(failure.value) and "waivers.toml" in str(failure.value) and "\n" not in str(failure.value)

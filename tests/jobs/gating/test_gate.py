@@ -127,8 +127,8 @@ def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(
     gate(tmp_path)
     (result,) = (row for row in rows(tmp_path / "w", "gate_results") if row["success"] is False)
     assert (result["column_name"], result["severity"]) == ("rows_failing_end_before_start", "warning")
-    found = {row["kind"]: row["query"] for row in rows(tmp_path / "w", "findings")}
-    assert found["expectation_failed"] == result["query"]
+    results = {row["kind"]: row["query"] for row in rows(tmp_path / "w", "findings")}
+    assert results["expectation_failed"] == result["query"]
     capfd.readouterr()
     assert cli.main(["sql", "--warehouse", str(tmp_path / "w"), "--format", "json", str(result["query"])]) == 0
     listed = capfd.readouterr().out
@@ -169,11 +169,11 @@ def test_what_a_finding_says_no_expectation_says_again(gate: Gate, tmp_path: Pat
         if row["success"] is False
     }
     assert failed >= SAID_BY_KINDS
-    found = rows(tmp_path / "w", "findings")
-    assert {str(row["kind"]) for row in found} >= {
+    result = rows(tmp_path / "w", "findings")
+    assert {str(row["kind"]) for row in result} >= {
         *("history_hole", "damaged_records", "rejected_records", "replay_anomaly", "messages_lost", "assignment_drift")
     }
-    said = " ".join(str(row["message"]) for row in found if row["kind"] == "expectation_failed")
+    said = " ".join(str(row["message"]) for row in result if row["kind"] == "expectation_failed")
     assert [metric for _, metric in SAID_BY_KINDS if metric in said] == []
 
 
@@ -189,8 +189,8 @@ def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path
     suite = {"meta": {"table": "history_coverage"}, "expectations": [expectation]}
     (tmp_path / "expectations" / "mine.json").write_text(json.dumps(suite))
     gate(tmp_path)
-    found = [(row["kind"], row["severity"]) for row in rows(tmp_path / "w", "findings")]
-    assert {("history_hole", "warning"), ("expectation_failed", "critical")} <= set(found)
+    result = [(row["kind"], row["severity"]) for row in rows(tmp_path / "w", "findings")]
+    assert {("history_hole", "warning"), ("expectation_failed", "critical")} <= set(result)
     wrong = {**expectation, "meta": {"findings": ["history_holes"]}}
     (tmp_path / "expectations" / "mine.json").write_text(json.dumps({**suite, "expectations": [wrong]}))
     done = gate(tmp_path)
@@ -198,7 +198,7 @@ def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "message"),
     [
         ("expectations/x.json", '{"expectations": 1}', "x.json: meta.table"),
         ("metrics/x.sql", "nothing", "x.sql: no line begins with SELECT"),
@@ -207,13 +207,13 @@ def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path
     ],
 )
 def test_wrong_rules_end_with_2_before_anything_is_written(
-    gate: Gate, tmp_path: Path, file: str, text: str, told: str
+    gate: Gate, tmp_path: Path, file: str, text: str, message: str
 ) -> None:
     make(tmp_path / "w", QUIET)
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(text)
     done = gate(tmp_path)
-    assert (done.returncode, done.stdout, told in done.stderr, done.stderr.count("\n")) == (2, "", True, 1)
+    assert (done.returncode, done.stdout, message in done.stderr, done.stderr.count("\n")) == (2, "", True, 1)
     assert len(rows(tmp_path / "w", "runs")) == 1
 
 
@@ -226,7 +226,7 @@ def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
     program = "from pathlib import Path; from jobs.gating.run import rules; r = rules(Path('no/x.toml')); "
     program += "from jobs.gating.declarations.finding_files import finding_files; "
     program += "print(len(r.metrics) + len(r.suites) + len(finding_files()))"
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(archive)},
@@ -234,4 +234,4 @@ def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout
-    assert int(told) == len(names) > 0
+    assert int(output) == len(names) > 0

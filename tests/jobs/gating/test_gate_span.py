@@ -57,8 +57,8 @@ def gate(warehouse: str, *flags: str) -> int:
 def spans(warehouse: str) -> list[dict[str, Any]]:
     rows = reading(warehouse).rows("gate_spans")
     assert rows is not None
-    found: list[dict[str, Any]] = rows.sort_by([("from_offset", "ascending"), ("verdict", "ascending")]).to_pylist()
-    return found
+    result: list[dict[str, Any]] = rows.sort_by([("from_offset", "ascending"), ("verdict", "ascending")]).to_pylist()
+    return result
 
 
 def test_what_passed_is_recorded_once(

@@ -50,20 +50,20 @@ def test_it_finds_what_the_driver_finds() -> None:
     process = JudgeProcess()
     try:
         ask(process, asked, FRAMES)
-        found = process.answer()
+        answer = process.answer()
     finally:
         process.close()
     expected = judge(asked, FRAMES, lambda: 0)
-    assert found is not None
-    assert [replace(each, started_ms=0, finished_ms=0) for each in found] == expected
-    outcomes = [each.success for result in found for each in result.outcomes]
+    assert answer is not None
+    assert [replace(each, started_ms=0, finished_ms=0) for each in answer] == expected
+    outcomes = [each.success for result in answer for each in result.outcomes]
     assert {True, False} <= {*outcomes}
     assert outcomes[-1] is not None
 
 
-def test_a_wrong_suite_is_told_in_the_words_of_the_driver() -> None:
+def test_a_wrong_suite_is_reported_in_the_words_of_the_driver() -> None:
     wrong = replace(OURS[0], expectations=(replace(RARE, kwargs={"column": "num_rows", "threshold": "much"}),))
-    with pytest.raises(Failure) as told:
+    with pytest.raises(Failure) as reported:
         judge([wrong], FRAMES, lambda: 0)
     process = JudgeProcess()
     try:
@@ -72,7 +72,7 @@ def test_a_wrong_suite_is_told_in_the_words_of_the_driver() -> None:
             process.answer()
     finally:
         process.close()
-    assert (failed.value.code, str(failed.value)) == (told.value.code, str(told.value))
+    assert (failed.value.code, str(failed.value)) == (reported.value.code, str(reported.value))
 
 
 @contextmanager

@@ -119,8 +119,8 @@ def test_a_rule_counts_and_lists_the_rows_that_break_it(
     listing = METRICS[table].failing_rows(f"{FAILING}{rule}", PARAMETERS)
     assert listing is not None
     with scope_of(warehouse, [listing]) as answer:
-        names, found = answer(listing)
-        assert [dict(zip(names, row, strict=True))["cluster"] for row in found] == ["a"]
+        names, result = answer(listing)
+        assert [dict(zip(names, row, strict=True))["cluster"] for row in result] == ["a"]
 
 
 def test_a_step_back_that_a_reset_explains_breaks_no_rule(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_points_that_share_a_key_are_counted(tmp_path: Path, rng: np.random.Gene
     ]
     keys = {tuple(row[name] for name in LAG_POINTS.key if name != "cluster") for row in points}
     warehouse = make(tmp_path, {"lag_points": [*points, *({**row, "cluster": "b"} for row in points)]})
-    found = frames_of(warehouse, "lag_points")["lag_points"]
-    assert (found.total("num_rows"), found.total("num_repeated_keys")) == (2_000, 2_000 - len(keys))
+    result = frames_of(warehouse, "lag_points")["lag_points"]
+    assert (result.total("num_rows"), result.total("num_repeated_keys")) == (2_000, 2_000 - len(keys))
     assert 0 < len(keys) < 2_000
 
 
@@ -196,7 +196,7 @@ def test_rules_may_be_counted_on_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("-- num_rows: Rows.\n", "no line begins with SELECT"),
         ("SELECT 1 AS one\n", "no metric is described"),
@@ -205,14 +205,14 @@ def test_rules_may_be_counted_on_one_line() -> None:
         ("-- a: A.\nSELECT :rules\nFROM judged", ":rules is in the query"),
     ],
 )
-def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
+def test_a_file_that_declares_no_metrics_is_reported(text: str, message: str) -> None:
     with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure:
         parse_metrics(RuleFile("x", "conf/metrics/x.sql", text))
-    assert (failure.value.code, told in str(failure.value)) == (2, True)
+    assert (failure.value.code, message in str(failure.value)) == (2, True)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (GOOD.replace("count(*) AS", "count(*) AS other_rows, 1 AS"), "column other_rows has no description"),
         (f"-- b: B.\n{GOOD}", "the line `-- b: …` describes a metric"),
@@ -222,11 +222,11 @@ def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
         (GOOD.replace("count(*)", "*, 1"), "column cluster has no description"),
     ],
 )
-def test_a_result_that_is_not_as_declared_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_a_result_that_is_not_as_declared_is_reported(tmp_path: Path, text: str, message: str) -> None:
     warehouse, metrics = make(tmp_path, {}), parse_metrics(RuleFile("x", "conf/metrics/x.sql", text))
     with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure, scope_of(warehouse, [text]) as answer:
         list(measure({"x": metrics}, PARAMETERS, answer))
-    assert (failure.value.code, told in str(failure.value)) == (2, True)
+    assert (failure.value.code, message in str(failure.value)) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["a'b", "a\\b", "${x}", "a\x00b", "a\nb", "ключ 鍵", "", ":cluster", "\x7f\u2028"])

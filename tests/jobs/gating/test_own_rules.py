@@ -56,15 +56,15 @@ def test_what_the_page_shows_is_measured_judged_and_waived(folder: Path) -> None
     assert measured == {"num_rows": 1, "rows_failing_far_back": 1}
     verdicts = {row["suite"]: row["verdict"] for row in rows(folder / "w", "gate_runs")}
     assert verdicts["billing"] == "warned"
-    found = rows(folder / "w", "findings")
-    told = [row["message"] for row in found if row["message"].startswith("suite billing: ")]
-    assert told == ["suite billing: rows_failing_far_back is 1, expected 0 or less"]
-    resets = {row["group_id"]: row["waiver"] for row in found if row["kind"] == "offsets_reset"}
+    result = rows(folder / "w", "findings")
+    messages = [row["message"] for row in result if row["message"].startswith("suite billing: ")]
+    assert messages == ["suite billing: rows_failing_far_back is 1, expected 0 or less"]
+    resets = {row["group_id"]: row["waiver"] for row in result if row["kind"] == "offsets_reset"}
     assert resets == {"billing-eu": "planned reset (ada)", "orders": None}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("FROM offset_history", "FROM offset_histor", 'billing.sql: Catalog Error: Table with name offset_histor '),
         ("delta < -1000", "deltas < -1000", 'billing.sql: Binder Error: Referenced column "deltas" not found'),
@@ -73,12 +73,12 @@ def test_what_the_page_shows_is_measured_judged_and_waived(folder: Path) -> None
     ],
 )  # fmt: skip
 def test_a_metric_that_cannot_be_measured_is_one_line(
-    folder: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, told: str
+    folder: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, message: str
 ) -> None:
     before = len(rows(folder / "w", "runs"))
     (folder / "metrics" / "billing.sql").write_text(METRIC.replace(old, new))
     capfd.readouterr()
     assert gate(folder) == ExitCode.USAGE
     out, said = capfd.readouterr()
-    assert (out, said.count("\n"), told in said) == ("", 1, True), said
+    assert (out, said.count("\n"), message in said) == ("", 1, True), said
     assert len(rows(folder / "w", "runs")) == before

@@ -65,9 +65,9 @@ SOURCES: dict[str, tuple[Tables, list[tuple[str, str, int | None]]]] = {
 
 @pytest.mark.parametrize("case", SOURCES)
 def test_a_source_that_stopped_is_named_and_a_quiet_one_is_not(tmp_path: Path, case: str) -> None:
-    tables, told = SOURCES[case]
+    tables, reported = SOURCES[case]
     warehouse, (file,) = make(tmp_path, tables), [each for each in finding_files() if each.kind == KIND]
     with scope_of(warehouse, [statement := file.grouped_sql(PARAMETERS, ALL)]) as answer:
         names, rows = answer(statement)
-        found = [dict(zip(names, row, strict=True)) for row in rows]
-    assert [(each["severity"], each["message"], each["evidence_partition"]) for each in found] == told
+        result = [dict(zip(names, row, strict=True)) for row in rows]
+    assert [(each["severity"], each["message"], each["evidence_partition"]) for each in result] == reported

@@ -96,21 +96,21 @@ def test_an_expectation_that_cannot_be_evaluated_is_no_pass(tmp_path: Path) -> N
     """A metric that the frame has not, as a table of another release may lack it."""
     suite = mine(tmp_path, suite_text())
     result = judged(suite, Frame("topics", ["all"], {"num_other": [1.0]}))
-    (found,) = result.outcomes
-    assert (found.success, verdict_of(result)) == (None, "error")
-    assert found.error is not None and 'column "num_rows"' in found.error and "\n" not in found.error
+    (results,) = result.outcomes
+    assert (results.success, verdict_of(result)) == (None, "error")
+    assert results.error is not None and 'column "num_rows"' in results.error and "\n" not in results.error
 
 
 def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
     suite = mine(tmp_path, suite_text())
-    (found,) = judged(suite, Frame("topics", ["x", "y", "z"], {"num_rows": [1.0, 0.0, 0.0]})).outcomes
-    assert (found.success, found.num_unexpected, found.first_evidence) == (False, 2, "y")
-    assert json.loads(found.observed) == {"num_rows": {"min": 0.0, "max": 1.0}}
-    assert json.loads(found.threshold) == {"min_value": 1}
+    (result,) = judged(suite, Frame("topics", ["x", "y", "z"], {"num_rows": [1.0, 0.0, 0.0]})).outcomes
+    assert (result.success, result.num_unexpected, result.first_evidence) == (False, 2, "y")
+    assert json.loads(result.observed) == {"num_rows": {"min": 0.0, "max": 1.0}}
+    assert json.loads(result.threshold) == {"min_value": 1}
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "; write it as JSON"),
         ("[]", "[]; give an object"),
@@ -158,14 +158,14 @@ def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
         (suite_text().replace("}]", "}, " + json.dumps(json.loads(suite_text())["expectations"][0]) + "]"), "twice"),
     ],
 )
-def test_a_wrong_suite_is_told_on_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_wrong_suite_is_reported_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(Failure) as failure:
         mine(tmp_path, text)
     assert failure.value.code == 2
-    assert told in str(failure.value) and "mine.json: " in str(failure.value) and "\n" not in str(failure.value)
+    assert message in str(failure.value) and "mine.json: " in str(failure.value) and "\n" not in str(failure.value)
 
 
-def test_what_great_expectations_refuses_is_told_on_one_line(tmp_path: Path) -> None:
+def test_what_great_expectations_refuses_is_reported_in_one_line(tmp_path: Path) -> None:
     suite = mine(tmp_path, suite_text(kwargs={"column": "num_rows", "min_value": "x", "mostly": 7}))
     with pytest.raises(Failure, match=r"mine[.]json: expectations\[0\]: ") as failure:
         judged(suite, Frame("topics", ["all"], {"num_rows": [1.0]}))
@@ -175,6 +175,6 @@ def test_what_great_expectations_refuses_is_told_on_one_line(tmp_path: Path) -> 
 def test_a_file_of_the_user_takes_the_place_of_ours(tmp_path: Path) -> None:
     config = written(tmp_path, suite_text())
     (tmp_path / "expectations" / "topics.json").write_text(suite_text(severity="info"))
-    found = {suite.name: suite for suite in suites(METRICS, config)}
-    assert [each.severity.value for each in found["topics"].expectations] == ["info"]
-    assert found.keys() == OURS.keys() | {"mine"}
+    result = {suite.name: suite for suite in suites(METRICS, config)}
+    assert [each.severity.value for each in result["topics"].expectations] == ["info"]
+    assert result.keys() == OURS.keys() | {"mine"}

@@ -25,9 +25,9 @@ def results() -> dict[str, Any]:
 def read(folder: Path, result: Any) -> ValidationResult:
     file = folder / "result.json"
     file.write_text(json.dumps(result))
-    found = read_result(str(file))
-    assert found.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
-    return found
+    actual = read_result(str(file))
+    assert actual.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
+    return actual
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def read(folder: Path, result: Any) -> ValidationResult:
 def test_a_result_of_a_suite(tmp_path: Path, results: dict[str, Any], name: str, failures: tuple[str, ...]) -> None:
     # The library's own word: what fails at any severity is no success.
     assert results[name]["success"] == (name == "passed")
-    found = read(tmp_path, results[name])
-    assert (found.suite, found.failures, found.is_passed) == ("orders", failures, not failures)
+    result = read(tmp_path, results[name])
+    assert (result.suite, result.failures, result.is_passed) == ("orders", failures, not failures)
 
 
 def test_a_result_of_0_18_has_no_severities_so_all_are_critical(tmp_path: Path, results: dict[str, Any]) -> None:
     assert read(tmp_path, as_of_0_18(results["passed"])).is_passed
-    found = read(tmp_path, as_of_0_18(results["below critical"]))
-    assert (found.suite, sorted(found.failures)) == ("orders", [NOT_NULL, "expect_table_row_count_to_equal"])
+    result = read(tmp_path, as_of_0_18(results["below critical"]))
+    assert (result.suite, sorted(result.failures)) == ("orders", [NOT_NULL, "expect_table_row_count_to_equal"])
 
 
 def test_a_result_of_a_checkpoint_is_that_of_all_its_suites(tmp_path: Path, results: dict[str, Any]) -> None:

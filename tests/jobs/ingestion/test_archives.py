@@ -76,11 +76,11 @@ def segments(folder: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.G
 
 def archived(folder: Path) -> list[Row]:
     """Rows of a broker's segments as another program reads them."""
-    found = []
+    result = []
     for path in sorted(folder.rglob("*.log")):
         partition = int(path.parent.name.rpartition("-")[2])
         for each in read_log(path.read_bytes()).records:
-            found.append(
+            result.append(
                 {
                     "topic": TOPIC,
                     "partition": partition,
@@ -95,33 +95,33 @@ def archived(folder: Path) -> list[Row]:
                     "leader_epoch": each.leader_epoch,
                 }
             )
-    return found
+    return result
 
 
-def table(found: Sequence[Row]) -> pa.Table:
-    return pa.Table.from_pylist(list(found), SCHEMA)
+def table(result: Sequence[Row]) -> pa.Table:
+    return pa.Table.from_pylist(list(result), SCHEMA)
 
 
-def lines(found: Iterable[Row], without: Iterable[str] = ()) -> str:
+def lines(result: Iterable[Row], without: Iterable[str] = ()) -> str:
     encoded = []
-    for row in found:
-        told = {name: value for name, value in row.items() if name not in without}
+    for row in result:
+        reported = {name: value for name, value in row.items() if name not in without}
         for name in ("key", "value"):
-            told[name] = None if row[name] is None else base64.b64encode(row[name]).decode()
-        encoded.append(json.dumps(told) + "\n")
+            reported[name] = None if row[name] is None else base64.b64encode(row[name]).decode()
+        encoded.append(json.dumps(reported) + "\n")
     return "".join(encoded)
 
 
-def without_producers(found: dict[str, list[str]], warehouse: Path) -> dict[str, list[str]]:
-    """The history with what an archive of these columns alone cannot tell."""
-    told = {}
-    for name in found:
+def without_producers(result: dict[str, list[str]], warehouse: Path) -> dict[str, list[str]]:
+    """The history, with what an archive of only these columns does not show."""
+    reported = {}
+    for name in result:
         plain = []
         for row in rows(warehouse, name):
             kept = {key: value for key, value in row.items() if key not in ("run_id", "batch_first_offset")}
             plain.append(repr(kept | dict.fromkeys(PRODUCERS)))
-        told[name] = sorted(plain)
-    return told
+        reported[name] = sorted(plain)
+    return reported
 
 
 def is_healthy(warehouse: Path) -> bool:
@@ -135,22 +135,22 @@ def test_parquet_and_delta_make_the_rows_of_the_segments(
     last = tmp_path / "a" / "__consumer_offsets-3" / f"{10_000:020}.log"
     last.write_bytes(transaction(10_000))
     direct = ingest(tmp_path / "direct", "--source", f"segments:{tmp_path / 'a'}")
-    expected, found = history(tmp_path / "direct"), archived(tmp_path / "a")
+    expected, results = history(tmp_path / "direct"), archived(tmp_path / "a")
     assert len(rows(tmp_path / "direct", "transaction_markers")) == 1
-    rng.shuffle(found)  # type: ignore[arg-type]
+    rng.shuffle(results)  # type: ignore[arg-type]
 
     (tmp_path / "parquet").mkdir()
-    half = len(found) // 2
-    for number, part in enumerate((found[:half], found[half:])):
+    half = len(results) // 2
+    for number, part in enumerate((results[:half], results[half:])):
         pq.write_table(table(part), tmp_path / "parquet" / f"{number}.parquet")
-    write_deltalake(tmp_path / "delta", table(found))
+    write_deltalake(tmp_path / "delta", table(results))
     for form in ("parquet", "delta"):
         w = tmp_path / f"w-{form}"
         result = ingest(w, "--source", f"records:{tmp_path / form}")
         assert {
             name: result[name] for name in ("read", "decoded", "rejected", "already_known", "num_other_topics")
         } == {
-            "read": len(found),
+            "read": len(results),
             "decoded": direct["decoded"],
             "rejected": direct["rejected"],
             "already_known": 0,
@@ -193,11 +193,11 @@ def test_lines_without_producers_and_lines_that_are_none(
     segments(tmp_path / "a", logs, rng)
     ingest(tmp_path / "direct", "--source", f"segments:{tmp_path / 'a'}")
     expected = without_producers(history(tmp_path / "direct"), tmp_path / "direct")
-    found = archived(tmp_path / "a")
-    sure = next(row for row in found if row["key"][:2] == b"\0\1" and row["value"] is not None)
+    results = archived(tmp_path / "a")
+    sure = next(row for row in results if row["key"][:2] == b"\0\1" and row["value"] is not None)
     of_lost = {**sure, "offset": lost[sure["partition"]]}
-    good = lines(found, without=(*PRODUCERS, "is_control"))
-    others = lines([{**found[0], "topic": "orders"}, {**found[1], "topic": "payments"}], without=("is_control",))
+    good = lines(results, without=(*PRODUCERS, "is_control"))
+    others = lines([{**results[0], "topic": "orders"}, {**results[1], "topic": "payments"}], without=("is_control",))
     # Of a record that stands nowhere else, one of a record that stands in another file, and some that are nothing.
     lone = lines([of_lost], without=PRODUCERS).replace('"key": "', '"key": "?')
     twin = lines([sure], without=PRODUCERS).replace('"key": "', '"key": "?')
@@ -212,11 +212,11 @@ def test_lines_without_producers_and_lines_that_are_none(
     assert result["num_other_topics"] == 2
     assert result["exit_code"] == ExitCode.REJECTED_SHARE
     assert (result["read"], result["read"] - result["already_known"]) == (
-        len(found) + len(bad) + 1,
+        len(results) + len(bad) + 1,
         result["decoded"] + result["rejected"],
     )
     broken = [row for row in rows(w, "rejected_records") if row["part"] == "batch"]
-    # What is there twice is told once, and what another file gives is not told at all.
+    # What is there twice is reported once, and what another file has is not reported.
     assert sorted(row["value_bytes"].decode() + "\n" for row in broken) == sorted({*bad, other_lone} - {twin})
     (at_offset,) = [row for row in broken if row["value_bytes"].decode() + "\n" == lone]
     assert (at_offset["reason"], at_offset["field"]) == ("bad_base64", "key")
@@ -228,7 +228,7 @@ def test_lines_without_producers_and_lines_that_are_none(
 
     # A run over what overlaps all this finds nothing to complain of.
     overlapping = ingest(w, "--source", f"segments:{tmp_path / 'a'}")
-    assert overlapping["already_known"] == overlapping["read"] == len(found)
+    assert overlapping["already_known"] == overlapping["read"] == len(results)
     assert is_healthy(w)
 
     # The file is mended: its rows go, and what stands in it now comes, and makes good what the other has broken.
@@ -251,7 +251,9 @@ def test_lines_without_producers_and_lines_that_are_none(
 
 def records_of(warehouse: Path) -> dict[str, list[str]]:
     """The history without lines that are no records."""
-    return {name: [row for row in found if "'part': 'batch'" not in row] for name, found in history(warehouse).items()}
+    return {
+        name: [row for row in result if "'part': 'batch'" not in row] for name, result in history(warehouse).items()
+    }
 
 
 def test_what_one_source_has_broken_another_makes_good(
@@ -259,15 +261,15 @@ def test_what_one_source_has_broken_another_makes_good(
 ) -> None:
     segments(tmp_path / "a", logs, rng)
     ingest(tmp_path / "direct", "--source", f"segments:{tmp_path / 'a'}")
-    found = archived(tmp_path / "a")
+    result = archived(tmp_path / "a")
     damaged = segments(tmp_path / "damaged", {3: logs[3]}, rng)
     path = sorted(damaged.rglob("*.log"))[0]
     raw = bytearray(path.read_bytes())
     raw[len(logs[3][0].bytes) - 1] ^= 0xFF
     path.write_bytes(raw)
     behind = logs[3][1].base_offset
-    places = [number for number, row in enumerate(found) if row["partition"] == 3 and row["offset"] >= behind][3:7]
-    text = lines(found).splitlines(keepends=True)
+    places = [number for number, row in enumerate(result) if row["partition"] == 3 and row["offset"] >= behind][3:7]
+    text = lines(result).splitlines(keepends=True)
     for place in places:
         text[place] = text[place].replace('"key": "', '"key": "?')
     (tmp_path / "lines.jsonl").write_text("".join(text))
@@ -280,20 +282,20 @@ def test_what_one_source_has_broken_another_makes_good(
 
 
 @pytest.mark.parametrize("first", ["archive", "segments"])
-def test_an_archive_of_another_log_is_told(
+def test_an_archive_of_another_log_is_reported(
     tmp_path: Path, rng: np.random.Generator, capsys: pytest.CaptureFixture[str], first: str
 ) -> None:
     log = random_log(rng, 8)
     write_copy(tmp_path / "a", 3, log, rng)
-    found = archived(tmp_path / "a")
-    other = [dict(row) for row in found]
+    result = archived(tmp_path / "a")
+    other = [dict(row) for row in result]
     other[5]["timestamp"] += 1
     pq.write_table(table(other), tmp_path / "other.parquet")
     sources = {"segments": f"segments:{tmp_path / 'a'}", "archive": f"records:{tmp_path / 'other.parquet'}"}
     ingest(tmp_path / "w", "--source", sources.pop(first))
     with unchanged(tmp_path / "w"):
         line = refused(tmp_path / "w", capsys, ExitCode.UNREADABLE_INPUT, "--source", *sources.values())
-    assert f"offset {found[5]['offset']} of leader epoch {found[5]['leader_epoch']}: " in line
+    assert f"offset {result[5]['offset']} of leader epoch {result[5]['leader_epoch']}: " in line
     assert ".record_time is " in line
     assert line.endswith("; give this Kafka cluster another name: --cluster NAME")
 

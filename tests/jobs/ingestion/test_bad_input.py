@@ -62,15 +62,15 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("make", "told"), PLACES)
+@pytest.mark.parametrize(("make", "message"), PLACES)
 def test_a_place_without_readable_segments(
-    tmp_path: Path, warehouse: Path, capsys: Capsys, make: Callable[[Path], str], told: str
+    tmp_path: Path, warehouse: Path, capsys: Capsys, make: Callable[[Path], str], message: str
 ) -> None:
     (tmp_path / "bad").mkdir()
     with unchanged(warehouse):
         line = refused(warehouse, capsys, UNREADABLE, "--source", make(tmp_path / "bad"))
     assert str(tmp_path) in line
-    assert told in line
+    assert message in line
     assert any(words in line for words in ("; give ", "; add ", "; run "))
 
 
@@ -92,8 +92,8 @@ def test_a_file_elsewhere_needs_a_partition(
     with unchanged(warehouse):
         line = refused(warehouse, capsys, USAGE, "--source", f"segments:{path}")
     assert "; add --offsets-partition N" in line
-    found = ingest(warehouse, "--source", f"segments:{path}", "--offsets-partition", "5")
-    assert found["read"] == found["decoded"] + found["rejected"] == sum(len(batch.records) for batch in log)
+    run = ingest(warehouse, "--source", f"segments:{path}", "--offsets-partition", "5")
+    assert run["read"] == run["decoded"] + run["rejected"] == sum(len(batch.records) for batch in log)
 
 
 @pytest.mark.parametrize("partition", ["-1", "3000000000", "five"])
@@ -108,7 +108,7 @@ def test_an_offsets_partition_is_a_small_whole_number(tmp_path: Path, capsys: Ca
 # Clusters
 
 
-def test_two_clusters_of_one_warehouse_are_told_apart_by_name(
+def test_two_clusters_of_one_warehouse_are_distinguished_by_name(
     tmp_path: Path, warehouse: Path, capsys: Capsys, log: list[WrittenBatch], rng: np.random.Generator
 ) -> None:
     other = f"segments:{write_copy(tmp_path / 'second', 3, random_log(rng, 5), rng)}"
@@ -131,7 +131,7 @@ def test_a_cluster_has_a_name_that_can_be_printed(tmp_path: Path, capsys: Capsys
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[ingest]\nmax_rejected = 0.1\n", "[ingest] max_rejected: no such setting, the nearest is max_rejected_share"),
         ("[ingets]\n", "[ingets]: no such setting, the nearest is [ingest]"),
@@ -139,13 +139,13 @@ def test_a_cluster_has_a_name_that_can_be_printed(tmp_path: Path, capsys: Capsys
     ],
 )
 def test_settings_that_are_none(
-    tmp_path: Path, warehouse: Path, capsys: Capsys, source: str, text: str, told: str
+    tmp_path: Path, warehouse: Path, capsys: Capsys, source: str, text: str, message: str
 ) -> None:
     (tmp_path / "own.toml").write_text(text)
     with unchanged(warehouse):
         line = refused(warehouse, capsys, USAGE, "--source", source, "--config", tmp_path / "own.toml")
     assert line.startswith(str(tmp_path / "own.toml"))
-    assert told in line
+    assert message in line
 
 
 @pytest.mark.parametrize("source", ["segments", "segments:", "logs:/tmp", "/tmp", ":", "", "records:"])
@@ -185,9 +185,9 @@ SNAPSHOTS = [
 ]
 
 
-@pytest.mark.parametrize(("content", "told"), SNAPSHOTS)
+@pytest.mark.parametrize(("content", "message"), SNAPSHOTS)
 def test_malformed_snapshots(
-    tmp_path: Path, warehouse: Path, capsys: Capsys, source: str, content: bytes, told: str
+    tmp_path: Path, warehouse: Path, capsys: Capsys, source: str, content: bytes, message: str
 ) -> None:
     path = tmp_path / "snapshots.jsonl"
     path.write_bytes(content)
@@ -195,7 +195,7 @@ def test_malformed_snapshots(
         # Beside a source that is fine, of which nothing may get in either.
         line = refused(warehouse, capsys, UNREADABLE, "--source", source, "--snapshots", path)
     assert str(path) in line
-    assert told in line
+    assert message in line
     ingest(warehouse, "--source", source)
     check_no_leftovers(warehouse)
 
@@ -211,7 +211,7 @@ def test_snapshots_on_a_storage_that_is_not_known(warehouse: Path, capsys: Capsy
     assert "unknown kind of storage nowhere:" in line
 
 
-# What is told
+# Messages and exit codes
 
 
 def test_debug_shows_where_a_failure_comes_from(tmp_path: Path, capsys: Capsys) -> None:
@@ -235,7 +235,7 @@ def test_a_killed_run_leaves_no_result_of_an_earlier_one(tmp_path: Path, source:
     assert not result.exists()
 
 
-def test_a_result_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: Capsys) -> None:
+def test_a_result_file_that_cannot_be_written_is_reported(tmp_path: Path, capsys: Capsys) -> None:
     (tmp_path / "file").write_text("")
     code = run_ingest(tmp_path / "w", "--source", f"segments:{tmp_path}", "--result-file", tmp_path / "file" / "r.json")
     assert code == USAGE

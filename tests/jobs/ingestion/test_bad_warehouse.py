@@ -39,7 +39,7 @@ def test_a_file_in_place_of_a_warehouse(tmp_path: Path, capsys: Capsys, source: 
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"contract_version": 3}', "has table format 3, this release reads up to 2: use a newer groupscope"),
         (
@@ -52,10 +52,12 @@ def test_a_file_in_place_of_a_warehouse(tmp_path: Path, capsys: Capsys, source: 
         ("[]", "not readable"),
     ],
 )
-def test_a_warehouse_of_another_version(warehouse: Path, capsys: Capsys, source: str, content: str, told: str) -> None:
+def test_a_warehouse_of_another_version(
+    warehouse: Path, capsys: Capsys, source: str, content: str, message: str
+) -> None:
     with unchanged(warehouse):
         (warehouse / MARKER).write_text(content)
-        assert told in refused(warehouse, capsys, UNUSABLE, "--source", source)
+        assert message in refused(warehouse, capsys, UNUSABLE, "--source", source)
 
 
 def test_a_new_warehouse_whose_first_run_was_killed_at_once_is_still_ours(tmp_path: Path, source: str) -> None:
@@ -65,7 +67,7 @@ def test_a_new_warehouse_whose_first_run_was_killed_at_once_is_still_ours(tmp_pa
     check_no_leftovers(tmp_path / "w")
 
 
-def test_a_table_that_lost_a_file_is_told_by_its_name(
+def test_a_table_that_lost_a_file_is_reported_by_its_name(
     tmp_path: Path, warehouse: Path, capsys: Capsys, source: str
 ) -> None:
     (path,) = (warehouse / "offset_commits").glob("*.parquet")
@@ -96,9 +98,9 @@ def refused_elsewhere(warehouse: Path, tmp_path: Path, capsys: Capsys, *argument
     result = tmp_path / "refused.json"
     assert run_ingest(warehouse, "--result-file", result, *arguments) == UNUSABLE
     (line,) = capsys.readouterr().err.splitlines()
-    told = line.removeprefix("groupscope: ")
-    assert json.loads(result.read_text())["message"] == told
-    return told
+    reported = line.removeprefix("groupscope: ")
+    assert json.loads(result.read_text())["message"] == reported
+    return reported
 
 
 def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
@@ -108,7 +110,7 @@ def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
     ingest(tmp_path / "direct", "--source", source)
     before, after = history(warehouse), history(tmp_path / "direct")
     used = sum(path.stat().st_blocks for path in warehouse.rglob("*")) * 512
-    told = []
+    reported = []
     with mounted(tmp_path / "disk", str(used + (4 << 20))) as disk:
         for spare in range(int(rng.integers(0, 12 << 10)), 1 << 20, 12 << 10):
             shutil.copytree(warehouse, disk / "w")
@@ -117,14 +119,14 @@ def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
             if (code := run_ingest(disk / "w", "--source", source)) == ExitCode.CLEAN:
                 break
             assert code == UNUSABLE
-            told += [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
+            reported += [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
             assert history(disk / "w") == before
             (disk / "filler").unlink()
             ingest(disk / "w", "--source", source)
             assert history(disk / "w") == after
             check_no_leftovers(disk / "w")
             shutil.rmtree(disk / "w")
-    assert all("No space left on device" in line and str(disk / "w") in line for line in told), told
-    assert all(line.isprintable() for line in told), told
+    assert all("No space left on device" in line and str(disk / "w") in line for line in reported), reported
+    assert all(line.isprintable() for line in reported), reported
     # Of the lock, of tables, of Delta's logs.
-    assert len(set(told)) > 2, told
+    assert len(set(reported)) > 2, reported

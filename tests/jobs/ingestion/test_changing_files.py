@@ -55,15 +55,15 @@ def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) 
     """Does it when all is planned and nothing is read."""
     real = jobs.ingestion.task.task.run_task
 
-    def changed_first(*told: Any) -> Any:
+    def changed_first(*expected: Any) -> Any:
         change()
-        return real(*told)
+        return real(*expected)
 
     monkeypatch.setattr(jobs.ingestion.driver.writer, "run_task", changed_first)
 
 
 @pytest.mark.drawn(1)
-@pytest.mark.parametrize(("change", "told"), CHANGES)
+@pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_a_segment_that_changes_before_it_is_read(
     tmp_path: Path,
     warehouse: Path,
@@ -71,7 +71,7 @@ def test_a_segment_that_changes_before_it_is_read(
     monkeypatch: pytest.MonkeyPatch,
     log: list[WrittenBatch],
     change: Change,
-    told: str,
+    message: str,
 ) -> None:
     path = named(tmp_path / "more")
     whole = b"".join(batch.bytes for batch in log)
@@ -81,7 +81,7 @@ def test_a_segment_that_changes_before_it_is_read(
         before_tasks(patched, lambda: change(path))
         line = refused(warehouse, capsys, UNREADABLE, "--source", source)
     assert str(path) in line
-    assert told in line
+    assert message in line
     path.write_bytes(whole)
     check_goes_on(tmp_path, warehouse, source)
 
@@ -95,7 +95,9 @@ def check_goes_on(tmp_path: Path, warehouse: Path, source: str) -> None:
 
 
 @pytest.mark.drawn(1)
-@pytest.mark.parametrize(("change", "told"), [(shrink, "has shrunk"), (delete, "No such file"), (replace, "another")])
+@pytest.mark.parametrize(
+    ("change", "message"), [(shrink, "has shrunk"), (delete, "No such file"), (replace, "another")]
+)
 def test_a_segment_that_changes_amid_reading(
     tmp_path: Path,
     warehouse: Path,
@@ -104,7 +106,7 @@ def test_a_segment_that_changes_amid_reading(
     log: list[WrittenBatch],
     rng: np.random.Generator,
     change: Change,
-    told: str,
+    message: str,
 ) -> None:
     path = named(tmp_path / "more")
     # More than Python reads ahead.
@@ -123,7 +125,7 @@ def test_a_segment_that_changes_amid_reading(
         patched.setattr(jobs.sources.segment_files, "framed_pieces", pieces)
         line = refused(warehouse, capsys, UNREADABLE, "--source", source)
     assert str(path) in line
-    assert told in line
+    assert message in line
     path.write_bytes(whole)
     check_goes_on(tmp_path, warehouse, source)
 

@@ -42,10 +42,10 @@ def write(folder: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.Gene
 def test_every_record_is_in_one_table_once(
     tmp_path: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.Generator
 ) -> None:
-    found = ingest(tmp_path / "w", "--source", f"segments:{write(tmp_path / 'a', logs, rng)}")
+    run = ingest(tmp_path / "w", "--source", f"segments:{write(tmp_path / 'a', logs, rng)}")
     assert keys(tmp_path / "w") == expected(logs)
     rejected = rows(tmp_path / "w", "rejected_records")
-    assert found["read"] == len(expected(logs)) == found["decoded"] + len(rejected)
+    assert run["read"] == len(expected(logs)) == run["decoded"] + len(rejected)
     assert {row["reason"] for row in rejected} <= {"unknown_record_type"}
 
 
@@ -89,8 +89,8 @@ def test_copies_in_any_order_and_number_of_runs_make_one_history(
     for order in ([0, 1, 2], [2, 0, 1]):
         warehouse = tmp_path / f"one_by_one_{order[0]}"
         for number in order:
-            found = ingest(warehouse, "--source", f"segments:{folders[number]}")
-            assert found["read"] == found["decoded"] + found["rejected"] + found["already_known"]
+            run = ingest(warehouse, "--source", f"segments:{folders[number]}")
+            assert run["read"] == run["decoded"] + run["rejected"] + run["already_known"]
         assert history(warehouse) == history(tmp_path / "at_once")
 
 
@@ -121,8 +121,8 @@ def test_a_file_that_has_grown_is_read_on(tmp_path: Path, rng: np.random.Generat
     assert file["torn_tail_bytes"] == len(torn)
 
     path.write_bytes(b"".join(batch.bytes for batch in log))
-    found = ingest(tmp_path / "w", "--source", source)
-    assert (found["read"], found["already_known"]) == (len(keys_of(log[5:])), 0)
+    run = ingest(tmp_path / "w", "--source", source)
+    assert (run["read"], run["already_known"]) == (len(keys_of(log[5:])), 0)
     assert keys(tmp_path / "w") == sorted((3, *key) for key in keys_of(log))
     assert ingest(tmp_path / "w", "--source", source)["num_files_unchanged"] == 1
 
@@ -140,13 +140,13 @@ def test_a_file_compacted_in_place_keeps_what_the_cleaner_took(tmp_path: Path, r
     shutil.rmtree(tmp_path / "a")
     left = compacted(log, rng, 0.5)
     write_copy(tmp_path / "a", 3, left, rng)
-    found = ingest(tmp_path / "w", "--source", source)
-    assert found["decoded"] == found["rejected"] == 0
+    run = ingest(tmp_path / "w", "--source", source)
+    assert run["decoded"] == run["rejected"] == 0
     assert history(tmp_path / "w") == before
 
 
 @pytest.mark.parametrize("is_at_once", [True, False])
-def test_records_of_two_leader_epochs_are_both_kept_and_told(
+def test_records_of_two_leader_epochs_are_both_kept_and_reported(
     tmp_path: Path, rng: np.random.Generator, capsys: pytest.CaptureFixture[str], is_at_once: bool
 ) -> None:
     log = random_log(rng, 10)
@@ -163,9 +163,9 @@ def test_records_of_two_leader_epochs_are_both_kept_and_told(
     second = write_copy(tmp_path / "copies" / "2", 3, took_over, rng)
     sources = [tmp_path / "copies"] if is_at_once else [first, second]
     for source in sources:
-        found = ingest(tmp_path / "w", "--source", f"segments:{source}")
+        run = ingest(tmp_path / "w", "--source", f"segments:{source}")
     assert keys(tmp_path / "w") == sorted((3, *key) for key in keys_of(lost) | keys_of(took_over))
-    assert found["num_epoch_conflicts"] == len(both)
+    assert run["num_epoch_conflicts"] == len(both)
     assert f"records of two leader epochs at {len(both)} offset" in capsys.readouterr().err
 
 
@@ -176,7 +176,7 @@ def offsets_of(batches: Sequence[WrittenBatch]) -> set[int]:
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("is_at_once", [True, False])
 @pytest.mark.parametrize("other", ["value", "key", "kind"])
-def test_another_log_under_the_same_name_is_told_and_changes_nothing(
+def test_another_log_under_the_same_name_is_reported_and_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], is_at_once: bool, other: str, rng: np.random.Generator
 ) -> None:
     log = random_log(rng, 5)
@@ -202,9 +202,9 @@ def test_another_log_under_the_same_name_is_told_and_changes_nothing(
     (line,) = capsys.readouterr().err.splitlines()
     assert f"offset {batch.base_offset} of leader epoch {batch.leader_epoch}" in line
     assert line.endswith("give this Kafka cluster another name: --cluster NAME")
-    found = ingest(tmp_path / "w", "--source", f"segments:{copies[1]}", "--cluster", "other")
-    assert found["cluster"] == "other"
-    assert found["read"] == len(keys_of(theirs))
+    run = ingest(tmp_path / "w", "--source", f"segments:{copies[1]}", "--cluster", "other")
+    assert run["cluster"] == "other"
+    assert run["read"] == len(keys_of(theirs))
 
 
 @pytest.mark.drawn(3)
@@ -213,7 +213,7 @@ def test_another_log_under_the_same_name_is_told_and_changes_nothing(
 def test_a_batch_that_one_copy_damaged_comes_from_another(
     tmp_path: Path, rng: np.random.Generator, order: str, is_alone: bool
 ) -> None:
-    """`is_alone`: in a segment without another batch, where only names tell which offsets it may hold."""
+    """`is_alone`: in a segment without another batch, where only names show which offsets it may hold."""
     log = random_log(rng, 12)
     good = write_copy(tmp_path / "copies" / "good", 3, log, rng)
     bad = tmp_path / "copies" / "bad" / "__consumer_offsets-3"
@@ -224,9 +224,9 @@ def test_a_batch_that_one_copy_damaged_comes_from_another(
         (bad / f"{log[start].base_offset:020}.log").write_bytes(b"".join(raw[start:stop]))
     sources = {"bad_first": [bad, good], "good_first": [good, bad], "at_once": [tmp_path / "copies"]}[order]
     if order == "bad_first":
-        found = ingest(tmp_path / "w", "--source", f"segments:{sources.pop(0)}")
-        assert found["reject_reasons"]["bad_crc"] == 1
-        assert found["exit_code"] == ExitCode.REJECTED_SHARE
+        run = ingest(tmp_path / "w", "--source", f"segments:{sources.pop(0)}")
+        assert run["reject_reasons"]["bad_crc"] == 1
+        assert run["exit_code"] == ExitCode.REJECTED_SHARE
     for source in sources:
         ingest(tmp_path / "w", "--source", f"segments:{source}")
     assert keys(tmp_path / "w") == sorted((3, *key) for key in keys_of(log))

@@ -44,11 +44,11 @@ def counts_of_run(warehouse: Path, run_id: str) -> dict[int, dict[str, Any]]:
 
 def expected_counts(logs: dict[Path, SlowLog], known: set[tuple[int, int, int]]) -> dict[int, dict[str, Any]]:
     """By what each record is, read one by one; `known` has partition, offset and leader epoch of earlier runs."""
-    found: dict[int, dict[str, Any]] = {}
+    result: dict[int, dict[str, Any]] = {}
     seen, offsets = set(known), dict[int, set[int]]()
     for path, log in logs.items():
         partition = partition_of(path)
-        count = found.setdefault(partition, {"offsets_partition": partition, **dict.fromkeys((*COUNTS, "damaged"), 0)})
+        count = result.setdefault(partition, {"offsets_partition": partition, **dict.fromkeys((*COUNTS, "damaged"), 0)})
         for each in log.records:
             count["read"] += 1
             key = (partition, each.offset, each.leader_epoch)
@@ -57,34 +57,34 @@ def expected_counts(logs: dict[Path, SlowLog], known: set[tuple[int, int, int]])
             count[kind] += 1
             seen.add(key)
             offsets.setdefault(partition, set()).add(each.offset)
-    for partition, count in found.items():
+    for partition, count in result.items():
         in_order = sorted(offsets.get(partition, ()))
         count["first_offset"], count["last_offset"] = (in_order[0], in_order[-1]) if in_order else (None, None)
         count["gaps"] = sum(later > earlier + 1 for earlier, later in pairwise(in_order))
     known |= seen
-    return found
+    return result
 
 
 def mixed_log(rng: np.random.Generator) -> list[bytes]:
     """Batches as brokers write them, with markers, delete horizons and compacted ones among them."""
-    found = []
+    result = []
     for batch in compacted(random_log(rng, 40), rng, 0.3):
-        found.append(batch.bytes)
+        result.append(batch.bytes)
     base = 1_000
     for number in range(6):
         key, _ = commit("group-0", "t", number, 5)
         about: dict[str, Any] = {"leader_epoch": 9, "base_time": T0, "max_time": T0}
         match number % 3:
             case 0:
-                found.append(Batch(record(0, key, None), 1, base, attributes=DELETE_HORIZON, **about).bytes())
+                result.append(Batch(record(0, key, None), 1, base, attributes=DELETE_HORIZON, **about).bytes())
             case 1:
                 # All that the cleaner has left of a batch: its offsets.
-                found.append(Batch(b"", 0, base, last_delta=4, **about).bytes())
+                result.append(Batch(b"", 0, base, last_delta=4, **about).bytes())
             case 2:
                 body = record(0, b"\0\0\0\1", b"\0\0\0\0\0\7")
-                found.append(Batch(body, 1, base, attributes=0x30, producer_id=7, producer_epoch=1, **about).bytes())
+                result.append(Batch(body, 1, base, attributes=0x30, producer_id=7, producer_epoch=1, **about).bytes())
         base += int(rng.integers(5, 9))
-    return found
+    return result
 
 
 def test_counts_of_a_run_are_those_of_the_records(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -94,27 +94,27 @@ def test_counts_of_a_run_are_those_of_the_records(tmp_path: Path, rng: np.random
         for partition in (0, 5):
             log = random_log(np.random.default_rng(partition), 30)
             write_copy(folder, partition, compacted(log, rng, 0.3), rng)
-        found = ingest(tmp_path / "w", "--source", f"segments:{folder}")
+        run = ingest(tmp_path / "w", "--source", f"segments:{folder}")
         expected = expected_counts(logs_below(folder), known)
-        assert counts_of_run(tmp_path / "w", found["run_id"]) == expected
-        assert {name: found[name] for name in COUNTS} == {
+        assert counts_of_run(tmp_path / "w", run["run_id"]) == expected
+        assert {name: run[name] for name in COUNTS} == {
             name: sum(count[name] for count in expected.values()) for name in COUNTS
         }
         # For programs that lost the exit code and the output.
-        told = json.loads((tmp_path / "w" / "_runs" / f"{found['run_id']}.json").read_text())
-        assert told == found
+        document = json.loads((tmp_path / "w" / "_runs" / f"{run['run_id']}.json").read_text())
+        assert document == run
 
 
 def test_counts_of_copies_read_at_once_are_those_of_the_records(tmp_path: Path, rng: np.random.Generator) -> None:
     log = random_log(rng, 30)
     for number in range(3):
         write_copy(tmp_path / "copies" / str(number), 4, compacted(log, rng, 0.5), rng)
-    found = ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'copies'}")
+    run = ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'copies'}")
     expected = expected_counts(logs_below(tmp_path / "copies"), set())
-    assert counts_of_run(tmp_path / "w", found["run_id"]) == expected
+    assert counts_of_run(tmp_path / "w", run["run_id"]) == expected
 
 
-def test_rows_of_files_tell_what_stands_in_them(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_rows_of_files_show_what_stands_in_them(tmp_path: Path, rng: np.random.Generator) -> None:
     batches = mixed_log(rng)
     folder = tmp_path / "a" / "__consumer_offsets-7"
     folder.mkdir(parents=True)
@@ -136,14 +136,14 @@ def test_rows_of_files_tell_what_stands_in_them(tmp_path: Path, rng: np.random.G
     for path in folder.iterdir():
         os.utime(path, ns=(1, 1_795_230_000_123_000_000))
     result = ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'a'}")
-    found = {Path(row["source_file"]): row for row in rows(tmp_path / "w", "source_files")}
+    results = {Path(row["source_file"]): row for row in rows(tmp_path / "w", "source_files")}
     logs = logs_below(tmp_path / "a")
-    assert found.keys() == logs.keys()
+    assert results.keys() == logs.keys()
     for path, log in logs.items():
         raw, is_newest = path.read_bytes(), path == last
         headers = [crc32c(raw[batch.position : batch.position + HEADER]) for batch in log.batches]
         torn = log.torn_tail if is_newest else 0
-        assert found[path] == {
+        assert results[path] == {
             "cluster": "default",
             "run_id": result["run_id"],
             "offsets_partition": 7,
@@ -176,14 +176,14 @@ def test_rows_of_files_tell_what_stands_in_them(tmp_path: Path, rng: np.random.G
 
 
 def test_the_sample_s_counts_are_those_of_its_files(tmp_path: Path) -> None:
-    found = ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}")
+    run = ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}")
     logs = logs_below(SAMPLE)
-    assert counts_of_run(tmp_path / "w", found["run_id"]) == expected_counts(logs, set())
+    assert counts_of_run(tmp_path / "w", run["run_id"]) == expected_counts(logs, set())
     assert sum(map(len, history(tmp_path / "w").values())) == sum(len(log.records) for log in logs.values())
     check_coverage(tmp_path / "w", logs)
 
 
-def test_coverage_tells_what_could_not_be_read(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_coverage_shows_what_could_not_be_read(tmp_path: Path, rng: np.random.Generator) -> None:
     batches = random_log(rng, 40)
     write_copy(tmp_path / "a", 3, [*batches, broken_batch(batches[-1])], rng)
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'a'}")
@@ -208,13 +208,15 @@ def check_coverage(warehouse: Path, logs: dict[Path, SlowLog]) -> None:
     duck = duckdb.connect()
     for name in VIEWS["v_decode_coverage"].reads:
         duck.register(name, DeltaTable(warehouse / name, version=versions(warehouse)[name]).to_pyarrow_table())
-    found = duck.sql(VIEWS["v_decode_coverage"].sql).to_arrow_table().to_pylist()
-    told = {(row["outcome"], row["reason"], row["type"], row["value_version"]): row["num_records"] for row in found}
-    assert told == expected
-    assert len(told) == len(found)
-    assert {row["table_name"] for row in found} <= set(RECORD_TABLES)
+    result = duck.sql(VIEWS["v_decode_coverage"].sql).to_arrow_table().to_pylist()
+    reported = {
+        (row["outcome"], row["reason"], row["type"], row["value_version"]): row["num_records"] for row in result
+    }
+    assert reported == expected
+    assert len(reported) == len(result)
+    assert {row["table_name"] for row in result} <= set(RECORD_TABLES)
     decoded = sum(number for kind, number in expected.items() if kind[0] == "decoded")
-    (share,) = {row["coverage_share"] for row in found}
+    (share,) = {row["coverage_share"] for row in result}
     assert share == pytest.approx(decoded / sum(expected.values()))
 
 
@@ -223,10 +225,10 @@ def kind_of(key: bytes | None, value: bytes | None, is_control: bool) -> tuple[A
     if is_control:
         assert key is not None and value is not None
         return "decoded", None, ["ABORT", "COMMIT"][key[3]], int.from_bytes(value[:2], "big")
-    found = decode_record(key, value)
+    result = decode_record(key, value)
     version = None if value is None else int.from_bytes(value[:2], "big")
     name = None if key is None else NAMES.get(int.from_bytes(key[:2], "big"))
-    if "rejected" not in found:
+    if "rejected" not in result:
         return "decoded", None, name, version
-    reason = found["rejected"]["reason"]
+    reason = result["rejected"]["reason"]
     return "unknown" if reason.startswith("unknown") else "malformed", reason, name, version

@@ -28,9 +28,9 @@ MOST_DAMAGED = 0.001
 
 def counted(folder: Path, piece_bytes: int) -> tuple[int, int]:
     """Records that were read, and those in damaged ranges."""
-    found, _ = readings(segment_files(str(folder), None), {})
+    result, _ = readings(segment_files(str(folder), None), {})
     num_records = num_damaged = 0
-    for unit in units(found, {}, piece_bytes):
+    for unit in units(result, {}, piece_bytes):
         for spans in unit.copies:
             copy = Copy(spans, piece_bytes)
             num_records += sum(len(records) for records in copy.records())
@@ -58,9 +58,9 @@ def test_read_and_damaged_records_are_all_offsets(
 
 def check_row_counts(warehouse: Path, log: WrittenLog) -> int:
     """Rows against offsets; the damaged records."""
-    found = rows(warehouse, "rejected_records")
-    ranges = [row for row in found if row["byte_position"] is not None]
-    singles = [row for row in found if row["byte_position"] is None]
+    result = rows(warehouse, "rejected_records")
+    ranges = [row for row in result if row["byte_position"] is not None]
+    singles = [row for row in result if row["byte_position"] is None]
     decoded = sum(len(rows(warehouse, name)) for name in RECORD_TABLES if name != "rejected_records")
     num_damaged = sum(row["num_records"] for row in ranges)
     assert decoded + len(singles) + num_damaged == log.num_offsets
@@ -116,7 +116,7 @@ def test_copies_damaged_in_different_places_leave_what_both_lack(tmp_path: Path)
     entries = [batch_of(*(commit_record(delta) for delta in range(4)), base_offset=first) for first in range(0, 24, 4)]
     log = WrittenLog((WrittenSegment(0, tuple(entries)),), 23)
     copies = {name: write(tmp_path / name, log, [broken(entries, places)]) for name, places in BROKEN.items()}
-    found = []
+    result = []
     for number, order in enumerate((("a", "b"), ("b", "a"), ("*",))):
         warehouse = tmp_path / f"w{number}"
         for name in order:
@@ -124,9 +124,9 @@ def test_copies_damaged_in_different_places_leave_what_both_lack(tmp_path: Path)
             replay(warehouse)
         (stretch,) = rows(warehouse, "history_coverage")
         assert (stretch["damaged_records"], stretch["compacted_records_estimate"]) == (4, 0)
-        found.append(told(warehouse, HISTORY))
-    assert_same(found[0], found[1], "the other order")
-    assert_same(found[0], found[2], "one run")
+        result.append(told(warehouse, HISTORY))
+    assert_same(result[0], result[1], "the other order")
+    assert_same(result[0], result[2], "one run")
 
 
 BROKEN = {"a": (1, 2), "b": (2, 3)}

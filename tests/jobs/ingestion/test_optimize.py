@@ -94,8 +94,8 @@ def check_sorted(warehouse: Path) -> None:
     """Files in the order of their table."""
     for name in RECORD_TABLES:
         for path in files(warehouse, name):
-            found = pq.read_table(path, columns=["cluster", "offsets_partition", "record_offset"]).to_pylist()
-            places = [tuple(row.values()) for row in found if row["record_offset"] is not None]
+            result = pq.read_table(path, columns=["cluster", "offsets_partition", "record_offset"]).to_pylist()
+            places = [tuple(row.values()) for row in result if row["record_offset"] is not None]
             assert places == sorted(places), name
 
 
@@ -200,9 +200,9 @@ def test_runs_stay_in_few_files_and_all_of_them_can_be_asked(tmp_path: Path, rng
     source = f"segments:{write_copy(tmp_path / 'a', 3, random_log(rng, 3), rng)}"
     for _ in range(20):
         ingest(tmp_path / "w", "--source", source)
-    found = rows(tmp_path / "w", "runs")
-    assert sorted(int(row["run_id"].split("-")[0]) for row in found) == list(range(1, 21))
-    assert sum(row["ingest_counts"] != [] for row in found) == 1
+    result = rows(tmp_path / "w", "runs")
+    assert sorted(int(row["run_id"].split("-")[0]) for row in result) == list(range(1, 21))
+    assert sum(row["ingest_counts"] != [] for row in result) == 1
     # All before the 17th in one, and those after it.
     assert len(DeltaTable(tmp_path / "w" / "runs").file_uris()) == 5
     assert {finding.status for finding in run_checks(tmp_path / "w")} == {"ok"}

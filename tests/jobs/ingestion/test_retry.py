@@ -100,8 +100,8 @@ def test_rejected_records_are_taken_up(warehouse: Path, direct: Path) -> None:
     assert reasons == {"unknown_record_type", "unknown_value_version"}
     # Nothing is lost meanwhile.
     assert keys(warehouse) == direct_keys(direct)
-    found = ingest(warehouse, "--retry-rejected")
-    assert (found["read"], found["decoded"], found["rejected"]) == (len(rejected), len(rejected), 0)
+    run = ingest(warehouse, "--retry-rejected")
+    assert (run["read"], run["decoded"], run["rejected"]) == (len(rejected), len(rejected), 0)
     check_like_direct(warehouse, direct)
     check_sorted(warehouse)
     again = ingest(warehouse, "--retry-rejected")
@@ -114,37 +114,37 @@ def check_sorted(warehouse: Path) -> None:
         delta = Warehouse(warehouse).open(name)
         assert delta is not None
         for fragment in delta.to_pyarrow_dataset().get_fragments():
-            found = fragment.to_table(columns=["offsets_partition", "record_offset"])
-            places = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+            result = fragment.to_table(columns=["offsets_partition", "record_offset"])
+            places = list(zip(*(column.to_pylist() for column in result.columns), strict=True))
             assert places == sorted(places), name
 
 
 def test_a_later_run_knows_what_was_taken_up(tmp_path: Path, warehouse: Path, direct: Path) -> None:
     ingest(warehouse, "--retry-rejected")
     shutil.copytree(SAMPLE, tmp_path / "copied", copy_function=shutil.copyfile)
-    found = ingest(warehouse, "--source", f"segments:{tmp_path / 'copied'}")
-    assert found["already_known"] == found["read"] == len(direct_keys(direct))
+    run = ingest(warehouse, "--source", f"segments:{tmp_path / 'copied'}")
+    assert run["already_known"] == run["read"] == len(direct_keys(direct))
     check_like_direct(warehouse, direct)
 
 
 def test_a_copy_takes_them_up_as_well(tmp_path: Path, warehouse: Path, direct: Path) -> None:
     num_rejected = len(rows(warehouse, "rejected_records"))
     shutil.copytree(SAMPLE, tmp_path / "copied", copy_function=shutil.copyfile)
-    found = ingest(warehouse, "--source", f"segments:{tmp_path / 'copied'}")
-    assert (found["decoded"], found["already_known"]) == (num_rejected, len(direct_keys(direct)) - num_rejected)
+    run = ingest(warehouse, "--source", f"segments:{tmp_path / 'copied'}")
+    assert (run["decoded"], run["already_known"]) == (num_rejected, len(direct_keys(direct)) - num_rejected)
     check_like_direct(warehouse, direct)
 
 
 def test_both_at_once(tmp_path: Path, warehouse: Path, direct: Path) -> None:
     shutil.copytree(SAMPLE, tmp_path / "copied", copy_function=shutil.copyfile)
-    found = ingest(warehouse, "--retry-rejected", "--source", f"segments:{tmp_path / 'copied'}")
-    assert found["already_known"] == found["read"] == len(direct_keys(direct))
+    run = ingest(warehouse, "--retry-rejected", "--source", f"segments:{tmp_path / 'copied'}")
+    assert run["already_known"] == run["read"] == len(direct_keys(direct))
     check_like_direct(warehouse, direct)
 
 
 def test_files_that_have_not_changed_are_not_read_for_it(warehouse: Path, direct: Path) -> None:
-    found = ingest(warehouse, "--retry-rejected", "--source", f"segments:{SAMPLE}")
-    assert (found["read"], found["num_files_read"]) == (0, 0)
+    run = ingest(warehouse, "--retry-rejected", "--source", f"segments:{SAMPLE}")
+    assert (run["read"], run["num_files_read"]) == (0, 0)
     check_like_direct(warehouse, direct)
 
 
@@ -164,5 +164,5 @@ def test_rejected_records_of_several_files_are_taken_up_in_the_order_of_the_log(
         ingest_by(older, tmp_path / "w", f"segments:{part}")
     ingest(tmp_path / "w", "--retry-rejected")
     check_sorted(tmp_path / "w")
-    found = ingest(tmp_path / "w", "--source", f"segments:{folder}")
-    assert found["already_known"] == found["read"] > 0
+    run = ingest(tmp_path / "w", "--source", f"segments:{folder}")
+    assert run["already_known"] == run["read"] > 0

@@ -113,7 +113,7 @@ def test_a_text_has_the_time_that_is_given_or_that_of_its_file(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"topics": [SNAPSHOT["topics"][0] | {"topic_id": ID[:-1] + "g"}]}, "topic_id AAAAAAAAAAAAAAAAAAAAAg"),
         ({"brokers": [{"id": 1, "host": "kafka-9", "port": 9092}]}, "brokers "),
@@ -121,8 +121,8 @@ def test_a_text_has_the_time_that_is_given_or_that_of_its_file(tmp_path: Path) -
         ({"groups": [{"group_id": "g", "settings": {}}]}, "group_settings "),
     ],
 )
-def test_a_snapshot_of_another_cluster_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], told: str
+def test_a_snapshot_of_another_cluster_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], message: str
 ) -> None:
     w = tmp_path / "w"
     ingest(w, "--snapshots", written(tmp_path / "mine.jsonl", SNAPSHOT))
@@ -131,7 +131,7 @@ def test_a_snapshot_of_another_cluster_is_told(
         before = rows(w, "topic_snapshots")
         line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
         assert rows(w, "topic_snapshots") == before
-    assert line.startswith(f"{theirs}: {told}")
+    assert line.startswith(f"{theirs}: {message}")
     assert "2026-11-21 03:00:00+00:00, but the warehouse has " in line
     assert line.endswith("give this Kafka cluster another name: --cluster NAME")
     assert ingest(w, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] > 0
@@ -144,7 +144,7 @@ def test_a_text_of_the_same_instant_contradicts_too(tmp_path: Path, capsys: pyte
     arguments = ("--snapshots", tmp_path / "ends.txt", "--captured-at", str(T))
     line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, *arguments)
     assert line.startswith(f"{tmp_path / 'ends.txt'}: log_end_offset 8 of topic orders, partition 1 at ")
-    # What it does not tell contradicts nothing.
+    # What it does not have contradicts nothing.
     (tmp_path / "ends.txt").write_text("orders:0:9\norders:1:7\n")
     assert sum(ingest(w, *arguments)["rows_added"].values()) == 0
 
@@ -153,9 +153,9 @@ def test_the_sample_s_snapshots_are_those_of_its_file(tmp_path: Path) -> None:
     path = ROOT / "data" / "sample" / "snapshots.jsonl"
     ingest(tmp_path / "w", "--snapshots", path)
     expected = {
-        (at(told["captured_at"]), topic["topic"], partition["partition"], partition["log_end_offset"])
-        for told in map(json.loads, path.read_text().splitlines())
-        for topic in told["topics"]
+        (at(reported["captured_at"]), topic["topic"], partition["partition"], partition["log_end_offset"])
+        for reported in map(json.loads, path.read_text().splitlines())
+        for topic in reported["topics"]
         for partition in topic["partitions"]
     }
     assert ends(tmp_path / "w") == expected

@@ -47,9 +47,9 @@ def test_raw_commits_get_the_verdicts_of_the_published_vectors(tmp_path: Path) -
         log.window(f"vector-{number}", in_ms, polls, now)
     warehouse = replayed(tmp_path, log)
     for allowed in sorted({vector[4] for vector in IN_ORDER}):
-        found = said(warehouse, {"allowed_lag": allowed})
+        result = said(warehouse, {"allowed_lag": allowed})
         wanted = {f"vector-{n}": verdict for n, (*_, verdict, lag) in enumerate(IN_ORDER) if lag == allowed}
-        assert {name: found[name][0] for name in wanted} == wanted
+        assert {name: result[name][0] for name in wanted} == wanted
 
 
 def test_raw_commits_at_the_bounds_of_each_rule(tmp_path: Path) -> None:
@@ -58,9 +58,9 @@ def test_raw_commits_at_the_bounds_of_each_rule(tmp_path: Path) -> None:
         log.window(f"bound-{number}", given, polls, now)
     warehouse = replayed(tmp_path, log)
     for settings in {repr(case[3]): case[3] for case in AT_BOUNDS}.values():
-        found = said(warehouse, settings)
+        result = said(warehouse, settings)
         wanted = {f"bound-{n}": rule for n, (*_, asked, rule) in enumerate(AT_BOUNDS) if asked == settings}
-        assert {name: found[name][1] for name in wanted} == wanted
+        assert {name: result[name][1] for name in wanted} == wanted
 
 
 @pytest.fixture(scope="module")
@@ -95,5 +95,5 @@ def entering(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_what_enters_the_window_of_raw_commits(entering: Path, settings: Settings, wanted: dict[str, str]) -> None:
-    found = said(entering, settings)
-    assert {name: found[name][1] for name in wanted} == wanted
+    result = said(entering, settings)
+    assert {name: result[name][1] for name in wanted} == wanted

@@ -71,10 +71,10 @@ def test_views_of_days_say_what_all_points_say(warehouse: Path, name: str) -> No
     statements = {view: statements_of(view, meant) for view, meant in BY_VIEW.items()}
     with engine(name, warehouse, [each for both in statements.values() for each in both]) as answer:
         for ours, meant in statements.values():
-            found, wanted = (sorted(map(repr, answer(each).rows)) for each in (ours, meant))
-            assert found == wanted
-            assert len(found) > 20
-    assert any("False" in row for row in found) and any("True" in row for row in found)
+            result, wanted = (sorted(map(repr, answer(each).rows)) for each in (ours, meant))
+            assert result == wanted
+            assert len(result) > 20
+    assert any("False" in row for row in result) and any("True" in row for row in result)
 
 
 @dataclass
@@ -124,8 +124,8 @@ def test_days_are_of_all_points_whichever_way_runs_are_cut(
         points = written.rows.get("lag_points", [])
         days, minutes = written.rows.get("lag_days", []), written.rows.get("lag_minutes", [])
         several += len({row["day_time"] for row in days}) > 1
-        assert told(days) == told(slow_days(points))
-        assert told(minutes) == told(slow_minutes(points))
+        assert row_texts(days) == row_texts(slow_days(points))
+        assert row_texts(minutes) == row_texts(slow_minutes(points))
         for row in days:
             assert row["is_open"] == is_open(row["day_time"] + timedelta(days=1), settled)
         for row in minutes:
@@ -137,5 +137,5 @@ def is_open(end: datetime, settled: int | None) -> bool:
     return settled is None or end > EPOCH + timedelta(microseconds=settled)
 
 
-def told(rows: Iterable[Row]) -> list[str]:
+def row_texts(rows: Iterable[Row]) -> list[str]:
     return sorted(str([(name, str(value)) for name, value in sorted(row.items()) if name != "is_open"]) for row in rows)

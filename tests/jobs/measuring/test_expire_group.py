@@ -15,11 +15,11 @@ DAY = 86_400
 
 def verdicts(warehouse: Path) -> dict[tuple[str, int | None], tuple[str, str]]:
     """As of the newest time."""
-    found: list[dict[str, Any]] = rows(warehouse, "group_verdicts")
-    newest = max(row["as_of_time"] for row in found)
+    result: list[dict[str, Any]] = rows(warehouse, "group_verdicts")
+    newest = max(row["as_of_time"] for row in result)
     return {
         (row["group_id"], row["partition"]): (row["burrow_verdict"], row["burrow_rule"])
-        for row in found
+        for row in result
         if row["as_of_time"] == newest
     }
 

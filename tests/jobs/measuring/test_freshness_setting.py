@@ -39,8 +39,8 @@ def test_a_group_that_is_later_than_asked_is_a_finding_and_one_that_is_not_is_no
     words = ["--source", f"segments:{SAMPLE}", "--snapshots", str(SAMPLE / "snapshots.jsonl"), "--config", str(config)]
     cli.main(["audit", *words, "--warehouse", str(tmp_path / "w")])
     assert "freshness_missed: 1\n" in capfd.readouterr().out
-    (found,) = (row for row in rows(tmp_path / "w", "findings") if row["kind"] == "freshness_missed")
-    assert (found["group_id"], found["topic"], found["severity"]) == ("ledger", "payments", "warning")
-    assert found["message"].startswith("payments: its oldest unread message was older than 100 s in ")
+    (result,) = (row for row in rows(tmp_path / "w", "findings") if row["kind"] == "freshness_missed")
+    assert (result["group_id"], result["topic"], result["severity"]) == ("ledger", "payments", "warning")
+    assert result["message"].startswith("payments: its oldest unread message was older than 100 s in ")
     asked = {row["group_id"]: row["freshness_objective_ms"] for row in rows(tmp_path / "w", "group_verdicts")}
     assert {group: ms for group, ms in asked.items() if ms is not None} == {"ledger": 100_000, "standalone": 100_000}

@@ -30,27 +30,27 @@ def audit(folder: Path, source: Path, snapshots: Path) -> int:
 
 def without_ends_of_the_log(into: Path) -> Path:
     """As who takes snapshots by kafka-get-offsets alone has them."""
-    found = [json.loads(line) for line in LINES]
-    for each in found:
+    result = [json.loads(line) for line in LINES]
+    for each in result:
         each["topics"] = [topic for topic in each["topics"] if topic["topic"] != "__consumer_offsets"]
-    into.write_text("".join(f"{json.dumps(each)}\n" for each in found))
+    into.write_text("".join(f"{json.dumps(each)}\n" for each in result))
     return into
 
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("knows_ends", [True, False])
-def test_who_seems_silent_behind_the_end_of_the_log_is_unknown(
+def test_who_seems_silent_after_the_end_of_the_log_is_unknown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], knows_ends: bool
 ) -> None:
     write_part(SAMPLE, tmp_path / "log", batches_until(SAMPLE, CUT_MS))
     whole = SAMPLE / "snapshots.jsonl"
     audit(tmp_path, tmp_path / "log", whole if knows_ends else without_ends_of_the_log(tmp_path / "some.jsonl"))
     page = capfd.readouterr().out
-    found = [row for row in rows(tmp_path / "w", "group_verdicts") if row["partition"] is not None]
+    result = [row for row in rows(tmp_path / "w", "group_verdicts") if row["partition"] is not None]
     assert epoch_ms(checked_in().event("partition-stopped")["from_time"]) < CUT_MS
-    assert not {row["own_verdict"] for row in found} & ALARMS
-    assert not {row["burrow_verdict"] for row in found} & ALARMS
-    ended = [row for row in found if row["rule"] == "log_ended"]
+    assert not {row["own_verdict"] for row in result} & ALARMS
+    assert not {row["burrow_verdict"] for row in result} & ALARMS
+    ended = [row for row in result if row["rule"] == "log_ended"]
     assert {row["own_verdict"] for row in ended} == {"UNKNOWN"}
     assert ("ledger", 3) in {(row["group_id"], row["partition"]) for row in ended}
     assert all(row["reason"].startswith("the data ends at 2026-11-21T17:3") for row in ended)
@@ -58,8 +58,8 @@ def test_who_seems_silent_behind_the_end_of_the_log_is_unknown(
 
 
 def test_the_whole_log_names_the_partition_that_stopped(audited_sample: Path) -> None:
-    found = {
+    result = {
         (row["group_id"], row["topic"], row["partition"]): row["own_verdict"]
         for row in rows(audited_sample, "group_verdicts")
     }
-    assert (found["ledger", "payments", 3], found["ledger", "payments", 2]) == ("STOP", "STALL")
+    assert (result["ledger", "payments", 3], result["ledger", "payments", 2]) == ("STOP", "STALL")

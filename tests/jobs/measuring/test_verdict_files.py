@@ -44,8 +44,8 @@ def measured(
 
 
 def by_time(warehouse: Path) -> Mapping[int, int]:
-    found = [round(row["as_of_time"].timestamp() * 1000) for row in rows(warehouse, NAME)]
-    return {time: found.count(time) for time in found}
+    result = [round(row["as_of_time"].timestamp() * 1000) for row in rows(warehouse, NAME)]
+    return {time: result.count(time) for time in result}
 
 
 @pytest.mark.drawn(1)

@@ -53,11 +53,11 @@ def test_a_line_has_the_fields_of_the_contract_in_their_order(mixed: Path) -> No
 
 
 def test_records_of_all_types_stand_in_log_order_with_tombstones_as_null(mixed: Path) -> None:
-    found = [
+    rows = [
         (line["offset"], line["record_type"], line["value"] is None, line["value_version"])
         for line in lines(dump(mixed))
     ]
-    assert found == [(10, 1, False, 3), (11, 2, False, 3), (12, 1, True, None), (20, 1, False, 3)]
+    assert rows == [(10, 1, False, 3), (11, 2, False, 3), (12, 1, True, None), (20, 1, False, 3)]
 
 
 def test_a_type_is_chosen_by_number_or_name(mixed: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_table_has_the_same_records_and_says_why_one_is_rejected(tmp_path: Pat
         ["7", "11", "2023-11-14T22:13:20.011Z", "OffsetCommit", key, "null"],
     ]
     detail = rejected["rejected"]["detail"]  # type: ignore[index]
-    told = f"rejected: underrun in its value, field commit_timestamp: {detail}"
-    assert cells[2] == ["7", "12", "2023-11-14T22:13:20.012Z", "OffsetCommit", "", told]
+    message = f"rejected: underrun in its value, field commit_timestamp: {detail}"
+    assert cells[2] == ["7", "12", "2023-11-14T22:13:20.012Z", "OffsetCommit", "", message]
     assert cells[3][:5] == ["7", "", "", "", ""]
     assert cells[3][5].startswith("rejected: torn_batch in its batch")
     assert cells[3][5].endswith(f"{torn['size_bytes']} bytes from byte {torn['byte_position']} of {log}")
@@ -197,7 +197,7 @@ def test_long_texts_stay_within_the_memory_of_short_ones(tmp_path: Path) -> None
     assert int(done.stderr) < 400
 
 
-def test_a_closed_output_is_told_in_one_line(mixed: Path) -> None:
+def test_a_closed_output_is_reported_in_one_line(mixed: Path) -> None:
     command = f"{sys.executable} -m jobs.cli dump {mixed} >&-"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stderr) == (1, "groupscope: standard output: Bad file descriptor\n")
@@ -206,11 +206,11 @@ def test_a_closed_output_is_told_in_one_line(mixed: Path) -> None:
 def test_a_damaged_batch_between_others_is_a_line_with_its_position(tmp_path: Path) -> None:
     first, second, third = (batch(offset, [(COMMIT_KEY, COMMIT_V3)]) for offset in range(3))
     damaged = second[:-1] + bytes([second[-1] ^ 1])
-    found = lines(dump(segment(tmp_path, first + damaged + third)))
+    result = lines(dump(segment(tmp_path, first + damaged + third)))
     # A range of bytes has no offset: it stands behind the records of the bytes read with it.
-    assert [line.get("offset") for line in found] == [0, 2, None]
-    assert found[2]["rejected"]["reason"] == "bad_crc"  # type: ignore[index]
-    assert (found[2]["byte_position"], found[2]["size_bytes"]) == (len(first), len(second))
+    assert [line.get("offset") for line in result] == [0, 2, None]
+    assert result[2]["rejected"]["reason"] == "bad_crc"  # type: ignore[index]
+    assert (result[2]["byte_position"], result[2]["size_bytes"]) == (len(first), len(second))
 
 
 @pytest.mark.parametrize(
@@ -285,9 +285,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_several_processes_write_every_record_once_in_order(large: list[Path]) -> None:
     done = dump_process(*large)
-    found = [(line["offsets_partition"], line["offset"]) for line in lines(done)]
+    rows = [(line["offsets_partition"], line["offset"]) for line in lines(done)]
     assert done.returncode == 0
-    assert found == [(partition, offset) for partition in range(3) for offset in range(30_000)]
+    assert rows == [(partition, offset) for partition in range(3) for offset in range(30_000)]
 
 
 def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
@@ -298,14 +298,14 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
     assert (code, done.stderr) == ("0", "")
 
 
-def test_a_full_disk_is_told_in_one_line(mixed: Path) -> None:
+def test_a_full_disk_is_reported_in_one_line(mixed: Path) -> None:
     command = f"{sys.executable} -m jobs.cli dump {mixed} > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 1
     assert done.stderr == "groupscope: standard output: No space left on device\n"
 
 
-def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> None:
+def test_a_killed_process_is_reported_and_leaves_none_behind(large: list[Path]) -> None:
     # The reader does not read, so every process waits to write.
     command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, large)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -318,7 +318,7 @@ def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> N
 
 
 @pytest.mark.parametrize("change", ["cut", "replaced"])
-def test_a_file_that_changes_under_the_dump_is_told_once(large: list[Path], tmp_path: Path, change: str) -> None:
+def test_a_file_that_changes_under_the_dump_is_reported_once(large: list[Path], tmp_path: Path, change: str) -> None:
     path = segment(tmp_path, large[0].read_bytes() * 2)
     command = [sys.executable, "-m", "jobs.cli", "dump", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:

@@ -71,16 +71,16 @@ def test_rows_beyond_those_that_were_measured_are_written_too_and_as_they_come()
     # A client id of Kafka Streams, the longest name that a topic may have, lists of assignments.
     [(70, 1), (249, 1), (3_000, 2_600)],
 )
-def test_columns_behind_wide_cells_are_aligned(first: int, second: int) -> None:
+def test_columns_after_wide_cells_are_aligned(first: int, second: int) -> None:
     header, line, *rows = lines("table", ["x", "y"], ["a" * first, "."], ["b" * second, "."])
     assert [each.index(".") for each in rows] == [first + 2, first + 2]
     assert (header.index("y"), line) == (first + 2, "-" * first + "  -")
 
 
 def test_a_long_cell_pads_no_other_row_to_its_length_and_is_whole() -> None:
-    found = lines("table", ["x", "y"], ["a" * 5_000, 1], ["b", 2])
-    assert found[2] == "a" * 5_000 + "  1"
-    assert len(found[3]) < 100
+    result = lines("table", ["x", "y"], ["a" * 5_000, 1], ["b", 2])
+    assert result[2] == "a" * 5_000 + "  1"
+    assert len(result[3]) < 100
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ NAMES = ["group_id", "assignor", "moves_from_current", "reason"]
 
 @pytest.mark.parametrize("width", range(20, 110))
 def test_a_table_fits_its_terminal_and_cuts_no_number(width: int) -> None:
-    found = list(row_lines(NAMES, WIDE, "table", width=width))
-    assert max(map(shown_width, found)) <= width
-    text = "\n".join(found)
+    result = list(row_lines(NAMES, WIDE, "table", width=width))
+    assert max(map(shown_width, result)) <= width
+    text = "\n".join(result)
     assert "123456789" in text
     # What is cut is seen to be; a row that does not fit side by side is whole, column below column.
-    joined = "".join(line.strip() for line in found)
-    row = next(line for line in found if "classic" in line)
+    joined = "".join(line.strip() for line in result)
+    row = next(line for line in result if "classic" in line)
     assert ("classic-cooperative-sticky" in joined) != ("…" in row.split("range")[0])
 
 

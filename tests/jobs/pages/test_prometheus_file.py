@@ -49,7 +49,7 @@ AUDITED = AuditSummary(
 def written(path: Path, audited: AuditSummary = AUDITED, most: int = 1_000) -> dict[str, dict[tuple[str, ...], float]]:
     """By metric: values of the labels but the cluster, in the order of their names, and the number."""
     write_prometheus_file(path, audited, Settings(gate=Gate(max_prometheus_groups=most)))
-    found = {}
+    result = {}
     for family in text_string_to_metric_families(path.read_text(encoding="utf-8")):
         assert family.type == "gauge"
         assert family.documentation
@@ -58,43 +58,43 @@ def written(path: Path, audited: AuditSummary = AUDITED, most: int = 1_000) -> d
             (tuple(sample.labels[name] for name in sorted(sample.labels)), sample.value) for sample in family.samples
         ]
         assert len(dict(values)) == len(values)
-        found[family.name] = dict(values)
-    return found
+        result[family.name] = dict(values)
+    return result
 
 
 def test_prometheus_reads_what_the_audit_saw(tmp_path: Path) -> None:
-    found = written(tmp_path / "groupscope.prom")
-    assert list(found) == [metric.name for metric in METRICS]
-    assert found["groupscope_run_exit_code"] == {(): 20}
-    assert found["groupscope_run_seconds"] == {(): 2.5}
-    assert found["groupscope_run_finished_timestamp_seconds"] == {(): 1_002.5}
-    assert found["groupscope_source_age_seconds"] == {(): 60}
-    assert found["groupscope_findings"] == {("partition_stopped", "critical"): 2, ("offsets_reset", "warning"): 1}
-    assert found["groupscope_findings_waived"] == {(): 1}
-    assert found["groupscope_group_lag_messages"] == {
+    result = written(tmp_path / "groupscope.prom")
+    assert list(result) == [metric.name for metric in METRICS]
+    assert result["groupscope_run_exit_code"] == {(): 20}
+    assert result["groupscope_run_seconds"] == {(): 2.5}
+    assert result["groupscope_run_finished_timestamp_seconds"] == {(): 1_002.5}
+    assert result["groupscope_source_age_seconds"] == {(): 60}
+    assert result["groupscope_findings"] == {("partition_stopped", "critical"): 2, ("offsets_reset", "warning"): 1}
+    assert result["groupscope_findings_waived"] == {(): 1}
+    assert result["groupscope_group_lag_messages"] == {
         (HOSTILE,): 7, ("behind",): 3, ("further behind",): 4, ("fine",): 10**15,
     }  # fmt: skip
-    assert found["groupscope_group_lag_seconds"] == {(HOSTILE,): 1.5, ("fine",): 5.5}
-    assert found["groupscope_group_verdict"][HOSTILE, "STOP"] == 1
-    assert len(found["groupscope_group_verdict"]) == len(found["groupscope_group_burrow_verdict"]) == 5
-    assert found["groupscope_groups_left_out"] == {(): 0}
+    assert result["groupscope_group_lag_seconds"] == {(HOSTILE,): 1.5, ("fine",): 5.5}
+    assert result["groupscope_group_verdict"][HOSTILE, "STOP"] == 1
+    assert len(result["groupscope_group_verdict"]) == len(result["groupscope_group_burrow_verdict"]) == 5
+    assert result["groupscope_groups_left_out"] == {(): 0}
 
 
 def test_the_worst_groups_are_written_and_the_others_counted(tmp_path: Path) -> None:
-    found = written(tmp_path / "groupscope.prom", most=3)
-    assert [labels[0] for labels in found["groupscope_group_verdict"]] == [HOSTILE, "further behind", "behind"]
-    assert found["groupscope_groups_left_out"] == {(): 2}
+    result = written(tmp_path / "groupscope.prom", most=3)
+    assert [labels[0] for labels in result["groupscope_group_verdict"]] == [HOSTILE, "further behind", "behind"]
+    assert result["groupscope_groups_left_out"] == {(): 2}
     assert written(tmp_path / "groupscope.prom", most=0)["groupscope_groups_left_out"] == {(): 5}
 
 
 def test_what_is_not_known_has_no_sample(tmp_path: Path) -> None:
     nothing = AuditSummary("c", 0, 0, 0, None, [], [])
-    found = written(tmp_path / "groupscope.prom", nothing)
-    assert found["groupscope_source_age_seconds"] == found["groupscope_findings"] == {}
-    assert found["groupscope_run_exit_code"] == {(): 0}
+    result = written(tmp_path / "groupscope.prom", nothing)
+    assert result["groupscope_source_age_seconds"] == result["groupscope_findings"] == {}
+    assert result["groupscope_run_exit_code"] == {(): 0}
 
 
-def test_a_file_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Failure, match=r"^--prometheus .*file.*; give a file that can be written$") as failed:
         write_prometheus_file(tmp_path / "file" / "groupscope.prom", AUDITED, Settings())

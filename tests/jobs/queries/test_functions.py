@@ -187,10 +187,10 @@ def test_nulls_of_pandas_are_null(spark: "SparkSession", functions: Any) -> None
     frame["spec"] = [json.dumps(RANGE), None, np.nan, pd.NA]
     rows = spark.createDataFrame(frame, "key BINARY, value BINARY, spec STRING")
     record = functions.decode_offsets_record("key", "value")
-    found = rows.select(record.value_version, record.rejected.reason, functions.kafka_assign("spec")).collect()
-    assert [tuple(row)[:2] for row in found] == [(3, None), (None, "null_key"), (None, "null_key"), (None, None)]
+    result = rows.select(record.value_version, record.rejected.reason, functions.kafka_assign("spec")).collect()
+    assert [tuple(row)[:2] for row in result] == [(3, None), (None, "null_key"), (None, "null_key"), (None, None)]
     answer = '{"id": 7, "assignment": [{"member_id": "a", "partitions": [["orders", 0]]}], "order": "exact"}'
-    assert [row[2] for row in found] == [answer, None, None, None]
+    assert [row[2] for row in result] == [answer, None, None, None]
 
 
 @pytest.mark.spark
@@ -216,6 +216,6 @@ def test_the_sql_command_knows_the_functions_where_a_statement_names_them(
         "SELECT kafka_assign('[]') AS answer, decode_offsets_record('\\x00\\x02\\x00\\x01g'::BLOB, NULL).type AS t"
     )
     assert cli.main(["sql", statement, "--warehouse", str(warehouse), "--format", "json"]) == ExitCode.CLEAN
-    found = json.loads(capfd.readouterr().out)
-    assert found["t"] == "GroupMetadata"
-    assert json.loads(found["answer"])["error"].startswith("line 1")
+    document = json.loads(capfd.readouterr().out)
+    assert document["t"] == "GroupMetadata"
+    assert json.loads(document["answer"])["error"].startswith("line 1")

@@ -1,5 +1,5 @@
 """What a statement cannot do in DuckDB, however it is put: write, read other files, change settings; and how damaged
-files are told from wrong statements."""
+files are distinguished from wrong statements."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 """`groupscope sql` as users run it: answers of DuckDB over one warehouse, and what is refused. That Spark gives the
-same is told by test_engines.py."""
+same is shown by test_engines.py."""
 
 import argparse
 import json
@@ -47,9 +47,9 @@ def sql(*arguments: str | Path, timeout: int = 900) -> subprocess.CompletedProce
 
 @pytest.fixture
 def rows(rng: np.random.Generator) -> dict[str, list[dict[str, Any]]]:
-    found = random_rows(rng, 400)
-    found["offset_commits"].append({"cluster": "z", "record_offset": 2**62, "group_id": HOSTILE, "key_version": 1})
-    return found
+    result = random_rows(rng, 400)
+    result["offset_commits"].append({"cluster": "z", "record_offset": 2**62, "group_id": HOSTILE, "key_version": 1})
+    return result
 
 
 STATEMENTS = """
@@ -76,13 +76,13 @@ def test_every_statement_is_answered_at_the_versions_that_runs_name(
     (tmp_path / "questions.sql").write_text(STATEMENTS)
     done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root, "--format", "json")
 
-    told = 'groupscope: statement 7: Binder Error: Referenced column "nothing" not found in FROM clause!'
-    assert (done.returncode, done.stderr[: len(told)], done.stderr.count("\n")) == (2, told, 1)
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    message = 'groupscope: statement 7: Binder Error: Referenced column "nothing" not found in FROM clause!'
+    assert (done.returncode, done.stderr[: len(message)], done.stderr.count("\n")) == (2, message, 1)
+    result = [json.loads(line) for line in done.stdout.splitlines()]
     del rows["offset_commits"][-1]
     expected = coverage(rows)
-    assert [{name: parsed(name, value) for name, value in row.items()} for row in found[: len(expected)]] == expected
-    commit, *others = found[len(expected) :]
+    assert [{name: parsed(name, value) for name, value in row.items()} for row in result[: len(expected)]] == expected
+    commit, *others = result[len(expected) :]
     assert commit == {"record_offset": 2**62, "group_id": HOSTILE, "record_time": None, "metadata": None}
     shown, (literals, counted, version) = others[:-3], others[-3:]
     assert {row["name"] for row in shown} == {each.name for each in TABLES.values() if not each.is_state} | set(VIEWS)
@@ -149,9 +149,9 @@ def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Pat
     (tmp_path / "questions.sql").write_text(INSTANTS)
     done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root, "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
-    found = [tuple(json.loads(line).values()) for line in done.stdout.splitlines()]
-    assert sorted(found[:2]) == [("a", "billing", "two"), ("b", "billing", "three")]
-    assert found[2:] == [
+    result = [tuple(json.loads(line).values()) for line in done.stdout.splitlines()]
+    assert sorted(result[:2]) == [("a", "billing", "two"), ("b", "billing", "three")]
+    assert result[2:] == [
         ("a", "billing", "one"),
         # A number is epoch milliseconds as everywhere: one of seconds lies in 1970, where there is no row.
         *[("a", "billing", "one")] * 3,
@@ -166,8 +166,8 @@ def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Pat
 
 
 def behind(second: int, partition: int) -> dict[str, Any]:
-    told = {"group_id": "billing", "topic": "orders", "partition": partition}
-    return {**told, "snapshot_time": interval(second, None, 0)["from_time"]}
+    reported = {"group_id": "billing", "topic": "orders", "partition": partition}
+    return {**reported, "snapshot_time": interval(second, None, 0)["from_time"]}
 
 
 def parsed(name: str, value: Any) -> Any:
@@ -185,16 +185,16 @@ def test_tables_and_views_are_registered_with_their_comments(spark: "SparkSessio
     try:
         reads = (*VIEWS["v_decode_coverage"].reads, "ownership_intervals")
         # State is no table to query.
-        columns, found = register(spark, first, (*reads, "replayed_groups"), "kafka")
+        columns, result = register(spark, first, (*reads, "replayed_groups"), "kafka")
         assert columns == ("database", "name", "kind", "location")
         # Those whose tables are there; one needs none.
-        assert [row[:3] for row in found if row[2] == "view"] == [
+        assert [row[:3] for row in result if row[2] == "view"] == [
             ("kafka", name, "view") for name in ("v_decode_coverage", "dim_enum")
         ]
-        assert [row[1] for row in found if row[2] == "function"] == ["owner_at"]
+        assert [row[1] for row in result if row[2] == "function"] == ["owner_at"]
         owner = "SELECT member_id, evidence_first_offset FROM kafka.owner_at('orders', 3, '2026-11-21T03:00:00Z')"
         assert spark.sql(owner).collect() == [("one", 7)]
-        assert {row[1] for row in found if row[2] == "table"} == set(reads)
+        assert {row[1] for row in result if row[2] == "table"} == set(reads)
         assert spark.sql("SELECT sum(record_offset) FROM kafka.offset_commits").first() == (3,)
         assert spark.sql("SELECT num_records FROM kafka.v_decode_coverage").first() == (2,)
         described = spark.sql("DESCRIBE kafka.v_decode_coverage").collect()
@@ -219,7 +219,7 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (
             ["SELECT 1", "--warehouse", "absent"],
@@ -250,11 +250,11 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
         (["--print-tables", "duckdb", "--warehouse", "absent"], 23, "absent: no such folder"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_in_one_line(arguments: list[str], code: int, told: str) -> None:
+def test_what_cannot_be_answered_is_refused_in_one_line(arguments: list[str], code: int, message: str) -> None:
     # Standard input is of a process of its own.
     done = typed_here(["sql", *arguments], ROOT) if arguments else sql(timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
-    assert done.stderr.startswith(f"groupscope: {told}")
+    assert done.stderr.startswith(f"groupscope: {message}")
 
 
 def test_neither_java_nor_spark_is_loaded_for_an_answer(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""SQL text cut into statements, and what only reads told from what writes."""
+"""SQL text cut into statements, and statements that only read distinguished from those that write."""
 
 import pytest
 

@@ -153,16 +153,16 @@ def test_files_and_row_groups_that_a_statement_does_not_need_are_not_read(
     groups = [{"cluster": name, "group_id": f"g-{name}", "partition": ord(name)} for name in "abc"]
     warehouse = make(tmp_path / "w", *({"offset_commits": [row] * 3} for row in groups))
     place = copied_to(tmp_path / "w", f"s3://bucket/{tmp_path.name}/w")
-    found = {
+    result = {
         path.name: pq.read_table(path)["cluster"][0].as_py() for path in (tmp_path / "w").rglob("offset_c*/*.parquet")
     }
-    assert sorted(found.values()) == ["a", "b", "c"]
+    assert sorted(result.values()) == ["a", "b", "c"]
 
     def read_by(statement: str) -> list[str]:
         with DuckDBEngine(place).scope([statement]) as answer:
             watched.requests.clear()
             assert list(answer(statement).rows)
-        return sorted({found[name] for name in found if any(name in request for request in watched.requests)})
+        return sorted({result[name] for name in result if any(name in request for request in watched.requests)})
 
     assert warehouse.versions()
     assert read_by("SELECT count(*) FROM offset_commits") == ["a", "b", "c"]
@@ -190,7 +190,7 @@ def test_a_file_that_is_gone_or_damaged_is_a_matter_of_the_warehouse(tmp_path: P
         assert "\n" not in str(failure.value)
 
 
-def test_places_that_hold_no_warehouse_are_told_in_one_line(
+def test_places_that_hold_no_warehouse_are_reported_in_one_line(
     tmp_path: Path, elsewhere: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for command in (["sql", "SELECT 1"], ["doctor"]):
@@ -201,12 +201,12 @@ def test_places_that_hold_no_warehouse_are_told_in_one_line(
 
 
 @pytest.mark.parametrize("command", [["sql", "SELECT 1"], ["doctor"]])
-def test_buckets_that_cannot_be_reached_are_told_in_one_line(
+def test_buckets_that_cannot_be_reached_are_reported_in_one_line(
     command: list[str], watched: Misbehaviour, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cli.main([*command, "--warehouse", "s3://nosuchbucket/w"]) == ExitCode.UNUSABLE_WAREHOUSE
-    told = "no such bucket or container; give one that is there"
-    assert capfd.readouterr() == ("", f"groupscope: s3://nosuchbucket/w/_warehouse.json: {told}\n")
+    message = "no such bucket or container; give one that is there"
+    assert capfd.readouterr() == ("", f"groupscope: s3://nosuchbucket/w/_warehouse.json: {message}\n")
     monkeypatch.setattr("jobs.configuration.settings.RETRY_SECONDS", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
     assert cli.main([*command, "--warehouse", "s3://bucket/w"]) == ExitCode.UNUSABLE_WAREHOUSE

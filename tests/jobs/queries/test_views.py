@@ -28,10 +28,10 @@ def test_duckdb_takes_its_definitions_with_the_columns_types_and_comments_declar
 ) -> None:
     duck.execute("\n".join(view_definitions(Dialect.DUCKDB)))
     for view in VIEWS.values():
-        told = duck.execute(
+        rows = duck.execute(
             f"SELECT column_name, data_type, comment FROM duckdb_columns() WHERE table_name = '{view.name}'"
         ).fetchall()
-        assert told == [(column.name, duckdb_type(column.type), column.comment) for column in view.columns]
+        assert rows == [(column.name, duckdb_type(column.type), column.comment) for column in view.columns]
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
@@ -72,5 +72,5 @@ def test_every_view_is_defined_once_in_every_dialect(dialect: Dialect) -> None:
     ],
 )
 def test_a_text_names_tables_and_those_that_its_views_read(text: str, tables: list[str], views: list[str]) -> None:
-    found = named_in([text])
-    assert (sorted(found[0]), found[1]) == (sorted(tables), views)
+    result = named_in([text])
+    assert (sorted(result[0]), result[1]) == (sorted(tables), views)

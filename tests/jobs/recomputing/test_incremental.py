@@ -38,19 +38,19 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
     for share in growing(sample_part, rng, 3):
         write_part(sample_part, source, share)
         ingest(warehouse, "--source", f"segments:{source}", *FLAGS)
-        found = recompute(warehouse)
-        began.append(found["num_partitions_recomputed_whole"])
+        run = recompute(warehouse)
+        began.append(run["num_partitions_recomputed_whole"])
     # A cut may fall into an operation.
     assert min(began[1:]) < num_partitions(sample_part)
     assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "grown")
-    assert found["all_verdicts"] == verdicts(whole) == verdicts(warehouse)
+    assert run["all_verdicts"] == verdicts(whole) == verdicts(warehouse)
 
 
 def verdicts(warehouse: Path) -> dict[str, int]:
-    found = dict.fromkeys(("same", "same_members_other_order", "drift", "carried_over", "not_recomputable"), 0)
+    result = dict.fromkeys(("same", "same_members_other_order", "drift", "carried_over", "not_recomputable"), 0)
     for row in rows(warehouse, "assignment_audit"):
-        found[row["verdict"]] += 1
-    return found
+        result[row["verdict"]] += 1
+    return result
 
 
 @pytest.mark.parametrize("is_compacted", [False, True])
@@ -73,17 +73,17 @@ def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
 
 def test_a_second_run_changes_nothing(whole: Path) -> None:
     before = told(whole, ASSIGNMENTS)
-    found = recompute(whole)
-    assert (found["num_partitions"], found["num_assignments"], found["rows_added"]) == (0, 0, {})
-    assert found["all_verdicts"] == verdicts(whole)
+    run = recompute(whole)
+    assert (run["num_partitions"], run["num_assignments"], run["rows_added"]) == (0, 0, {})
+    assert run["all_verdicts"] == verdicts(whole)
     assert_same(before, told(whole, ASSIGNMENTS), "twice")
 
 
 def test_a_full_run_gives_the_same_rows(sample_part: Path, whole: Path) -> None:
     before = told(whole, ASSIGNMENTS)
-    found = recompute(whole, "--full")
-    assert found["num_partitions_recomputed_whole"] == num_partitions(sample_part)
-    assert found["verdicts"] == found["all_verdicts"] == verdicts(whole)
+    run = recompute(whole, "--full")
+    assert run["num_partitions_recomputed_whole"] == num_partitions(sample_part)
+    assert run["verdicts"] == run["all_verdicts"] == verdicts(whole)
     assert_same(before, told(whole, ASSIGNMENTS), "full")
 
 
@@ -108,12 +108,12 @@ def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
 
 
 def captured(path: Path, numbers: dict[str, int], time_ms: int, settings: dict[str, str] | None = None) -> Path:
-    found: dict[str, Any] = snapshot({name: (f"{name:A<22}", number) for name, number in numbers.items()})
-    path.write_text(json.dumps({**found, "captured_at": time_ms, "settings": settings or {}}) + "\n")
+    result: dict[str, Any] = snapshot({name: (f"{name:A<22}", number) for name, number in numbers.items()})
+    path.write_text(json.dumps({**result, "captured_at": time_ms, "settings": settings or {}}) + "\n")
     return path
 
 
-def test_what_a_new_snapshot_tells_of_topics_is_recomputed_and_nothing_else(
+def test_what_a_new_snapshot_says_about_topics_is_recomputed_and_nothing_else(
     sample_part: Path, whole: Path, tmp_path: Path
 ) -> None:
     """Snapshots that come last, and then the same again."""
@@ -143,8 +143,8 @@ def test_a_changed_rule_is_asked_of_what_stands_there_already(sample_part: Path,
     before = told(whole, ASSIGNMENTS)
     settings = tmp_path / "settings.toml"
     settings.write_text('[[groups]]\npattern = "classic-killed"\nredundancy = 2\n')
-    found = recompute(whole, "--config", settings)
-    assert found["num_partitions_recomputed_whole"] == num_partitions(sample_part)
+    run = recompute(whole, "--config", settings)
+    assert run["num_partitions_recomputed_whole"] == num_partitions(sample_part)
     of_rule = {
         row["group_id"]: [each["is_ok"] for each in row["checks"] if each["name"] == "redundant"]
         for row in rows(whole, "assignment_audit")

@@ -86,8 +86,8 @@ def test_a_run_changes_rows_of_its_own_cluster_alone(log: Path, tmp_path: Path, 
 
 def of_cluster(warehouse: Path, cluster: str) -> dict[str, list[str]]:
     return {
-        name: [row for row in found if f"'cluster': '{cluster}'" in row]
-        for name, found in told(warehouse, ASSIGNMENTS).items()
+        name: [row for row in result if f"'cluster': '{cluster}'" in row]
+        for name, result in told(warehouse, ASSIGNMENTS).items()
     }
 
 
@@ -97,7 +97,7 @@ def with_epoch(segment: bytes, epoch: int) -> bytes:
 
 
 def test_assignments_of_a_leader_that_had_lost_its_office_are_taken_back(log: Path, tmp_path: Path) -> None:
-    """Only commits of its successor tell where its office ended: no record of a group does."""
+    """Only commits of its successor show where it ended as coordinator: no record of a group does."""
     (folder,) = (each for each in sorted(log.iterdir()) if each.name == FOLDERS[0])
     segments = sorted(folder.glob("*.log"))
     whole = b"".join(segment.read_bytes() for segment in segments)
@@ -146,13 +146,15 @@ def test_the_summary_counts_verdicts_for_people_and_for_programs(
     assert f"; {total} assignments recomputed; " in printed["table"]
     lines = [line.split()[:3] for line in printed["table"].splitlines()[4:]]
     assert lines == [[name, str(number), str(number)] for name, number in numbers.items()]
-    found = json.loads(printed["json"])
-    assert (found["num_assignments"], found["verdicts"], found["all_verdicts"]) == (total, numbers, numbers)
+    document = json.loads(printed["json"])
+    assert (document["num_assignments"], document["verdicts"], document["all_verdicts"]) == (total, numbers, numbers)
     (of_csv,) = csv.DictReader(io.StringIO(printed["csv"]))
     assert json.loads(of_csv["verdicts"]) == numbers
 
 
-def test_a_warehouse_without_records_of_the_cluster_is_told(ingested: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_warehouse_without_records_of_the_cluster_is_reported(
+    ingested: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["assignments", "--warehouse", str(ingested), "--cluster", "two"]
     assert cli.main(words) == ExitCode.USAGE
     (line,) = capsys.readouterr().err.splitlines()

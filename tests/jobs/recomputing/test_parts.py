@@ -1,4 +1,4 @@
-"""Parts of a recomputation: windows of whole operations, what snapshots tell, and what is remembered of groups."""
+"""Parts of a recomputation: windows of whole operations, what snapshots show, and what is remembered of groups."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -30,22 +30,22 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def random_records(rng: np.random.Generator, number: int) -> list[dict[str, Any]]:
-    """As coordinators write them: a batch is of one time, and mostly of one group; archives do not tell batches."""
-    found: list[dict[str, Any]] = []
+    """As coordinators write them: a batch is of one time, and mostly of one group; archives have no batches."""
+    result: list[dict[str, Any]] = []
     has_batches = bool(rng.integers(2))
-    while len(found) < number:
-        time, first = START + timedelta(milliseconds=int(rng.integers(3) + len(found))), len(found)
+    while len(result) < number:
+        time, first = START + timedelta(milliseconds=int(rng.integers(3) + len(result))), len(result)
         for _ in range(rng.integers(1, 5)):
-            found.append(
+            result.append(
                 {
                     "table": NAMES[rng.integers(2)],
-                    "record_offset": len(found),
+                    "record_offset": len(result),
                     "record_time": time,
                     "batch_first_offset": first if has_batches else None,
                     "group_id": "abc"[rng.integers(3)],
                 }
             )
-    return found
+    return result
 
 
 def window(records: list[dict[str, Any]]) -> dict[str, pa.Table]:
@@ -58,13 +58,13 @@ def window(records: list[dict[str, Any]]) -> dict[str, pa.Table]:
 
 def operations(records: list[dict[str, Any]]) -> set[tuple[int, ...]]:
     """Offsets of each operation: a group's records of one batch and time, one behind the other among its own."""
-    found = set()
+    result = set()
     by_group = sorted(records, key=lambda each: (each["group_id"], each["record_offset"]))
     for _, run in groupby(
         by_group, key=lambda each: (each["group_id"], each["batch_first_offset"], each["record_time"])
     ):
-        found.add(tuple(each["record_offset"] for each in run))
-    return found
+        result.add(tuple(each["record_offset"] for each in run))
+    return result
 
 
 def test_no_window_cuts_an_operation_and_none_of_the_records_is_lost(rng: np.random.Generator) -> None:
@@ -104,8 +104,10 @@ def test_each_different_state_of_a_topic_is_known_once(rng: np.random.Generator)
         {**snapshot(1, "t", [None] * 9)[8], "cluster": "other"},
     ]  # fmt: skip
     rng.shuffle(rows)
-    found = known_topics(filled(TABLES["topic_snapshots"], rows), "c")
-    assert {name: [(each.topic, each.first_time, each.last_time) for each in some] for name, some in found.items()} == {
+    result = known_topics(filled(TABLES["topic_snapshots"], rows), "c")
+    assert {
+        name: [(each.topic, each.first_time, each.last_time) for each in some] for name, some in result.items()
+    } == {
         "t": [(Topic("t", 2), at(1), at(2)), (Topic("t", 3), at(3), at(3)), (Topic("t", 2), at(4), at(4))],
         "r": [
             (Topic("r", 2, "id-1", (("a", "b"), (None,))), at(1), at(1)),
@@ -121,12 +123,12 @@ def test_what_a_fold_remembers_stands_until_it_meets_the_group() -> None:
     assert dict(PartOfStates(states, "classic")) == {"g": 1}
     assert PartOfStates(states, "modern").get("g") is None
     after = states.texts_after({"classic": {"g": None}, "modern": {"h": None, "new": {"a": 1}}, "upgrades": {}})
-    told = {group_id: None if text is None else json.loads(text) for group_id, text in after.items()}
-    assert told == {"g": {"upgrades": [2]}, "h": None, "new": {"modern": {"a": 1}}}
+    reported = {group_id: None if text is None else json.loads(text) for group_id, text in after.items()}
+    assert reported == {"g": {"upgrades": [2]}, "h": None, "new": {"modern": {"a": 1}}}
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
-def test_topics_are_found_however_deep_they_stand(is_chunked: bool) -> None:
+def test_topics_are_read_at_any_depth(is_chunked: bool) -> None:
     subscription = {"topics": ["a"], "owned_partitions": [{"topic": "b", "partitions": [0]}]}
     members: list[Any] = [
         {"subscription": subscription, "assignment": {"partitions": [{"topic": "c", "partitions": [1]}]}},

@@ -63,8 +63,8 @@ def test_records_of_other_groups_contradict_snapshots_in_whatever_order_all_of_i
     log, more = written(tmp_path, "log", WRONG), written(tmp_path, "more", others)
     steps = [log, more, *snapshots(tmp_path, 10, 90)]
     whole = at_once(tmp_path / "whole", *steps)
-    found, reason = verdict(whole)
-    assert found == ("not_recomputable" if others is BEYOND else "drift")
+    result, reason = verdict(whole)
+    assert result == ("not_recomputable" if others is BEYOND else "drift")
     assert ("records name partition 3, a snapshot has 3" in reason) is (others is BEYOND)
     for number, order in enumerate([*permutations(steps)][3::20]):
         warehouse = history(tmp_path / f"w{number}", *order)

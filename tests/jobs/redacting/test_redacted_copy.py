@@ -43,9 +43,9 @@ def copy(warehouse: object, target: object, key: Path | None = None) -> int:
 
 def cells(warehouse: object) -> Iterator[tuple[str, str, str | bytes]]:
     """Table, path and value of every text and every binary, nested ones too."""
-    found = reading(str(warehouse))
+    result = reading(str(warehouse))
     for table in USER_TABLES:
-        rows = found.rows(table)
+        rows = result.rows(table)
         for name in () if rows is None else rows.column_names:
             for value in rows.column(name).to_pylist():
                 yield from ((table, path, leaf) for path, leaf in leaves(name, value))

@@ -1,4 +1,4 @@
-"""How members went of whom the log does not tell it: by the time between their last commit and the round without them.
+"""How members left if the log does not show it: by the time between their last commit and the round without them.
 
 What a coordinator does: it drops a member a session timeout after its last heartbeat or commit, and the others join by
 their next heartbeats. Sessions here take 10 s, so that a silence of 9 to 18.3 s fits: a second for clocks that differ;
@@ -72,36 +72,36 @@ def events(group: str, case: Case) -> list[Event]:
         }  # fmt: skip
 
     def value(generation: int, seconds: float, *members: dict[str, object]) -> Event:
-        told = {"protocol_type": "consumer", "generation": generation, "protocol": "range" if members else None,
+        reported = {"protocol_type": "consumer", "generation": generation, "protocol": "range" if members else None,
                 "leader": members[0]["member_id"] if members else None,
                 "current_state_timestamp": T0 + round(seconds * 1000), "members": list(members)}  # fmt: skip
         # The assignment takes the leader a while.
-        return seconds + 0.4, written(2, {"group": group}, told, 3)
+        return seconds + 0.4, written(2, {"group": group}, reported, 3)
 
     both, one = ((0, 1), (2,)), ((0,), (1, 2))
-    found = []
+    result = []
     for generation, seconds in enumerate(sorted({1.0, case.gets_more or 1.0}), start=1):
         gone, stays = one if seconds < case.gets_more else both
         others = () if case.is_alone else (member("stays", *stays),)
-        found.append(value(generation, seconds, *others, member("gone", *gone)))
-    found.append(value(len(found) + 1, GOES, *(() if case.is_alone else (member("stays", 0, 1, 2),))))
+        result.append(value(generation, seconds, *others, member("gone", *gone)))
+    result.append(value(len(result) + 1, GOES, *(() if case.is_alone else (member("stays", 0, 1, 2),))))
     for partition, times in case.commits.items():
         key = {"group": group, "topic": "t", "partition": partition}
         for seconds in times:
             time = T0 + round(seconds * 1000)
             offset = {"offset": time, "leader_epoch": -1, "metadata": "", "commit_timestamp": time}
-            found.append((seconds, written(1, key, offset, 3)))
-        found += [] if case.deletes is None else [(case.deletes, written(1, key, None))]
+            result.append((seconds, written(1, key, offset, 3)))
+        result += [] if case.deletes is None else [(case.deletes, written(1, key, None))]
     # Of whoever has them then.
     last = {"offset": 0, "leader_epoch": -1, "metadata": "", "commit_timestamp": T0 + 61_000}
-    return [*found, (61, written(1, {"group": group, "topic": "t", "partition": 0}, last, 3))]
+    return [*result, (61, written(1, {"group": group, "topic": "t", "partition": 0}, last, 3))]
 
 
 def batches(some: Sequence[Event]) -> list[LoggedBatch]:
-    found = []
+    result = []
     for offset, (seconds, pair) in enumerate(sorted(some, key=lambda event: event[0])):
-        found.append(LoggedBatch(offset, offset, (Kept(offset, T0 + round(seconds * 1000), *pair),)))
-    return found
+        result.append(LoggedBatch(offset, offset, (Kept(offset, T0 + round(seconds * 1000), *pair),)))
+    return result
 
 
 def history(folder: Path, *logs: Sequence[LoggedBatch]) -> Path:
@@ -115,12 +115,12 @@ def history(folder: Path, *logs: Sequence[LoggedBatch]) -> Path:
 
 
 def kinds(warehouse: Path) -> dict[str, tuple[str, str]]:
-    found = {}
+    result = {}
     for row in rows(warehouse, "membership_intervals"):
         if row["member_id"] == "gone":
             assert (row["ended_by"], row["to_time"].timestamp()) == (row["leave_kind"], T0 / 1000 + GOES)
-            found[row["group_id"]] = (row["leave_kind"], row["confidence"])
-    return found
+            result[row["group_id"]] = (row["leave_kind"], row["confidence"])
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_a_member_of_which_nothing_was_heard_for_a_session_likely_timed_out(whol
     assert kinds(whole) == expected
 
 
-def test_it_is_told_the_same_where_commit_and_round_came_in_two_runs(
+def test_the_rows_are_the_same_where_commit_and_round_came_in_two_runs(
     whole: Path, log: list[LoggedBatch], tmp_path: Path
 ) -> None:
     times = [(batch.records[0].time - T0) / 1000 for batch in log]
@@ -147,7 +147,7 @@ def test_it_is_told_the_same_where_commit_and_round_came_in_two_runs(
     assert_same(told(whole, HISTORY), told(grown, HISTORY), "grown")
 
 
-def test_nothing_is_told_where_a_later_commit_may_be_missing(tmp_path: Path) -> None:
+def test_nothing_is_claimed_where_a_later_commit_may_be_missing(tmp_path: Path) -> None:
     """As the cleaner leaves a log: what stood between the last commit that is left and the round is gone."""
     made = batches([event for group in ("killed", "closed") for event in events(group, CASES[group])])
     cleaned = [batch for batch in made if not T0 + 48_000 < batch.records[0].time < T0 + 60_000]
@@ -161,10 +161,10 @@ def test_nothing_is_told_where_a_later_commit_may_be_missing(tmp_path: Path) -> 
 def consumer_group(group: str, last_commit: float) -> list[Event]:
     """Two members with a partition each. The first goes at second 60; at 62 the other gets its partition."""
     of = Modern(CONSUMER, group, {"t": (TOPIC_ID, 2)}, random.Random(0))
-    found: list[Event] = []
+    result: list[Event] = []
 
     def add(seconds: float, pairs: Sequence[KeyValue]) -> None:
-        found.extend((seconds, pair) for pair in pairs)
+        result.extend((seconds, pair) for pair in pairs)
 
     for seconds, name in ((0.0, "gone"), (1.0, "stays")):
         add(seconds, [*of.join_as(ModernMember(name, None, "c", ("t",)), 0), *of.retarget(0)])
@@ -178,17 +178,17 @@ def consumer_group(group: str, last_commit: float) -> list[Event]:
     add(GOES, of.leave(0, gone))
     add(62, of.retarget(0))
     add(64, of.advance(stays))
-    return found
+    return result
 
 
 def operations(some: Sequence[Event]) -> list[LoggedBatch]:
     """Each of the events of one time is one write."""
-    found, offset = [], 0
+    result, offset = [], 0
     for seconds, events_then in groupby(sorted(some, key=lambda event: event[0]), key=lambda event: event[0]):
         kept = [Kept(offset + at, T0 + round(seconds * 1000), *pair) for at, (_, pair) in enumerate(events_then)]
-        found.append(LoggedBatch(offset, kept[-1].offset, tuple(kept)))
+        result.append(LoggedBatch(offset, kept[-1].offset, tuple(kept)))
         offset += len(kept)
-    return found
+    return result
 
 
 @pytest.mark.parametrize(

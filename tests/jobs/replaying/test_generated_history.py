@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders.generated.log import LoggedBatch, compacted, generated, some_topics, write
 from tests.builders.warehouses.replayed_segments import replay_with
-from tests.oracles.history.agreement import told, told_offsets
+from tests.oracles.history.agreement import replayed_look, shown_offsets
 from tests.oracles.history.at_instant import END, Replayed
 
 PARTITIONS = 4
@@ -38,13 +38,13 @@ def test_the_cleaner_takes_nothing_of_the_present(histories: tuple[Replayed, Rep
 def present(replayed: Replayed) -> dict[str, Any]:
     """What holds in the end of each group that is still there."""
     there = [group for group in sorted(replayed.groups) if replayed.state(group, END) is not None]
-    return {group: (of_group(replayed, group), told_offsets(replayed, group, END)) for group in there}
+    return {group: (of_group(replayed, group), shown_offsets(replayed, group, END)) for group in there}
 
 
 def of_group(replayed: Replayed, group: str) -> dict[str, Any]:
     """But for what is told by records that may be gone: that a classic group is about to rebalance after a
     downgrade, and the epoch of a group whose record of it was deleted."""
-    seen = told(replayed, group, END)
+    seen = replayed_look(replayed, group, END)
     left_out = ("state", "assignor") if seen["type"] == "classic" else ("epoch",)
     return {name: value for name, value in seen.items() if name not in left_out}
 

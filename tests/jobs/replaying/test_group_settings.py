@@ -1,4 +1,4 @@
-"""Timeouts that groups set for themselves, as snapshots tell them: whose rows they change, and which runs replay what.
+"""Timeouts that groups set for themselves, as snapshots show them: whose rows they change, and which runs replay what.
 
 In the sample static members of `modern-static` go away and are removed after their session."""
 
@@ -25,10 +25,10 @@ OF_THE_GROUP: Final = "session timeout 6.0 s from the group's settings, heartbea
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("sample") / "w"
-    ingest(found, "--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
-    replay(found)
-    return found
+    result = tmp_path_factory.mktemp("sample") / "w"
+    ingest(result, "--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+    replay(result)
+    return result
 
 
 def look(warehouse: Path, second: int, *groups: dict[str, Any]) -> int:
@@ -36,8 +36,8 @@ def look(warehouse: Path, second: int, *groups: dict[str, Any]) -> int:
     path = warehouse.with_suffix(f".{second}.jsonl")
     path.write_text(json.dumps({"captured_at": LATER + 1000 * second, "topics": [], "groups": groups}) + "\n")
     ingest(warehouse, "--snapshots", path)
-    found: int = replay(warehouse)["num_partitions_replayed_whole"]
-    return found
+    result: int = replay(warehouse)["num_partitions_replayed_whole"]
+    return result
 
 
 def of_group(group_id: str, **settings: object) -> dict[str, Any]:
@@ -45,11 +45,11 @@ def of_group(group_id: str, **settings: object) -> dict[str, Any]:
 
 
 def bases(warehouse: Path) -> set[str]:
-    found = {row["unread_basis"] for row in rows(warehouse, "partition_moves") if row["group_id"] == GROUP}
-    return found - {None}
+    unread_basis = {row["unread_basis"] for row in rows(warehouse, "partition_moves") if row["group_id"] == GROUP}
+    return unread_basis - {None}
 
 
-def test_the_newest_snapshot_that_lists_a_group_tells_its_timeouts(warehouse: Path) -> None:
+def test_the_newest_snapshot_that_lists_a_group_shows_its_timeouts(warehouse: Path) -> None:
     short = of_group(GROUP, consumer_session_timeout_ms=6000)
     assert bases(warehouse) == {AS_BROKERS_SAY}
     # Only the group's own offsets partition rests on them.
@@ -71,8 +71,8 @@ def test_the_newest_snapshot_that_lists_a_group_tells_its_timeouts(warehouse: Pa
 def test_without_a_number_of_offsets_partitions_each_may_hold_the_group() -> None:
     """`g` belongs to partition 3 of 10."""
     settings = {"g": [(SESSION, "6000"), ("share.heartbeat.interval.ms", "900")], "none": []}
-    found = [("consumer", 6000, None), ("share", None, 900)]
-    assert own_timeouts(settings, 10) == tuple(OwnTimeouts(3, "g", *each) for each in found)
+    result = [("consumer", 6000, None), ("share", None, 900)]
+    assert own_timeouts(settings, 10) == tuple(OwnTimeouts(3, "g", *each) for each in result)
     unknown = Rules(own_timeouts=own_timeouts(settings, None))
     known = Rules(own_timeouts=own_timeouts(settings, 10))
     assert unknown.of_partition(7, set(), ()) == unknown

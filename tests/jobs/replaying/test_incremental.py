@@ -36,8 +36,8 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
     for share in growing(sample_part, rng, 3):
         write_part(sample_part, source, share)
         ingest(warehouse, "--source", f"segments:{source}", "--snapshots", SNAPSHOTS, "--cluster", "sample")
-        found = replay(warehouse)
-        began.append(found["num_partitions_replayed_whole"])
+        run = replay(warehouse)
+        began.append(run["num_partitions_replayed_whole"])
     # A cut may fall into an operation.
     assert min(began[1:]) < num_partitions(sample_part)
     assert_same(told(whole), told(warehouse), "grown")
@@ -96,15 +96,15 @@ def test_runs_that_find_holes_give_what_one_run_gives(tmp_path: Path, rng: np.ra
 
 def test_a_second_run_changes_nothing(whole: Path) -> None:
     before = told(whole)
-    found = replay(whole)
-    assert (found["num_partitions"], found["rows_added"]) == (0, {})
+    run = replay(whole)
+    assert (run["num_partitions"], run["rows_added"]) == (0, {})
     assert_same(before, told(whole), "twice")
 
 
 def test_a_full_replay_gives_the_same_rows(sample_part: Path, whole: Path) -> None:
     before = told(whole)
-    found = replay(whole, "--full")
-    assert found["num_partitions_replayed_whole"] == num_partitions(sample_part)
+    run = replay(whole, "--full")
+    assert run["num_partitions_replayed_whole"] == num_partitions(sample_part)
     assert_same(before, told(whole), "full")
 
 

@@ -33,7 +33,7 @@ def ingested(sample_part: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def undisturbed(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What a replay tells that nobody killed."""
+    """The rows of a replay that was not killed."""
     warehouse = shutil.copytree(ingested, tmp_path_factory.mktemp("undisturbed") / "w")
     replay(warehouse)
     return told(warehouse)
@@ -89,9 +89,9 @@ def commits(base: int, count: int, epoch: int = 0, group: str = "g") -> WrittenB
     return WrittenBatch(base, epoch, tuple(written), count - 1)
 
 
-def told_by(warehouse: Path, table: str, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    found = (tuple(row[name] for name in names) for row in rows(warehouse, table))
-    return sorted(found, key=lambda row: row[:2])
+def sorted_rows(warehouse: Path, table: str, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    result = (tuple(row[name] for name in names) for row in rows(warehouse, table))
+    return sorted(result, key=lambda row: row[:2])
 
 
 def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     for name in ("a", "b"):
         ingest(tmp_path / "w", "--source", f"segments:{tmp_path / name}")
         replay(tmp_path / "w")
-    found = sorted(rows(tmp_path / "w", "offset_history"), key=lambda row: row["from_offset"])
-    assert [(row["committed_offset"], row["ended_by"], row["is_from_exact"]) for row in found] == [
+    result = sorted(rows(tmp_path / "w", "offset_history"), key=lambda row: row["from_offset"])
+    assert [(row["committed_offset"], row["ended_by"], row["is_from_exact"]) for row in result] == [
         (0, "commit", True), (1, "commit", True), (2, "coverage_hole", True), (10, "commit", False), (11, None, True),
     ]  # fmt: skip
-    assert found[2]["to_time"].timestamp() * 1000 == T0 + 2
+    assert result[2]["to_time"].timestamp() * 1000 == T0 + 2
     covered = sorted(rows(tmp_path / "w", "history_coverage"), key=lambda row: row["first_offset"])
     assert [(row["first_offset"], row["last_offset"], row["is_open"]) for row in covered] == [
         (0, 2, False), (10, 11, True),
@@ -114,13 +114,13 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     states = [
         ("g", 0, "coverage_hole", "classic", "Empty", 0, "certain"), ("g", 10, None, None, None, None, "possible"),
     ]  # fmt: skip
-    assert told_by(tmp_path / "w", "group_state_intervals", names) == states
-    # A run that has nothing to tell of it leaves it so.
+    assert sorted_rows(tmp_path / "w", "group_state_intervals", names) == states
+    # A run that knows nothing about it leaves it as it is.
     write_log(tmp_path / "d", [commits(12, 1, group="later")])
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'd'}")
     assert replay(tmp_path / "w")["num_partitions_replayed_whole"] == 0
     later = ("later", 12, None, None, None, None, "possible")
-    assert told_by(tmp_path / "w", "group_state_intervals", names) == [*states, later]
+    assert sorted_rows(tmp_path / "w", "group_state_intervals", names) == [*states, later]
     grown = told(tmp_path / "w")
     replay(tmp_path / "w", "--full")
     assert_same(told(tmp_path / "w"), grown, "hole")
@@ -129,7 +129,7 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     write_log(tmp_path / "c", [commits(2, 9)])
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'c'}")
     assert replay(tmp_path / "w")["num_partitions_replayed_whole"] == 1
-    assert told_by(tmp_path / "w", "group_state_intervals", names) == [
+    assert sorted_rows(tmp_path / "w", "group_state_intervals", names) == [
         ("g", 0, None, "classic", "Empty", 0, "certain"), ("later", 12, None, "classic", "Empty", 0, "certain"),
     ]  # fmt: skip
     assert {row["ended_by"] for row in rows(tmp_path / "w", "offset_history")} == {"commit", None}
@@ -156,12 +156,14 @@ def test_a_record_that_cannot_be_read_is_a_finding_and_the_rest_is_replayed(tmp_
     write_log(tmp_path / "log", [commits(0, 1), foreign, commits(2, 1)])
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}")
     replay(tmp_path / "w")
-    (found,) = rows(tmp_path / "w", "replay_anomalies")
-    assert (found["group_id"], found["kind"], found["record_offset"]) == ("of-the-future", "unreadable_record", 1)
+    (result,) = rows(tmp_path / "w", "replay_anomalies")
+    assert (result["group_id"], result["kind"], result["record_offset"]) == ("of-the-future", "unreadable_record", 1)
     assert [row["committed_offset"] for row in rows(tmp_path / "w", "offset_history")] == [0, 2]
 
 
-def test_a_warehouse_without_records_of_the_cluster_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_warehouse_without_records_of_the_cluster_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = write_log(tmp_path / "log", [commits(0, 3)])
     ingest(tmp_path / "w", "--source", f"segments:{log}", "--cluster", "one")
     assert run_replay(tmp_path / "w", "--cluster", "two") == ExitCode.USAGE

@@ -1,4 +1,4 @@
-"""Topics that consumer groups name by id alone, through a warehouse: what one offsets partition tells names them in all
+"""Topics that consumer groups name by id alone, through a warehouse: what one offsets partition shows names them in all
 others, in however many runs it comes; what stays unnamed is said with every answer.
 """
 
@@ -13,7 +13,7 @@ from tests.builders.logs.by_hand import IDS, Log, commit, target, write_log, wri
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, STATES, assert_same, replay, told
 
-# Two names for two ids: which is whose, only other groups tell.
+# Two names for two ids: only other groups show which is whose.
 PAIR: Log = {3: [target("pair", 10, {"orders": 3, "payments": 2})]}
 # Of another group, in another offsets partition: one name, one id.
 ONE: Log = {5: [target("one", 30, {"orders": 3})]}
@@ -28,8 +28,8 @@ def run(warehouse: Path, *logs: str) -> Path:
 
 
 def owned(warehouse: Path) -> set[tuple[str, str | None, str, int]]:
-    found = rows(warehouse, "ownership_intervals")
-    return {(row["group_id"], row["topic"], row["topic_id"], row["partition"]) for row in found}
+    result = rows(warehouse, "ownership_intervals")
+    return {(row["group_id"], row["topic"], row["topic_id"], row["partition"]) for row in result}
 
 
 def expected(group: str, topics: dict[str, int], *, named: bool = True) -> set[tuple[str, str | None, str, int]]:
@@ -80,9 +80,9 @@ def test_the_run_page_says_it(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 
 
 def test_an_owner_that_may_be_left_out_is_named(unnamed: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    found = answer(unnamed, capfd, "owner", "orders", "1")
-    assert "pair; they own partition 1 of a topic that is known only by id, which may be orders" in found.err
-    assert "pair" not in found.out
+    result = answer(unnamed, capfd, "owner", "orders", "1")
+    assert "pair; they own partition 1 of a topic that is known only by id, which may be orders" in result.err
+    assert "pair" not in result.out
     # No topic of theirs has as many.
     assert cli.main(["owner", "--warehouse", str(unnamed), "orders", "7"]) != 0
 
@@ -93,24 +93,24 @@ def test_a_snapshot_names_them_and_nothing_is_said_any_more(tmp_path: Path, capf
     ingest(warehouse, "--snapshots", snapshot, "--cluster", "c")
     replay(warehouse)
     assert owned(warehouse) == expected("pair", {"orders": 3, "payments": 2})
-    found = answer(warehouse, capfd, "owner", "orders", "1")
-    assert "without a name" not in found.err
-    assert "no name" not in found.err
-    assert "pair" in found.out
+    result = answer(warehouse, capfd, "owner", "orders", "1")
+    assert "without a name" not in result.err
+    assert "no name" not in result.err
+    assert "pair" in result.out
 
 
 def test_describe_says_why_a_partition_is_listed_twice(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Commits name topics, assignments their ids."""
     log = {3: [*PAIR[3], commit("pair", "orders", 0, 20), commit("pair", "payments", 1, 21)]}
     warehouse = run(tmp_path / "w", write_log(tmp_path / "log", log))
-    found = answer(warehouse, capfd, "describe", "pair", "--format", "csv")
-    assert "topics without a name: a partition may have two rows" in found.err
-    assert UNNAMED in found.err
+    result = answer(warehouse, capfd, "describe", "pair", "--format", "csv")
+    assert "topics without a name: a partition may have two rows" in result.err
+    assert UNNAMED in result.err
     warehouse = run(tmp_path / "named", write_log(tmp_path / "both", {**log, **ONE}))
-    found = answer(warehouse, capfd, "describe", "pair", "--format", "csv")
-    assert found.err == ""
+    result = answer(warehouse, capfd, "describe", "pair", "--format", "csv")
+    assert result.err == ""
     shown = [tuple(row[name] for name in ("TOPIC", "PARTITION", "CURRENT-OFFSET", "CONSUMER-ID"))
-             for row in csv.DictReader(found.out.splitlines())]  # fmt: skip
+             for row in csv.DictReader(result.out.splitlines())]  # fmt: skip
     assert sorted(shown) == [
         ("orders", "0", "7", "pair-1"), ("orders", "1", "", "pair-1"), ("orders", "2", "", "pair-1"),
         ("payments", "0", "", "pair-1"), ("payments", "1", "7", "pair-1"),

@@ -1,4 +1,4 @@
-"""What a replay takes from snapshots, whichever of them tell it. By Kafka's hash of their names group `g` belongs to
+"""What a replay takes from snapshots, from any of them. By Kafka's hash of their names group `g` belongs to
 partition 3 of 10 and of 50, `my-group` to 2 of 10 and 12 of 50."""
 
 import json
@@ -47,8 +47,8 @@ def ingest_snapshots(warehouse: Path, *snapshots: dict[str, Any], first: int = L
 
 
 def misplaced(warehouse: Path) -> list[tuple[str, str]]:
-    found = [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "group_in_wrong_partition"]
-    return sorted((row["group_id"], row["message"]) for row in found)
+    result = [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "group_in_wrong_partition"]
+    return sorted((row["group_id"], row["message"]) for row in result)
 
 
 WRONG = [("my-group", "records of the group are in offsets partition 3; its hash gives 2 (of 10 partitions)")]
@@ -67,7 +67,7 @@ WRONG = [("my-group", "records of the group are in offsets partition 3; its hash
         pytest.param([SILENT], None, id="unknown"),
     ],
 )
-def test_how_many_offsets_partitions_there_are_tells_any_snapshot(
+def test_any_snapshot_shows_how_many_offsets_partitions_there_are(
     snapshots: list[dict[str, Any]], number: int | None
 ) -> None:
     listed = ({(each["topic"], None): len(each["partitions"]) for each in row["topics"]} for row in snapshots)
@@ -78,7 +78,7 @@ def test_how_many_offsets_partitions_there_are_tells_any_snapshot(
     assert num_offsets_partitions(captured, Snapshots(dict(enumerate(listed))), last_seen=3) == number
 
 
-def test_a_snapshot_that_tells_nothing_new_replays_nothing_again(tmp_path: Path) -> None:
+def test_a_snapshot_that_says_nothing_new_replays_nothing_again(tmp_path: Path) -> None:
     source = write_log(tmp_path / "log", "g", "my-group")
     ingest(tmp_path / "w", "--source", source)
     ingest_snapshots(tmp_path / "w", LISTED)
@@ -98,7 +98,7 @@ def test_a_snapshot_that_tells_nothing_new_replays_nothing_again(tmp_path: Path)
     assert misplaced(tmp_path / "w") == WRONG
 
 
-def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
+def test_a_group_in_two_offsets_partitions_is_reported_and_read_from_one(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def answers(*words: str) -> tuple[list[str], str]:
@@ -118,18 +118,18 @@ def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
     before = told(tmp_path / "w")
     replay(tmp_path / "w", "--full")
     assert_same(before, told(tmp_path / "w"), "full")
-    found, said = answers("offsets", "g")
-    assert (found, "uses only 4, since it has the newest record" in said) == (["t,0,1"], True)
+    result, said = answers("offsets", "g")
+    assert (result, "uses only 4, since it has the newest record" in said) == (["t,0,1"], True)
 
     ingest_snapshots(tmp_path / "w", LED)
     replay(tmp_path / "w")
     assert ("g", "records of the group are in offsets partition 4; its hash gives 3 (of 10 partitions)") in misplaced(
         tmp_path / "w"
     )
-    found, said = answers("offsets", "g")
-    assert (found, "uses only 3, since the group's coordinator reads that one" in said) == (["t,0,0"], True)
-    found, said = answers("groups")
-    assert [line.split(",")[0] for line in found[1:]] == ["g", "one-more", "other"]
+    result, said = answers("offsets", "g")
+    assert (result, "uses only 3, since the group's coordinator reads that one" in said) == (["t,0,0"], True)
+    result, said = answers("groups")
+    assert [line.split(",")[0] for line in result[1:]] == ["g", "one-more", "other"]
     assert said.count("group g: its records are in __consumer_offsets, partitions 3, 4;") == 1
     _, said = answers("offsets", "other")
     assert "stand in" not in said

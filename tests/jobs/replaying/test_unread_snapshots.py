@@ -39,8 +39,8 @@ def look(warehouse: Path, *seen: tuple[float, int]) -> int:
     )
     path.write_text("".join(json.dumps(each) + "\n" for each in lines))
     ingest(warehouse, "--snapshots", path)
-    found: int = replay(warehouse)["num_partitions_replayed_whole"]
-    return found
+    result: int = replay(warehouse)["num_partitions_replayed_whole"]
+    return result
 
 
 def unread(warehouse: Path) -> set[tuple[int, int]]:
@@ -75,7 +75,7 @@ def test_what_was_not_read_to_the_end_was_unread(warehouse: Path) -> None:
     assert (look(warehouse, (46, END + 1), (65, END + 1)), unread(warehouse)) == (1, {UNREAD})
 
 
-def test_snapshots_of_after_the_log_alone_tell_nothing(warehouse: Path) -> None:
+def test_snapshots_of_after_the_log_alone_say_nothing(warehouse: Path) -> None:
     replay(warehouse)
     for second in (65, 70, 75):
         assert (look(warehouse, (second, END)), unread(warehouse)) == (0, {UNREAD})

@@ -24,12 +24,12 @@ def snapshots(
     """Of some of the topics each. Ends seldom rise, to offsets that members commit now and then."""
     times = sorted(record.time for batch in batches for record in batch.records)
     ends = {(name, each): 0 for name, (_, count) in topics.items() for each in range(count)}
-    found = []
+    result = []
     for captured in sorted(chance.sample(range(times[0], times[-1] + 5_000), number)):
         for at in ends:
             ends[at] += chance.choice((0, 0, 0, 1, 2))
         listed = {name: topic for name, topic in topics.items() if chance.random() < 0.8}
-        found.append({
+        result.append({
             "captured_at": captured,
             "topics": [
                 {"topic": name, "topic_id": topic_id,
@@ -38,7 +38,7 @@ def snapshots(
             ],
             **settings(chance),
         })  # fmt: skip
-    return found
+    return result
 
 
 def settings(chance: random.Random) -> dict[str, Any]:
@@ -54,9 +54,9 @@ def settings(chance: random.Random) -> dict[str, Any]:
         }
 
     own = [{"group_id": name, "settings": timeouts("")} for name in names(3, 8) if chance.random() < 0.5]
-    found = {"settings": timeouts("group."), "groups": own,
+    result = {"settings": timeouts("group."), "groups": own,
              "offsets_partitions": [{"partition": each, "leader": 1} for each in range(8)]}  # fmt: skip
-    return {name: told for name, told in found.items() if chance.random() < 0.5}
+    return {name: reported for name, reported in result.items() if chance.random() < 0.5}
 
 
 def take_in(warehouse: Path, log: Path, some: Sequence[dict[str, Any]], step: int = 0) -> None:
@@ -66,26 +66,26 @@ def take_in(warehouse: Path, log: Path, some: Sequence[dict[str, Any]], step: in
     replay(warehouse)
 
 
-def test_the_sample_s_moves_were_unread_for_as_long_as_the_records_tell(tmp_path: Path) -> None:
+def test_the_sample_s_moves_were_unread_for_as_long_as_the_records_show(tmp_path: Path) -> None:
     ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
     replay(tmp_path / "w")
-    found, kinds = unlike(tmp_path / "w")
-    assert found == []
+    result, kinds = unlike(tmp_path / "w")
+    assert result == []
     told_of = {(group_type, kind) for group_type, kind, is_told in kinds if is_told}
     assert {"classic", "consumer", "share", "streams"} == {group_type for group_type, _ in told_of}
     assert {"moved", "returned", "revoked", "ready_to_migrate"} == {kind for _, kind in told_of}
     assert_sums(tmp_path / "w")
 
 
-def test_random_logs_tell_what_the_slow_model_tells(tmp_path: Path, seed: int) -> None:
+def test_random_logs_show_what_the_slow_model_shows(tmp_path: Path, seed: int) -> None:
     chance, topics = random.Random(seed), some_topics(random.Random(seed))
     for number in range(3):
         log = generated(chance.getrandbits(32), 3, 8, topics)
         batches = compacted(log) if number == 2 else log.batches
         write(tmp_path / f"log-{number}", 3, batches)
         take_in(tmp_path / f"w-{number}", tmp_path / f"log-{number}", snapshots(chance, topics, batches, 12))
-        found, _ = unlike(tmp_path / f"w-{number}")
-        assert found == [], number
+        result, _ = unlike(tmp_path / f"w-{number}")
+        assert result == [], number
         assert_sums(tmp_path / f"w-{number}")
 
 

@@ -89,9 +89,9 @@ def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_s
     assert said.err == expected
     assert said.out.startswith("CLEAN, exit code 0") and report_line(said.out) == "not written"
     assert max((row["run_id"], row["job"]) for row in rows(tmp_path / "w", "runs"))[1] == "gate"
-    found = json.loads(result.read_text())
-    assert (found["exit_code"], found["verdict"], found["decoded"]) == (ExitCode.USAGE, "failed", 2)
-    assert f"groupscope: {found['message']}\n" == expected
+    document = json.loads(result.read_text())
+    assert (document["exit_code"], document["verdict"], document["decoded"]) == (ExitCode.USAGE, "failed", 2)
+    assert f"groupscope: {document['message']}\n" == expected
 
 
 def test_a_folder_with_the_report_of_another_cluster_is_refused_and_stays_as_it_is(

@@ -153,7 +153,7 @@ def member(name: str, before: list[int], after: list[int]) -> dict[str, Any]:
     return {"member_id": name, **columns}
 
 
-def test_the_matrix_tells_before_from_after_and_drift() -> None:
+def test_the_matrix_distinguishes_before_after_and_drift() -> None:
     differences = [{"topic": "t", "topic_id": None, "partition": 2, "expected_member_id": "a"}]
     drawn = parsed(assignment_matrix([member("b", [1, 2], [2]), member("a", [0], [0, 1])], differences, NUMBERS))
     assert [each.words for each in drawn.all("text", class_="label")] == ["M1", "M2", "t-0", "t-1", "t-2"]

@@ -100,7 +100,7 @@ def hashed(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def test_hostile_names_are_drawn_and_told_too(page: str) -> None:
+def test_hostile_names_are_drawn_and_described_too(page: str) -> None:
     parts = parsed(page).all("section", class_="group")
     assert len(parts) == len(NAMES)
     for part in parts:

@@ -35,5 +35,5 @@ def test_sql_copied_from_the_page_finds_the_rows_of_its_group_in_both_engines(
     assert len(statements) == len(NAMES)
     with both_engines(tmp_path / "w", spark, statements) as answers:
         for answer in answers.values():
-            found = [row[list(columns).index("group_id")] for columns, rows in map(answer, statements) for row in rows]
-            assert sorted(found) == sorted(NAMES)
+            result = [row[list(columns).index("group_id")] for columns, rows in map(answer, statements) for row in rows]
+            assert sorted(result) == sorted(NAMES)

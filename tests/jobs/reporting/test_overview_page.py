@@ -43,11 +43,14 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(tmp_path: Path) -> None:
     page = written(tmp_path)
     head = page.one("header")
     assert head.one("h1").words == "Findings exit code 20 2 critical"
-    told = {each.one("dt").words: each.one("dd").words for each in head.all("div")}
-    assert told["As of"] == "2026-11-21 03:00:00.000 UTC"
-    assert (told["History since"], told["History until"]) == ("2026-11-19 03:00:00.000", "2026-11-21 03:01:00.000")
-    assert (told["Offsets partitions"], told["Records read"]) == ("2", "22")
-    assert (told["Holes in the log"], told["Damaged"]) == ("1", "3")
+    reported = {each.one("dt").words: each.one("dd").words for each in head.all("div")}
+    assert reported["As of"] == "2026-11-21 03:00:00.000 UTC"
+    assert (reported["History since"], reported["History until"]) == (
+        "2026-11-19 03:00:00.000",
+        "2026-11-21 03:01:00.000",
+    )
+    assert (reported["Offsets partitions"], reported["Records read"]) == ("2", "22")
+    assert (reported["Holes in the log"], reported["Damaged"]) == ("1", "3")
 
 
 def test_too_many_rejected_records_win_over_findings(tmp_path: Path) -> None:
@@ -57,8 +60,8 @@ def test_too_many_rejected_records_win_over_findings(tmp_path: Path) -> None:
 
 def test_a_finding_names_its_records_and_how_to_look_at_them(tmp_path: Path) -> None:
     files = [{"offsets_partition": 7, "source_file": "/var/kafka logs/__consumer_offsets-7/0.log"}]
-    found = FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"}
-    judged(tmp_path / "w", {"findings": [found], "source_files": files})
+    result = FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"}
+    judged(tmp_path / "w", {"findings": [result], "source_files": files})
     (finding,) = findings_of(written(tmp_path))
     assert finding.one("h3").words == "critical partition_stopped bill.ing"
     assert finding.one("p", class_="message").words == "orders-3: no commit for 2 min"
@@ -170,8 +173,8 @@ def test_text_between_backticks_is_code_and_nothing_else_is_markup(text: str, sh
 
 
 def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path) -> None:
-    found = [FINDING | {"group_id": name, "message": name} for name in ("pay-eu", "pay-us", "freight")]
-    judged(tmp_path / "w", {"findings": found, "group_state_intervals": [state(row["group_id"]) for row in found]})
+    result = [FINDING | {"group_id": name, "message": name} for name in ("pay-eu", "pay-us", "freight")]
+    judged(tmp_path / "w", {"findings": result, "group_state_intervals": [state(row["group_id"]) for row in result]})
     page = written(tmp_path, "--group", "^pay", "--exclude-group", "us$")
     assert [each.one("p", class_="message").words for each in findings_of(page)] == ["pay-eu"]
     assert "freight" not in page.one("main").text

@@ -35,13 +35,13 @@ def redacted(warehouse: Path, folder: Path, *flags: str) -> str:
 
 
 def names_of(warehouse: Path) -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
     for table, columns in NAMED.items():
         rows = reading(str(warehouse)).rows(table, columns)
         assert rows is not None
-        found.update(name for column in columns for name in rows.column(column).to_pylist() if name)
+        result.update(name for column in columns for name in rows.column(column).to_pylist() if name)
     # Texts of ours have hosts without Java's slash.
-    return found | {name.removeprefix("/") for name in found}
+    return result | {name.removeprefix("/") for name in result}
 
 
 def occurs(name: str, text: str) -> bool:
@@ -83,7 +83,7 @@ def test_one_key_makes_reports_that_can_be_compared_and_none_makes_each_another(
 
 
 @pytest.mark.parametrize(
-    ("content", "flags", "told"),
+    ("content", "flags", "message"),
     [
         (b"short", ("--redact",), "has 5 bytes; give 16 or more"),
         (None, ("--redact",), "No such file or directory; give a file with a key"),
@@ -91,7 +91,7 @@ def test_one_key_makes_reports_that_can_be_compared_and_none_makes_each_another(
     ],
 )
 def test_a_wrong_key_ends_with_one_line(
-    content: bytes | None, flags: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: bytes | None, flags: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hostile_warehouse(tmp_path / "w", NAMES[:1])
     if content is not None:
@@ -99,11 +99,11 @@ def test_a_wrong_key_ends_with_one_line(
     words = ["report", "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "r"), *flags]
     assert cli.main([*words, "--redact-key", str(tmp_path / "key")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"groupscope: --redact-key {tmp_path / 'key'}") and told in line
+    assert line.startswith(f"groupscope: --redact-key {tmp_path / 'key'}") and message in line
     assert not (tmp_path / "r").exists()
 
 
-def test_redacted_reports_of_one_folder_are_of_one_cluster_as_far_as_hashes_tell(tmp_path: Path) -> None:
+def test_redacted_reports_of_one_folder_are_of_one_cluster_as_far_as_hashes_show(tmp_path: Path) -> None:
     hostile_warehouse(tmp_path / "w", NAMES[:1])
     (tmp_path / "key").write_bytes(KEY)
     (tmp_path / "other").write_bytes(KEY[::-1])

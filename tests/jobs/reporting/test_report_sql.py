@@ -48,17 +48,17 @@ def groups(page: Element) -> list[str]:
 def lines(answer: QueryResult) -> list[str]:
     """Sums of fractions differ in their last digits by the order in which they are added."""
     names, rows = answer
-    found = [[round(value, 9) if isinstance(value, float) else value for value in row] for row in rows]
-    return [json.dumps(json.loads(line), sort_keys=True) for line in row_lines(list(names), found, Format.JSON)]
+    result = [[round(value, 9) if isinstance(value, float) else value for value in row] for row in rows]
+    return [json.dumps(json.loads(line), sort_keys=True) for line in row_lines(list(names), result, Format.JSON)]
 
 
 def assert_same(both: Both, statement: str) -> int:
     ours, theirs = (both[name](statement) for name in ("duckdb", "spark"))
     assert list(ours.names) == list(theirs.names)
     is_ordered = "ORDER BY" in statement
-    found, expected = (each if is_ordered else sorted(each) for each in (lines(ours), lines(theirs)))
-    assert found == expected
-    return len(found)
+    result, expected = (each if is_ordered else sorted(each) for each in (lines(ours), lines(theirs)))
+    assert result == expected
+    return len(result)
 
 
 @pytest.mark.drawn(3)

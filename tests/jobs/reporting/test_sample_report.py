@@ -26,8 +26,8 @@ def page(index: str) -> Element:
 
 
 def part_of(page: Element, group: str) -> Element:
-    (found,) = (each for each in page.all("section", class_="group") if each.one("h3").words == group)
-    return found
+    (result,) = (each for each in page.all("section", class_="group") if each.one("h3").words == group)
+    return result
 
 
 def story_of(part: Element) -> list[str]:
@@ -43,11 +43,11 @@ def test_the_groups_and_their_states_are_those_that_the_broker_lists(page: Eleme
             assert listed[each["group"]] == (each["type"], each["state"])
 
 
-def test_the_killed_member_is_told_with_a_time_that_holds_the_true_one(page: Element) -> None:
+def test_the_killed_member_is_shown_with_times_around_the_true_one(page: Element) -> None:
     event = checked_in().event("member-killed")
-    (told,) = (each for each in story_of(part_of(page, event.group)) if "timed out" in each)
-    assert event["client_id"] in told and "1 of 3 partitions moved" in told
-    low, high = map(float, re.search(r"1 partition was unread for ([\d.]+) to ([\d.]+) s", told).groups())  # type: ignore[union-attr]
+    (reported,) = (each for each in story_of(part_of(page, event.group)) if "timed out" in each)
+    assert event["client_id"] in reported and "1 of 3 partitions moved" in reported
+    low, high = map(float, re.search(r"1 partition was unread for ([\d.]+) to ([\d.]+) s", reported).groups())  # type: ignore[union-attr]
     # From when it was killed until the others were seen with its partition.
     assert low <= (event.to_ms - event.from_ms) / 1000 <= high
 

@@ -95,9 +95,9 @@ def test_readers_take_what_an_older_release_did_not_write_for_unknown(
     old: Path, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
     code = main([*words, "--warehouse", str(old)])
-    found = capfd.readouterr()
-    assert (code, "internal error" in found.err) == (0, False), found.err
-    assert found.out
+    output = capfd.readouterr()
+    assert (code, "internal error" in output.err) == (0, False), output.err
+    assert output.out
 
 
 def test_a_report_is_written_of_an_older_warehouse(old: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_sql_says_of_a_table_that_is_not_there_yet_who_writes_it(old: Path, capf
     assert capfd.readouterr().err == ""
 
 
-def told(place: Path, what: str) -> str:
+def missing_line(place: Path, what: str) -> str:
     repair = "`groupscope doctor` says how to repair it"
     return f"groupscope: {place}: was written by an older release and lacks {what}; {repair}"
 
@@ -122,7 +122,7 @@ def test_a_job_that_would_write_a_column_more_says_so_and_leaves_the_warehouse_a
     place = shutil.copytree(old, tmp_path / "w")
     runs = DeltaTable(str(place / "runs")).version()
     assert main(["lag", "--full", "--warehouse", str(place)]) == 23
-    line = told(place / "group_verdicts", "the column freshness_objective_ms")
+    line = missing_line(place / "group_verdicts", "the column freshness_objective_ms")
     assert beside_progress(capfd.readouterr().err) == [line]
     assert DeltaTable(str(place / "runs")).version() == runs
     assert not list((place / "_runs").glob("*.manifest*"))

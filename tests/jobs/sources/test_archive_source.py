@@ -63,10 +63,10 @@ def produced(offset: int, **changes: object) -> Row:
 
 def as_line(row: Row) -> str:
     """As in archives of JSON lines: bytes in base64, times in ms."""
-    told = {
+    reported = {
         name: base64.b64encode(value).decode() if isinstance(value, bytes) else value for name, value in row.items()
     }
-    return json.dumps(told | {"timestamp": T})
+    return json.dumps(reported | {"timestamp": T})
 
 
 def write(session: "SparkSession", rows: list[Row], columns: str, path: Path, format: str = "parquet") -> None:
@@ -162,11 +162,11 @@ def test_a_delta_table_is_its_current_version(session: "SparkSession", tmp_path:
     session.sql(f"DELETE FROM delta.`{table}` WHERE offset = 1")
     assert essence(read(session, table)) == expected(2, 3)
     assert essence(read(session, tmp_path)) == expected(2, 3)  # found below a folder too
-    told = failure_of(session, f"{table}/*.parquet")
-    assert told == f"{table}: is a Delta table; give this folder itself, not files or folders inside it"
+    failure = failure_of(session, f"{table}/*.parquet")
+    assert failure == f"{table}: is a Delta table; give this folder itself, not files or folders inside it"
 
 
-def test_columns_that_folders_tell(session: "SparkSession", tmp_path: Path) -> None:
+def test_columns_that_folders_have(session: "SparkSession", tmp_path: Path) -> None:
     columns = "offset BIGINT, timestamp TIMESTAMP, key BINARY, value BINARY"
     for format in ("parquet", "json"):
         for topic in ("__consumer_offsets", "orders"):
@@ -204,13 +204,13 @@ def test_files_with_other_columns_are_not_read_as_if_they_had_them(session: "Spa
 
     # Read by the columns of the first file, the records of this one would be tombstones.
     pq.write_table(full.drop("value"), tmp_path / "c.parquet")
-    told = failure_of(session, tmp_path)
+    failure = failure_of(session, tmp_path)
     names = [name for name in full.column_names if name != "value"]
-    assert told == f"{tmp_path}/c.parquet: value missing, columns found: {', '.join(names)}"
+    assert failure == f"{tmp_path}/c.parquet: value missing, columns found: {', '.join(names)}"
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "told"),
+    ("name", "values", "message"),
     [
         ("key", pa.array(["k"]), "key is STRING, BINARY was expected"),
         ("value", pa.array(["v"]), "value is STRING, BINARY was expected"),
@@ -226,23 +226,23 @@ def test_files_with_other_columns_are_not_read_as_if_they_had_them(session: "Spa
     ],
 )
 def test_a_column_of_a_wrong_type_is_named(
-    session: "SparkSession", tmp_path: Path, name: str, values: pa.Array, told: str
+    session: "SparkSession", tmp_path: Path, name: str, values: pa.Array, message: str
 ) -> None:
     table = pa.Table.from_pylist([produced(1)]).drop(name).append_column(name, values)
     pq.write_table(table, tmp_path / "a.parquet")
-    assert failure_of(session, tmp_path) == f"{tmp_path}/a.parquet: column {told}"
+    assert failure_of(session, tmp_path) == f"{tmp_path}/a.parquet: column {message}"
 
 
 def test_columns_missing_in_delta_and_json_are_named(session: "SparkSession", tmp_path: Path) -> None:
     columns = "topic STRING, partition INT, timestamp TIMESTAMP, key BINARY, value BINARY"
     session.createDataFrame([], columns).write.format("delta").save(str(tmp_path / "delta"))
-    found = "topic, partition, timestamp, key, value"
-    assert failure_of(session, tmp_path / "delta") == f"{tmp_path}/delta: offset missing, columns found: {found}"
+    message = "topic, partition, timestamp, key, value"
+    assert failure_of(session, tmp_path / "delta") == f"{tmp_path}/delta: offset missing, columns found: {message}"
 
     path = tmp_path / "a.jsonl"
     path.write_text('{"topic": "t", "offsets": 1}\n{"key": ""}\nnonsense\n')
-    told = f"{path}: partition and offset and timestamp and value missing, columns found: key, offsets, topic"
-    assert failure_of(session, path) == told
+    result = f"{path}: partition and offset and timestamp and value missing, columns found: key, offsets, topic"
+    assert failure_of(session, path) == result
     path.write_text("nonsense\n")
     assert failure_of(session, path).endswith("columns found: none")
 
@@ -276,8 +276,8 @@ def test_rows_of_columns_that_are_no_records_are_kept(session: "SparkSession", t
     good, *bad = read(session, tmp_path / "archive")
     assert (good["offset"], good["problem"], good["raw"]) == (1, None, None)
     assert [row["problem"] for row in bad] == ["bad_column"] * 8
-    told = {row["offset"]: (row["problem_field"], row["problem_detail"].split(",")[0]) for row in bad}
-    assert told == {
+    reported = {row["offset"]: (row["problem_field"], row["problem_detail"].split(",")[0]) for row in bad}
+    assert reported == {
         10: ("partition", "null"),
         11: ("partition", "-1"),
         12: ("partition", "2147483648"),
@@ -314,7 +314,7 @@ def test_lines_of_every_kind_of_damage_are_kept(session: "SparkSession", tmp_pat
         assert mine == dict(zip(damaged, reasons, strict=True))
 
 
-def test_what_is_no_archive_is_told_in_one_line(session: "SparkSession", tmp_path: Path) -> None:
+def test_what_is_no_archive_is_reported_in_one_line(session: "SparkSession", tmp_path: Path) -> None:
     assert "there is no such file or folder" in failure_of(session, tmp_path / "none*")
     (tmp_path / "empty").mkdir()
     assert "holds no files" in failure_of(session, tmp_path / "empty")
@@ -325,7 +325,7 @@ def test_what_is_no_archive_is_told_in_one_line(session: "SparkSession", tmp_pat
     assert "No FileSystem" in failure_of(session, "nowhere://bucket/archive")
 
 
-def test_a_file_that_ends_too_early_is_told_by_whoever_reads_it(session: "SparkSession", tmp_path: Path) -> None:
+def test_a_file_that_ends_too_early_is_reported_by_whoever_reads_it(session: "SparkSession", tmp_path: Path) -> None:
     lines = "\n".join(as_line(record(offset, value=bytes(offset))) for offset in range(5_000))
     whole = gzip.compress(lines.encode())
     (tmp_path / "cut.json.gz").write_bytes(whole[: len(whole) * 3 // 4])

@@ -45,11 +45,11 @@ def random_log(rng: np.random.Generator, sparse: int, dense: int) -> Log:
 @pytest.mark.parametrize("sparse", [0, 100, 30_000])
 def test_ranges_follow_each_other_and_none_is_large(rng: np.random.Generator, sparse: int, dense: int) -> None:
     log = random_log(rng, sparse, dense)
-    found = list(cuts(0, log.end, BATCH_BYTES, log.look))
-    assert [each.start for each in found] == [0, *(each.end for each in found[:-1])]
-    assert found[-1].end == log.end
-    assert max(log.size(each.start, each.end) for each in found) <= 3 * MOST_TIMES * max(BYTES, LEAST * BATCH_BYTES)
-    assert log.num_looks < 20 * (len(found) + 1)
+    result = list(cuts(0, log.end, BATCH_BYTES, log.look))
+    assert [each.start for each in result] == [0, *(each.end for each in result[:-1])]
+    assert result[-1].end == log.end
+    assert max(log.size(each.start, each.end) for each in result) <= 3 * MOST_TIMES * max(BYTES, LEAST * BATCH_BYTES)
+    assert log.num_looks < 20 * (len(result) + 1)
 
 
 def test_what_is_lacking(rng: np.random.Generator) -> None:
@@ -57,8 +57,8 @@ def test_what_is_lacking(rng: np.random.Generator) -> None:
         start, end = sorted(rng.integers(0, 60, 2).tolist())
         known = [tuple(sorted(rng.integers(0, 60, 2).tolist())) for _ in range(rng.integers(0, 5))]
         held = {offset for first, last in known for offset in range(first, last + 1)}
-        found = [offset for first, last in lacking(known, start, end) for offset in range(first, last + 1)]
-        assert found == [offset for offset in range(start, end) if offset not in held]
+        result = [offset for first, last in lacking(known, start, end) for offset in range(first, last + 1)]
+        assert result == [offset for offset in range(start, end) if offset not in held]
 
 
 def test_ranges_without_others() -> None:

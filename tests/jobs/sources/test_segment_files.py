@@ -88,11 +88,11 @@ def test_a_wrong_first_offset_costs_one_batch_wherever_the_file_is_cut(
 
 def kept_offsets(path: Path, span_bytes: int, piece_bytes: int) -> list[int]:
     """As a task reads the spans, one after the other."""
-    found, before = [], -1
+    result, before = [], -1
     for span in spans_of(path, span_bytes):
         highest = None if span.next_offset is None else span.next_offset - 1
         for piece in framed_pieces(span, piece_bytes):
             framed = with_rising_offsets(piece, before, highest)
-            found += framed.records.offset.tolist()
-            before = found[-1] if found else before
-    return found
+            result += framed.records.offset.tolist()
+            before = result[-1] if result else before
+    return result

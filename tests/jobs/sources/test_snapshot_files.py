@@ -94,10 +94,10 @@ def test_folders_patterns_and_gzip_give_each_snapshot_once(tmp_path: Path) -> No
     (tmp_path / "one" / ".hidden").write_text("nonsense")
     (tmp_path / "two.txt").write_text("t:0:7\n")
     (tmp_path / "two.json").write_bytes(b"\xef\xbb\xbf" + OURS.encode())
-    found = [(time_of(NOW), "t", 0, 7), (time_of(NOW), "t", 1, 8)]
+    result = [(time_of(NOW), "t", 0, 7), (time_of(NOW), "t", 1, 8)]
     for paths in ([tmp_path], [tmp_path / "one", tmp_path / "two*"], [f"{tmp_path}/**", f"file:{tmp_path}/two.txt"]):
         tables = read(*paths)
-        assert ends(tables) == found
+        assert ends(tables) == result
         assert len(tables["cluster_snapshots"]) == 1
         assert tables["cluster_snapshots"]["brokers"].null_count == 0
 
@@ -107,16 +107,16 @@ def test_a_name_with_a_bracket_is_a_name_first(tmp_path: Path) -> None:
     assert len(ends(read(tmp_path / "a[1].txt"))) == 1
 
 
-def test_what_cannot_be_read_is_told_with_its_file(tmp_path: Path) -> None:
-    def told(content: bytes) -> str:
+def test_what_cannot_be_read_is_reported_with_its_file(tmp_path: Path) -> None:
+    def why_refused(content: bytes) -> str:
         (tmp_path / "a").write_bytes(content)
         return failure_of(tmp_path).removeprefix(f"{tmp_path}/a: ")
 
-    assert told(b"") == "empty; give snapshots"
-    assert told(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
-    assert told(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
-    assert told(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
-    assert told(gzip.compress(b"t:0:1\n")[:12] + bytes(20)).startswith("not a whole gzip file, ")
+    assert why_refused(b"") == "empty; give snapshots"
+    assert why_refused(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
+    assert why_refused(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
+    assert why_refused(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
+    assert why_refused(gzip.compress(b"t:0:1\n")[:12] + bytes(20)).startswith("not a whole gzip file, ")
     (tmp_path / "a").write_text("t:0:1")
     (tmp_path / "b").write_text("t:0:2")
     contradiction = f"log_end_offset is 1 in {tmp_path}/a, but 2 in {tmp_path}/b"
@@ -153,17 +153,17 @@ def test_files_of_any_storage_are_named_as_local_ones_are(storage: Storage, plac
         text = f"{name}:{number}:7\n".replace("/", "_").replace("[", "").replace("]", "")
         content = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
         write_once(storage, name, content)
-    found = read(f"{storage.place}{place}", at=None, options=options_at(storage))
-    assert {row[2] for row in ends(found)} == {FILES.index(name) for name in MEANT[place]}
+    result = read(f"{storage.place}{place}", at=None, options=options_at(storage))
+    assert {row[2] for row in ends(result)} == {FILES.index(name) for name in MEANT[place]}
     own = (storage.find(MEANT[place][0]) or pytest.fail()).modified_ms
-    assert time_of(own) in {row[0] for row in ends(found)}
+    assert time_of(own) in {row[0] for row in ends(result)}
 
 
 def options_at(storage: Storage) -> StorageOptions:
     return getattr(storage, "options", StorageOptions())
 
 
-def test_what_a_storage_does_not_have_is_told_in_one_line(storage: Storage) -> None:
+def test_what_a_storage_does_not_have_is_reported_in_one_line(storage: Storage) -> None:
     write_once(storage, "a.txt", b"t:0")
     place, options = storage.place, options_at(storage)
     for missing in (f"{place}/none", f"{place}/*.none", f"{place}/none/*"):
@@ -171,10 +171,10 @@ def test_what_a_storage_does_not_have_is_told_in_one_line(storage: Storage) -> N
     assert failure_of(place, options=options) == f'{place}/a.txt: line 1: "t:0", topic:partition:offset expected'
 
 
-def test_buckets_that_cannot_be_reached_are_told_in_one_line(s3: str) -> None:
-    told = "no such bucket or container; give one that is there"
+def test_buckets_that_cannot_be_reached_are_reported_in_one_line(s3: str) -> None:
+    message = "no such bucket or container; give one that is there"
     for place in ("s3://nosuchbucket/a.txt", "s3://nosuchbucket", "s3://nosuchbucket/*.txt"):
-        assert failure_of(place, options=options_for(s3)).endswith(told)
+        assert failure_of(place, options=options_for(s3)).endswith(message)
     nobody = options_for(f"http://127.0.0.1:{free_port()}", retry_seconds=1)
     assert "no answer from the server, tried for 1 s" in failure_of("s3://bucket/a.txt", options=nobody)
     with pytest.raises(Failure, match="unknown kind of storage ftp:; give a path") as unknown:
@@ -198,5 +198,5 @@ def test_what_a_brokers_own_tool_prints_is_a_snapshot(release: str, tmp_path: Pa
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     path = tmp_path / "offsets.txt"
     path.write_text(done.stdout)
-    told = [end[1:] for end in ends(read(path)) if not str(end[1]).startswith("__")]
-    assert told == [("a.b_c-d", 0, 1), ("a.b_c-d", 1, 2), ("empty", 0, 0)]
+    reported = [end[1:] for end in ends(read(path)) if not str(end[1]).startswith("__")]
+    assert reported == [("a.b_c-d", 0, 1), ("a.b_c-d", 1, 2), ("empty", 0, 0)]

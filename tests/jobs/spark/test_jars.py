@@ -41,8 +41,8 @@ def test_a_set_that_changed_under_its_name_is_fetched_anew(fetched: list[str]) -
 
 def test_the_request_names_each_artifact_with_its_exact_revision(fetched: list[str]) -> None:
     asked = ET.parse(jars.jar_folder(SET) / REQUEST).getroot().iter("dependency")
-    told = [(each.get("org"), each.get("name"), each.get("rev"), each.get("transitive")) for each in asked]
-    assert told == [("org.a", "b_2.13", "1.0", "false"), ("org.c", "d", "2", "false")]
+    rows = [(each.get("org"), each.get("name"), each.get("rev"), each.get("transitive")) for each in asked]
+    assert rows == [("org.a", "b_2.13", "1.0", "false"), ("org.c", "d", "2", "false")]
 
 
 def test_the_delta_set_holds_the_seven_jars_that_delta_needs_beside_spark() -> None:

@@ -11,7 +11,7 @@ def test_java_reads_every_trusted_certificate_of_the_machine(tmp_path: Path) -> 
     program = compile_java([Path(__file__).with_name("TrustStore.java")])
     # With the password Java also checks the store's digest.
     command = java_command("TrustStore", [program], ["changeit"], options=trust_options(tmp_path))
-    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
     certificates = system_certificates()
     assert certificates
-    assert sorted(told) == sorted(certificate.hex() for certificate in certificates)
+    assert sorted(output) == sorted(certificate.hex() for certificate in certificates)

@@ -1,4 +1,4 @@
-"""Arrow and Spark types of records are one: what the decoder makes is what Spark is told."""
+"""Arrow and Spark types of records are one: what the decoder makes is what Spark expects."""
 
 import random
 from collections.abc import Iterator

@@ -59,7 +59,7 @@ def test_a_server_that_did_not_answer_gets_little_time_until_it_answers(monkeypa
     server, never = Server(2 * PATIENCE_SECONDS, is_silent=True), threading.Event()
     with pytest.raises(NoAnswer) as raised:
         server.answer(lambda: never.wait(PATIENCE_SECONDS))
-    # What is told is the time that it had before.
+    # The message has the time that it had before.
     assert raised.value.seconds == 2 * PATIENCE_SECONDS
     monkeypatch.setattr(answers, "SILENT_SECONDS", PATIENCE_SECONDS)
     assert server.answer(lambda: 1) == 1

@@ -61,8 +61,8 @@ CALLS: list[Callable[[Storage], object]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "told"), ENDLESS.items())
-def test_what_no_try_mends_is_one_line_with_the_place_and_the_remedy(behind: Behind, fault: str, told: str) -> None:
+@pytest.mark.parametrize(("fault", "message"), ENDLESS.items())
+def test_what_no_try_mends_is_one_line_with_the_place_and_the_remedy(behind: Behind, fault: str, message: str) -> None:
     storage, behaviour = behind
     write_once(storage, "f" + fault.replace(" ", ""), b"1")
     behaviour.always = fault
@@ -70,12 +70,12 @@ def test_what_no_try_mends_is_one_line_with_the_place_and_the_remedy(behind: Beh
     for call in CALLS if fault == "403" else CALLS[:1]:
         with pytest.raises(OSError) as refused:
             call(storage)
-        check_line(refused.value, told)
+        check_line(refused.value, message)
 
 
-def check_line(error: OSError, told: str) -> None:
+def check_line(error: OSError, message: str) -> None:
     assert str(error.filename).startswith("s3://bucket/faults")
-    assert error.strerror.startswith(told) if error.strerror else False
+    assert error.strerror.startswith(message) if error.strerror else False
     for secret in (SECRET, "key-of-the-test"):
         assert secret not in f"{error!s}{error!r}{error.__cause__!r}"
     assert "\n" not in str(error)
@@ -83,7 +83,7 @@ def check_line(error: OSError, told: str) -> None:
 
 
 def test_a_put_whose_answer_is_lost_is_done_once(patient: Behind) -> None:
-    """Nobody can tell who wrote it then: it is refused, and nothing of it is wrong."""
+    """Nobody knows who wrote it then: it is refused, and nothing in it is wrong."""
     storage, behaviour = patient
     behaviour.next = ["lose"]
     try:
@@ -121,7 +121,7 @@ def committed(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize("fault", ["403", "500", "hang up", "wait 3"])
-def test_delta_tells_as_little(behind: Behind, fault: str) -> None:
+def test_delta_says_as_little(behind: Behind, fault: str) -> None:
     storage, behaviour = behind
     behaviour.always = fault
     with pytest.raises(OSError) as refused, reword_delta_failures(f"{storage.place}/t", 2):

@@ -72,8 +72,8 @@ def rows(storage: Storage) -> list[int]:
     folder = StoredPath(storage, "t")
     table = open_table(folder)
     assert table is not None
-    found: list[int] = sorted(rows_of(table, TABLE, folder=folder).column("offsets_partition").to_pylist())
-    return found
+    result: list[int] = sorted(rows_of(table, TABLE, folder=folder).column("offsets_partition").to_pylist())
+    return result
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Files that are read again and again: the same bytes as were written, by few requests, in no more memory than told."""
+"""Files that are read again and again: the same bytes as were written, by few requests, in limited memory."""
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,7 @@ def test_every_range_is_what_was_written(storage: Storage, rng: np.random.Genera
         assert file.read() == data
 
 
-def test_no_more_is_held_than_told(storage: Storage, rng: np.random.Generator) -> None:
+def test_no_more_is_held_than_the_limit(storage: Storage, rng: np.random.Generator) -> None:
     files, data = KeptFiles(MOST), rng.bytes(SIZE)
     for name in ("a", "b"):
         write_once(storage, name, data)
@@ -47,7 +47,7 @@ def test_no_more_is_held_than_told(storage: Storage, rng: np.random.Generator) -
         assert all(len(block.obj) == len(block) for block in files.blocks.values())  # type: ignore[arg-type]
 
 
-def test_a_file_that_is_not_there_is_told_as_such(storage: Storage) -> None:
+def test_a_file_that_is_not_there_is_reported_as_such(storage: Storage) -> None:
     with pytest.raises(FileNotFoundError) as refused:
         KeptFiles().open(storage, "none")
     assert str(refused.value.filename) == f"{storage.place}/none"
@@ -57,9 +57,9 @@ class TestRequests:
     """To an S3-compatible server."""
 
     def asked(self, behaviour: Misbehaviour) -> list[str]:
-        found = [request.split()[0] for request in behaviour.requests]
+        result = [request.split()[0] for request in behaviour.requests]
         behaviour.requests.clear()
-        return found
+        return result
 
     def test_a_small_parquet_file_takes_one_request_however_often_it_is_read(self, s3: str) -> None:
         with proxy(s3) as (url, behaviour):

@@ -19,14 +19,14 @@ def test_settings_win_over_the_application_and_that_over_the_environment() -> No
         "AWS_PAGER": "less",
     }
     hadoop = {"spark.hadoop.fs.s3a.access.key": "spark", "spark.hadoop.fs.s3a.secret.key": "spark"}
-    found = storage_options([("aws_access_key_id", "file")], environment, hadoop, 7)
-    assert found.of("aws") == {
+    result = storage_options([("aws_access_key_id", "file")], environment, hadoop, 7)
+    assert result.of("aws") == {
         "aws_access_key_id": "file",
         "aws_secret_access_key": "spark",
         "aws_region": "eu-1",
     }
-    assert found.retry_seconds == 7
-    assert pickle.loads(pickle.dumps(found)) == found
+    assert result.retry_seconds == 7
+    assert pickle.loads(pickle.dumps(result)) == result
 
 
 @pytest.mark.parametrize(
@@ -70,15 +70,15 @@ def test_hadoops_names(hadoop: dict[str, str], options: dict[str, str]) -> None:
 def test_options_stand_in_the_settings_and_change_no_hash(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text('[storage]\noptions = { aws_region = "eu-1", "dfs.nameservices" = "a" }\nretry_seconds = 5\n')
-    found = load_settings(path)
-    assert found.storage.options == (("aws_region", "eu-1"), ("dfs.nameservices", "a"))
-    assert "eu-1" not in repr(found)
+    settings = load_settings(path)
+    assert settings.storage.options == (("aws_region", "eu-1"), ("dfs.nameservices", "a"))
+    assert "eu-1" not in repr(settings)
     path.write_text("")
-    assert settings_hash(found) == settings_hash(load_settings(path))
+    assert settings_hash(settings) == settings_hash(load_settings(path))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             '{ aws_secret_acess_key = "KEY" }',
@@ -88,13 +88,13 @@ def test_options_stand_in_the_settings_and_change_no_hash(tmp_path: Path) -> Non
         ('"KEY"', "give a table with a string for each option"),
     ],
 )
-def test_a_wrong_option_is_told_by_its_name_alone(tmp_path: Path, text: str, told: str) -> None:
+def test_a_wrong_option_is_reported_by_its_name_only(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "own.toml"
     path.write_text(f"[storage]\noptions = {text}\n")
     with pytest.raises(Failure) as refused:
         load_settings(path)
     assert str(refused.value).startswith(f"{path}: [storage] options = …; give a table with a string for each option")
-    assert str(refused.value).endswith(told)
+    assert str(refused.value).endswith(message)
     assert "KEY" not in str(refused.value)
     assert "123454321" not in str(refused.value)
 

@@ -116,5 +116,5 @@ def test_a_server_of_objects_that_falls_silent_after_some_answers_ends_the_run_a
     behaviour.next, behaviour.always = [], "pass"
     assert cli.main(words) == ExitCode.CLEAN
     ingest(hasty / "local", "--source", f"segments:{hasty / 'copy'}")
-    found = fetched(storage_at(f"{place}/w", options_for(s3)), "", hasty / "found")
-    assert history(found) == history(hasty / "local")
+    result = fetched(storage_at(f"{place}/w", options_for(s3)), "", hasty / "found")
+    assert history(result) == history(hasty / "local")

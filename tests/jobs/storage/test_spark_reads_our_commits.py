@@ -52,10 +52,10 @@ def test_every_version_has_the_same_rows(name: str, hdfs: str, spark: "SparkSess
         assert "engineInfo" not in log
         reader = spark.read.format("delta").option("versionAsOf", number)
         theirs, ours = reader.load(place).toArrow(), DeltaTable(place, number, storage_options=options)
-        found = as_lines(theirs)
-        assert found == as_lines(ours.to_pyarrow_table())
+        result = as_lines(theirs)
+        assert result == as_lines(ours.to_pyarrow_table())
         expected = number + 1 + ("is_open" in theirs.column_names)
-        assert len(found) == expected
+        assert len(result) == expected
 
 
 def as_lines(rows: pa.Table) -> list[str]:

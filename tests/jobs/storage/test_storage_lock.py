@@ -54,9 +54,9 @@ class Clock:
 def clock(*hearts: Callable[[], None]) -> Iterator[Clock]:
     """That of all locks."""
     with pytest.MonkeyPatch.context() as patch:
-        found = Clock(hearts)
-        patch.setattr(storage_lock, "time", found)
-        yield found
+        result = Clock(hearts)
+        patch.setattr(storage_lock, "time", result)
+        yield result
 
 
 class AfterBeats(threading.Event):
@@ -79,16 +79,16 @@ def standing_still(storage: Storage) -> Iterator[StorageLock]:
     yield lock
 
 
-def test_who_may_not_wait_is_told_of_the_holder(storage: Storage) -> None:
+def test_a_run_that_may_not_wait_names_the_holder(storage: Storage) -> None:
     holder = rf"ingest \(process {os.getpid()} on {re.escape(socket.gethostname())}\)"
     with lock_on(storage).hold(0, print) as held:
         held.check()
-        told: list[str] = []
+        reported: list[str] = []
         expected = rf"{re.escape(storage.place)}: busy with {holder}, not free within 0.3 s \(--lock-wait\)"
-        with pytest.raises(Failure, match=expected) as refused, lock_on(storage).hold(0.3, told.append):
+        with pytest.raises(Failure, match=expected) as refused, lock_on(storage).hold(0.3, reported.append):
             pass
         assert refused.value.code == ExitCode.UNUSABLE_WAREHOUSE
-        (line,) = told
+        (line,) = reported
         assert re.fullmatch(rf"{re.escape(storage.place)}: waiting for {holder}", line)
         held.check()
     with lock_on(storage).hold(0, print):
@@ -144,11 +144,11 @@ def test_the_heart_of_a_holder_beats(storage: Storage) -> None:
 
 def test_the_lock_of_a_dead_holder_is_taken_over_by_one(storage: Storage) -> None:
     with standing_still(storage) as dead, clock() as passed:
-        told: list[str] = []
-        with lock_on(storage).hold(2 * MISSED_BEATS * BEAT, told.append) as held:
+        reported: list[str] = []
+        with lock_on(storage).hold(2 * MISSED_BEATS * BEAT, reported.append) as held:
             assert MISSED_BEATS * BEAT <= passed.now < (MISSED_BEATS + 1) * BEAT
             held.check()
-            assert [line for line in told if "replay (process" in line and "takes the lock over" in line]
+            assert [line for line in reported if "replay (process" in line and "takes the lock over" in line]
             with pytest.raises(Failure, match="another run took over the lock") as lost:
                 dead.check()
             assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
@@ -181,7 +181,7 @@ def test_a_number_that_was_used_long_ago_holds_nothing(storage: Storage) -> None
         assert [file.name for file in storage.list("_lock")] == [name_of(held.number)]
 
 
-def test_a_lock_that_says_nothing_is_told_all_the_same(storage: Storage) -> None:
+def test_a_lock_that_says_nothing_is_reported_all_the_same(storage: Storage) -> None:
     write_once(storage, name_of(7), b"")
     with pytest.raises(Failure, match="busy with another run"), lock_on(storage).hold(0, print):
         pass

@@ -57,9 +57,9 @@ def test_what_is_written_is_listed_and_read(storage: Storage) -> None:
 
 
 def test_a_file_does_not_appear_before_what_it_waits_for(storage: Storage) -> None:
-    found: list[object] = []
-    storage.replace("late", b"now", lambda: found.append(storage.find("late")))
-    assert found == [None]
+    result: list[object] = []
+    storage.replace("late", b"now", lambda: result.append(storage.find("late")))
+    assert result == [None]
     assert read_whole(storage, "late") == b"now"
 
     def fail() -> None:
@@ -124,9 +124,9 @@ def test_a_file_that_is_not_finished_never_appears(
 def parquet(storage: Storage, name: str, rows: pa.Table) -> int:
     with created(storage, name) as file, pq.ParquetWriter(arrow_sink(file), rows.schema) as writer:
         writer.write_table(rows)
-    found = storage.find(name)
-    assert found is not None
-    return found.size
+    result = storage.find(name)
+    assert result is not None
+    return result.size
 
 
 def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
@@ -135,8 +135,10 @@ def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
         parquet(storage, f"t/part-{part}.parquet", rows.slice(part * 500, 500))
     files = arrow_files(storage)
     assert pq.read_table("t/part-1.parquet", filesystem=files, use_threads=False).equals(rows.slice(500))
-    found = ds.dataset("t", format="parquet", filesystem=files).to_table(filter=ds.field("n") >= 400, use_threads=False)
-    assert found.sort_by("n").equals(rows.slice(400))
+    result = ds.dataset("t", format="parquet", filesystem=files).to_table(
+        filter=ds.field("n") >= 400, use_threads=False
+    )
+    assert result.sort_by("n").equals(rows.slice(400))
 
 
 def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
@@ -159,9 +161,9 @@ def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
 
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(commit, (1, 2, 3)))
-    found = DeltaTable(uri, storage_options=options)
-    assert found.version() == 3
-    assert sorted(os.path.basename(file) for file in found.file_uris()) == [f"{n}.parquet" for n in range(4)]
+    result = DeltaTable(uri, storage_options=options)
+    assert result.version() == 3
+    assert sorted(os.path.basename(file) for file in result.file_uris()) == [f"{n}.parquet" for n in range(4)]
     logs = [file.name for file in storage.list("t/_delta_log") if file.name.endswith(".json")]
     assert sorted(logs) == [f"t/_delta_log/{version:020}.json" for version in range(4)]
 
@@ -191,15 +193,15 @@ os.waitpid(child, 0)
 """
 
 
-def test_a_fork_after_the_storage_was_reached_is_told_and_does_not_hang(s3: str) -> None:
+def test_a_fork_after_the_storage_was_reached_is_reported_and_does_not_hang(s3: str) -> None:
     pickled = pickle.dumps(storage_at("s3://bucket/fork", options_for(s3))).hex()
     command = [sys.executable, "-c", FORK]
-    found = subprocess.run(command, input=pickled, capture_output=True, text=True, timeout=60, check=True)
-    assert "start workers by spawn or forkserver" in found.stdout
+    process = subprocess.run(command, input=pickled, capture_output=True, text=True, timeout=60, check=True)
+    assert "start workers by spawn or forkserver" in process.stdout
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "message"),
     [
         (
             "ftp://host/a",
@@ -209,11 +211,11 @@ def test_a_fork_after_the_storage_was_reached_is_told_and_does_not_hang(s3: str)
         ("abfss://c@a.dfs.core.windows.net/w?sig=KEY", "abfss://c@a.dfs.core.windows.net/w: ends in a query"),
     ],
 )
-def test_another_place_is_refused_in_one_line(place: str, told: str) -> None:
+def test_another_place_is_refused_in_one_line(place: str, message: str) -> None:
     with pytest.raises(Failure) as refused:
         storage_at(place, StorageOptions())
     assert refused.value.code == ExitCode.USAGE
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
     assert "KEY" not in str(refused.value)
 
 
@@ -231,5 +233,5 @@ def test_another_place_is_refused_in_one_line(place: str, told: str) -> None:
     ],
 )
 def test_places(place: str, kept: str) -> None:
-    found: Any = storage_at(place, StorageOptions())
-    assert found.place == kept
+    result: Any = storage_at(place, StorageOptions())
+    assert result.place == kept

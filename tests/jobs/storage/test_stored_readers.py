@@ -120,7 +120,7 @@ def test_the_doctor_finds_what_it_finds_in_a_local_one(
     shutil.copytree(made, tmp_path / "w")
     spoil(Warehouse(tmp_path / "w"))
     place = place_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
-    here, there = ([found[:3] for found in run_checks(root)] for root in (tmp_path / "w", place))
+    here, there = ([result[:3] for result in run_checks(root)] for root in (tmp_path / "w", place))
     assert there == here
     assert there[0][0] != "ok"
 
@@ -134,15 +134,15 @@ def stored(made: Path, elsewhere: str, tmp_path: Path) -> Storage:
     return storage_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
 
 
-def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(
+def test_a_lock_that_is_held_is_reported_and_what_its_run_writes_is_no_orphan(
     stored: Storage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 1.0)
     with StorageLock(stored, "ingest").hold(0, print):
-        found = run_checks(place_at(stored.place, options_of(Settings())))
-    told = [(each.check, each.message) for each in found if each.status != "ok"]
-    assert [check for check, _ in told] == ["lock"]
-    assert told[0][1].startswith(f"held by ingest (process {os.getpid()} on ")
+        result = run_checks(place_at(stored.place, options_of(Settings())))
+    results = [(each.check, each.message) for each in result if each.status != "ok"]
+    assert [check for check, _ in results] == ["lock"]
+    assert results[0][1].startswith(f"held by ingest (process {os.getpid()} on ")
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith(f"groupscope: {stored.place}: ingest (process {os.getpid()} on ")
     assert line.endswith(" holds the lock; waiting up to 12 s for a sign that it is alive")
@@ -151,8 +151,8 @@ def test_a_lock_that_is_held_is_told_and_what_its_run_writes_is_no_orphan(
 def test_a_lock_whose_holder_was_killed_is_no_lock(stored: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.05)
     write_once(stored, name_of(1), StorageLock(stored, "ingest").text())
-    found = run_checks(place_at(stored.place, options_of(Settings())))
-    assert [each.check for each in found if each.status != "ok"] == ["orphans"]
+    result = run_checks(place_at(stored.place, options_of(Settings())))
+    assert [each.check for each in result if each.status != "ok"] == ["orphans"]
 
 
 def test_an_ingest_takes_snapshots_from_there(
@@ -169,8 +169,8 @@ def test_an_ingest_takes_snapshots_from_there(
         assert there
     capfd.readouterr()
     assert run_ingest(tmp_path / "none", "--snapshots", f"{place}/none.jsonl") == ExitCode.UNREADABLE_INPUT
-    told = "no such file, or a folder without files; give files of snapshots"
-    assert capfd.readouterr().err == f"groupscope: {place}/none.jsonl: {told}\n"
+    message = "no such file, or a folder without files; give files of snapshots"
+    assert capfd.readouterr().err == f"groupscope: {place}/none.jsonl: {message}\n"
 
 
 def drop_run(row: dict[str, Any]) -> dict[str, Any]:

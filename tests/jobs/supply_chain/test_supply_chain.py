@@ -51,11 +51,11 @@ def test_a_package_is_needed_if_something_needed_asks_for_it() -> None:
 
 
 def parents_in(lock: str) -> dict[str, set[str]]:
-    found = {}
+    result = {}
     for entry in re.findall(r"^[a-z0-9].*\n(?: .*\n)*", lock, re.MULTILINE):
         _, _, comment = entry.partition("# via")
-        found[entry.split("==")[0]] = set(re.findall(r"[\w.-]+(?= \(|\s|$)", comment.replace("#", " ")))
-    return found
+        result[entry.split("==")[0]] = set(re.findall(r"[\w.-]+(?= \(|\s|$)", comment.replace("#", " ")))
+    return result
 
 
 def test_the_list_for_clusters_is_of_lines_of_the_lock() -> None:

@@ -15,8 +15,8 @@ from tests.terminals.golden_output import COLUMNS, COMMANDS, GOLDEN, WRITING, Ru
     ids=["in this process", "in processes of their own"],
 )
 def run(request: pytest.FixtureRequest) -> Run:
-    found: Run = request.param
-    return found
+    result: Run = request.param
+    return result
 
 
 @pytest.fixture(scope="module")

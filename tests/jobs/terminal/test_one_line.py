@@ -50,8 +50,8 @@ def test_a_file_in_place_of_a_warehouse_is_called_one(tmp_path: Path, capfd: pyt
 def test_a_report_of_no_group_is_refused(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["--warehouse", str(folder / "warehouse"), "--report", str(tmp_path / "report")]
     assert main(["report", "--group", "^bills", *words]) == 2
-    told = "matches no group of cluster sample, which has 30 groups; give a pattern that is found in a group's id"
-    assert capfd.readouterr().err == f"groupscope: --group '^bills': {told}\n"
+    message = "matches no group of cluster sample, which has 30 groups; give a pattern that is found in a group's id"
+    assert capfd.readouterr().err == f"groupscope: --group '^bills': {message}\n"
     assert not (tmp_path / "report").exists()
 
 
@@ -59,7 +59,7 @@ def test_a_report_of_no_group_is_refused(folder: Path, tmp_path: Path, capfd: py
     ("name", "hint"),
     [("findigs", " (did you mean findings?)"), ("v_rebalance", " (did you mean v_rebalances?)"), ("quite_another", "")],
 )
-def test_a_table_that_there_is_not_is_told_with_what_may_be_meant(
+def test_a_table_that_there_is_not_is_reported_with_what_may_be_meant(
     folder: Path, name: str, hint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sql", f"SELECT * FROM {name}", "--warehouse", str(folder / "warehouse")]) == 2
@@ -75,7 +75,7 @@ def test_a_table_that_there_is_not_is_told_with_what_may_be_meant(
         (["report", "--cluster", "sampl"], 'did you mean "sample"? (1 cluster: sample)'),
     ],
 )
-def test_what_was_misspelled_is_told_with_what_may_be_meant(
+def test_what_was_misspelled_is_reported_with_what_may_be_meant(
     folder: Path, words: list[str], hint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*words, "--warehouse", str(folder / "warehouse")]) == 2

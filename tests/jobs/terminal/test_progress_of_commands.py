@@ -108,7 +108,7 @@ def test_every_step_of_an_audit_shows_how_far_it_is_and_leaves_nothing_behind(tm
     for line in lines:
         assert PROGRESS.fullmatch(f"groupscope: {line}"), line
     assert {line.partition(":")[0] for line in lines} == {"ingest", "replay", "assignments", "lag", "gate", "report"}
-    statements = [int(found[1]) for line in lines if (found := re.match(r"gate: (\d+)% of \d+ statements", line))]
+    statements = [int(match[1]) for line in lines if (match := re.match(r"gate: (\d+)% of \d+ statements", line))]
     assert statements == sorted(statements)
     assert len(set(statements)) > 3
     assert not [line for line in shown.screen if re.search(r"\d s so far", line)]

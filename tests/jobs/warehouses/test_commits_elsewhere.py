@@ -39,14 +39,14 @@ CHANGES = [
 @pytest.fixture
 def is_ours(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each commit but those that make a table."""
-    asked, found = delta_commits.is_written, []
+    asked, result = delta_commits.is_written, []
 
     def is_written(*words: Any) -> bool:
-        found.append(asked(*words))
-        return found[-1]
+        result.append(asked(*words))
+        return result[-1]
 
     monkeypatch.setattr(delta_commits, "is_written", is_written)
-    return found
+    return result
 
 
 def committed(folder: Place, table: str, changes: list[Change]) -> DeltaTable:
@@ -62,12 +62,12 @@ def committed(folder: Place, table: str, changes: list[Change]) -> DeltaTable:
 
 def actions(text: str) -> list[Mapping[str, Any]]:
     """Without what is null, or what no reader needs: when, and by which program."""
-    found = []
+    result = []
     for line in text.splitlines():
         ((name, about),) = json.loads(line).items()
         left_out = ("engineInfo", "clientVersion", "timestamp", "lastUpdated", "extendedFileMetadata", "id")
-        found.append({name: {key: value for key, value in about.items() if value is not None and key not in left_out}})
-    return found
+        result.append({name: {key: value for key, value in about.items() if value is not None and key not in left_out}})
+    return result
 
 
 @pytest.mark.parametrize("table", ["ownership_intervals", "replayed_groups"])

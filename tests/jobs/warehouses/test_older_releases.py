@@ -61,11 +61,11 @@ def test_readers_read_a_warehouse_with_fewer_tables(tmp_path: Path, capfd: pytes
 
 
 def test_doctor_has_one_line_a_table_about_comments_and_names_what_is_missing(tmp_path: Path) -> None:
-    found = [each for each in run_checks(unpacked("contract-2", tmp_path)) if each.status != "ok"]
-    about = Counter(each.subject for each in found)
+    result = [each for each in run_checks(unpacked("contract-2", tmp_path)) if each.status != "ok"]
+    about = Counter(each.subject for each in result)
     assert max(about.values()) == 1
-    assert sorted(str(each.subject) for each in found if each.status == "broken") == NEW_TABLES
-    assert all(str(each.mend).startswith("groupscope lag --full") for each in found if each.status == "broken")
+    assert sorted(str(each.subject) for each in result if each.status == "broken") == NEW_TABLES
+    assert all(str(each.mend).startswith("groupscope lag --full") for each in result if each.status == "broken")
 
 
 def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(

@@ -129,8 +129,8 @@ def by_duckdb(delta: DeltaTable) -> pa.Table:
         return connection.sql("SELECT * FROM dataset").to_arrow_table()
 
 
-def as_set(found: pa.Table) -> list[str]:
-    return sorted(repr({name: plain(value) for name, value in row.items()}) for row in found.to_pylist())
+def as_set(table: pa.Table) -> list[str]:
+    return sorted(repr({name: plain(value) for name, value in row.items()}) for row in table.to_pylist())
 
 
 def plain(value: Any) -> Any:
@@ -190,7 +190,7 @@ def always_bounded(held: pa.Table) -> list[str]:
 
 
 @pytest.mark.drawn_together(2)
-def test_groups_that_parquet_keeps_no_bounds_of_are_found(tmp_path: Path, spark: "SparkSession") -> None:
+def test_groups_whose_bounds_parquet_does_not_keep_are_read(tmp_path: Path, spark: "SparkSession") -> None:
     """Of texts above 4096 bytes it keeps none; those of the file's other row groups must not stand for them."""
     written = {0: ["m"] * 17_000, 1: ["a" * 5000, "z" * 5000, "a" * 5000]}
     for partition, groups in written.items():
@@ -206,12 +206,12 @@ def test_groups_that_parquet_keeps_no_bounds_of_are_found(tmp_path: Path, spark:
 
 def log_of(groups: list[str]) -> list[WrittenBatch]:
     """A commit of each group in turn."""
-    found = []
+    result = []
     for start in range(0, len(groups), 500):
         some = groups[start : start + 500]
         records = tuple(Written(delta, *commit(group, "topic", 0, delta)) for delta, group in enumerate(some))
-        found.append(WrittenBatch(start, 0, records, len(some) - 1))
-    return found
+        result.append(WrittenBatch(start, 0, records, len(some) - 1))
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -219,8 +219,8 @@ def changed(warehouse: Path, spark: "SparkSession", tmp_path_factory: pytest.Tem
     """The warehouse with a damaged batch more, after Spark has appended, deleted and rewritten."""
     root = shutil.copytree(warehouse, tmp_path_factory.mktemp("changed") / "w")
     damaged = write_segment(root.parent / "damaged", with_wrong_crc(LOG, 4))
-    found = ingest(root, "--source", f"segments:{damaged}", "--optimize", "never")
-    assert found["reject_reasons"]["bad_crc"] == 1
+    run = ingest(root, "--source", f"segments:{damaged}", "--optimize", "never")
+    assert run["reject_reasons"]["bad_crc"] == 1
     path = root / "offset_commits"
     before = DeltaTable(path).to_pyarrow_table()
     names = ", ".join(before.column_names[1:])
@@ -248,10 +248,10 @@ def test_an_ingest_goes_on_where_spark_has_changed_tables(
     before = {name: held(root, name) for name in ("offset_commits", "rejected_records")}
     log = random_log(np.random.default_rng(2), 20)
     write_copy(tmp_path / "more", 41, log, np.random.default_rng(2))
-    found = ingest(root, "--source", f"segments:{tmp_path / 'more'}", "--cluster", "default", "--optimize", mode)
-    assert found["read"] == found["decoded"] + found["rejected"] == len(keys_of(log))
+    run = ingest(root, "--source", f"segments:{tmp_path / 'more'}", "--cluster", "default", "--optimize", mode)
+    assert run["read"] == run["decoded"] + run["rejected"] == len(keys_of(log))
     after = {name: held(root, name) for name in before}
-    for name, number in (("offset_commits", found["decoded"]), ("rejected_records", found["rejected"])):
+    for name, number in (("offset_commits", run["decoded"]), ("rejected_records", run["rejected"])):
         assert set(before[name]) <= set(after[name])
         assert len(after[name]) == len(set(after[name])) == len(before[name]) + number
     path = root / "offset_commits"
@@ -264,12 +264,12 @@ def test_rejected_rows_go_also_where_spark_has_rewritten_them(changed: Path, tmp
     before = DeltaTable(root / "rejected_records").to_pyarrow_table().to_pylist()
     good = write_segment(tmp_path / "good", b"".join(batch.bytes for batch in LOG))
     arguments = ("--cluster", "default", "--optimize", "never")
-    found = ingest(root, "--source", f"segments:{good}", *arguments)
+    run = ingest(root, "--source", f"segments:{good}", *arguments)
     after = DeltaTable(root / "rejected_records").to_pyarrow_table().to_pylist()
     stays = [row for row in before if row["reason"] != "bad_crc"]
     assert len(stays) == len(before) - 1
-    assert [row for row in after if row in stays] == [row for row in after if row["run_id"] != found["run_id"]]
-    assert len(after) == len(stays) + found["rejected"]
+    assert [row for row in after if row in stays] == [row for row in after if row["run_id"] != run["run_id"]]
+    assert len(after) == len(stays) + run["rejected"]
 
 
 def held(root: Path, name: str) -> list[str]:
@@ -318,8 +318,8 @@ def scan(frame: "DataFrame") -> Scan:
 
 def groups_kept(path: Path, is_kept: Callable[[dict[str, Any]], bool]) -> tuple[int, int]:
     """Row groups that may hold what a query asks for by their own bounds, and how many there are."""
-    found = [bounds for name in DeltaTable(path).file_uris() for bounds in row_groups(pq.read_metadata(name))]
-    return sum(map(is_kept, found)), len(found)
+    result = [bounds for name in DeltaTable(path).file_uris() for bounds in row_groups(pq.read_metadata(name))]
+    return sum(map(is_kept, result)), len(result)
 
 
 def row_groups(metadata: pq.FileMetaData) -> Iterator[dict[str, Any]]:

@@ -52,8 +52,8 @@ def test_shared_and_plain_texts_make_one_file(
     assert done is not None and done.num_rows == 6
     expected = [(0, "b"), (1, "a"), (2, "b"), (10, "c"), (11, "a"), (12, "ü")]
     path = str(tmp_path / done.name)
-    found = duckdb.sql(f"SELECT record_offset, group_id, topic, typeof(group_id) FROM '{path}' ORDER BY 1").fetchall()
-    assert found == [(offset, group, f"t-{group}", "VARCHAR") for offset, group in expected]
+    result = duckdb.sql(f"SELECT record_offset, group_id, topic, typeof(group_id) FROM '{path}' ORDER BY 1").fetchall()
+    assert result == [(offset, group, f"t-{group}", "VARCHAR") for offset, group in expected]
     assert pq.read_schema(path).equals(pa.schema(plain(field) for field in table_schema(COMMITS)))
     assert '"group_id": "a"' in done.stats and '"group_id": "ü"' in done.stats
 

@@ -109,10 +109,10 @@ def test_a_run_whose_lock_was_taken_over_commits_nothing(
     assert run(place, first) == ExitCode.CLEAN
     before = history(fetched(stored, "", tmp_path / "before"))
     options: StorageOptions = stored.options  # type: ignore[attr-defined]
-    with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, options) as found:
-        assert isinstance(found.lock, StorageLock)
-        write_once(stored, name_of(found.lock.number + 1), b"")
-        found.check_lock()
+    with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, options) as result:
+        assert isinstance(result.lock, StorageLock)
+        write_once(stored, name_of(result.lock.number + 1), b"")
+        result.check_lock()
     assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
     assert "another run took over the lock" in str(lost.value)
     assert history(fetched(stored, "", tmp_path / "after")) == before
@@ -122,7 +122,7 @@ def test_a_run_whose_lock_was_taken_over_commits_nothing(
     assert line == f"groupscope: {place}: busy with another run, not free within 0 s (--lock-wait)"
 
 
-def test_a_bucket_that_cannot_be_used_is_told_in_one_line(
+def test_a_bucket_that_cannot_be_used_is_reported_in_one_line(
     tmp_path: Path,
     environment: dict[str, str],
     rng: np.random.Generator,
@@ -132,8 +132,8 @@ def test_a_bucket_that_cannot_be_used_is_told_in_one_line(
     source, _ = sources(tmp_path, rng)
     assert run("s3://nosuchbucket/w", source) == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capsys.readouterr().err.splitlines()
-    told = "no such bucket or container; give one that is there"
-    assert line == f"groupscope: s3://nosuchbucket/w: {told}"
+    message = "no such bucket or container; give one that is there"
+    assert line == f"groupscope: s3://nosuchbucket/w: {message}"
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
     config = tmp_path / "short.toml"
     config.write_text("[storage]\nretry_seconds = 1\n")

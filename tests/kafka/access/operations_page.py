@@ -13,11 +13,11 @@ ADDRESS = ("--bootstrap-server", "broker-1:9092", "--command-config", "admin.pro
 
 @dataclass(frozen=True)
 class Loss:
-    """What the page says of a missing right; `told` is None where nothing is said."""
+    """What the page says of a missing right; `message` is None if it says nothing."""
 
     right: tuple[str, ...]
     exit_code: int
-    told: str | None
+    message: str | None
 
 
 def blocks(language: str) -> list[str]:
@@ -26,12 +26,12 @@ def blocks(language: str) -> list[str]:
 
 def commands(language: str) -> list[list[str]]:
     """Words of each command, without the tool's name and the address."""
-    found = []
+    result = []
     for line in "".join(blocks(language)).splitlines():
         words = shlex.split(line)
         assert tuple(words[1:5]) == ADDRESS, line
-        found.append(words[5:])
-    return found
+        result.append(words[5:])
+    return result
 
 
 def rights() -> list[tuple[str, ...]]:
@@ -43,4 +43,4 @@ def rights() -> list[tuple[str, ...]]:
 
 def losses() -> list[Loss]:
     rows = re.findall(r"^\| `(--operation [^`]+)` \| (\d+) \| (?:`([^`]+)`|nothing) \|", PAGE, flags=re.MULTILINE)
-    return [Loss(tuple(shlex.split(right)), int(code), told or None) for right, code, told in rows]
+    return [Loss(tuple(shlex.split(right)), int(code), reported or None) for right, code, reported in rows]

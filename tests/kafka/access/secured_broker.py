@@ -64,17 +64,17 @@ def secured(folder: Path) -> Iterator[Secured]:
         broker.format()
         held.callback(broker.stop)
         own, client = authority.issued("broker", "IP:127.0.0.1"), authority.issued("client", "DNS:client")
-        found = Secured(broker, ports, authority, stranger, own, client)
-        broker.start(properties(found))
-        add_user(found, folder)
-        yield found
+        result = Secured(broker, ports, authority, stranger, own, client)
+        broker.start(properties(result))
+        add_user(result, folder)
+        yield result
 
 
 def properties(secured: Secured) -> dict[str, str]:
     broker = secured.broker
     ours = {name: f"{name}://{secured.address(name)}" for name in LISTENERS}
     plain = f"PLAINTEXT://{broker.bootstrap}"
-    found = {
+    result = {
         "listeners": ",".join([plain, *ours.values(), f"CONTROLLER://127.0.0.1:{broker.controller_port}"]),
         "advertised.listeners": ",".join([plain, *ours.values()]),
         "listener.security.protocol.map": ",".join(
@@ -96,10 +96,10 @@ def properties(secured: Secured) -> dict[str, str]:
     modules = {"PLAIN": f"{MODULES}.plain.PlainLoginModule required {users};"}
     modules |= dict.fromkeys(MECHANISMS[1:], f"{MODULES}.scram.ScramLoginModule required;")
     for name, offered in (("login", MECHANISMS), ("tlslogin", MECHANISMS), ("scramonly", MECHANISMS[1:])):
-        found[f"listener.name.{name}.sasl.enabled.mechanisms"] = ",".join(offered)
+        result[f"listener.name.{name}.sasl.enabled.mechanisms"] = ",".join(offered)
         for mechanism in offered:
-            found[f"listener.name.{name}.{mechanism.lower()}.sasl.jaas.config"] = modules[mechanism]
-    return {name: property_text(value) for name, value in found.items()}
+            result[f"listener.name.{name}.{mechanism.lower()}.sasl.jaas.config"] = modules[mechanism]
+    return {name: property_text(value) for name, value in result.items()}
 
 
 def quoted(text: str) -> str:

@@ -1,27 +1,12 @@
 """docs/operations.md is right: what it grants is enough and no more, and without each right happens what it says."""
 
-import argparse
 import json
 import re
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka.admin import (
-    ACL,
-    ACLFilter,
-    ACLOperation,
-    ACLPermissionType,
-    ACLResourcePatternType,
-    KafkaAdminClient,
-    ResourcePattern,
-    ResourcePatternFilter,
-    ResourceType,
-)
 
 from jobs import cli
 from jobs.broker.client_properties import ClientProperties, client_properties
@@ -32,8 +17,9 @@ from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
 from tests.kafka import kafka_tools
 from tests.kafka.access import operations_page
+from tests.kafka.access.guarded_broker import CONFIGS, Guarded
 from tests.kafka.access.operations_page import Loss
-from tests.kafka.access.secured_broker import GUEST, PASSWORD, SCRAM_USER, Secured, client_file, login, quoted, secured
+from tests.kafka.access.secured_broker import GUEST, PASSWORD, SCRAM_USER, client_file, login, quoted, secured
 from tests.kafka.broker import Broker
 from tests.kafka.live.committing import commit, make_topics
 from tests.runs.ingested import history, ingest, rows, run_ingest
@@ -42,87 +28,19 @@ from tests.runs.refused import unchanged
 pytestmark = pytest.mark.broker
 
 Capsys = pytest.CaptureFixture[str]
-Right = tuple[str, ...]
-
 OFFSETS_TOPIC = "__consumer_offsets"
 COMMITTED = {"billing": "orders", "audits": "payments"}
-ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "kafka.admin.ConfigCommand"
 # It has read the same as others have committed, and sets a timeout for itself.
 SHARED = "shared"
 READ, TOPICS, GROUPS, CLUSTER, SETTINGS, GROUP_SETTINGS = operations_page.rights()
-SETTLING_SECONDS = 120
-
-
-@dataclass(frozen=True)
-class Guarded:
-    """A cluster with groups, and a user who has what the page grants."""
-
-    secured: Secured
-    properties: Path
-
-    @property
-    def broker(self) -> Broker:
-        return self.secured.broker
-
-    @property
-    def source(self) -> tuple[str, ...]:
-        address = self.secured.address("LOGIN")
-        return ("--source", f"kafka:{address}", "--command-config", str(self.properties))
-
-    @property
-    def source_of_all(self) -> tuple[str, ...]:
-        """As somebody who may do everything."""
-        return ("--source", f"kafka:{self.broker.bootstrap}")
-
-    def grant(self, right: Right) -> None:
-        """As the page says."""
-        with self.changing(len(acls_of(right))):
-            self.secured.tool(ACLS, "--add", "--allow-principal", f"User:{GUEST}", *right)
-
-    def add(self, right: Right) -> None:
-        """Without the tool, which takes a second to start."""
-        acls = acls_of(right)
-        with self.changing(len(acls)), admin_of(self.broker) as admin:
-            admin.create_acls(acls)
-
-    def remove(self, right: Right) -> None:
-        acls = acls_of(right)
-        with self.changing(-len(acls)), admin_of(self.broker) as admin:
-            admin.delete_acls(acls)
-
-    @contextmanager
-    def changing(self, number: int) -> Iterator[None]:
-        """What is asked for takes effect a little later."""
-        expected = num_rights(self.broker) + number
-        yield
-        deadline = time.monotonic() + SETTLING_SECONDS
-        while num_rights(self.broker) != expected:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    @contextmanager
-    def without(self, right: Right) -> Iterator[None]:
-        self.remove(right)
-        try:
-            yield
-        finally:
-            self.add(right)
-
-    @contextmanager
-    def having(self, right: Right) -> Iterator[None]:
-        self.add(right)
-        try:
-            yield
-        finally:
-            self.remove(right)
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("guarded")
-    with secured(folder) as found:
+    with secured(folder) as result:
         properties = {"security.protocol": "SASL_PLAINTEXT"} | login("PLAIN", GUEST, GUEST)
-        user = Guarded(found, client_file(folder / "guest.properties", properties))
+        user = Guarded(result, client_file(folder / "guest.properties", properties))
         make_topics(user.broker, *COMMITTED.values())
         for group, topic in COMMITTED.items():
             commit(user.broker, group, topic, 5)
@@ -133,47 +51,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         yield user
 
 
-@contextmanager
-def admin_of(broker: Broker) -> Iterator[KafkaAdminClient]:
-    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
-    try:
-        yield admin
-    finally:
-        admin.close()
-
-
-def num_rights(broker: Broker) -> int:
-    """That the broker acts on."""
-    everything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
-    wanted = ACLFilter(f"User:{GUEST}", None, ACLOperation.ANY, ACLPermissionType.ANY, everything)
-    with admin_of(broker) as admin:
-        found, _ = admin.describe_acls(wanted)
-        return len(found)
-
-
-def acls_of(right: Right) -> list[ACL]:
-    """What `kafka-acls` makes of these flags."""
-    flags = argparse.ArgumentParser()
-    flags.add_argument("--operation", required=True)
-    flags.add_argument("--topic", action="append", default=[])
-    flags.add_argument("--group", action="append", default=[])
-    flags.add_argument("--cluster", action="store_true")
-    flags.add_argument("--resource-pattern-type", default="literal")
-    given = flags.parse_args(right)
-    places = [
-        *((ResourceType.TOPIC, name) for name in given.topic),
-        *((ResourceType.GROUP, name) for name in given.group),
-    ]
-    places += [(ResourceType.CLUSTER, "kafka-cluster")] if given.cluster else []
-    operation = ACLOperation[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", given.operation).upper()]
-    kind = ACLResourcePatternType[given.resource_pattern_type.upper()]
-    return [
-        ACL(f"User:{GUEST}", "*", operation, ACLPermissionType.ALLOW, ResourcePattern(type_, name, kind))
-        for type_, name in places
-    ]
-
-
-def told(capsys: Capsys) -> list[str]:
+def lines_since(capsys: Capsys) -> list[str]:
     """Lines of standard error since the last call."""
     return [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
 
@@ -201,7 +79,7 @@ def without_address(snapshot: dict[str, Any]) -> dict[str, Any]:
 def test_with_these_rights_everything_is_read(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
     ingest(tmp_path / "ours", *guarded.source)
     snapshot = captured(tmp_path / "ours.jsonl", *guarded.source)
-    assert told(capsys) == []
+    assert lines_since(capsys) == []
     ingest(tmp_path / "all", *guarded.source_of_all)
     assert history(tmp_path / "ours") == history(tmp_path / "all")
     assert {row["group_id"] for row in rows(tmp_path / "ours", "offset_commits")} == set(COMMITTED)
@@ -214,7 +92,7 @@ def test_with_these_rights_everything_is_read(guarded: Guarded, tmp_path: Path, 
     assert None not in ends
 
 
-def test_the_page_tells_what_each_right_is_for() -> None:
+def test_the_page_says_what_each_right_is_for() -> None:
     assert [loss.right for loss in operations_page.losses()] == operations_page.rights()
 
 
@@ -225,65 +103,65 @@ def test_without_a_right_happens_what_the_page_says(
 ) -> None:
     ingest(tmp_path / "w", *guarded.source)
     whole = captured(tmp_path / "snapshots", *guarded.source)
-    told(capsys)
+    lines_since(capsys)
     with guarded.without(loss.right):
         assert run_ingest(tmp_path / "new", *guarded.source) == loss.exit_code
-        said = told(capsys)
-        assert said == ([] if loss.told is None else [loss.told])
+        said = lines_since(capsys)
+        assert said == ([] if loss.message is None else [loss.message])
         snapshot = captured(tmp_path / "snapshots", *guarded.source)
         if loss.exit_code:
             with unchanged(tmp_path / "w"):
                 assert run_ingest(tmp_path / "w", *guarded.source) == loss.exit_code
         else:
-            assert told(capsys) == said
+            assert lines_since(capsys) == said
             assert history(tmp_path / "new") == history(tmp_path / "w")
     missing = {READ: {OFFSETS_TOPIC}, TOPICS: set(COMMITTED.values()), GROUPS: set(COMMITTED.values())}
     assert topics(whole) - topics(snapshot) == missing.get(loss.right, set())
     assert (snapshot["settings"] is None) == (loss.right == SETTINGS)
     assert snapshot["groups"] == ([] if loss.right == GROUP_SETTINGS else whole["groups"])
     assert snapshot["brokers"] == whole["brokers"]
-    told(capsys)
+    lines_since(capsys)
     # The next run goes on.
     ingest(tmp_path / "w", *guarded.source)
-    assert told(capsys) == []
+    assert lines_since(capsys) == []
 
 
 def test_describe_alone_is_not_enough_to_read(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
     describe = ("--operation", "Describe", "--topic", OFFSETS_TOPIC)
     with guarded.without(READ), guarded.having(describe):
         assert OFFSETS_TOPIC in topics(captured(tmp_path / "snapshots", *guarded.source))
-        assert told(capsys) == []
+        assert lines_since(capsys) == []
         assert run_ingest(tmp_path / "w", *guarded.source) == ExitCode.UNREADABLE_INPUT
         line = f"topic {OFFSETS_TOPIC}: the Kafka user has no READ permission on it"
-        assert told(capsys) == [line]
+        assert lines_since(capsys) == [line]
     assert f"`{line}`" in operations_page.PAGE
 
 
-def test_who_names_a_hidden_topic_is_told(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+def test_naming_a_hidden_topic_is_reported(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
     """Brokers say nothing of commits to topics that a user may not describe."""
     ingest(tmp_path / "w", *guarded.source)
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
         captured(tmp_path / "snapshots", "--topic", "orders", *guarded.source)
-        (line,) = told(capsys)
+        (line,) = lines_since(capsys)
         assert f"`{line}`" in operations_page.PAGE
         assert cli.main(["capture", "--warehouse", str(tmp_path / "w"), *guarded.source]) == ExitCode.CLEAN
-        assert told(capsys) == [line]
+        assert lines_since(capsys) == [line]
 
 
-def test_groups_that_nobody_names_are_told_of(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+def test_groups_that_nobody_names_are_reported(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
     some = ("--operation", "Describe", "--group", "bill", "--resource-pattern-type", "prefixed")
     with guarded.without(GROUPS), guarded.having(some), guarded.without(CLUSTER):
         assert topics(captured(tmp_path / "snapshots", *guarded.source)) == {"orders", OFFSETS_TOPIC}
     (loss,) = [loss for loss in operations_page.losses() if loss.right == CLUSTER]
-    assert told(capsys) == [loss.told]
+    assert lines_since(capsys) == [loss.message]
 
 
 def test_what_groups_hide_the_warehouse_knows(guarded: Guarded, tmp_path: Path) -> None:
     with guarded.without(GROUPS):
         for expected in ({OFFSETS_TOPIC}, {OFFSETS_TOPIC, *COMMITTED.values()}):
             run_id = ingest(tmp_path / "w", *guarded.source)["run_id"]
-            found = [row["topic"] for row in rows(tmp_path / "w", "topic_snapshots") if row["run_id"] == run_id]
-            assert set(found) == expected
+            result = [row["topic"] for row in rows(tmp_path / "w", "topic_snapshots") if row["run_id"] == run_id]
+            assert set(result) == expected
 
 
 def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -347,8 +225,8 @@ def configured(guarded: Guarded, words: Sequence[str]) -> str:
 
 def test_the_settings_of_the_page(guarded: Guarded) -> None:
     lag, quota = operations_page.commands("settings")
-    told = guarded.secured.tool(CONFIGS, "--describe", "--all", *lag[1:5])
-    defaults = dict(re.findall(r"^ *([\w.]+)=(\S+) sensitive=", told, flags=re.MULTILINE))
+    reported = guarded.secured.tool(CONFIGS, "--describe", "--all", *lag[1:5])
+    defaults = dict(re.findall(r"^ *([\w.]+)=(\S+) sensitive=", reported, flags=re.MULTILINE))
     for name, (value, shown) in DEFAULTS.items():
         assert defaults[name] == value
         assert shown in operations_page.PAGE

@@ -38,10 +38,10 @@ WRONG = "wr0ng-one"
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    with secured(tmp_path_factory.mktemp("secured")) as found:
-        found.tool("org.apache.kafka.tools.TopicCommand", "--create", "--topic", "t", "--partitions", "2")
-        produce(found.broker.bootstrap)
-        yield found
+    with secured(tmp_path_factory.mktemp("secured")) as result:
+        result.tool("org.apache.kafka.tools.TopicCommand", "--create", "--topic", "t", "--partitions", "2")
+        produce(result.broker.bootstrap)
+        yield result
 
 
 def produce(bootstrap: str) -> None:
@@ -119,10 +119,10 @@ def test_the_files_are_not_needed_where_tasks_run(there: Secured, tmp_path: Path
     authority.write_bytes(there.authority.certificate.read_bytes())
     values = TLS | own(there) | trust(there)
     values |= {"ssl.keystore.location": str(store), "ssl.truststore.location": str(authority)}
-    found = client_properties(client_file(tmp_path / "client.properties", values))
+    properties = client_properties(client_file(tmp_path / "client.properties", values))
     store.unlink()
     authority.unlink()
-    with KafkaCluster(there.address("MUTUAL"), found) as cluster:
+    with KafkaCluster(there.address("MUTUAL"), properties) as cluster:
         reads(there, cluster)
 
 
@@ -235,8 +235,8 @@ def test_a_key_under_another_password(there: Secured, password: dict[str, str]) 
 def test_a_key_that_is_not_the_certificates(there: Secured) -> None:
     key = there.authority.issued("other", "DNS:x").key.read_text()
     line = refusal(there, "MUTUAL", TLS | inline(there) | {"ssl.keystore.key": key})
-    told = "this private key does not belong to the first certificate of ssl.keystore.certificate.chain"
-    assert line == f"client property ssl.keystore.key: {told}"
+    message = "this private key does not belong to the first certificate of ssl.keystore.certificate.chain"
+    assert line == f"client property ssl.keystore.key: {message}"
 
 
 def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) -> None:

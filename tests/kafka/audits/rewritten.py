@@ -36,11 +36,11 @@ def exchange(segment: Path, record_offset: int, places: Sequence[tuple[bytes, by
     """`places` are where to look from and the list that follows there; both lists are equally long."""
     content = bytearray(segment.read_bytes())
     (begin, end) = next(span for span in batches(bytes(content)) if holds(content, span[0], record_offset))
-    found = []
+    result = []
     for anchor, listed in places:
         anchored = content.index(anchor, begin, end)
-        found.append((content.index(listed, anchored, end), listed))
-    (first, one), (second, other) = found
+        result.append((content.index(listed, anchored, end), listed))
+    (first, one), (second, other) = result
     assert len(one) == len(other) and one != other
     content[first : first + len(one)] = other
     content[second : second + len(other)] = one

@@ -36,7 +36,7 @@ def audited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return calm, warehouse, {f"calm-{group}" for group in groups}
 
 
-def test_nothing_is_found(audited: Audited) -> None:
+def test_there_are_no_findings(audited: Audited) -> None:
     _, warehouse, groups = audited
     assert {row["severity"] for row in rows(warehouse, "findings")} <= {"info"}
     for table in ("offset_resets", "commit_findings", "replay_anomalies", "rejected_records"):

@@ -38,8 +38,8 @@ def forecast(expiries: Expiries, tmp_path_factory: pytest.TempPathFactory) -> di
     warehouse = tmp_path_factory.mktemp("before") / "warehouse"
     ingest(warehouse, "--source", f"segments:{expiries.before}")
     replay(warehouse)
-    found = [row for history in histories(warehouse) for row in expiry_rows(history).to_pylist()]
-    return {(row["group_id"], row["topic"], row["partition"]): row for row in found}
+    result = [row for history in histories(warehouse) for row in expiry_rows(history).to_pylist()]
+    return {(row["group_id"], row["topic"], row["partition"]): row for row in result}
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +68,10 @@ def of_partition(table: pa.Table, partition: int) -> pa.Table:
 
 
 def test_the_rules_are_those_of_what_was_played(forecast: dict[Key, dict[str, Any]]) -> None:
-    found: dict[str, dict[tuple[str, int], ExpiryRule]] = defaultdict(dict)
+    result: dict[str, dict[tuple[str, int], ExpiryRule]] = defaultdict(dict)
     for (group, topic, partition), row in forecast.items():
-        found[group][topic, partition] = row["rule"]
-    assert found == {
+        result[group][topic, partition] = row["rule"]
+    assert result == {
         "emptied": {("orders", 0): ExpiryRule.GROUP_EMPTY, ("orders", 1): ExpiryRule.GROUP_EMPTY},
         "modern-emptied": {("orders", 0): ExpiryRule.NOT_SUBSCRIBED, ("orders", 1): ExpiryRule.NOT_SUBSCRIBED},
         "simple": {("orders", 0): ExpiryRule.SIMPLE},

@@ -125,9 +125,9 @@ def moves_of(case: Case, gap: Row) -> list[Row]:
 
 
 def unread_bounds(case: Case, gap: Row) -> tuple[int, int]:
-    found = [row for row in moves_of(case, gap) if row["unread_high_ms"] is not None]
-    assert found, f"no move has an unread time: {gap}"
-    return sum(row["unread_low_ms"] for row in found), sum(row["unread_high_ms"] for row in found)
+    result = [row for row in moves_of(case, gap) if row["unread_high_ms"] is not None]
+    assert result, f"no move has an unread time: {gap}"
+    return sum(row["unread_low_ms"] for row in result), sum(row["unread_high_ms"] for row in result)
 
 
 def lost_gaps(case: Case, event: str, is_quiet: bool = False) -> list[tuple[Row, Row]]:
@@ -154,10 +154,10 @@ def longest_stall_ms(case: Case, gap: Row) -> int:
 @cache
 def times_of(path: Path) -> Mapping[str, list[int]]:
     """Of each client, when it wrote a line."""
-    found = defaultdict(list)
+    result = defaultdict(list)
     for line in diary(path):
-        found[line.client].append(line.ms)
-    return found
+        result[line.client].append(line.ms)
+    return result
 
 
 def problem_of(case: Case, member: Row, gap: Row, most_ms: int) -> str | None:
@@ -175,8 +175,8 @@ def problem_of(case: Case, member: Row, gap: Row, most_ms: int) -> str | None:
 def test_partitions_of_killed_members_were_unread_for_as_long_as_the_tables_say(release: str, audits: Audits) -> None:
     case = audits(release, "json")
     pairs = lost_gaps(case, "killed")
-    found = [problem_of(case, member, gap, member["session_timeout_ms"]) for member, gap in pairs]
-    assert [problem for problem in found if problem] == []
+    result = [problem_of(case, member, gap, member["session_timeout_ms"]) for member, gap in pairs]
+    assert [problem for problem in result if problem] == []
     assert len(pairs) >= 4
 
 
@@ -184,11 +184,11 @@ def test_partitions_of_closed_members_were_unread_for_as_long_as_the_tables_say(
     """A dynamic member leaves by that; a static one is waited for, until its session ends."""
     case = audits(release, "json")
     pairs = lost_gaps(case, "closed")
-    found = []
+    result = []
     for member, gap in pairs:
         waited_ms = member["session_timeout_ms"] if member["is_static"] else 0
-        found.append(problem_of(case, member, gap, waited_ms + COMMITS_EVERY_MS + UNLOGGED_MS))
-    assert [problem for problem in found if problem] == []
+        result.append(problem_of(case, member, gap, waited_ms + COMMITS_EVERY_MS + UNLOGGED_MS))
+    assert [problem for problem in result if problem] == []
     assert len(pairs) >= 7
 
 
@@ -218,11 +218,11 @@ def test_each_topic_is_there_once(release: str, given: str, audits: Audits) -> N
     case = audits(release, given)
     lines = case.outages.snapshots.read_text(encoding="utf-8").splitlines()
     names = {topic["topic_id"]: topic["topic"] for line in lines for topic in json.loads(line)["topics"]}
-    found = defaultdict(list)
+    result = defaultdict(list)
     for row in case.rows("topics"):
-        found[row["topic"] or names[row["topic_id"]]].append(row)
-    assert {name: rows for name, rows in found.items() if len(rows) > 1} == {}
-    assert {"orders", "growing", "fading"} <= found.keys()
+        result[row["topic"] or names[row["topic_id"]]].append(row)
+    assert {name: rows for name, rows in result.items() if len(rows) > 1} == {}
+    assert {"orders", "growing", "fading"} <= result.keys()
     wrong = [
         row for row in case.rows("topics") if row["topic_id"] and row["topic"] not in (None, names[row["topic_id"]])
     ]
@@ -245,13 +245,13 @@ def last_with_two(case: Case, group: str) -> Row:
 
 
 def given_in(case: Case, row: Row) -> list[Given]:
-    found = [
+    result = [
         Given(member["member_id"], member["assigned"][0]["partitions"])
         for member in case.rows("generation_members")
         if (member["group_id"], member["assignment_offset"]) == (row["group_id"], row["assignment_offset"])
     ]
-    assert len(found) == 2
-    return found
+    assert len(result) == 2
+    return result
 
 
 def altered(case: Case, group: str, folder: Path) -> tuple[Path, int]:
@@ -272,7 +272,7 @@ GROUPS: Final = ("left-range", "left-consumer")
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_altered_assignment_is_found(release: str, group: str, audits: Audits, tmp_path: Path) -> None:
+def test_an_altered_assignment_is_detected(release: str, group: str, audits: Audits, tmp_path: Path) -> None:
     case = audits(release, "json")
     if group not in {row["group_id"] for row in case.rows("assignment_audit")}:
         assert release == "3.9.1-old"

@@ -65,26 +65,26 @@ def schemas_of(warehouse: Path) -> dict[str, pa.Schema]:
 @pytest.mark.parametrize("capture", CAPTURED, indirect=True)
 def test_what_real_brokers_recorded_is_the_same(capture: Capture, is_compacted: bool, tmp_path: Path) -> None:
     capture = capture.compacted if is_compacted else capture
-    found = [
+    result = [
         each
         for log in logs(capture, tmp_path / "w")
         for each in audited(log, schemas_of(tmp_path / "w"), facts_of(capture))
     ]
-    known = [each for each in found if each.assignor in OF_LEADERS]
+    known = [each for each in result if each.assignor in OF_LEADERS]
     wrong = [each for each in known if each.verdict not in (Verdict.SAME, Verdict.CARRIED_OVER)]
     assert wrong == []
-    assert {each.known_defect for each in found} == {None}
+    assert {each.known_defect for each in result} == {None}
     # Static members came back, groups changed their protocol, all of Kafka's assignors were in use.
     assert is_compacted or {each.assignor for each in known if each.verdict == Verdict.SAME} == OF_LEADERS.keys()
     assert is_compacted or any(each.verdict == Verdict.CARRIED_OVER for each in known)
-    others = {each.assignor for each in found} - OF_LEADERS.keys()
+    others = {each.assignor for each in result} - OF_LEADERS.keys()
     assert is_compacted or others == ({"stream", "sessioned"} if capture.release == "4.3.1" else set())
-    assert all(each.verdict == Verdict.NOT_RECOMPUTABLE and each.reason for each in found if each.assignor in others)
+    assert all(each.verdict == Verdict.NOT_RECOMPUTABLE and each.reason for each in result if each.assignor in others)
 
 
 @pytest.mark.parametrize("alter", ALTERATIONS)
 @pytest.mark.parametrize("capture", ["4.3.1"], indirect=True)
-def test_altered_records_are_found_and_no_others(
+def test_altered_records_are_detected_and_no_others(
     capture: Capture, alter: Callable[[Random, list[Row]], bool], tmp_path: Path, seed: int
 ) -> None:
     random, facts, num_altered = Random(seed), facts_of(capture), 0
@@ -96,8 +96,8 @@ def test_altered_records_are_found_and_no_others(
                 continue
             changed = deepcopy(log[TABLE])
             if alter(random, changed[at]["members"]):
-                found = audited(log | {TABLE: changed}, schemas, facts)
-                differing = [each for each in found if each.verdict != before[each.assignment_offset]]
+                rows = audited(log | {TABLE: changed}, schemas, facts)
+                differing = [each for each in rows if each.verdict != before[each.assignment_offset]]
                 # A value that repeats this one for a static member that came back repeats it no more.
                 assert differing[0].assignment_offset == row["record_offset"]
                 assert all(before[each.assignment_offset] == Verdict.CARRIED_OVER for each in differing[1:])

@@ -54,16 +54,16 @@ def taken(tables: Tables, facts: Facts) -> list[AuditRow]:
 def assert_reproduced(rows: list[AuditRow], release: str) -> Counter[str]:
     """Returns how many rows there are of each kind of group and algorithm."""
     for row in rows:
-        told = f"{row.group_id} at {row.assignment_offset}: {row.verdict}, {row.reason}, {row.differences}"
+        message = f"{row.group_id} at {row.assignment_offset}: {row.verdict}, {row.reason}, {row.differences}"
         if row.group_type == GroupType.STREAMS:
-            assert row.verdict == Verdict.NOT_RECOMPUTABLE, told
-            assert row.num_owned_twice == 0, told
+            assert row.verdict == Verdict.NOT_RECOMPUTABLE, message
+            assert row.num_owned_twice == 0, message
             continue
         is_copy = row.verdict == Verdict.CARRIED_OVER and row.group_id in CARRIED
-        assert is_copy or row.verdict == Verdict.SAME, told
-        assert is_copy or row.partition_counts_source == SOURCES[release], told
-        assert (row.num_owned_twice, row.num_nonexistent, row.num_unowned) == (0, 0, 0), told
-        assert [check for check in row.checks if check.is_ok is False] == [], told
+        assert is_copy or row.verdict == Verdict.SAME, message
+        assert is_copy or row.partition_counts_source == SOURCES[release], message
+        assert (row.num_owned_twice, row.num_nonexistent, row.num_unowned) == (0, 0, 0), message
+        assert [check for check in row.checks if check.is_ok is False] == [], message
     return Counter(f"{row.group_type} {row.assignor} {row.algorithm}" for row in rows)
 
 
@@ -71,12 +71,12 @@ def assert_reproduced(rows: list[AuditRow], release: str) -> Counter[str]:
 def test_every_target_of_a_captured_broker_is_what_its_assignor_gives(
     capture: Capture, logs: Callable[[Path], list[Tables]]
 ) -> None:
-    found = assert_reproduced(audited(logs(capture.log_dir), facts_of(capture.answers["topics"])), capture.release)
-    assert found["consumer uniform homogeneous"] >= 6
-    assert found["consumer range homogeneous"] >= 2
+    result = assert_reproduced(audited(logs(capture.log_dir), facts_of(capture.answers["topics"])), capture.release)
+    assert result["consumer uniform homogeneous"] >= 6
+    assert result["consumer range homogeneous"] >= 2
     if capture.release == "4.3.1":
-        assert found["share simple homogeneous"] >= 4
-        assert found["consumer uniform heterogeneous"] >= 2
+        assert result["share simple homogeneous"] >= 4
+        assert result["consumer uniform heterogeneous"] >= 2
 
 
 @pytest.mark.parametrize("name", MODERN)
@@ -188,19 +188,19 @@ def last_targets(rows: list[AuditRow]) -> Iterator[AuditRow]:
 
 @pytest.mark.parametrize("alter", [moved, swapped, dropped, doubled])
 @pytest.mark.parametrize("capture", MODERN, indirect=True)
-def test_whatever_is_altered_is_found_and_nothing_else_is(
+def test_every_alteration_is_detected_and_nothing_else_is(
     capture: Capture, logs: Callable[[Path], list[Tables]], alter: Callable[[list[Lists]], bool]
 ) -> None:
     facts = facts_of(capture.answers["topics"])
-    found = 0
+    result = 0
     for tables in logs(capture.log_dir):
         rows = taken(tables, facts)
         for row in last_targets(rows):
             changed = altered(tables, row, alter)
             if changed is None:
                 continue
-            found += 1
-            told = {each.assignment_offset: each.verdict for each in taken(changed, facts)}
+            result += 1
+            reported = {each.assignment_offset: each.verdict for each in taken(changed, facts)}
             expected = {each.assignment_offset: each.verdict for each in rows}
-            assert told == expected | {row.assignment_offset: Verdict.DRIFT}, row
-    assert found >= 2
+            assert reported == expected | {row.assignment_offset: Verdict.DRIFT}, row
+    assert result >= 2

@@ -78,7 +78,7 @@ def timed_out_unplanned(outages: Outages) -> set[str]:
 
 
 @pytest.mark.broker
-def test_those_who_stopped_are_told_apart_and_rank_first(outages: Outages, warehouse: Path) -> None:
+def test_those_who_stopped_are_distinguished_and_rank_first(outages: Outages, warehouse: Path) -> None:
     """Each by about its session timeout."""
     costs = {}
     for row in rows(warehouse, "rebalances"):
@@ -89,7 +89,7 @@ def test_those_who_stopped_are_told_apart_and_rank_first(outages: Outages, wareh
                if row["leave_kind"] in ("session_timeout_likely", "static_expired_likely")}  # fmt: skip
     expected = {gap["group"] for gap in outages.truth["gaps"] if gap["to_ms"] - gap["from_ms"] > SESSION_MS / 2}
     expected = {group for group in expected if group.startswith(("killed-", "away-", "quiet-"))}
-    # Share groups commit nothing that could tell.
+    # Share groups commit nothing that could show it.
     assert stopped - timed_out_unplanned(outages) == expected - {"killed-share"}
     loud = {group for group in expected if not group.startswith("quiet-")}
     assert {group for group, _ in ranked[: len(loud)]} == loud

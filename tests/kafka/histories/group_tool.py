@@ -19,10 +19,10 @@ def printed_rows(text: str) -> Iterator[Row]:
 
 
 def by_group(rows: Iterator[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    result: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["GROUP"], []).append(row)
-    return found
+        result.setdefault(row["GROUP"], []).append(row)
+    return result
 
 
 def assigned(text: str) -> dict[str, list[int]]:

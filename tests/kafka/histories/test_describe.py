@@ -39,9 +39,9 @@ def printed(text: str) -> Iterator[tuple[list[str], Rows]]:
         header, *lines = block.splitlines()
         if not header.startswith("GROUP "):
             continue
-        found = list(re.finditer(r"COORDINATOR \(ID\)|\S+", header))
-        names = [match[0] for match in found]
-        starts = [match.start() for match in found]
+        matches = list(re.finditer(r"COORDINATOR \(ID\)|\S+", header))
+        names = [match[0] for match in matches]
+        starts = [match.start() for match in matches]
         cuts = list(zip(starts, [*starts[1:], None], strict=True))
         yield names, [{n: line[a:b].strip() for n, (a, b) in zip(names, cuts, strict=True)} for line in lines]
 
@@ -77,9 +77,9 @@ def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_wor
                 for at in instants(replayed, group, line["asked_ms"] * 1000, line["answered_ms"] * 1000)
             ]
             theirs = in_any_order(rows, WRITTEN_MEANWHILE)
-            assert names in [found for found, _ in ours]
-            told = [in_any_order(found, WRITTEN_MEANWHILE) for _, found in ours]
-            assert theirs in told, (line["arguments"], theirs, told)
+            assert names in [result for result, _ in ours]
+            reported = [in_any_order(result, WRITTEN_MEANWHILE) for _, result in ours]
+            assert theirs in reported, (line["arguments"], theirs, reported)
             compared.add((what, group))
     assert len(compared) > 20
 
@@ -91,8 +91,8 @@ def instants(replayed: Replayed, group: str, first: int, last: int) -> list[floa
 
 def snapshot(lines: list[dict[str, Any]]) -> dict[str, Any]:
     """Names of topics, and the one broker, as the tool names it."""
-    found = (re.findall(r"(\S+):(\d+)  \((\d+)\)", line["text"]) for line in lines if line["kind"] == "tool")
-    ((host, port, number),) = {match for matches in found for match in matches}
+    result = (re.findall(r"(\S+):(\d+)  \((\d+)\)", line["text"]) for line in lines if line["kind"] == "tool")
+    ((host, port, number),) = {match for matches in result for match in matches}
     topics = [
         {"topic": line["topic"], "topic_id": line["topic_id"], "partitions": [{"partition": 0, "log_end_offset": 0}]}
         for line in lines
@@ -149,7 +149,7 @@ def assert_lists_the_same(broker: Broker, warehouse: Path, capfd: pytest.Capture
 
 def assert_describes_the_same(broker: Broker, warehouse: Path, capfd: pytest.CaptureFixture[str]) -> set[str]:
     """Of every group that has something to show: returns which."""
-    found = set()
+    result = set()
     for what in ANSWERS:
         more = [] if what == "--offsets" else ["--verbose"]
         for names, rows in printed(tool(broker, CONSUMER_GROUPS, "--describe", "--all-groups", what, *more)):
@@ -157,14 +157,14 @@ def assert_describes_the_same(broker: Broker, warehouse: Path, capfd: pytest.Cap
                 group = rows[0]["GROUP"]
                 ours = ask(capfd, warehouse, "describe", group, what, *more, "--format", "json")
                 assert in_any_order(as_tables(ours, names)) == in_any_order(rows)
-                found.add(group)
-    return found
+                result.add(group)
+    return result
 
 
 def as_tables(text: str, names: list[str]) -> Rows:
     """JSON lines as the tool writes values."""
-    found = map(json.loads, text.splitlines())
-    return [{name: "-" if row[name] is None else str(row[name]) for name in names} for row in found]
+    result = map(json.loads, text.splitlines())
+    return [{name: "-" if row[name] is None else str(row[name]) for name in names} for row in result]
 
 
 def current_offsets(broker: Broker, group: str) -> dict[tuple[str, int], int]:

@@ -4,7 +4,7 @@ The tool asks for offsets and ends a group at a time. The capture lets nobody wr
 question to one after it, so ends are those of both. Members go on committing: where a partition's offset or owner
 changed once between the snapshots, each value is one of those before and after; where it changed more often, or so
 shortly before that the broker may have answered without it, nothing is compared. While a classic group joins, of which
-no record tells, the tool may name no member or the one before: then members are not compared."""
+no record shows, the tool may name no member or the one before: then members are not compared."""
 
 import json
 from collections import defaultdict
@@ -61,18 +61,18 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     warehouse = tmp_path_factory.mktemp("lag") / "warehouse"
     replayed = replay(warehouse, observations.log_dir, "--snapshots", str(observations.snapshots))
     command(warehouse, "lag")
-    return list(answers_of(observations, Told.of(replayed, warehouse, observations)))
+    return list(answers_of(observations, TableAnswers.of(replayed, warehouse, observations)))
 
 
 @dataclass(frozen=True)
-class Told:
+class TableAnswers:
     """What the tables say: rows at each snapshot, and when something about a partition changed."""
 
     points: dict[int, dict[Subject, Shown]]
     bounds: dict[Subject, set[int]]
 
     @classmethod
-    def of(cls, replayed: Replayed, warehouse: Path, observations: Observations) -> "Told":
+    def of(cls, replayed: Replayed, warehouse: Path, observations: Observations) -> "TableAnswers":
         owners: dict[Subject, list[Any]] = defaultdict(list)
         bounds: dict[Subject, set[int]] = defaultdict(set)
         for table in ("offset_history", "ownership_intervals"):
@@ -102,21 +102,21 @@ def as_printed(shown: Shown, owners: list[Any], at: int, phases: tuple[str, ...]
     return replace(shown, member=None) if gives_up else shown
 
 
-def answers_of(observations: Observations, told: Told) -> Iterator[Answer]:
+def answers_of(observations: Observations, expected: TableAnswers) -> Iterator[Answer]:
     lines = observations.snapshots.read_text(encoding="utf-8").splitlines()
     times = [json.loads(line)["captured_at"] * 1000 for line in lines]
     questions = observations.of_kind("lag")
     assert len(times) == 2 * len(questions)
     for number, line in enumerate(questions):
         if "Error: " in line["text"]:
-            # A group was deleted between the list of groups and its description: then the tool tells of none.
+            # A group was deleted between the list of groups and its description: then the tool prints none.
             continue
         before, after = times[2 * number : 2 * number + 2]
-        rows = [printed(line["text"]), told.points[before], told.points[after]]
+        rows = [printed(line["text"]), expected.points[before], expected.points[after]]
         for group in joining(observations, before, after):
             rows = [without_members(each, group) for each in rows]
         for subject in set().union(*rows):
-            bounds = [at for at in told.bounds[subject] if before - SLACK_US < at <= after]
+            bounds = [at for at in expected.bounds[subject] if before - SLACK_US < at <= after]
             changes = len(bounds) if not bounds or min(bounds) > before else 2
             yield Answer(subject, changes, *(each.get(subject, NOTHING) for each in rows))
 

@@ -10,13 +10,21 @@ from tests.builders.warehouses.replayed_segments import replay_with
 from tests.kafka.histories.group_tool import by_group, committed, members, printed_rows
 from tests.kafka.observations import Observations, observations_of
 from tests.kafka.releases import KAFKA_4_3, RELEASES
-from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, UNTOLD, disagreements, instants, told, told_offsets
+from tests.oracles.history.agreement import (
+    NOT_RECORDED,
+    SHOWN,
+    SHOWN_BY_3_9,
+    disagreements,
+    instants,
+    replayed_look,
+    shown_offsets,
+)
 from tests.oracles.history.at_instant import Replayed
 
 pytestmark = pytest.mark.broker
 REBALANCING = {"CompletingRebalance", "Assigning", "Reconciling", "NotReady"}
-# A member is told of its assignment with its next heartbeat or poll.
-TOLD_WITHIN_MS = 2_500
+# A member learns its assignment with its next heartbeat or poll.
+HEARTBEAT_MS = 2_500
 Observed = tuple[Observations, Replayed]
 
 
@@ -35,8 +43,8 @@ def shown_by(observations: Observations) -> tuple[str, ...]:
 def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed: Observed) -> None:
     observations, replayed = observed
     looks = observations.of_kind("look")
-    found = [text for look in looks for text in disagreements(replayed, look, shown_by(observations))]
-    assert found == []
+    result = [text for look in looks for text in disagreements(replayed, look, shown_by(observations))]
+    assert result == []
 
 
 def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed) -> None:
@@ -45,10 +53,10 @@ def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed)
     looks = observations.of_kind("look")
     at_rest = [look for look in looks if len(list(instants(replayed, look))) == 1]
     inside = [look for look in looks if look["state"] in REBALANCING]
-    untold = [look for look in looks if look["state"] == UNTOLD]
+    not_recorded = [look for look in looks if look["state"] == NOT_RECORDED]
     # A machine under load asks less often: at rest 60 times and more, in rebalances nine.
     assert len(at_rest) >= 40
-    assert len(inside) >= 3 and len(inside) + len(untold) >= 6
+    assert len(inside) >= 3 and len(inside) + len(not_recorded) >= 6
 
 
 def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed) -> None:
@@ -80,27 +88,27 @@ def assert_who(replayed: Replayed, act: dict[str, Any], rebalance: dict[str, Any
     assert (came, went) == ([act["client_id"]] * comes, [act["client_id"]] * goes)
 
 
-def test_what_members_were_told_to_own_is_what_the_tables_say(observed: Observed) -> None:
+def test_what_members_learned_to_own_is_what_the_tables_say(observed: Observed) -> None:
     observations, replayed = observed
     assignments = [line for line in observations.of_kind("callback") if line["callback"] == "assigned"]
     assert len(assignments) >= 15
     for line in assignments:
         # Of any member: a static one that came back is in none, since it took over without a rebalance. And whoever
-        # joins by a pattern alone is told that it owns nothing before there is any assignment.
+        # joins by a pattern alone learns that it owns nothing before there is any assignment.
         held = replayed.rows("generation_members", line["group"])
         assert line["generation"] in {row["generation_or_epoch"] for row in held} or not line["owned"], line
-        assert any(owns(replayed, line, at) for at in told_times(replayed, line)), line
+        assert any(owns(replayed, line, at) for at in possible_times(replayed, line)), line
 
 
-def told_times(replayed: Replayed, line: dict[str, Any]) -> Iterator[float]:
-    first, last = (line["at_ms"] - TOLD_WITHIN_MS) * 1000, line["at_ms"] * 1000 + 999
+def possible_times(replayed: Replayed, line: dict[str, Any]) -> Iterator[float]:
+    first, last = (line["at_ms"] - HEARTBEAT_MS) * 1000, line["at_ms"] * 1000 + 999
     yield first
     yield from (bound for bound in replayed.bounds(line["group"]) if first < bound <= last)
 
 
 def owns(replayed: Replayed, line: dict[str, Any], at: float) -> bool:
-    found = replayed.owned(line["group"], at, ("assigned",)).get(line["member_id"], {})
-    return bool(found == line["owned"])
+    result = replayed.owned(line["group"], at, ("assigned",)).get(line["member_id"], {})
+    return bool(result == line["owned"])
 
 
 def test_the_group_tool_prints_what_the_tables_say(observed: Observed) -> None:
@@ -127,8 +135,8 @@ def printed(what: str, rows: list[dict[str, str]]) -> Any:
 
 def ours(replayed: Replayed, what: str, group: str, at: float, shown: tuple[str, ...]) -> Any:
     if what == "--offsets":
-        return {place: offset for place, (offset, *_) in told_offsets(replayed, group, at).items()}
-    seen = told(replayed, group, at, shown)
+        return {place: offset for place, (offset, *_) in shown_offsets(replayed, group, at).items()}
+    seen = replayed_look(replayed, group, at, shown)
     if what == "--members":
         return {
             member: (client, host, seen["owned"].get(member, {}))

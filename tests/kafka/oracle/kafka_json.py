@@ -1,4 +1,4 @@
-"""From the JSON that Kafka prints to the form in which the project tells the same: snake_case names, bytes as bytes.
+"""From the JSON that Kafka prints to the form in which the project stores the same: snake_case names, bytes as bytes.
 
 Uuids are Kafka's 22 characters in both, and a tagged field with its default is left out of both.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def project_form(printed: Any, bytes_fields: AbstractSet[str], path: str = "") -> Any:
-    """`bytes_fields` holds the dotted paths of fields whose text is base64: the text itself does not tell."""
+    """`bytes_fields` holds the dotted paths of fields whose text is base64: the text itself does not show it."""
     if isinstance(printed, dict):
         return {
             snake_case(name): project_form(value, bytes_fields, f"{path}.{name}" if path else name)

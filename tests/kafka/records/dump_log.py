@@ -94,8 +94,8 @@ def dumped_records(text: str) -> Iterator[DumpedRecord]:
     partition, batch = -1, None
     # Not `splitlines`: user text in JSON may hold what Unicode takes for the end of a line.
     for line in text.split("\n"):
-        if found := FILE.match(line):
-            partition = int(Path(found[1]).parent.name.rpartition("-")[2])
+        if result := FILE.match(line):
+            partition = int(Path(result[1]).parent.name.rpartition("-")[2])
         elif line.startswith("baseOffset: "):
             batch = read_batch(line)
         elif line.startswith("| "):
@@ -141,7 +141,7 @@ def read_record(line: str, partition: int, batch: DumpedBatch) -> DumpedRecord:
 def in_our_words(printed: dict[str, Any] | None) -> Any:
     """Kafka's JSON in the form of a dump line: snake_case, hex, and what the tool leaves as bytes read as payloads.
 
-    The tool tells no payload's version, so a member's subscription and assignment of type `consumer` have none here.
+    The tool prints no payload's version, so a member's subscription and assignment of type `consumer` have none here.
     """
     if printed is None:
         return None

@@ -43,7 +43,9 @@ def dumped_files(text: str) -> Iterator[DumpedFile]:
     for each in re.split(r"^(?=Dumping )", text, flags=re.MULTILINE)[1:]:
         path = Path(each.split("\n", 1)[0].removeprefix("Dumping "))
         sizes = [
-            max(int(found[1]), 0) + max(int(found[2]), 0) for line in each.split("\n") if (found := SIZES.match(line))
+            max(int(result[1]), 0) + max(int(result[2]), 0)
+            for line in each.split("\n")
+            if (result := SIZES.match(line))
         ]
         records = list(zip(dumped_records(each), sizes, strict=True))
         yield DumpedFile(int(path.parent.name.rpartition("-")[2]), path.name, dumped_batches(each), records)
@@ -219,12 +221,12 @@ def topics(record_type: int, key: Row, value: Row) -> Row:
     states = {"topics": "subscribed"}
     states |= {f"{state}_topics": state for state in ("initializing", "initialized", "deleting")}
     names = ("topic_id", "topic_name", "num_partitions", "partitions", "partition_metadata")
-    found = [
+    rows = [
         {"state": state, **{field: topic.get(field) for field in names}}
         for name, state in states.items()
         for topic in value.get(name, ())
     ]
-    return {**group_of(record_type, key), "epoch": None, "topics": found if value else None}
+    return {**group_of(record_type, key), "epoch": None, "topics": rows if value else None}
 
 
 def regular_expression(_: int, key: Row, value: Row) -> Row:
@@ -254,20 +256,20 @@ COLUMNS: Final[dict[int, tuple[str, Callable[[int, Row, Row], Row]]]] = {
 }
 
 
-def with_payloads(expected: Row, told: Row) -> Row:
+def with_payloads(expected: Row, row: Row) -> Row:
     """The row with what its members' bytes say. The tool prints no bytes of type `consumer` but what they say, without
     their version: so the bytes are those of the table, and the slow decoder must find in them what the tool printed."""
     if expected["members"] is None:
         return expected
-    pairs = zip(expected["members"], told["members"], strict=True)
+    pairs = zip(expected["members"], row["members"], strict=True)
     kind = expected["protocol_type"], expected["protocol"]
-    return expected | {"members": [completed(member, *kind, found) for member, found in pairs]}
+    return expected | {"members": [completed(member, *kind, result) for member, result in pairs]}
 
 
-def completed(member: Row, protocol_type: str, protocol: str, found: Row) -> Row:
+def completed(member: Row, protocol_type: str, protocol: str, row: Row) -> Row:
     raws, payloads = {}, {}
     for part, printed in member["printed"].items():
-        raw = raws[f"{part}_bytes"] = printed if isinstance(printed, bytes) else found[f"{part}_bytes"]
+        raw = raws[f"{part}_bytes"] = printed if isinstance(printed, bytes) else row[f"{part}_bytes"]
         payloads[part] = decode_payload(protocol_type, protocol, part, raw)
         if not isinstance(printed, bytes):
             assert without("version", payloads[part]) == printed
@@ -288,8 +290,8 @@ def beyond_structs(protocol_type: str, protocol: str, payloads: dict[str, Row | 
     if protocol_type == "consumer":
         users = {part: said and said["user_data"] for part, said in payloads.items()}
         payloads = {part: decode_user_data(protocol, part, users[part]) for part in payloads}
-    found: Row = json.loads(json.dumps(payloads, default=bytes.hex))
-    return found if any(said is not None for said in found.values()) else None
+    row: Row = json.loads(json.dumps(payloads, default=bytes.hex))
+    return row if any(said is not None for said in row.values()) else None
 
 
 def without(name: str, row: Row | None) -> Row | None:

@@ -143,7 +143,7 @@ CONSUMER: Final[Shapes] = {
     "member that names its assignor": lambda record: bool(value(record, 5).get("serverAssignor")),
 }
 MODERN: Final[Shapes] = {
-    # 3.9's client does not tell its rack to a coordinator of the new protocol.
+    # 3.9's client does not send its rack to a coordinator of the new protocol.
     "member with a rack": lambda record: bool(value(record, 5).get("rackId")),
     "plain offset with its topic's id": lambda record: "topicId" in value(record, 1),
     "transactional offset without its topic's id": lambda record: (

@@ -79,23 +79,23 @@ def named_key(row: Row) -> Key:
 
 def last_changes(warehouse: Path) -> dict[Key, tuple[int, int]]:
     """Partition and offset of the last record or COMMIT of each key that some release goes by."""
-    found: dict[Key, tuple[int, int]] = {}
+    result: dict[Key, tuple[int, int]] = {}
     pending: dict[tuple[int, int], set[Key]] = defaultdict(set)
     for row in in_order([*rows(warehouse, "offset_commits"), *rows(warehouse, "transaction_markers")]):
         at = row["offsets_partition"], row["record_offset"]
         of_producer = row["offsets_partition"], row["producer_id"]
         if "marker" in row:
             ended = pending.pop(of_producer, set())
-            found |= dict.fromkeys(ended if row["marker"] == "COMMIT" else (), at)
+            result |= dict.fromkeys(ended if row["marker"] == "COMMIT" else (), at)
         elif row["is_transactional"] and not row["is_tombstone"]:
             pending[of_producer].add(key_of(row))
         else:
-            found[key_of(row)] = at
-    return found
+            result[key_of(row)] = at
+    return result
 
 
-def in_order(found: list[Row]) -> Iterator[Row]:
-    yield from sorted(found, key=lambda row: (row["offsets_partition"], row["record_offset"]))
+def in_order(result: list[Row]) -> Iterator[Row]:
+    yield from sorted(result, key=lambda row: (row["offsets_partition"], row["record_offset"]))
 
 
 def lasting(warehouse: Path) -> set[Key]:

@@ -26,29 +26,29 @@ def copy(request: pytest.FixtureRequest, capture: Capture) -> Capture:
 
 
 def test_tables_hold_what_kafka_prints(copy: Capture, tmp_path: Path) -> None:
-    found = ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
+    run = ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
     files = list(dumped_files(copy.dump_text))
     expected = expected_rows(files)
-    assert_same_rows(tmp_path / "w", expected, {"cluster": "default", "run_id": found["run_id"]})
-    assert (found["exit_code"], found["num_files_read"]) == (0, len(copy.segments))
-    assert (found["read"], found["decoded"]) == (len(expected), len(expected))
-    assert (found["rejected"], found["already_known"], found["reject_reasons"]) == (0, 0, {})
+    assert_same_rows(tmp_path / "w", expected, {"cluster": "default", "run_id": run["run_id"]})
+    assert (run["exit_code"], run["num_files_read"]) == (0, len(copy.segments))
+    assert (run["read"], run["decoded"]) == (len(expected), len(expected))
+    assert (run["rejected"], run["already_known"], run["reject_reasons"]) == (0, 0, {})
     assert counts(tmp_path / "w") == {
         partition: Counter(read=number, decoded=number) for partition, number in records_of(files).items()
     }
 
 
-def test_runs_and_files_are_told_as_kafka_prints_them(copy: Capture, tmp_path: Path) -> None:
+def test_runs_and_files_are_reported_as_kafka_prints_them(copy: Capture, tmp_path: Path) -> None:
     ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
     files = list(dumped_files(copy.dump_text))
     (run,) = rows(tmp_path / "w", "runs")
     assert run["num_offsets_partitions"] == len({file.partition for file in files if file.records or file.batches})
-    told = {count["offsets_partition"]: count for count in run["ingest_counts"]}
+    reported = {count["offsets_partition"]: count for count in run["ingest_counts"]}
     for partition, number in records_of(files).items():
         offsets = [record.offset for file in files if file.partition == partition for record, _ in file.records]
         gaps = sum(after - before > 1 for before, after in pairwise(offsets))
-        assert (told[partition]["read"], told[partition]["gaps"]) == (number, gaps)
-        assert (told[partition]["first_offset"], told[partition]["last_offset"]) == (offsets[0], offsets[-1])
+        assert (reported[partition]["read"], reported[partition]["gaps"]) == (number, gaps)
+        assert (reported[partition]["first_offset"], reported[partition]["last_offset"]) == (offsets[0], offsets[-1])
     by_file = {file_key(Path(row["source_file"])): row for row in rows(tmp_path / "w", "source_files")}
     assert len(by_file) == len(copy.segments)
     for file in files:
@@ -68,13 +68,13 @@ def test_a_log_and_its_compacted_copy_make_one_history(
     files = {name: list(dumped_files(copy.dump_text)) for name, copy in copies(capture).items()}
     seen: set[Place] = set()
     for name in order:
-        found = ingest(tmp_path / "w", "--source", f"segments:{sources[name]}")
+        run = ingest(tmp_path / "w", "--source", f"segments:{sources[name]}")
         printed = [file for part in (files.values() if name == "both" else (files[name],)) for file in part]
         new = places(printed) - seen
         seen |= new
-        assert (found["exit_code"], found["rejected"], found["num_epoch_conflicts"]) == (0, 0, 0)
-        assert found["read"] == sum(records_of(printed).values())
-        assert (found["decoded"], found["already_known"]) == (len(new), found["read"] - len(new))
+        assert (run["exit_code"], run["rejected"], run["num_epoch_conflicts"]) == (0, 0, 0)
+        assert run["read"] == sum(records_of(printed).values())
+        assert (run["decoded"], run["already_known"]) == (len(new), run["read"] - len(new))
     assert places(files["full"]) - places(files["compacted"]), "the cleaner took nothing"
     assert places(files["compacted"]) - places(files["full"]), "nothing was written after the first copy"
     # Where both copies have a record they agree about it, or else one of the orders fails.
@@ -95,12 +95,12 @@ def copies(capture: Capture) -> dict[str, Capture]:
 
 
 def expected_rows(files: Iterable[DumpedFile]) -> dict[Place, tuple[str, Row]]:
-    found = {}
+    result = {}
     for file in files:
         for record, record_bytes in file.records:
-            assert (file.partition, record.offset) not in found
-            found[file.partition, record.offset] = table_row(record, record_bytes)
-    return found
+            assert (file.partition, record.offset) not in result
+            result[file.partition, record.offset] = table_row(record, record_bytes)
+    return result
 
 
 def assert_same_rows(
@@ -110,11 +110,11 @@ def assert_same_rows(
     assert len(held) == len(expected)
     for name, row in held:
         table, wanted = expected[row["offsets_partition"], row["record_offset"]]
-        told = {column: value for column, value in readable(row).items() if column not in of_runs}
+        reported = {column: value for column, value in readable(row).items() if column not in of_runs}
         assert name == table
         if "members" in wanted:
-            wanted = with_payloads(wanted, told)
-        assert_equal(told, wanted | same)
+            wanted = with_payloads(wanted, reported)
+        assert_equal(reported, wanted | same)
     assert {row["record_offset"] for _, row in held} == {offset for _, offset in expected}
 
 
@@ -124,9 +124,9 @@ def readable(row: Row) -> Row:
     return row
 
 
-def assert_equal(told: Row, wanted: Row) -> None:
+def assert_equal(row: Row, wanted: Row) -> None:
     """As text, where 0 is not false."""
-    assert as_text(told) == as_text(wanted)
+    assert as_text(row) == as_text(wanted)
 
 
 def as_text(value: Any) -> str:
@@ -142,18 +142,18 @@ def places(files: Iterable[DumpedFile]) -> set[Place]:
 
 
 def records_of(files: Iterable[DumpedFile]) -> Counter[int]:
-    found: Counter[int] = Counter()
+    result: Counter[int] = Counter()
     for file in files:
-        found[file.partition] += len(file.records)
-    return +found
+        result[file.partition] += len(file.records)
+    return +result
 
 
 def counts(warehouse: Path) -> dict[int, Counter[str]]:
     """What the newest run says of each partition, without what is 0."""
     run = max(rows(warehouse, "runs"), key=lambda row: str(row["run_id"]))
     names = ("read", "decoded", "rejected", "already_known")
-    found = {row["offsets_partition"]: +Counter({name: row[name] for name in names}) for row in run["ingest_counts"]}
-    return {partition: count for partition, count in found.items() if count}
+    result = {row["offsets_partition"]: +Counter({name: row[name] for name in names}) for row in run["ingest_counts"]}
+    return {partition: count for partition, count in result.items() if count}
 
 
 def file_key(path: Path) -> tuple[int, str]:

@@ -334,28 +334,28 @@ def wait_until(holds: Callable[[], bool], seconds: float = 240) -> None:
 
 
 def test_what_is_wrong_is_told_on_one_line(small: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def told(*arguments: str | Path, source: str = f"kafka:{small.bootstrap}") -> tuple[int, str]:
+    def run_and_line(*arguments: str | Path, source: str = f"kafka:{small.bootstrap}") -> tuple[int, str]:
         code = cli.main(["capture", "--source", source, *map(str, arguments)])
         (line,) = capsys.readouterr().err.splitlines()
         return code, line.removeprefix("groupscope: ")
 
     path = tmp_path / "snapshots"
     absent = (21, "--topic ordres: the cluster has no such topic")
-    assert told("--into", path, "--topic", "orders", "--topic", "ordres") == absent
-    assert told("--into", path, source="segments:x")[0] == ExitCode.USAGE
-    assert told("--into", path, source="kafka:")[0] == ExitCode.USAGE
-    assert told("--into", path, "--every", "0")[0] == ExitCode.USAGE
-    assert told("--into", path, "--for", "9")[0] == ExitCode.USAGE
-    assert told("--into", path, "--warehouse", tmp_path / "w")[0] == ExitCode.USAGE
-    assert told("--into", "hdfs://there/x")[0] == ExitCode.USAGE
-    assert told("--into", tmp_path / "none" / "x")[0] == ExitCode.FAILED
-    assert told("--into", "/dev/full") == (
+    assert run_and_line("--into", path, "--topic", "orders", "--topic", "ordres") == absent
+    assert run_and_line("--into", path, source="segments:x")[0] == ExitCode.USAGE
+    assert run_and_line("--into", path, source="kafka:")[0] == ExitCode.USAGE
+    assert run_and_line("--into", path, "--every", "0")[0] == ExitCode.USAGE
+    assert run_and_line("--into", path, "--for", "9")[0] == ExitCode.USAGE
+    assert run_and_line("--into", path, "--warehouse", tmp_path / "w")[0] == ExitCode.USAGE
+    assert run_and_line("--into", "hdfs://there/x")[0] == ExitCode.USAGE
+    assert run_and_line("--into", tmp_path / "none" / "x")[0] == ExitCode.FAILED
+    assert run_and_line("--into", "/dev/full") == (
         1,
         "--into /dev/full: No space left on device; give a file that can be written",
     )
     assert path.read_text() == ""
     path.write_text("orders:0:7\n")
-    code, line = told("--into", path)
+    code, line = run_and_line("--into", path)
     assert code == ExitCode.USAGE
     assert line.startswith(f"--into {path}: is not a file of snapshots")
     assert path.read_text() == "orders:0:7\n"

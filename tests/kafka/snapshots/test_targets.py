@@ -81,5 +81,5 @@ def capture(broker: Broker, warehouse: str, *arguments: str) -> int:
 
 
 def without_run(warehouse: Path, table: str) -> list[dict[str, Any]]:
-    found = [{name: value for name, value in row.items() if name not in OF_THE_RUN} for row in rows(warehouse, table)]
-    return sorted(found, key=json.dumps)
+    result = [{name: value for name, value in row.items() if name not in OF_THE_RUN} for row in rows(warehouse, table)]
+    return sorted(result, key=json.dumps)

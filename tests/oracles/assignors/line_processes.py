@@ -28,13 +28,13 @@ class LineProcess:
         asking = Thread(target=self.ask, args=(lines,), daemon=True)
         asking.start()
         assert self.process.stdout is not None
-        found = [self.process.stdout.readline() for _ in lines]
+        result = [self.process.stdout.readline() for _ in lines]
         asking.join()
-        if not all(found):
+        if not all(result):
             self.process.wait()
             self.said.seek(0)
             raise RuntimeError(self.said.read())
-        return found
+        return result
 
     def ask(self, lines: Sequence[str]) -> None:
         assert self.process.stdin is not None
@@ -57,7 +57,7 @@ KEPT: Final[dict[Command, LineProcess]] = {}
 def answered_lines(command: Command, lines: Sequence[str]) -> list[str]:
     kept = KEPT.pop(command, None) or started(command)
     try:
-        found = kept.answers(lines)
+        answers = kept.answers(lines)
     except BaseException:
         # Answers that nobody read would be taken for those to the next question.
         kept.close()
@@ -65,7 +65,7 @@ def answered_lines(command: Command, lines: Sequence[str]) -> list[str]:
     KEPT[command] = kept
     while len(KEPT) > MOST_KEPT:
         KEPT.pop(next(iter(KEPT))).close()
-    return found
+    return answers
 
 
 def started(command: Command) -> LineProcess:

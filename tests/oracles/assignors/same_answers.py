@@ -38,7 +38,7 @@ def kafka_lists(answer: dict[str, Any]) -> list[Any] | str:
 
 
 def assert_same(specs: Sequence[dict[str, Any]], answers: Sequence[dict[str, Any]]) -> None:
-    """Lists and their order; the smallest spec that tells them apart is shown."""
+    """Lists and their order; the smallest spec for which they differ is shown."""
     different = [
         (spec, kafka, ours)
         for spec, answer in zip(specs, answers, strict=True)

@@ -29,13 +29,13 @@ def asked(spec: Mapping[str, Any], protocol: str, assignor: str, lists: Lists) -
         for topic, partition in dict.fromkeys(lists[member["member_id"]]):
             grouped.setdefault(topic, []).append(partition)
         pairs = [[topic, of] for topic, of in grouped.items()]
-        told = {key: value for key, value in member.items() if key != "target"}
+        reported = {key: value for key, value in member.items() if key != "target"}
         if protocol != "classic":
-            members.append({**told, "target": pairs})
+            members.append({**reported, "target": pairs})
         elif assignor == "sticky":
-            members.append({**told, "generation": 1, "user_data": sticky_data(grouped).hex()})
+            members.append({**reported, "generation": 1, "user_data": sticky_data(grouped).hex()})
         else:
-            members.append({**told, "generation": 1, "owned": pairs})
+            members.append({**reported, "generation": 1, "owned": pairs})
     return {**spec, "group_protocol": protocol, "assignor": assignor, "members": members}
 
 
@@ -50,35 +50,35 @@ def sticky_data(grouped: Mapping[str, Sequence[int]]) -> bytes:
 def kafka_answers(specs: list[dict[str, Any]]) -> list[Lists | None]:
     """None: Kafka's class fails."""
     if specs[0]["group_protocol"] == "classic":
-        found = answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], KAFKA_4_3_1, specs, None)
+        result = answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], KAFKA_4_3_1, specs, None)
     else:
-        found = server_answers(specs)
+        result = server_answers(specs)
     return [
         None
         if "error" in answer
         else {of["member_id"]: sorted((topic, each) for topic, each in of["partitions"]) for of in answer["assignment"]}
-        for answer in found
+        for answer in result
     ]
 
 
 def kafka_in_the_end(specs: Sequence[dict[str, Any]], protocol: str, assignor: str) -> list[Lists | None]:
     """What members have when none of them has to give anything up any more."""
-    found: list[Lists | None] = [now(spec) for spec in specs]
+    result: list[Lists | None] = [now(spec) for spec in specs]
     going_on = list(range(len(specs)))
     for _ in range(ROUNDS):
-        before = [found[i] or {} for i in going_on]
+        before = [result[i] or {} for i in going_on]
         again = kafka_answers(
             [asked(specs[i], protocol, assignor, had) for i, had in zip(going_on, before, strict=True)]
         )
         revoked = []
         for i, had, has in zip(going_on, before, again, strict=True):
-            found[i] = has
+            result[i] = has
             if has is not None and any(each not in has[member] for member in had for each in had[member]):
                 revoked.append(i)
         going_on = revoked
         if assignor != "cooperative-sticky" or not going_on:
             break
-    return found
+    return result
 
 
 def expected(spec: Mapping[str, Any], after: Lists, is_eager: bool) -> tuple[int, int, int]:

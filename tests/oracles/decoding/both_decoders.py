@@ -68,12 +68,12 @@ def outcome_of(part: Part, key: dict[str, Any], value: dict[str, Any] | None) ->
 
 def slow_outcomes(rows: Sequence[Row], is_control: bool = False) -> tuple[list[Outcome], list[int]]:
     """What each row says, and its number of unknown tags."""
-    told = [decode_record(key, value, is_control) for key, value in rows]
-    unknown_tags = [each.pop("unknown_tags", 0) for each in told]
-    for each in told:
+    reported = [decode_record(key, value, is_control) for key, value in rows]
+    unknown_tags = [each.pop("unknown_tags", 0) for each in reported]
+    for each in reported:
         if "value" in each:
             each["value"] = without_null_tags(each["value"])
-    return told, unknown_tags
+    return reported, unknown_tags
 
 
 def assert_same(rows: Sequence[Row], is_control: bool = False) -> list[Outcome]:
@@ -100,7 +100,7 @@ DECODERS = {"slow": decode_record, "fast": fast_one}
 
 
 def without_unknown_tags(value: Any) -> Any:
-    """What was drawn, as decoders tell it."""
+    """What was drawn, as decoders return it."""
     if isinstance(value, list):
         return [without_unknown_tags(element) for element in value]
     if not isinstance(value, dict):

@@ -51,27 +51,27 @@ Record = tuple[bytes | None, bytes | None]
 
 
 def slow_answers(records: Sequence[Record]) -> Answers:
-    told = [slow_record(key, value) for key, value in records]
-    return Answers([slow_answer(each) for each in told], sum(each.get("unknown_tags", 0) for each in told))
+    reported = [slow_record(key, value) for key, value in records]
+    return Answers([slow_answer(each) for each in reported], sum(each.get("unknown_tags", 0) for each in reported))
 
 
-def slow_answer(told: dict[str, Any]) -> Answer:
-    if "rejected" in told:
-        return Answer(rejected=str(told["rejected"]))
-    return Answer(told["record_type"], told["value_version"], told["key"], told["value"])
+def slow_answer(expected: dict[str, Any]) -> Answer:
+    if "rejected" in expected:
+        return Answer(rejected=str(expected["rejected"]))
+    return Answer(expected["record_type"], expected["value_version"], expected["key"], expected["value"])
 
 
 def fast_answers(records: Sequence[Record]) -> Answers:
     keys, values = (pa.array(column, pa.large_binary()) for column in zip(*records, strict=True))
     decoded = decode(slices_of(keys), slices_of(values), np.zeros(len(records), bool))
-    told: list[list[Answer]] = [[] for _ in records]
+    reported: list[list[Answer]] = [[] for _ in records]
     for part in decoded.parts:
         for row, answer in fast_part(part):
-            told[row].append(answer)
+            reported[row].append(answer)
     for reject in decoded.rejects:
-        told[reject.row].append(Answer(rejected=str(reject)))
-    assert all(len(answers) == 1 for answers in told), "each row ends in exactly one part or one reject"
-    return Answers([answer for (answer,) in told], sum(part.unknown_tags for part in decoded.parts))
+        reported[reject.row].append(Answer(rejected=str(reject)))
+    assert all(len(answers) == 1 for answers in reported), "each row ends in exactly one part or one reject"
+    return Answers([answer for (answer,) in reported], sum(part.unknown_tags for part in decoded.parts))
 
 
 def fast_part(part: Part) -> Iterable[tuple[int, Answer]]:
@@ -124,30 +124,30 @@ def slow_payloads(given: Sequence[Payload]) -> list[dict[str, Any] | None]:
 
 
 def fast_payloads(given: Sequence[Payload]) -> list[dict[str, Any] | None]:
-    told: list[dict[str, Any] | None] = [None] * len(given)
+    reported: list[dict[str, Any] | None] = [None] * len(given)
     for part, message in MESSAGES.items():
         rows = [row for row, each in enumerate(given) if (each.protocol_type, each.part) == ("consumer", part)]
         for row, answer in zip(rows, fast_consumer(message, [given[row].data for row in rows]), strict=True):
-            told[row] = answer
+            reported[row] = answer
     for row, (protocol_type, protocol, part, data) in enumerate(given):
         if protocol_type == "user_data":
-            told[row] = client_payloads.decode_user_data(protocol, MESSAGES[part], data)
+            reported[row] = client_payloads.decode_user_data(protocol, MESSAGES[part], data)
         elif protocol_type != "consumer":
-            told[row] = client_payloads.decode_payload(protocol_type, part == "subscription", data)
-    return told
+            reported[row] = client_payloads.decode_payload(protocol_type, part == "subscription", data)
+    return reported
 
 
 def fast_consumer(message: Message, data: list[bytes]) -> list[dict[str, Any] | None]:
     columns = client_payloads.consumer_payloads(pa.array(data, pa.binary()), message).to_pylist()
-    return [told and without_later(told) for told in columns]
+    return [reported and without_later(reported) for reported in columns]
 
 
-def without_later(told: dict[str, Any]) -> dict[str, Any]:
+def without_later(expected: dict[str, Any]) -> dict[str, Any]:
     """Without the fields of later versions, which a column has as nulls."""
     return {
         name: value
-        for name, value in told.items()
-        if value is not None or FIRST_VERSIONS.get(name, 0) <= told["version"]
+        for name, value in expected.items()
+        if value is not None or FIRST_VERSIONS.get(name, 0) <= expected["version"]
     }
 
 

@@ -170,7 +170,7 @@ def _read_or_default(fields: Struct, name: str, reader: Reader, default: int | N
 
 
 def json_object(cursor: Cursor) -> Decoded:
-    """Schema Registry writes bare JSON. Keys that its own readers would ignore are kept: they tell who wrote it."""
+    """Schema Registry writes bare JSON. Keys that its own readers would ignore are kept: they show who wrote it."""
     try:
         decoded = json.loads(cursor.take(cursor.left()).decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -15,8 +15,8 @@ Look = dict[str, Any]
 Seen = dict[str, Any]
 # What a broker that takes no assignor from its members uses.
 DEFAULT_ASSIGNOR: Final = "uniform"
-# Of the join phase no record tells.
-UNTOLD: Final = "PreparingRebalance"
+# No record shows the join phase.
+NOT_RECORDED: Final = "PreparingRebalance"
 # Until all have theirs, newer brokers show the assignments of the round before, older ones none.
 UNASSIGNED: Final = "CompletingRebalance"
 
@@ -55,7 +55,7 @@ def said_offsets(look: Look) -> dict[tuple[str, int], tuple[int, int | None, str
     }
 
 
-def told(replayed: Replayed, group: str, at: float, shown: tuple[str, ...] = SHOWN) -> Seen:
+def replayed_look(replayed: Replayed, group: str, at: float, shown: tuple[str, ...] = SHOWN) -> Seen:
     """What the tables say, as far as a broker would say it too."""
     state = replayed.state(group, at)
     if state is None:
@@ -77,9 +77,9 @@ def told(replayed: Replayed, group: str, at: float, shown: tuple[str, ...] = SHO
     return seen
 
 
-def told_offsets(replayed: Replayed, group: str, at: float) -> dict[tuple[str, int], tuple[int, int | None, str]]:
+def shown_offsets(replayed: Replayed, group: str, at: float) -> dict[tuple[str, int], tuple[int, int | None, str]]:
     """No admin client shows a negative offset, though it is kept."""
-    return {place: found for place, found in replayed.offsets(group, at).items() if found[0] >= 0}
+    return {place: result for place, result in replayed.offsets(group, at).items() if result[0] >= 0}
 
 
 def instants(replayed: Replayed, look: Look) -> Iterator[float]:
@@ -91,38 +91,38 @@ def instants(replayed: Replayed, look: Look) -> Iterator[float]:
 
 def disagreements(replayed: Replayed, look: Look, shown: tuple[str, ...] = SHOWN) -> list[str]:
     """Nothing, or what the broker said beside all that the tables say about that time."""
-    group, found = look["group"], []
+    group, result = look["group"], []
     times = list(instants(replayed, look))
-    if look["state"] != UNTOLD:
-        ours = [told(replayed, group, at, shown) for at in times]
+    if look["state"] != NOT_RECORDED:
+        ours = [replayed_look(replayed, group, at, shown) for at in times]
         if said(look) not in ours:
-            found.append(f"{group} at {look['asked_ms']}: broker {said(look)}, tables {ours}")
-    offsets = [told_offsets(replayed, group, at) for at in times]
+            result.append(f"{group} at {look['asked_ms']}: broker {said(look)}, tables {ours}")
+    offsets = [shown_offsets(replayed, group, at) for at in times]
     if "offsets" in look and said_offsets(look) not in offsets:
-        found.append(f"{group} at {look['asked_ms']}: broker {said_offsets(look)}, tables {offsets}")
-    return found
+        result.append(f"{group} at {look['asked_ms']}: broker {said_offsets(look)}, tables {offsets}")
+    return result
 
 
 def end_disagreements(replayed: Replayed, looks: list[Look], shown: tuple[str, ...] = SHOWN) -> dict[str, str]:
     """The belief of a broker at the end of the log, by the group that it differs in; both have the same groups."""
     looks = [look for look in looks if not is_left_over(look) or replayed.state(look["group"], END) is not None]
-    found = {}
+    result = {}
     for look in looks:
         group = look["group"]
-        ours = loaded(told(replayed, group, END, shown), replayed, group)
+        ours = loaded(replayed_look(replayed, group, END, shown), replayed, group)
         pairs = [
             (said(look) if has_epoch(replayed, ours) else said(look) | {"epoch": None}, ours),
-            (said_offsets(look), told_offsets(replayed, group, END)),
+            (said_offsets(look), shown_offsets(replayed, group, END)),
         ]
         if has_target(replayed, look):
-            pairs.append((said_target(look), told_target(replayed, look)))
+            pairs.append((said_target(look), replayed_target(replayed, look)))
         told_apart = [f"{group}: broker {theirs}, tables {ours}" for theirs, ours in pairs if theirs != ours]
         if told_apart:
-            found[group] = "\n".join(told_apart)
+            result[group] = "\n".join(told_apart)
     known = {group for group in replayed.groups if replayed.state(group, END) is not None}
     for group in known - {look["group"] for look in looks}:
-        found[group] = f"{group}: not known to the broker, tables {replayed.state(group, END)}"
-    return found
+        result[group] = f"{group}: not known to the broker, tables {replayed.state(group, END)}"
+    return result
 
 
 def has_epoch(replayed: Replayed, ours: Seen) -> bool:
@@ -132,7 +132,7 @@ def has_epoch(replayed: Replayed, ours: Seen) -> bool:
 
 def loaded(seen: Seen, replayed: Replayed, group: str) -> Seen:
     """A coordinator that loads a classic group takes it for stable, whatever it was in the middle of."""
-    if seen["state"] != UNTOLD:
+    if seen["state"] != NOT_RECORDED:
         return seen
     named = [row["assignor"] for row in replayed.rows("group_state_intervals", group) if row["assignor"]]
     return seen | {"state": "Stable", "assignor": named[-1]}
@@ -147,8 +147,8 @@ def has_target(replayed: Replayed, look: Look) -> bool:
     """Whether the group as it is now was ever assigned anything, and all that is known of it."""
     if look["group_type"] == "classic" or not look["members"]:
         return False
-    found = assignments(replayed, look["group"])
-    return bool(found) and replayed.is_whole(found[-1]["evidence_partition"])
+    result = assignments(replayed, look["group"])
+    return bool(result) and replayed.is_whole(result[-1]["evidence_partition"])
 
 
 def assignments(replayed: Replayed, group: str) -> list[dict[str, Any]]:
@@ -165,7 +165,7 @@ def said_target(look: Look) -> tuple[int, dict[str, Any]]:
     return look["target_epoch"], targets
 
 
-def told_target(replayed: Replayed, look: Look) -> tuple[int, dict[str, Any]]:
+def replayed_target(replayed: Replayed, look: Look) -> tuple[int, dict[str, Any]]:
     """An instance that came back under another id has the target of the one that it replaced."""
     newest = assignments(replayed, look["group"])[-1]
     if look["group_type"] != "consumer":

@@ -50,12 +50,12 @@ class Replayed:
 
     @cached_property
     def _by_group(self) -> dict[tuple[str, str], list[Row]]:
-        found = defaultdict(list)
+        result = defaultdict(list)
         for name, rows in self.tables.items():
             for row in rows:
                 if "group_id" in row:
-                    found[name, row["group_id"]].append(row)
-        return found
+                    result[name, row["group_id"]].append(row)
+        return result
 
     def rows(self, table: str, group: str) -> list[Row]:
         return self._by_group.get((table, group), [])
@@ -82,35 +82,35 @@ class Replayed:
 
     def state(self, group: str, at: float) -> Row | None:
         """None: the group is not there."""
-        found = list(self.holding("group_state_intervals", group, at))
-        assert len(found) <= 1, f"{group} has two states at {at}: {found}"
-        return found[0] if found else None
+        result = list(self.holding("group_state_intervals", group, at))
+        assert len(result) <= 1, f"{group} has two states at {at}: {result}"
+        return result[0] if result else None
 
     def members(self, group: str, at: float) -> dict[str, Row]:
-        found = list(self.holding("membership_intervals", group, at))
-        assert len({row["member_id"] for row in found}) == len(found), f"one member twice in {group} at {at}"
-        return {row["member_id"]: row for row in found}
+        result = list(self.holding("membership_intervals", group, at))
+        assert len({row["member_id"] for row in result}) == len(result), f"one member twice in {group} at {at}"
+        return {row["member_id"]: row for row in result}
 
     def owned(self, group: str, at: float, phases: tuple[str, ...] = ("assigned", "held")) -> dict[str, Owned]:
         """By member, whoever owns nothing left out."""
-        found: defaultdict[str, defaultdict[Any, set[int]]] = defaultdict(lambda: defaultdict(set))
+        result: defaultdict[str, defaultdict[Any, set[int]]] = defaultdict(lambda: defaultdict(set))
         for row in self.holding("ownership_intervals", group, at):
             if row["phase"] in phases:
                 place = row["topic"] if row["role"] is None else (row["role"], row["subtopology_id"])
-                found[row["member_id"]][place].add(row["partition"])
+                result[row["member_id"]][place].add(row["partition"])
         return {
             member: {place: sorted(partitions) for place, partitions in places.items()}
-            for member, places in found.items()
+            for member, places in result.items()
         }
 
     def offsets(self, group: str, at: float) -> dict[tuple[str, int], tuple[int, int | None, str]]:
         """Offset, leader epoch and metadata by topic and partition."""
-        found = list(self.holding("offset_history", group, at))
-        places = [(row["topic"], row["partition"]) for row in found]
+        result = list(self.holding("offset_history", group, at))
+        places = [(row["topic"], row["partition"]) for row in result]
         assert len(set(places)) == len(places), f"two offsets of one partition in {group} at {at}"
         return {
             place: (row["committed_offset"], row["leader_epoch"], row["metadata"])
-            for place, row in zip(places, found, strict=True)
+            for place, row in zip(places, result, strict=True)
         }
 
     def bounds(self, group: str) -> list[int]:

@@ -1,11 +1,11 @@
-"""What the log tells of one classic group, one value and one partition at a time: slow, and written from the reference
+"""The history of one classic group, one value and one partition at a time: slow, and written from the reference
 alone (states, stays and the sets of KIP-429), to be compared with the replay."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 Row = dict[str, Any]
-Found = dict[str, list[tuple[Any, ...]]]
+Tables = dict[str, list[tuple[Any, ...]]]
 Tps = frozenset[str]
 TABLES = ("states", "members", "owners", "rebalances", "sets", "moves")
 
@@ -44,7 +44,7 @@ def claims(now: Value, member_id: str, tp: str) -> bool:
     return member_id in now.members and tp in now.members[member_id].claimed
 
 
-def history(rows: Sequence[Row], is_whole: Callable[[int, int], bool], ms: Callable[[Any], int]) -> Found:
+def history(rows: Sequence[Row], is_whole: Callable[[int, int], bool], ms: Callable[[Any], int]) -> Tables:
     """`is_whole`: whether no record is missing between two offsets."""
     model = Model()
     last, time = -1, -(10**12)
@@ -57,12 +57,12 @@ def history(rows: Sequence[Row], is_whole: Callable[[int, int], bool], ms: Calla
         else:
             model.see(Value(row, time, whole, ms))
     model.leave_open()
-    return model.found
+    return model.tables
 
 
 class Model:
     def __init__(self) -> None:
-        self.found: Found = {name: [] for name in TABLES}
+        self.tables: Tables = {name: [] for name in TABLES}
         self.before: Value | None = None
         # (name, from time, from offset, exact, generation, members)
         self.state: list[Any] | None = None
@@ -76,16 +76,16 @@ class Model:
 
     def end_state(self, time: int | None, offset: int | None, is_exact: bool, why: str | None) -> None:
         if self.state is not None:
-            self.found["states"].append((*self.state, time, offset, is_exact, why))
+            self.tables["states"].append((*self.state, time, offset, is_exact, why))
             self.state = None
 
     def end_member(self, each: str, time: int | None, offset: int | None, is_exact: bool, why: str | None,
                    generation: int | None) -> None:  # fmt: skip
-        self.found["members"].append((each, *self.members.pop(each), time, offset, is_exact, why, generation))
+        self.tables["members"].append((each, *self.members.pop(each), time, offset, is_exact, why, generation))
 
     def end_stay(self, key: tuple[str, str], time: int | None, offset: int | None, is_exact: bool,
                  why: str | None) -> None:  # fmt: skip
-        self.found["owners"].append((*key, *self.stays.pop(key), time, offset, is_exact, why))
+        self.tables["owners"].append((*key, *self.stays.pop(key), time, offset, is_exact, why))
 
     def delete(self, offset: int, time: int, whole: bool) -> None:
         for key in list(self.stays):
@@ -139,7 +139,7 @@ class Model:
 
     def round(self, now: Value, new_id: dict[str, str]) -> None:
         before = self.before
-        stop, is_told = self.join_phase_end(now)
+        stop, is_stop_known = self.join_phase_end(now)
         had = {} if before is None else {new_id.get(m.id, m.id): m for m in before.members.values()}
         lost = {m.id for m in now.members.values()
                 if m.id in had and had[m.id].assigned and not m.claimed and m.generation == -1}  # fmt: skip
@@ -150,11 +150,11 @@ class Model:
         moves = self.hand_over(now, new_id, stop, lost)
         is_form = now.generation == 0 and not now.members
         if not is_form:
-            self.found["moves"] += [(now.offset, *move) for move in moves]
-            self.tell_round(now, new_id, stop, is_told, had, moves, is_follow_up)
-            self.tell_sets(now, new_id, had, lost)
+            self.tables["moves"] += [(now.offset, *move) for move in moves]
+            self.write_round(now, new_id, stop, is_stop_known, had, moves, is_follow_up)
+            self.write_sets(now, new_id, had, lost)
         self.change_members(now, new_id, stop)
-        self.change_state(now, stop, is_told)
+        self.change_state(now, stop, is_stop_known)
 
     def join_phase_end(self, now: Value) -> tuple[int, bool]:
         if now.state_time is None:
@@ -163,7 +163,7 @@ class Model:
         stop = min(now.state_time, now.time)
         return (stop if self.before is None else max(stop, self.before.time)), not may_be_swap
 
-    def change_state(self, now: Value, stop: int, is_told: bool) -> None:
+    def change_state(self, now: Value, stop: int, is_stop_known: bool) -> None:
         before, state = self.before, self.state
         if state is not None and before is not None and not before.members and before.generation == 0:
             waited = stop - state[1]
@@ -175,7 +175,7 @@ class Model:
             self.state = ["Empty", now.time if is_new else stop, now.offset, now.is_whole, now.generation, 0]
             return
         tail = [now.offset, now.is_whole, now.generation, len(now.members)]
-        if is_told and stop < now.time:
+        if is_stop_known and stop < now.time:
             self.state = ["CompletingRebalance", stop, *tail]
             self.end_state(now.time, now.offset, True, "next_state")
         self.state = ["Stable", now.time, *tail]
@@ -262,7 +262,7 @@ class Model:
 
     # -- the rebalance
 
-    def tell_round(self, now: Value, new_id: dict[str, str], stop: int, is_told: bool, had: dict[str, Member],
+    def write_round(self, now: Value, new_id: dict[str, str], stop: int, is_stop_known: bool, had: dict[str, Member],
                    moves: list[tuple[Any, ...]], is_follow_up: bool) -> None:  # fmt: skip
         before = self.before
         claimed, assigned = now.all("claimed"), now.all("assigned")
@@ -272,7 +272,7 @@ class Model:
         since = 0 if before is None else before.generation
         rounds = now.generation - since - 1 if now.is_whole and now.generation > since else None
         owned = frozenset() if before is None else before.all("assigned")
-        self.found["rebalances"].append((
+        self.tables["rebalances"].append((
             now.offset, None if before is None else before.generation, now.generation, stop, now.time,
             "completed" if now.members else "emptied", tuple(each for each in now.members if each not in had),
             tuple(each for each in (before.members if before else ())
@@ -280,16 +280,16 @@ class Model:
             len(assigned), sum(old != new for old, new in given), sum(old == new for old, new in given),
             len(claimed - assigned - unknown), len(claimed - unknown), len(assigned - claimed), len(unknown),
             len(owned - assigned), is_follow_up, rounds,
-            now.time - stop if is_told and now.members else None, sum(idle or 0 for *_, idle in moves),
+            now.time - stop if is_stop_known and now.members else None, sum(idle or 0 for *_, idle in moves),
         ))  # fmt: skip
 
-    def tell_sets(self, now: Value, new_id: dict[str, str], had: dict[str, Member], lost: set[str]) -> None:
+    def write_sets(self, now: Value, new_id: dict[str, str], had: dict[str, Member], lost: set[str]) -> None:
         old_members = {} if self.before is None else self.before.members
         is_known = self.before is not None or now.is_whole
         for who in now.members.values():
             old = had[who.id].assigned if who.id in had else frozenset()
             change = "kept" if who.id in old_members else "restarted" if who.id in had else "joined"
-            self.found["sets"].append((
+            self.tables["sets"].append((
                 now.offset, who.id, change, old if is_known else None, who.claimed if who.can_claim else None,
                 who.assigned, who.assigned - who.claimed, who.claimed - who.assigned, who.claimed & who.assigned,
                 old if who.id in lost else frozenset(), frozenset() if who.id in lost else old - who.claimed,
@@ -297,6 +297,6 @@ class Model:
         for each in old_members.values():
             if each.id not in now.members and each.id not in new_id:
                 none = frozenset[str]()
-                self.found["sets"].append(
+                self.tables["sets"].append(
                     (now.offset, each.id, "left", each.assigned, None, none, none, none, none, none, none)
                 )

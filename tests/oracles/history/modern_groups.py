@@ -97,18 +97,18 @@ class SlowGroup:
         return "Stable" if all(map(self.is_reconciled, self.members())) else "Reconciling"
 
     def owners(self) -> set[tuple[Any, ...]]:
-        found = set()
+        result = set()
         for member, current in self.current.items():
             if current is None:
                 continue
             is_away = current.epoch == -2
             for role, share in current.assigned.items():
                 for each in share:
-                    found.add((member, each, role, "held" if is_away else "assigned"))
+                    result.add((member, each, role, "held" if is_away else "assigned"))
             for role, share in () if is_away else current.pending.items():
                 for each in share - current.assigned[role]:
-                    found.add((member, each, role, "revoking"))
-        return found
+                    result.add((member, each, role, "revoking"))
+        return result
 
     def snapshot(self, offset: int, time: int | None) -> Snapshot:
         if not self.is_there:
@@ -127,12 +127,12 @@ class SlowGroup:
 
 def snapshots(records: Iterable[Record], first_epoch: int = 1) -> list[Snapshot]:
     """After each operation: records of one batch and one time. Time never goes back."""
-    group, found, latest = SlowGroup(first_epoch), [], None
+    group, result, latest = SlowGroup(first_epoch), [], None
     for _, operation in groupby(records, key=lambda record: (record.batch, record.time)):
         for record in operation:
             group.take(record)
             if record.time is not None and (latest is None or record.time > latest):
                 latest = record.time
             last = record
-        found.append(group.snapshot(last.offset, latest))
-    return found
+        result.append(group.snapshot(last.offset, latest))
+    return result

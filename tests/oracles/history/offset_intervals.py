@@ -116,10 +116,10 @@ class SlowOffsets:
         before = self.seen.get(key, -1)
         record = {**record, "is_exact": self.is_complete(before, offset)}
         self.seen[key] = offset
-        told = record["is_transactional"]
+        reported = record["is_transactional"]
         if record["is_tombstone"]:
             self.delete(key, record)
-        elif told or (told is None and record["producer_id"] is not None):
+        elif reported or (reported is None and record["producer_id"] is not None):
             self.wait(key, record)
         else:
             self.store(key, record, record, record["is_exact"])

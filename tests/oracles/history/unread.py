@@ -116,19 +116,19 @@ class Model:
 
     def stay(self, move: Row) -> Row:
         at = {move["move_offset"]} if move["group_type"] == "classic" else {move["evidence_first_offset"]}
-        (found,) = (
+        (result,) = (
             row
             for row in self.of_group("ownership_intervals", move["group_id"])
             if row["member_id"] == move["from_member_id"]
             and all(row[name] == move[name] for name in ("topic", "topic_id", "partition", "role"))
             and row["to_offset"] in at
         )
-        return found
+        return result
 
     def gone(self, move: Row, stay: Row) -> Row | None:
         rows = self.of_group("membership_intervals", move["group_id"])
-        found = [r for r in rows if (r["member_id"], r["to_offset"]) == (move["from_member_id"], stay["to_offset"])]
-        return found[0] if found else None
+        result = [r for r in rows if (r["member_id"], r["to_offset"]) == (move["from_member_id"], stay["to_offset"])]
+        return result[0] if result else None
 
     def timeouts(self, move: Row, stay: Row) -> tuple[int, int, int, int]:
         """Session, heartbeat, rebalance, and how long the join phase may hide a removal."""
@@ -163,8 +163,8 @@ class Model:
             for each in row["members"] or ()
             if each["member_id"] == move["from_member_id"]
         ]
-        found: Row = named[-1]
-        return found
+        result: Row = named[-1]
+        return result
 
     def classic_at(self, move: Row) -> Row:
         return self.values(move, lambda offset: offset == move["move_offset"])
@@ -173,8 +173,8 @@ class Model:
         rows = [
             row for row in self.of_group("classic_group_metadata", move["group_id"]) if chosen(row["record_offset"])
         ]
-        found = max(rows, key=lambda row: int(row["record_offset"]), default=None)
-        return {"members": []} if found is None or found["is_tombstone"] else found
+        result = max(rows, key=lambda row: int(row["record_offset"]), default=None)
+        return {"members": []} if result is None or result["is_tombstone"] else result
 
     def member_record(self, move: Row, stay: Row) -> Row:
         rows = [
@@ -246,7 +246,7 @@ def same(one: Row, other: Row) -> bool:
 
 def unlike(warehouse: Path) -> tuple[list[Any], Counter[Any]]:
     """Moves whose times differ from the model's; and how many there are of each kind, by group type."""
-    model, found, kinds = Model(warehouse), [], Counter[Any]()
+    model, result, kinds = Model(warehouse), [], Counter[Any]()
     for move in model.rows["partition_moves"]:
         types = {row["group_type"] for row in model.of_group("membership_intervals", move["group_id"])}
         if len(types) > 1:
@@ -256,5 +256,5 @@ def unlike(warehouse: Path) -> tuple[list[Any], Counter[Any]]:
         got = None if move["unread_high_ms"] is None else (move["unread_low_ms"], move["unread_high_ms"])
         kinds[move["group_type"], move["kind"], got is not None] += 1
         if got != wanted:
-            found.append((got, wanted, move))
-    return found, kinds
+            result.append((got, wanted, move))
+    return result, kinds

@@ -28,8 +28,8 @@ VECTORS = (
 
 def entries(written: str) -> list[Entry]:
     """Time in seconds."""
-    found = re.findall(r"(\d+)@(\d+)\((\d+|\?)\)", written)
-    return [(int(offset), int(time), None if lag == "?" else int(lag)) for offset, time, lag in found]
+    matches = re.findall(r"(\d+)@(\d+)\((\d+|\?)\)", written)
+    return [(int(offset), int(time), None if lag == "?" else int(lag)) for offset, time, lag in matches]
 
 
 # Entries with times in milliseconds, the polled ends, now in seconds, settings that are not Burrow's own, the rule that

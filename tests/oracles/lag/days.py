@@ -23,11 +23,11 @@ def slow_minutes(points: Iterable[Row]) -> list[Row]:
 
 
 def sorted_by(points: Iterable[Row], name: str) -> list[tuple[datetime, list[Row]]]:
-    found: dict[Any, list[Row]] = {}
+    result: dict[Any, list[Row]] = {}
     for row in points:
         time = minute_of(row) if name == "minute_time" else day_of(row)
-        found.setdefault((time, *(row.get(each) for each in SUBJECT)), []).append(row)
-    return [(key[0], rows) for key, rows in found.items()]
+        result.setdefault((time, *(row.get(each) for each in SUBJECT)), []).append(row)
+    return [(key[0], rows) for key, rows in result.items()]
 
 
 def minute_of(row: Row) -> datetime:
@@ -79,8 +79,8 @@ def about(rows: list[Row]) -> Row:
 def ranked(name: str, rows: list[Row]) -> Row:
     """The smallest value that so many in 100 are not above."""
     known = sorted(row[name] for row in rows if row.get(name) is not None)
-    found: Row = {f"{name}_max": known[-1] if known else None}
+    result: Row = {f"{name}_max": known[-1] if known else None}
     for percent in (50, 95, 99):
         reached = (value for place, value in enumerate(known, 1) if place * 100 >= percent * len(known))
-        found[f"{name}_p{percent}"] = next(reached, None)
-    return found
+        result[f"{name}_p{percent}"] = next(reached, None)
+    return result

@@ -41,13 +41,13 @@ class SlowLag:
                 yield self.row(at, group, (topic, partition))
 
     def subjects(self, at: int) -> set[tuple[str, str, int]]:
-        found = {(row["group_id"], row["topic"], row["partition"]) for row in self.offsets if holds(row, at)}
-        found |= {(row["group_id"], row["topic"], row["partition"]) for row in self.reading(at)}
+        rows = {(row["group_id"], row["topic"], row["partition"]) for row in self.offsets if holds(row, at)}
+        rows |= {(row["group_id"], row["topic"], row["partition"]) for row in self.reading(at)}
         captured = {place for place, each in self.snapshots[at].items() if each.end is not None}
         for row in self.subscriptions:
             if holds(row, at):
-                found |= {(row["group_id"], *place) for place in captured if place[0] in row["topics"]}
-        return found
+                rows |= {(row["group_id"], *place) for place in captured if place[0] in row["topics"]}
+        return rows
 
     def reading(self, at: int) -> list[Row]:
         return [
@@ -148,35 +148,35 @@ class SlowLag:
 
     def time_lag(self, at: int, place: Place, until: int | None, lag: int | None, offset: int | None) -> Row:
         if lag is None or until is None or offset is None:
-            return told("none")
+            return time_lag_row("none")
         if lag <= 0:
-            return told("no_lag", 0, 0, 0)
+            return time_lag_row("no_lag", 0, 0, 0)
         points = self.one_log(until, place)
         if offset >= points[-1][0]:
-            return told("none")
+            return time_lag_row("none")
         for (low, low_time), (high, high_time) in zip(points[-2::-1], points[:0:-1], strict=True):
             if low <= offset < high:
                 written = on_line(offset, (low, low_time), (high, high_time))
-                return told("interpolated", ago(at, written), ago(at, high_time), ago(at, low_time))
+                return time_lag_row("interpolated", ago(at, written), ago(at, high_time), ago(at, low_time))
         oldest, last = points[0], points[-1]
         if oldest[0] == last[0]:
-            return told("none", None, ago(at, oldest[1]), None)
+            return time_lag_row("none", None, ago(at, oldest[1]), None)
         written = min(on_line(offset, oldest, last), oldest[1])
-        return told("extrapolated", ago(at, written), ago(at, oldest[1]), None)
+        return time_lag_row("extrapolated", ago(at, written), ago(at, oldest[1]), None)
 
     def one_log(self, until: int, place: Place) -> list[tuple[int, int]]:
         """End and time of the partition's snapshots until then, as long as it was one log that only grew."""
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         topic_id: str | None = None
         for time in sorted(time for time in self.snapshots if time <= until and self.has_end(time, place)):
             captured = self.snapshots[time][place]
             end = captured.end or 0
             is_other = None not in (topic_id, captured.topic_id) and topic_id != captured.topic_id
-            if is_other or (found and end < found[-1][0]):
-                found.clear()
+            if is_other or (result and end < result[-1][0]):
+                result.clear()
             topic_id = captured.topic_id or topic_id
-            found.append((end, time))
-        return [point for point in found if point[1] >= until - LOOKBACK]
+            result.append((end, time))
+        return [point for point in result if point[1] >= until - LOOKBACK]
 
 
 def holds(row: Row, at: int) -> bool:
@@ -186,24 +186,24 @@ def holds(row: Row, at: int) -> bool:
 def doubts_of(times: Sequence[int]) -> list[tuple[float, float]]:
     """Of records in log order: around each that is more than a second older than one before it, from the last older
     one before it to the first after it that is younger than all before it."""
-    found = []
+    result = []
     for place, time in enumerate(times):
         before = times[:place]
         if before and time < max(before) - 1_000_000:
             older = [each for each in before if each < time]
             younger = [each for each in times[place:] if each > max(before)]
-            found.append((older[-1] if older else -math.inf, younger[0] if younger else math.inf))
-    return merged(found)
+            result.append((older[-1] if older else -math.inf, younger[0] if younger else math.inf))
+    return merged(result)
 
 
 def merged(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    found: list[tuple[float, float]] = []
+    result: list[tuple[float, float]] = []
     for begin, end in sorted(spans):
-        if found and begin < found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if result and begin < result[-1][1]:
+            result[-1] = (result[-1][0], max(result[-1][1], end))
         else:
-            found.append((begin, end))
-    return found
+            result.append((begin, end))
+    return result
 
 
 def newest(rows: list[Row]) -> Row | None:
@@ -219,5 +219,5 @@ def ago(at: int, then: Fraction | int) -> int:
     return max(at - round(then), 0) // 1000
 
 
-def told(method: str, estimate: int | None = None, low: int | None = None, high: int | None = None) -> Row:
+def time_lag_row(method: str, estimate: int | None = None, low: int | None = None, high: int | None = None) -> Row:
     return {"time_lag_method": method, "time_lag_ms": estimate, "time_lag_low_ms": low, "time_lag_high_ms": high}

@@ -33,10 +33,10 @@ def log_of(raw: bytes) -> SlowLog:
     return log_of_framed(framed(raw))
 
 
-def log_of_framed(found: Framed) -> SlowLog:
-    rejected = [SlowRejected(r.byte_position, r.size_bytes, str(r.reason), r.field) for r in found.rejected]
+def log_of_framed(result: Framed) -> SlowLog:
+    rejected = [SlowRejected(r.byte_position, r.size_bytes, str(r.reason), r.field) for r in result.rejected]
     return SlowLog(
-        records_of(found.records), batches_of(found.batches), rejected, found.zero_tail_bytes, found.torn_tail_bytes
+        records_of(result.records), batches_of(result.batches), rejected, result.zero_tail_bytes, result.torn_tail_bytes
     )
 
 
@@ -46,14 +46,14 @@ def log_by_pieces(raw: bytes, piece: int) -> SlowLog:
     start, end = 0, min(piece, len(raw))
     while start < len(raw):
         is_last = end == len(raw)
-        found = frame(padded(raw[start:end]), end - start, base_position=start, is_last=is_last)
-        part = log_of_framed(found)
+        result = frame(padded(raw[start:end]), end - start, base_position=start, is_last=is_last)
+        part = log_of_framed(result)
         whole.records += part.records
         whole.batches += part.batches
         whole.rejected += part.rejected
         whole.zero_tail += part.zero_tail
         whole.torn_tail += part.torn_tail
-        assert found.consumed or not is_last
-        start += found.consumed
+        assert result.consumed or not is_last
+        start += result.consumed
         end = min(max(end, start) + piece, len(raw))
     return whole

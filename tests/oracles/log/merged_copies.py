@@ -13,17 +13,17 @@ Named = tuple[str, Row]
 Key = tuple[int, int | None]
 
 REJECTED = "rejected_records"
-# The record itself, as far as a row of rejected_records tells it; why it was rejected changes from release to release.
+# The record itself, as far as a row of rejected_records has it; why it was rejected changes from release to release.
 OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
 PRODUCERS = ("is_transactional", "producer_id", "producer_epoch")
 
 
 class Differs(Exception):
-    """`found` are all offsets, epochs and columns (None: the table) in which copies differ."""
+    """`differences` are all offsets, epochs and columns (None: the table) in which copies differ."""
 
-    def __init__(self, found: set[tuple[Key, str | None]]) -> None:
-        super().__init__(str(found))
-        self.found = found
+    def __init__(self, differences: set[tuple[Key, str | None]]) -> None:
+        super().__init__(str(differences))
+        self.differences = differences
 
 
 @dataclass
@@ -41,14 +41,14 @@ def slow_merge(known: Iterable[Named], copies: Sequence[Iterable[Named]]) -> Slo
             records.setdefault((row["record_offset"], row["partition_leader_epoch"]), []).append((source, name, row))
     merged, differences = SlowMerged(), set()
     epochs: dict[int, list[tuple[int, bool]]] = {}
-    for key, found in sorted(records.items(), key=lambda item: (item[0][0], -1 if item[0][1] is None else item[0][1])):
-        decoded = [each for each in found if each[1] != REJECTED]
-        winner = (decoded or found)[0]
-        differences |= {(key, column) for each in found for column in different(winner, each)}
+    for key, result in sorted(records.items(), key=lambda item: (item[0][0], -1 if item[0][1] is None else item[0][1])):
+        decoded = [each for each in result if each[1] != REJECTED]
+        winner = (decoded or result)[0]
+        differences |= {(key, column) for each in result for column in different(winner, each)}
         if winner[0]:
             merged.new.setdefault(winner[1], []).append(winner[2])
-        merged.num_known += sum(1 for each in found if each[0]) - bool(winner[0])
-        if decoded and any(source == 0 and name == REJECTED for source, name, _ in found):
+        merged.num_known += sum(1 for each in result if each[0]) - bool(winner[0])
+        if decoded and any(source == 0 and name == REJECTED for source, name, _ in result):
             merged.retracted.add(key)
         if key[1] is not None:
             epochs.setdefault(key[0], []).append((key[1], bool(winner[0])))

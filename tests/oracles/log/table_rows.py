@@ -48,18 +48,18 @@ class Times:
 
 
 def slow_row(raw: Raw, has_producers: bool = True) -> tuple[str, Row]:
-    told = decode_record(raw.key, raw.value, raw.is_control)
+    record = decode_record(raw.key, raw.value, raw.is_control)
     times = Times()
     row = envelope(raw, has_producers, times)
-    if "rejected" in told:
-        return "rejected_records", row | rejected(raw, told) | {"out_of_range": times.out_of_range or None}
-    row["value_version"] = told["value_version"]
-    if told["record_type"] is None:
+    if "rejected" in record:
+        return "rejected_records", row | rejected(raw, record) | {"out_of_range": times.out_of_range or None}
+    row["value_version"] = record["value_version"]
+    if record["record_type"] is None:
         table = "transaction_markers"
-        row |= {"marker": told["control"], "coordinator_epoch": known(told["coordinator_epoch"])}
+        row |= {"marker": record["control"], "coordinator_epoch": known(record["coordinator_epoch"])}
     else:
-        table, columns = TABLES[told["record_type"]]
-        row |= columns(told["record_type"], told["key"], told["value"] or {}, times)
+        table, columns = TABLES[record["record_type"]]
+        row |= columns(record["record_type"], record["key"], record["value"] or {}, times)
     return table, row | {"out_of_range": times.out_of_range or None}
 
 
@@ -80,11 +80,11 @@ def envelope(raw: Raw, has_producers: bool, times: Times) -> Row:
     }
 
 
-def rejected(raw: Raw, told: Row) -> Row:
+def rejected(raw: Raw, row: Row) -> Row:
     opening = (raw.value or b"")[:2]
     return {
-        "record_type": told["record_type"],
-        **told["rejected"],
+        "record_type": row["record_type"],
+        **row["rejected"],
         "is_control": raw.is_control,
         "value_version": int.from_bytes(opening, "big", signed=True) if len(opening) == 2 else None,
         "source_file": None,
@@ -132,7 +132,10 @@ def classic_member(group: Row, member: Row) -> Row:
     structs = payloads if kind == "consumer" else dict.fromkeys(payloads)
     beyond = payloads
     if kind == "consumer":
-        beyond = {name: told and decode_user_data(protocol, name, told["user_data"]) for name, told in payloads.items()}
+        beyond = {
+            name: reported and decode_user_data(protocol, name, reported["user_data"])
+            for name, reported in payloads.items()
+        }
     return {
         **picked(member, "member_id group_instance_id client_id client_host"),
         "rebalance_timeout_ms": known(member.get("rebalance_timeout")),
@@ -146,13 +149,13 @@ def classic_member(group: Row, member: Row) -> Row:
         },
         "subscription_bytes": member["subscription"],
         "assignment_bytes": member["assignment"],
-        "payload_json": json_form(beyond) if any(told is not None for told in beyond.values()) else None,
+        "payload_json": json_form(beyond) if any(reported is not None for reported in beyond.values()) else None,
     }
 
 
-def json_form(told: Any) -> Any:
+def json_form(expected: Any) -> Any:
     """As it comes out of JSON: bytes are hex."""
-    return json.loads(json.dumps(told, default=bytes.hex))
+    return json.loads(json.dumps(expected, default=bytes.hex))
 
 
 def kind_of_group(record_type: int) -> str:

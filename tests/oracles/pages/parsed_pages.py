@@ -37,8 +37,8 @@ class Element:
         ]
 
     def one(self, name: str, **attributes: str) -> "Element":
-        (found,) = self.all(name, **attributes)
-        return found
+        (result,) = self.all(name, **attributes)
+        return result
 
 
 class Parser(HTMLParser):

@@ -16,10 +16,10 @@ def severity(row: Row) -> tuple[int, int]:
 
 
 def assignment_audit(rows: Rows) -> list[Row]:
-    found = []
+    result = []
     for row in rows["assignment_audit"]:
         moves = row["moves_made"], row["moves_needed"]
-        found.append(
+        result.append(
             {
                 **row,
                 "moves_too_many": None if None in moves else moves[0] - moves[1],
@@ -27,9 +27,9 @@ def assignment_audit(rows: Rows) -> list[Row]:
                 **cluster_times(rows, row["cluster"]),
             }
         )
-    times = sorted({row["record_time"] for row in found if row["record_time"] is not None}, reverse=True)
+    times = sorted({row["record_time"] for row in result if row["record_time"] is not None}, reverse=True)
     return ranked(
-        found,
+        result,
         lambda row: (
             severity(row),
             *(descending(row[name]) for name in SIZES),

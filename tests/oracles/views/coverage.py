@@ -54,13 +54,13 @@ def of_cluster(cluster: str, all_kinds: Mapping[tuple[Any, ...], list[Row]]) -> 
     newest, oldest = max(times, default=None), min(times, default=None)
     num_all = sum(map(num_records, kinds.values()))
     num_decoded = sum(num_records(rows) for kind, rows in kinds.items() if kind[5] is None)
-    found = [one_kind(kind, rows, kinds, newest, oldest) for kind, rows in kinds.items()]
-    for row in found:
+    result = [one_kind(kind, rows, kinds, newest, oldest) for kind, rows in kinds.items()]
+    for row in result:
         row.update(as_of_time=newest, history_since_time=oldest, coverage_share=num_decoded / num_all)
-    found.sort(key=worst_first)
-    for rank, row in enumerate(found, 1):
+    result.sort(key=worst_first)
+    for rank, row in enumerate(result, 1):
         row["rank"] = rank
-    return found
+    return result
 
 
 def num_records(rows: list[Row]) -> int:

@@ -42,12 +42,12 @@ def cluster_times(rows: Rows, cluster: str) -> Row:
     return {"as_of_time": captured if is_later else newest, "history_since_time": least(r["from_time"] for r in known)}
 
 
-def ranked(found: list[Row], key: Callable[[Row], Any]) -> list[Row]:
-    found = sorted(found, key=lambda row: (row["cluster"], key(row)))
-    for _, of_cluster in groupby(found, key=lambda row: row["cluster"]):
+def ranked(rows: list[Row], key: Callable[[Row], Any]) -> list[Row]:
+    rows = sorted(rows, key=lambda row: (row["cluster"], key(row)))
+    for _, of_cluster in groupby(rows, key=lambda row: row["cluster"]):
         for rank, row in enumerate(of_cluster, 1):
             row["rank"] = rank
-    return found
+    return rows
 
 
 def descending(value: Any) -> tuple[bool, Any]:
@@ -85,12 +85,12 @@ def is_complete(rows: Rows, row: Row) -> bool | None:
 
 
 def rebalances(rows: Rows) -> list[Row]:
-    found = []
+    result = []
     for row in rows["rebalances"]:
         moves = [m for m in rows["partition_moves"] if same(m, row, "cluster", "group_id", "assignment_offset")]
         member = least(changed_members(rows, row))
         client, host = client_of(rows, row, member)
-        found.append(
+        result.append(
             {
                 **row,
                 "changed_member_id": member,
@@ -103,18 +103,18 @@ def rebalances(rows: Rows) -> list[Row]:
         )
     worst = ("unread_partition_high_ms", "stopped_partition_ms", "duration_ms")
     return ranked(
-        found, lambda row: (*(descending(row[name]) for name in worst), row["group_id"], row["assignment_offset"])
+        result, lambda row: (*(descending(row[name]) for name in worst), row["group_id"], row["assignment_offset"])
     )
 
 
 def causes(rows: Rows) -> list[Row]:
-    found = []
+    result = []
     names = ("cluster", "group_id", "group_type", "trigger")
     for key, some in groupby(sorted(rows["rebalances"], key=by(*names)), key=by(*names)):
         of_cause = list(some)
         of_group = [row for row in rows["rebalances"] if same(row, of_cause[0], "cluster", "group_id")]
         assert key
-        found.append(
+        result.append(
             {
                 **{name: of_cause[0][name] for name in names},
                 "num_rebalances": len(of_cause),
@@ -132,7 +132,7 @@ def causes(rows: Rows) -> list[Row]:
             }
         )
     return ranked(
-        found,
+        result,
         lambda row: (
             descending(row["unread_partition_high_ms"]),
             descending(row["stopped_partition_ms"]),
@@ -172,9 +172,9 @@ def streaks(rows: Rows) -> Iterable[list[Row]]:
 
 
 def storms(rows: Rows) -> list[Row]:
-    found = [storm(rows, streak) for streak in streaks(rows) if len(streak) >= 5]
+    result = [storm(rows, streak) for streak in streaks(rows) if len(streak) >= 5]
     return ranked(
-        found,
+        result,
         lambda row: (-row["generations_per_hour"], -row["num_rebalances"], row["group_id"], row["from_time"]),
     )
 
@@ -225,7 +225,7 @@ def daily(rows: Rows) -> list[Row]:
         return {**row, "day_time": start and start.replace(hour=0, minute=0, second=0, microsecond=0)}
 
     names = ("cluster", "day_time", "group_id", "group_type", "trigger")
-    found = []
+    result = []
     for _, some in groupby(sorted(map(day, rows["rebalances"]), key=by(*names)), key=by(*names)):
         of_day = list(some)
         done = [row for row in of_day if row["outcome"] == "completed"]
@@ -236,7 +236,7 @@ def daily(rows: Rows) -> list[Row]:
             if same(move, row, "cluster", "group_id", "assignment_offset") and move["kind"] == "lost"
         ]
         sums = ("num_moved", "num_returned", "num_withheld", "num_ready_to_migrate", "stopped_partition_ms", "sync_ms")
-        found.append(
+        result.append(
             {
                 **{name: of_day[0][name] for name in names},
                 "num_rebalances": len(of_day),
@@ -256,7 +256,7 @@ def daily(rows: Rows) -> list[Row]:
             }
         )
     return sorted(
-        found,
+        result,
         key=lambda row: (
             row["cluster"],
             row["day_time"] is None,
@@ -270,15 +270,15 @@ def daily(rows: Rows) -> list[Row]:
 
 
 def open_transactions(rows: Rows) -> list[Row]:
-    found = []
+    result = []
     for row in rows["transactions"]:
         times = cluster_times(rows, row["cluster"])
         if row["outcome"] == "open":
             has_times = row["first_time"] is not None and times["as_of_time"] is not None
             age = (times["as_of_time"] - row["first_time"]) // timedelta(seconds=1) if has_times else None
-            found.append({**row, "age_ms": None if age is None else 1000 * age, **times})
+            result.append({**row, "age_ms": None if age is None else 1000 * age, **times})
     place = ("evidence_partition", "first_offset", "producer_id")
-    return ranked(found, lambda row: (descending(row["age_ms"]), *(row[name] for name in place)))
+    return ranked(result, lambda row: (descending(row["age_ms"]), *(row[name] for name in place)))
 
 
 VIEWS: dict[str, Callable[[Rows], list[Row]]] = {

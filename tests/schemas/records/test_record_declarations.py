@@ -34,7 +34,7 @@ def test_each_type_is_read_into_its_table() -> None:
     assert {*read.values()} <= {*TABLES}
 
 
-def test_a_row_of_a_table_of_groups_tells_its_type() -> None:
+def test_a_row_of_a_table_of_groups_has_its_type() -> None:
     for name in {REGISTRY[number].table for number in GROUP_TYPES}:
         types = types_by_group_type(name)
         assert {*types.values()} == {*types_of(name)} - ({9} if name == "group_partition_metadata" else set())

@@ -282,7 +282,7 @@ def test_columns_and_types_are_those_of_the_contract(name: str) -> None:
 
 
 @every_table
-def test_the_key_leads_and_is_not_null_where_the_log_tells_it(table: Table) -> None:
+def test_the_key_leads_and_is_not_null_where_the_log_has_it(table: Table) -> None:
     assert table.columns[0].name == "cluster"
     is_decoded = table.job == "ingest"
     may_be_null = MAY_BE_NULL.get(table.name, {"partition_leader_epoch"} if is_decoded else set())
@@ -307,15 +307,15 @@ def test_every_column_has_a_comment_of_one_line_and_times_and_flags_are_named_so
 
 
 @every_table
-def test_a_column_that_is_never_null_does_not_tell_when_it_is(table: Table) -> None:
+def test_a_column_that_is_never_null_does_not_say_when_it_is(table: Table) -> None:
     assert [each.name for each in table.columns if not each.is_nullable and "NULL:" in each.comment] == []
 
 
 @every_table
-def test_wide_columns_stand_behind_those_that_queries_filter_by(table: Table) -> None:
+def test_wide_columns_come_after_those_that_queries_filter_by(table: Table) -> None:
     is_wide = [not isinstance(column.type, Type) or column.type is Type.BINARY for column in table.columns]
     names = [column.name for column in table.columns]
     first_wide = is_wide.index(True) if True in is_wide else len(names)
-    # Nobody filters by what tells broken lines of one archive apart.
+    # Nobody filters by what distinguishes broken lines of one archive.
     assert set(names[:first_wide]) >= set(table.key) - {"value_bytes"}
     assert "run_id" in names[:first_wide] or "run_id" not in names

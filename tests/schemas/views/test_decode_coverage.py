@@ -25,7 +25,7 @@ def random_rows(rng: np.random.Generator, number: int) -> Rows:
     def one_of(*choices: Any) -> Any:
         return choices[rng.integers(len(choices))]
 
-    found: Rows = {name: [] for name in READS}
+    result: Rows = {name: [] for name in READS}
     for _ in range(number):
         table = one_of(*READS)
         row = {
@@ -42,8 +42,8 @@ def random_rows(rng: np.random.Generator, number: int) -> Rows:
             row |= {"record_type": one_of(None, 1, 9, 15, 99), "reason": one_of(*RejectReason).value}
             row |= one_of({}, {"offsets_partition": None}, {"record_offset": None})
             row |= {"num_records": int(one_of(1, 7))}
-        found[table].append({name: row[name] for name in row if name in {c.name for c in TABLES[table].columns}})
-    return found
+        result[table].append({name: row[name] for name in row if name in {c.name for c in TABLES[table].columns}})
+    return result
 
 
 def by_duckdb(rows: Rows) -> list[dict[str, Any]]:
@@ -57,9 +57,9 @@ def by_duckdb(rows: Rows) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("number", [0, 1, 30, 2_000])
 def test_the_view_equals_a_slow_reading_of_the_same_rows(rng: np.random.Generator, number: int) -> None:
     rows = random_rows(rng, number)
-    found = by_duckdb(rows)
-    assert found == coverage(rows)
-    assert all(list(row) == [column.name for column in COLUMNS] for row in found)
+    result = by_duckdb(rows)
+    assert result == coverage(rows)
+    assert all(list(row) == [column.name for column in COLUMNS] for row in result)
 
 
 def test_every_table_of_decoded_records_is_in_the_view_by_kafkas_numbers() -> None:

@@ -32,8 +32,8 @@ def judged(root: Path, points: list[Row], *groups: Row) -> Row:
     with DuckDBEngine(str(root)).scope([statement]) as answer:
         names, rows = answer(statement)
         (row,) = rows
-        found = dict(zip(names, row, strict=True))
-    return {name: found[name] for name in ("num_minutes_known", "num_minutes_over", "budget_left", "is_met")}
+        result = dict(zip(names, row, strict=True))
+    return {name: result[name] for name in ("num_minutes_known", "num_minutes_over", "budget_left", "is_met")}
 
 
 def answer(known: int, over: int | None, left: float | None, met: bool | None) -> Row:

@@ -83,13 +83,13 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
             move = {"partition": partition, "kind": one_of("lost", "moved"), "commit_gap_ms": count()}
             rows["partition_moves"].append({**key, **move})
         first_time = one_of(None, NOW - timedelta(milliseconds=int(rng.integers(10**9))))
-        told = {
+        reported = {
             "first_offset": offset,
             "outcome": one_of("open", "aborted"),
             "groups": ["g"],
             "producer_id": int(rng.integers(9)),
         }
-        rows["transactions"].append({"cluster": key["cluster"], **evidence, **told, "first_time": first_time})
+        rows["transactions"].append({"cluster": key["cluster"], **evidence, **reported, "first_time": first_time})
     for member in ("m0", "m1"):
         stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
         rows["membership_intervals"] += [{**stay, "client_id": one_of(None, "c"), "client_host": one_of(None, "/h")}]

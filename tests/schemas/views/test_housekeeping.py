@@ -25,12 +25,12 @@ def tables_of(case: Case) -> dict[str, pa.Table]:
     return {name: filled(TABLES[name], case.rows.get(name, [])) for name in VIEWS[case.view].reads}
 
 
-def check(case: Case, found: pa.Table) -> None:
-    rows: list[Row] = [dict(row) for row in found.to_pylist()]
+def check(case: Case, table: pa.Table) -> None:
+    rows: list[Row] = [dict(row) for row in table.to_pylist()]
     some = [{name: row[name] for name in want} for row, want in zip(rows, case.expected, strict=False)]
     assert some == case.expected
     assert len(rows) == len(case.expected)
-    assert found.column_names == [column.name for column in VIEWS[case.view].columns]
+    assert table.column_names == [column.name for column in VIEWS[case.view].columns]
 
 
 @pytest.mark.parametrize("case", [*BY_NAME, *EMPTY_BY_NAME])

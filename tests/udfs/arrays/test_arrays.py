@@ -50,10 +50,10 @@ def widened(values: list[Any]) -> list[Any]:
 def test_a_slice_is_fitted_by_name_and_width(seed: int) -> None:
     values = lists(random.Random(seed), 60)
     array = pa.array(values, NARROW).slice(7, 40)
-    found = fit_type(array, WIDE)
-    found.validate(full=True)
-    assert found.type == WIDE
-    assert found.to_pylist() == widened(values)[7:47]
+    result = fit_type(array, WIDE)
+    result.validate(full=True)
+    assert result.type == WIDE
+    assert result.to_pylist() == widened(values)[7:47]
 
 
 @pytest.mark.parametrize("share_of_nulls", [0, 0.5, 1])
@@ -110,6 +110,6 @@ def test_members_of_a_slice_of_groups(seed: int) -> None:
     for part in parts:
         whole = members(part, kind, PayloadTexts())
         cut = Part(2, part.value_version, part.rows[2:], part.key.slice(2), part.value.slice(2))
-        found = members(cut, kind, PayloadTexts())
-        found.validate(full=True)
-        assert found.to_pylist() == whole.to_pylist()[2:]
+        result = members(cut, kind, PayloadTexts())
+        result.validate(full=True)
+        assert result.to_pylist() == whole.to_pylist()[2:]

@@ -19,41 +19,43 @@ def computed(
     names: str, counts: dict[str, int], *, has_hash: bool = True, is_whole: bool = True, racks: bool = False
 ) -> TargetNames:
     """A group of equal subscriptions; `counts`: those of its names that are topics."""
-    told = [Topic(name, count, topic_id(name), (("r",),) * count if racks else None) for name, count in counts.items()]
+    reported = [
+        Topic(name, count, topic_id(name), (("r",),) * count if racks else None) for name, count in counts.items()
+    ]
     ids = sorted((topic_id(name), count) for name, count in counts.items())
     return TargetNames(
         tuple(sorted(names)), tuple(ids), tuple((each, tuple(sorted(names))) for each, _ in ids),
-        group_hash(told) if has_hash else None, is_whole, 7,
+        group_hash(reported) if has_hash else None, is_whole, 7,
     )  # fmt: skip
 
 
-def told(found: dict[str, InferredName]) -> dict[str, str]:
-    return {topic_id: each.name for topic_id, each in found.items()}
+def names_of(result: dict[str, InferredName]) -> dict[str, str]:
+    return {topic_id: each.name for topic_id, each in result.items()}
 
 
 def slow(groups: Sequence[TargetNames], known: dict[str, str]) -> dict[str, str]:
     """Every pairing of every group, until nothing is new: by the hash first, else what alone is left."""
-    found = dict(known)
+    result = dict(known)
     while True:
         new: dict[str, str] = {}
         for of in groups:
             for pairing in permutations(of.names, len(of.counts)):
                 pairs = dict(zip((each for each, _ in of.counts), pairing, strict=True))
-                if any(found.get(each, name) != name for each, name in pairs.items()):
+                if any(result.get(each, name) != name for each, name in pairs.items()):
                     continue
                 topics = [Topic(pairs[each], count, each) for each, count in of.counts]
                 if of.metadata_hash is not None and group_hash(topics) == of.metadata_hash:
                     new |= pairs
-        if new.keys() <= found.keys():
+        if new.keys() <= result.keys():
             for of in groups:
-                taken = {found[each] for each, _ in of.counts if each in found}
+                taken = {result[each] for each, _ in of.counts if each in result}
                 for each, names in of.possible:
                     left = set(names) - taken
-                    if each not in found and len(left) == 1:
+                    if each not in result and len(left) == 1:
                         new[each] = left.pop()
-        if new.keys() <= found.keys():
-            return {each: name for each, name in found.items() if each not in known}
-        found |= new
+        if new.keys() <= result.keys():
+            return {each: name for each, name in result.items() if each not in known}
+        result |= new
 
 
 def test_names_are_those_of_a_slow_search_and_of_the_cluster(rng_seed: int = 20) -> None:
@@ -67,11 +69,11 @@ def test_names_are_those_of_a_slow_search_and_of_the_cluster(rng_seed: int = 20)
             # A broker with racks hashes them too: then nothing matches.
             groups.append(computed(subscribed, there, has_hash=random.random() < 0.7, racks=random.random() < 0.3))
         known = {topic_id(name): name for name in random.sample("abcdef", random.randint(0, 2))}
-        found = told(names_by_id(groups, known))
+        result = names_of(names_by_id(groups, known))
         # A name that is no topic may be all that is left of a group's.
-        certain = {each for each in found if found[each] in cluster}
-        assert found == slow(groups, known)
-        assert all(topic_id(found[each]) == each for each in certain if not has_absent(groups, each))
+        certain = {each for each in result if result[each] in cluster}
+        assert result == slow(groups, known)
+        assert all(topic_id(result[each]) == each for each in certain if not has_absent(groups, each))
         shuffled = random.sample(groups, len(groups))
         assert names_by_id(shuffled, known) == names_by_id(groups, known)
 
@@ -81,10 +83,10 @@ def has_absent(groups: Sequence[TargetNames], each: str) -> bool:
 
 
 def test_the_hash_pairs_names_and_ids_for_certain() -> None:
-    found = names_by_id([computed("abc", {"a": 2, "b": 2, "c": 3})], {})
-    assert told(found) == {topic_id(name): name for name in "abc"}
-    assert {each[1:3] for each in map(tuple_of, found.values())} == {(TopicSource.METADATA_HASH, Confidence.CERTAIN)}
-    assert sorted(each.num_partitions or 0 for each in found.values()) == [2, 2, 3]
+    names = names_by_id([computed("abc", {"a": 2, "b": 2, "c": 3})], {})
+    assert names_of(names) == {topic_id(name): name for name in "abc"}
+    assert {each[1:3] for each in map(tuple_of, names.values())} == {(TopicSource.METADATA_HASH, Confidence.CERTAIN)}
+    assert sorted(each.num_partitions or 0 for each in names.values()) == [2, 2, 3]
 
 
 def tuple_of(each: InferredName) -> tuple[str, TopicSource, Confidence, int | None]:
@@ -92,21 +94,21 @@ def tuple_of(each: InferredName) -> tuple[str, TopicSource, Confidence, int | No
 
 
 def test_names_that_are_no_topics_are_left_out_by_the_hash() -> None:
-    assert told(names_by_id([computed("abxy", {"a": 2, "b": 2})], {})) == {topic_id("a"): "a", topic_id("b"): "b"}
+    assert names_of(names_by_id([computed("abxy", {"a": 2, "b": 2})], {})) == {topic_id("a"): "a", topic_id("b"): "b"}
 
 
-def test_with_racks_two_names_for_two_ids_stay_open_until_another_group_tells_one() -> None:
+def test_with_racks_two_names_for_two_ids_stay_open_until_another_group_shows_one() -> None:
     both = computed("ab", {"a": 2, "b": 2}, racks=True)
     assert names_by_id([both], {}) == {}
     alone = computed("a", {"a": 2}, racks=True)
-    found = names_by_id([both, alone], {})
-    assert told(found) == {topic_id("a"): "a", topic_id("b"): "b"}
-    assert {each.source for each in found.values()} == {TopicSource.SINGLE_SUBSCRIPTION}
+    names = names_by_id([both, alone], {})
+    assert names_of(names) == {topic_id("a"): "a", topic_id("b"): "b"}
+    assert {each.source for each in names.values()} == {TopicSource.SINGLE_SUBSCRIPTION}
 
 
-def test_behind_missing_records_the_one_name_left_is_likely_alone() -> None:
-    (found,) = names_by_id([computed("a", {"a": 2}, racks=True, is_whole=False)], {}).values()
-    assert (found.source, found.confidence) == (TopicSource.SINGLE_SUBSCRIPTION, Confidence.LIKELY)
+def test_after_missing_records_the_one_name_left_is_likely_alone() -> None:
+    (result,) = names_by_id([computed("a", {"a": 2}, racks=True, is_whole=False)], {}).values()
+    assert (result.source, result.confidence) == (TopicSource.SINGLE_SUBSCRIPTION, Confidence.LIKELY)
 
 
 def test_groups_that_contradict_each_other_prove_nothing() -> None:
@@ -115,7 +117,7 @@ def test_groups_that_contradict_each_other_prove_nothing() -> None:
     assert names_by_id([one, other], {}) == {}
 
 
-def test_more_partitions_than_targets_show_are_found_up_to_a_bound() -> None:
+def test_more_partitions_than_targets_show_are_tried_up_to_a_bound() -> None:
     for more, count in ((MOST_BEYOND, 1), (MOST_BEYOND + 1, 0)):
         of = computed("ab", {"a": 2 + more, "b": 2})
         seen = tuple((each, 2) for each, _ in of.counts)
@@ -129,10 +131,10 @@ def test_targets_of_a_log_are_the_evidence() -> None:
               completed(1))  # fmt: skip
     fold = TargetEvidence({})
     fold.take(log.tables)
-    (found,) = fold.target_names
-    assert (found.names, found.metadata_hash, found.is_whole) == (("clicks", "orders"), six, True)
-    assert dict(found.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
-    assert told(names_by_id([found], {})) == {topic_id(name): name for name in ("orders", "clicks")}
+    (result,) = fold.target_names
+    assert (result.names, result.metadata_hash, result.is_whole) == (("clicks", "orders"), six, True)
+    assert dict(result.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
+    assert names_of(names_by_id([result], {})) == {topic_id(name): name for name in ("orders", "clicks")}
     assert TargetEvidence({topic_id(name): name for name in ("orders", "clicks")}).take(log.tables) == []
 
 
@@ -157,7 +159,7 @@ def test_the_name_of_a_topic_that_the_coordinator_does_not_know_is_none(name: st
               completed(1))  # fmt: skip
     fold = TargetEvidence({})
     fold.take(log.tables)
-    assert told(names_by_id(fold.target_names, {})) == {topic_id(name): name for name in ("orders", "clicks")}
+    assert names_of(names_by_id(fold.target_names, {})) == {topic_id(name): name for name in ("orders", "clicks")}
 
 
 def test_an_id_that_only_the_group_itself_names_ends_no_search() -> None:
@@ -166,7 +168,7 @@ def test_an_id_that_only_the_group_itself_names_ends_no_search() -> None:
     assert names_by_id([TargetNames(of.names, of.counts, alone, of.metadata_hash, True)], {}) == {}
 
 
-def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_found() -> None:
+def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_inferred() -> None:
     """A racked cluster: none of the hashes of its large groups can be found, however often they change."""
     large = "abcdefgh"
     racked = [
@@ -181,4 +183,4 @@ def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_found() 
     left = len(search.known)
     dict(by_hash([*racked, small], {}, search))
     assert len(search.known) == left == 41
-    assert told(names_by_id([*racked[:200], small], {})) == {topic_id(name): name for name in "xyz"}
+    assert names_of(names_by_id([*racked[:200], small], {})) == {topic_id(name): name for name in "xyz"}

@@ -20,9 +20,9 @@ def inputs(rng: np.random.Generator) -> dict[str, list[tuple[Any, ...]]]:
 def triples(rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
     """With none known, and with some; the table of places is as small as it may be, so that many meet."""
     for size in (0, 1, 30):
-        found = rng.choice([-(2**31), -1, 0, 1, 2, 2**31 - 1], (3, size))
+        result = rng.choice([-(2**31), -1, 0, 1, 2, 2**31 - 1], (3, size))
         slots = np.full(64, -1)
         slots[:2] = 0, 1
         known = np.zeros((3, 32), np.int64)
         known[:, 1] = 7
-        yield found, np.empty(size, np.int64), known, 2, slots
+        yield result, np.empty(size, np.int64), known, 2, slots

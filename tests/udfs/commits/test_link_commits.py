@@ -72,17 +72,17 @@ def replay(
             into.add(run.take(commits_table(chunk), markers_table(chunk)))
             chunk = []
     into.add(run.take(commits_table(chunk), markers_table(chunk)))
-    found = into.finished = run.finish()
-    into.add(found.closed)
-    into.open = {name: plain(table) for name, table in found.open.items()}
-    into.state = whole_state(found.state, found.open["offset_history"])
-    ended = [tuple(row.values()) for row in plain(found.liveness)]
-    # Stretches that were open before are told again.
+    result = into.finished = run.finish()
+    into.add(result.closed)
+    into.open = {name: plain(table) for name, table in result.open.items()}
+    into.state = whole_state(result.state, result.open["offset_history"])
+    ended = [tuple(row.values()) for row in plain(result.liveness)]
+    # Intervals that were open before are written again.
     into.liveness = [row for row in into.liveness if row[3] is not None] + ended
 
 
 def history(row: Row) -> Row:
-    """What the slow reading tells of a value, in the columns of the table."""
+    """What the slow reading says about a value, in the columns of the table."""
     group, topic, partition = row["key"]
     previous, value = row["previous_offset"], row["committed_offset"]
     delta = None if previous is None else value - previous
@@ -113,13 +113,13 @@ def ordered(rows: list[Row]) -> list[tuple[str, ...]]:
     return sorted(tuple(f"{name}={row[name]!r}" for name in sorted(row)) for row in rows)
 
 
-def assert_equal(found: Replayed, slow: SlowOffsets) -> None:
-    assert ordered(found.rows("offset_history")) == ordered([history(row) for row in slow.rows])
-    assert ordered(found.rows("transactions")) == ordered([transaction(row) for row in slow.transactions])
-    assert sorted(map(repr, found.liveness)) == sorted(map(repr, slow.liveness))
+def assert_equal(result: Replayed, slow: SlowOffsets) -> None:
+    assert ordered(result.rows("offset_history")) == ordered([history(row) for row in slow.rows])
+    assert ordered(result.rows("transactions")) == ordered([transaction(row) for row in slow.transactions])
+    assert sorted(map(repr, result.liveness)) == sorted(map(repr, slow.liveness))
     anomalies = sorted(
         (row["kind"], row["group_id"], row["evidence_first_offset"], row["record_offset"])
-        for row in found.rows("replay_anomalies")
+        for row in result.rows("replay_anomalies")
     )
     steps = [("clock_went_back", group, offset, offset) for group, offset in slow.steps]
     assert anomalies == sorted([*steps, *(("older_rule", *each) for each in [*slow.revived, *slow.differing])])
@@ -136,27 +136,27 @@ def made(rng: np.random.Generator) -> tuple[list[Row], Any]:
 def test_chunks_of_any_sizes_give_what_the_slow_reading_gives(turn: int, seed: int) -> None:
     rng = np.random.default_rng([seed, turn])
     log, facts = made(rng)
-    found = Replayed()
-    replay(found, log, fast_facts(facts), rng)
-    assert_equal(found, SlowOffsets(log, facts))
+    result = Replayed()
+    replay(result, log, fast_facts(facts), rng)
+    assert_equal(result, SlowOffsets(log, facts))
 
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_runs_cut_between_writes_give_what_one_run_gives(turn: int, seed: int) -> None:
     rng = np.random.default_rng([seed, turn])
     log, facts = made(rng)
-    found = Replayed()
+    result = Replayed()
     begin = 0
     for place in range(1, len(log)):
         if rng.random() < 0.1 and not is_within_write(log, place):
-            replay(found, log[begin:place], fast_facts(facts), rng)
+            replay(result, log[begin:place], fast_facts(facts), rng)
             begin = place
-    replay(found, log[begin:], fast_facts(facts), rng)
-    assert_equal(found, SlowOffsets(log, facts))
+    replay(result, log[begin:], fast_facts(facts), rng)
+    assert_equal(result, SlowOffsets(log, facts))
     # The slow reading writes no messages.
     whole = Replayed()
     replay(whole, log, fast_facts(facts), rng)
-    assert ordered(found.rows("replay_anomalies")) == ordered(whole.rows("replay_anomalies"))
+    assert ordered(result.rows("replay_anomalies")) == ordered(whole.rows("replay_anomalies"))
 
 
 def questions_at(rng: np.random.Generator, count: int, first: int, last: int) -> Questions:
@@ -175,21 +175,21 @@ def test_questions_get_what_was_so_at_their_offset_in_the_slow_reading(turn: int
     cut = int(rng.integers(0, len(log)))
     while cut and is_within_write(log, cut):
         cut -= 1
-    found = Replayed()
+    result = Replayed()
     if cut:
-        replay(found, log[:cut], fast_facts(facts), rng)
+        replay(result, log[:cut], fast_facts(facts), rng)
     # Of the run's own part of the log, and beyond.
     questions = questions_at(rng, 30, log[cut - 1]["record_offset"] + 1 if cut else 0, end + 3)
-    replay(found, log[cut:], fast_facts(facts), rng, questions)
-    assert found.finished is not None
-    answers = found.finished.answers
+    replay(result, log[cut:], fast_facts(facts), rng, questions)
+    assert result.finished is not None
+    answers = result.finished.answers
     slow = SlowOffsets(log, facts)
-    told = zip(
+    reported = zip(
         answers.committed, answers.last_commit_time, answers.next_commit_time, answers.newest_offset,
         answers.is_settled, strict=True,
     )  # fmt: skip
     expected = [expected_answer(log, slow, key, offset) for key, offset in keys_asked(questions)]
-    assert [tuple(None if each == NONE else each for each in some) for some in told] == expected
+    assert [tuple(None if each == NONE else each for each in some) for some in reported] == expected
     assert answers.is_answered.all()
 
 
@@ -239,6 +239,6 @@ def test_rows_come_in_the_declared_columns_and_order(rng: np.random.Generator) -
     for table in (OFFSET_HISTORY, TRANSACTIONS):
         for tables in (closed, finished.open):
             # Names may be dictionaries of the declared type.
-            found = tables[table.name].cast(table_schema(table))
-            assert tables[table.name].schema.names == found.schema.names
-            assert found.equals(found.sort_by([(name, "ascending") for name in table.order]))
+            result = tables[table.name].cast(table_schema(table))
+            assert tables[table.name].schema.names == result.schema.names
+            assert result.equals(result.sort_by([(name, "ascending") for name in table.order]))

@@ -33,8 +33,8 @@ def facts(**known: Any) -> OffsetFacts:
     return OffsetFacts(retention_ms=known.get("retention_ms"), **tables)
 
 
-def ends(found: Run) -> list[tuple[str, str]]:
-    return [(row["ended_by"], row["confidence"]) for row in found.history if not row["is_open"]]
+def ends(result: Run) -> list[tuple[str, str]]:
+    return [(row["ended_by"], row["confidence"]) for row in result.history if not row["is_open"]]
 
 
 WEEK_MS = 7 * 24 * 3_600_000
@@ -84,18 +84,18 @@ def test_offsets_of_a_topic_that_go_in_several_groups_at_once_went_with_the_topi
     gone = [deletion(3, record_time=9 * S), deletion(4, group_id="b", record_time=9 * S)]
     log = commit(1), commit(2, group_id="b"), *gone
     deletions = topic_deletions(commits_table(gone))
-    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=0))
-    assert ends(found) == [("topic_deleted", "likely")] * 2
+    run = Run(*log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=0))
+    assert ends(run) == [("topic_deleted", "likely")] * 2
     # One group alone, or one group at two times: no sign of a topic's deletion.
     assert topic_deletions(commits_table(gone[:1])).num_rows == 0
     assert topic_deletions(commits_table([gone[0], gone[1] | {"record_time": 8 * S}])).num_rows == 0
     # With the group: then the group was deleted, though the topic's name went too.
     tombstones = pa.table({"group_id": ["a", "b"], "record_time": pa.array([9 * S, 9 * S]).cast(TIME)})
-    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, group_tombstones=tombstones))
-    assert ends(found) == [("deleted", "likely")] * 2
+    run = Run(*log, facts=OffsetFacts(topic_deletions=deletions, group_tombstones=tombstones))
+    assert ends(run) == [("deleted", "likely")] * 2
     # Another offset of the topic stays: then the topic stays.
-    found = Run(commit(0, partition=1), *log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=WEEK_MS))
-    assert ends(found) == [("deleted", "likely"), ("topic_deleted", "likely")]
+    run = Run(commit(0, partition=1), *log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=WEEK_MS))
+    assert ends(run) == [("deleted", "likely"), ("topic_deleted", "likely")]
 
 
 def test_a_write_that_deletes_is_judged_whole_though_chunks_cut_it() -> None:
@@ -103,12 +103,12 @@ def test_a_write_that_deletes_is_judged_whole_though_chunks_cut_it() -> None:
     run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts(retention_ms=WEEK_MS))
     closed = [run.take(commits_table(log[:3]), markers_table([])), run.take(commits_table(log[3:]), markers_table([]))]
     closed.append(run.finish().closed)
-    found = [row["ended_by"] for tables in closed for row in tables["offset_history"].to_pylist()]
-    assert found == ["tombstone_unknown"] * 2
+    ended_bys = [row["ended_by"] for tables in closed for row in tables["offset_history"].to_pylist()]
+    assert ended_bys == ["tombstone_unknown"] * 2
 
 
 def test_a_commit_after_the_last_deletion_of_a_write_leaves_the_reason_as_it_is() -> None:
     """Only offsets that outlive the deletion show that it was one by name."""
     log = commit(1), deletion(3), commit(4, partition=1, record_time=3 * S)
-    found = Run(*log, facts=OffsetFacts(retention_ms=10**9))
-    assert found.told("partition", "ended_by") == [(0, "tombstone_unknown"), (1, None)]
+    run = Run(*log, facts=OffsetFacts(retention_ms=10**9))
+    assert run.select("partition", "ended_by") == [(0, "tombstone_unknown"), (1, None)]

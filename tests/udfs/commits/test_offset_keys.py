@@ -16,13 +16,13 @@ def test_rows_of_one_key_keep_the_order_of_the_log(rng: np.random.Generator) -> 
     assert (counting_order(codes, 200_000) == np.argsort(codes, kind="stable")).all()
 
 
-def test_keys_are_told_apart_however_large_their_numbers_and_however_many_calls(rng: np.random.Generator) -> None:
+def test_keys_are_distinguished_however_large_their_numbers_and_however_many_calls(rng: np.random.Generator) -> None:
     codes, of = Codes(), {}
     for size in (0, 1000, 5000, 3):
         triples = rng.choice([-(2**31), -1, 0, 1, *range(7, 40), 2**31 - 1], (3, size))
-        found = codes.of(*triples).tolist()
+        values = codes.of(*triples).tolist()
         expected = [of.setdefault(key, len(of)) for key in zip(*triples.tolist(), strict=True)]
-        assert found == expected
+        assert values == expected
     assert [tuple(each) for each in codes.known[:, : codes.count].T.tolist()] == list(of)
 
 
@@ -59,13 +59,13 @@ def test_commits_read_as_dictionaries_give_the_same_rows() -> None:
     coded = rows
     for name in ("group_id", "topic", "topic_id", "metadata"):
         coded = coded.set_column(rows.schema.get_field_index(name), name, rows[name].dictionary_encode())
-    found = []
+    result = []
     for table in (rows, coded):
         run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts())
         closed = [run.take(table.slice(0, 2), markers_table([])), run.take(table.slice(2), markers_table([]))]
         finished = run.finish()
-        found.append((closed, finished.closed, finished.open, finished.state, finished.liveness))
-    assert found[0] == found[1]
+        result.append((closed, finished.closed, finished.open, finished.state, finished.liveness))
+    assert result[0] == result[1]
 
 
 def test_deletions_without_times_are_writes_of_their_own() -> None:

@@ -23,7 +23,7 @@ from tests.runs.commit_replays import Run, older_rules
         pytest.param((of_transaction(2), deletion(3, partition=1), marker(4)), id="another partition"),
     ],
 )
-def test_where_older_coordinators_load_the_same_no_rule_is_told(log: tuple[Row, ...]) -> None:
+def test_where_older_coordinators_load_the_same_no_rule_is_named(log: tuple[Row, ...]) -> None:
     assert older_rules(Run(*log)) == []
 
 
@@ -39,10 +39,10 @@ OVERTAKEN = (
 def test_the_preview_of_3_7_goes_by_the_order_of_markers_and_every_offset_that_differs_is_named(
     log: tuple[Row, ...],
 ) -> None:
-    found = Run(*log)
-    assert found.told("committed_offset")[-1] == (3,)
-    assert older_rules(found) == [("a", "info", 2, 9)]
-    (row,) = found.tables["replay_anomalies"]
+    run = Run(*log)
+    assert run.select("committed_offset")[-1] == (3,)
+    assert older_rules(run) == [("a", "info", 2, 9)]
+    (row,) = run.tables["replay_anomalies"]
     assert row["message"].startswith("t-0: offset 2 of record 2 was pending in a transaction until after record ")
     assert row["message"].endswith("(early access) restores 2; all others keep 3")
     for cut in range(1, len(log)):
@@ -60,5 +60,5 @@ def test_the_preview_of_3_7_goes_by_the_order_of_markers_and_every_offset_that_d
         pytest.param((of_transaction(2), commit(3), marker(4, kind="ABORT")), id="aborted"),
     ],
 )
-def test_where_the_preview_of_3_7_has_the_same_offset_no_rule_is_told(log: tuple[Row, ...]) -> None:
+def test_where_the_preview_of_3_7_has_the_same_offset_no_rule_is_named(log: tuple[Row, ...]) -> None:
     assert older_rules(Run(*log)) == []

@@ -59,10 +59,10 @@ def test_a_made_up_layout_is_read_as_it_was_drawn(seed: int, count: int, monkeyp
         raw = [encode_value(shape, 0, values) for values in drawn]
         columns = read(shape, raw)
         assert columns.rows.tolist() == list(range(8))
-        told = columns.values.to_pylist()
-        assert told == [in_type(without_unknown_tags(values), columns.values.type) for values in drawn], shape
+        rows = columns.values.to_pylist()
+        assert rows == [in_type(without_unknown_tags(values), columns.values.type) for values in drawn], shape
         alone = [read_message(each, shape.layout(0), 0, PREFIX) for each in raw]
-        assert told == [in_type(values, columns.values.type) for values, _ in alone]
+        assert rows == [in_type(values, columns.values.type) for values, _ in alone]
         assert columns.unknown_tags == sum(unknown_tags for _, unknown_tags in alone)
 
 

@@ -46,16 +46,18 @@ def test_payloads_read_as_kafkas_clients_say(drawn: Drawn, decoder: str) -> None
             wrong[case.sort] += 1
             if wrong.total() <= EXAMPLES:
                 examples.append(f"Kafka: {in_order(case.value)!r:.2000}\n{decoder}: {in_order(answer)!r:.2000}")
-    told = "\n".join(examples)
-    assert not wrong, f"GROUPSCOPE_SEED={drawn.seed}: {dict(wrong)}\n{told}"
+    reported = "\n".join(examples)
+    assert not wrong, f"GROUPSCOPE_SEED={drawn.seed}: {dict(wrong)}\n{reported}"
 
 
-def in_order(told: dict[str, Any] | None) -> dict[str, Any] | None:
+def in_order(expected: dict[str, Any] | None) -> dict[str, Any] | None:
     """What Kafka Streams keeps as sets comes in the order of a hash table: sorted, so that it can be compared."""
-    if told is None or "active_tasks" not in told:
-        return told
-    return told | {
-        name: sorted((sorted_partitions(entry) for entry in told[name]), key=repr) for name in SETS if name in told
+    if expected is None or "active_tasks" not in expected:
+        return expected
+    return expected | {
+        name: sorted((sorted_partitions(entry) for entry in expected[name]), key=repr)
+        for name in SETS
+        if name in expected
     }
 
 

@@ -30,8 +30,8 @@ class Drawn:
 
 @pytest.fixture(scope="module", params=[VALUES_OF_EACH_VERSION, pytest.param(SOAK_VALUES, marks=pytest.mark.soak)])
 def values(request: pytest.FixtureRequest) -> int:
-    found: int = request.param
-    return found
+    result: int = request.param
+    return result
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -67,8 +67,8 @@ def test_records_read_as_kafka_says(drawn: Drawn, name: str) -> None:
                         f"Kafka: {kafkas!r:.2000}\n{name}: {ours!r:.2000}\nvalue: {case.value_bytes!r:.2000}"
                     )
         unknown_tags += answers.unknown_tags
-    told = "\n".join(examples)
-    assert not wrong, f"GROUPSCOPE_SEED={drawn.seed}: {dict(wrong)} (type, version) of {drawn.release}\n{told}"
+    reported = "\n".join(examples)
+    assert not wrong, f"GROUPSCOPE_SEED={drawn.seed}: {dict(wrong)} (type, version) of {drawn.release}\n{reported}"
     # Fields of releases to come are skipped, and counted.
     assert unknown_tags == sum(case.unknown_tags for case in drawn.cases), f"GROUPSCOPE_SEED={drawn.seed}"
 

@@ -192,7 +192,7 @@ def test_control_records_end_as_markers_or_rejected(
     assert decode_record(key, value, is_control=True) == expected
 
 
-# Trial by exact consumption cannot tell these cuts from whole values of another shape: the bytes are the same.
+# Trial by exact consumption cannot distinguish these cuts from whole values of another shape: the bytes are the same.
 CUTS_THAT_ARE_ANOTHER_SHAPE = {
     (VECTORS["5 classic protocol"][:2], 28),  # as of 3.7, without assignors
     (VECTORS["9 of 3.9"][:2], 40),  # as of 4.0, with two unknown tags

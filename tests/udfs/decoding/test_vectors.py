@@ -188,7 +188,7 @@ SHAPES_UNDER_ONE_VERSION = [
 
 
 @pytest.mark.parametrize(("newer", "older"), SHAPES_UNDER_ONE_VERSION)
-def test_trap_23_both_shapes_under_one_version_are_told_apart_by_exact_consumption(newer: str, older: str) -> None:
+def test_trap_23_both_shapes_under_one_version_are_distinguished_by_exact_consumption(newer: str, older: str) -> None:
     for name in (newer, older):
         record_type, value_hex, expected = VECTORS[name]
         decoded = decode(record_type, value_hex)
@@ -196,7 +196,7 @@ def test_trap_23_both_shapes_under_one_version_are_told_apart_by_exact_consumpti
         assert (decoded["value_version"], decoded["unknown_tags"]) == (0, 0)
 
 
-def test_trap_23_an_early_access_member_without_assignors_is_told_from_a_tag() -> None:
+def test_trap_23_an_early_access_member_without_assignors_is_distinguished_from_a_tag() -> None:
     value = value_of(5, "0000 00 0272 0263 032f68 020274 01 0000012c 00 01 00")
     assert value["assignors"] == []
 

@@ -26,8 +26,8 @@ OLD = wrapper(1, 61, message(1, 0, b"a", b"b", 5) + message(1, 1, b"c", b"d", 6)
 SMALL_LOG = GOOD + batch_of(record(0, b"z", b"zz"), codec=ZSTD, base_offset=50) + OLD + GOOD
 
 
-def reasons(found: Framed) -> list[tuple[int, int, str, str]]:
-    return [(r.byte_position, r.size_bytes, str(r.reason), r.field) for r in found.rejected]
+def reasons(result: Framed) -> list[tuple[int, int, str, str]]:
+    return [(r.byte_position, r.size_bytes, str(r.reason), r.field) for r in result.rejected]
 
 
 def test_every_truncation_agrees_with_the_slow_framing() -> None:
@@ -97,70 +97,70 @@ def bytes_of(ranges: list[tuple[int, int, str, str]]) -> set[int]:
 def test_a_corrupt_batch_in_the_middle_costs_itself_alone() -> None:
     bad = bytearray(GOOD)
     bad[-2] ^= 4
-    found = framed(GOOD + bytes(bad) + GOOD)
-    assert found.records.offset.tolist() == [40, 41, 40, 41]
-    assert reasons(found) == [(len(GOOD), len(GOOD), "bad_crc", "crc")]
+    result = framed(GOOD + bytes(bad) + GOOD)
+    assert result.records.offset.tolist() == [40, 41, 40, 41]
+    assert reasons(result) == [(len(GOOD), len(GOOD), "bad_crc", "crc")]
 
 
 @pytest.mark.parametrize("length", [-1, -(2**31), 0, 13, 48, 2**31 - 1, 10**6])
 def test_a_wrong_batch_length_costs_its_batch_alone(length: int) -> None:
     bad = GOOD[:8] + struct.pack(">i", length) + GOOD[12:]
-    found = framed(GOOD + bad + GOOD)
-    assert found.records.offset.tolist() == [40, 41, 40, 41]
-    assert [r[:2] for r in reasons(found)] == [(len(GOOD), len(GOOD))]
+    result = framed(GOOD + bad + GOOD)
+    assert result.records.offset.tolist() == [40, 41, 40, 41]
+    assert [r[:2] for r in reasons(result)] == [(len(GOOD), len(GOOD))]
 
 
 def test_the_search_finds_the_next_batch_at_any_distance() -> None:
     for distance in (1, 16, 61, 65_519, 65_520, 65_536, 65_553, 200_000):
-        found = framed(GOOD + b"\x09" * distance + GOOD)
-        assert [r[:2] for r in reasons(found)] == [(len(GOOD), distance)]
-        assert len(found.records) == 4
+        result = framed(GOOD + b"\x09" * distance + GOOD)
+        assert [r[:2] for r in reasons(result)] == [(len(GOOD), distance)]
+        assert len(result.records) == 4
 
 
 def test_a_batch_inside_of_a_corrupt_one_is_not_brought_to_light() -> None:
     bad = bytearray(batch_of(record(0, b"k", GOOD)))
     bad[30] ^= 1
-    found = framed(bytes(bad) + GOOD)
-    assert reasons(found) == [(0, len(bad), "bad_crc", "crc")]
-    assert found.batches.position.tolist() == [len(bad)]
+    result = framed(bytes(bad) + GOOD)
+    assert reasons(result) == [(0, len(bad), "bad_crc", "crc")]
+    assert result.batches.position.tolist() == [len(bad)]
 
 
 def test_preallocated_zeros_are_a_tail_and_no_damage() -> None:
     for zeros in (1, 11, 12, 17, 61, 100_000):
-        found = framed(GOOD + bytes(zeros))
-        assert (found.zero_tail_bytes, found.torn_tail_bytes, found.rejected) == (zeros, 0, [])
-        assert found.consumed == len(GOOD) + zeros
+        result = framed(GOOD + bytes(zeros))
+        assert (result.zero_tail_bytes, result.torn_tail_bytes, result.rejected) == (zeros, 0, [])
+        assert result.consumed == len(GOOD) + zeros
 
 
 def test_zeros_between_batches_are_damage() -> None:
-    found = framed(GOOD + bytes(500) + GOOD)
-    assert (len(found.records), found.zero_tail_bytes) == (4, 0)
-    assert reasons(found) == [(len(GOOD), 500, "bad_length", "batch_length")]
+    result = framed(GOOD + bytes(500) + GOOD)
+    assert (len(result.records), result.zero_tail_bytes) == (4, 0)
+    assert reasons(result) == [(len(GOOD), 500, "bad_length", "batch_length")]
 
 
-def test_the_torn_last_batch_is_told_apart() -> None:
+def test_the_torn_last_batch_is_distinguished() -> None:
     for size in range(1, len(GOOD)):
-        found = framed(GOOD + GOOD[:size])
+        result = framed(GOOD + GOOD[:size])
         # The first 7 bytes of an offset of 40 are zeros.
         expected = (0, size) if size > 7 else (size, 0)
-        assert (found.zero_tail_bytes, found.torn_tail_bytes) == expected
-        assert len(found.records) == 2
+        assert (result.zero_tail_bytes, result.torn_tail_bytes) == expected
+        assert len(result.records) == 2
         if size > 7:
-            assert reasons(found) == [(len(GOOD), size, "torn_batch", "batch_length")]
+            assert reasons(result) == [(len(GOOD), size, "torn_batch", "batch_length")]
 
 
 def test_what_is_no_log_at_all_is_one_rejected_range(rng: np.random.Generator) -> None:
     text = b"2026-11-20 INFO the quick brown fox jumps over the lazy dog\n" * 2000
     assert reasons(framed(text)) == [(0, len(text), "unknown_magic", "magic")]
     noise = rng.bytes(1 << 20)
-    found = framed(noise)
-    assert [(r[0], r[1]) for r in reasons(found)] == [(0, len(noise))]
-    assert found.consumed == len(noise)
+    result = framed(noise)
+    assert [(r[0], r[1]) for r in reasons(result)] == [(0, len(noise))]
+    assert result.consumed == len(noise)
 
 
 def test_nothing_is_nothing() -> None:
-    found = framed(b"")
-    assert (len(found.records), len(found.batches), found.rejected, found.consumed) == (0, 0, [], 0)
+    result = framed(b"")
+    assert (len(result.records), len(result.batches), result.rejected, result.consumed) == (0, 0, [], 0)
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_nothing_is_nothing() -> None:
 )
 def test_why_a_batch_is_rejected(body: bytes, count: int, expected: tuple[str, str]) -> None:
     raw = GOOD + Batch(body, count).bytes() + GOOD
-    found = framed(raw)
-    assert [(str(r.reason), r.field) for r in found.rejected] == [expected]
-    assert len(found.records) == 4
+    result = framed(raw)
+    assert [(str(r.reason), r.field) for r in result.rejected] == [expected]
+    assert len(result.records) == 4
     assert log_of(raw) == read_log(raw)
 
 
@@ -206,18 +206,18 @@ def test_broken_compression_is_rejected_and_nothing_else(codec: int, rng: np.ran
             del body[int(rng.integers(0, len(body))) :]
         else:
             body[int(rng.integers(0, len(body)))] ^= int(rng.integers(1, 256))
-        found = framed(GOOD + Batch(bytes(body), 20, attributes=codec).bytes() + GOOD)
-        assert found.batches.position.tolist()[0] == 0
-        assert len(found.batches) + len(found.rejected) == 3
-        assert {str(r.reason) for r in found.rejected} <= {
+        result = framed(GOOD + Batch(bytes(body), 20, attributes=codec).bytes() + GOOD)
+        assert result.batches.position.tolist()[0] == 0
+        assert len(result.batches) + len(result.rejected) == 3
+        assert {str(r.reason) for r in result.rejected} <= {
             "bad_compression", "underrun", "bad_length", "trailing_bytes", "too_large",
         }  # fmt: skip
 
 
 @pytest.mark.parametrize("attributes", [5, 6, 7])
 def test_an_unknown_codec_is_rejected(attributes: int) -> None:
-    found = framed(batch_of(record(0, b"k", b"v"), attributes=attributes))
-    assert [(str(r.reason), r.field) for r in found.rejected] == [("unsupported_codec", "codec")]
+    result = framed(batch_of(record(0, b"k", b"v"), attributes=attributes))
+    assert [(str(r.reason), r.field) for r in result.rejected] == [("unsupported_codec", "codec")]
 
 
 def test_every_broken_wrapper_is_rejected_as_a_whole() -> None:

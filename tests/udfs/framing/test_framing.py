@@ -40,7 +40,7 @@ def test_drawn_logs_by_pieces_equal_the_whole(rng: np.random.Generator) -> None:
             assert log_by_pieces(raw, piece) == whole
 
 
-def test_room_behind_the_log_changes_nothing(rng: np.random.Generator) -> None:
+def test_room_after_the_log_changes_nothing(rng: np.random.Generator) -> None:
     for _ in range(20):
         raw = b"".join(random_log(rng, int(rng.integers(1, 40)), 0.3))
         expected = log_of(raw)
@@ -53,9 +53,9 @@ def test_wrong_records_under_right_checksums_agree_with_the_slow_framing(rng: np
     reasons: Counter[tuple[str, str]] = Counter()
     for _ in range(DAMAGED // 8):
         raw = b"".join(damaged_batch(rng) for _ in range(8))
-        found = log_of(raw)
-        assert found == read_log(raw)
-        reasons.update((rejected.reason, rejected.field) for rejected in found.rejected)
+        log = log_of(raw)
+        assert log == read_log(raw)
+        reasons.update((rejected.reason, rejected.field) for rejected in log.rejected)
     fields = {field for _, field in reasons}
     assert {"length", "num_records", "records", "codec", "key", "value", "headers"} <= fields
     assert {reason for reason, _ in reasons} >= {"bad_length", "underrun", "trailing_bytes", "too_large"}
@@ -81,16 +81,16 @@ def test_base_position_is_added() -> None:
     good, bad = batch_of(record(0, b"k", b"v")), bytearray(batch_of(record(0, b"k", b"v")))
     bad[-1] ^= 1
     raw = good + bytes(bad) + good
-    found = frame(padded(raw), len(raw), base_position=1 << 40)
-    assert found.batches.position.tolist() == [1 << 40, (1 << 40) + 2 * len(good)]
-    assert [rejected.byte_position for rejected in found.rejected] == [(1 << 40) + len(good)]
+    result = frame(padded(raw), len(raw), base_position=1 << 40)
+    assert result.batches.position.tolist() == [1 << 40, (1 << 40) + 2 * len(good)]
+    assert [rejected.byte_position for rejected in result.rejected] == [(1 << 40) + len(good)]
 
 
 def test_nothing_of_an_incomplete_batch_is_consumed() -> None:
     one = batch_of(record(0, b"k", b"v"))
     for size in range(len(one)):
-        found = frame(padded(one + one[:size]), len(one) + size, is_last=False)
-        assert (found.consumed, len(found.records), found.rejected) == (len(one), 1, [])
+        result = frame(padded(one + one[:size]), len(one) + size, is_last=False)
+        assert (result.consumed, len(result.records), result.rejected) == (len(one), 1, [])
 
 
 MAGICS_AND_CODECS = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
@@ -117,11 +117,11 @@ def test_what_kafka_python_writes(rng: np.random.Generator, magic: int, codec: i
     records = framed(raw).records
     keys = [records.keys.bytes_at(row) for row in range(len(records))]
     values = [records.values.bytes_at(row) for row in range(len(records))]
-    found = list(zip(records.offset.tolist(), records.timestamp_ms.tolist(), keys, values, strict=True))
-    assert found == written
+    result = list(zip(records.offset.tolist(), records.timestamp_ms.tolist(), keys, values, strict=True))
+    assert result == written
     assert log_of(raw) == read_log(raw)
     read_back = [entry for batch in iter(MemoryRecords(raw).next_batch, None) for entry in batch]
-    assert [(entry.offset, entry.key, entry.value) for entry in read_back] == [(o, k, v) for o, _, k, v in found]
+    assert [(entry.offset, entry.key, entry.value) for entry in read_back] == [(o, k, v) for o, _, k, v in result]
 
 
 def test_mixed_formats_keep_the_order_of_the_log() -> None:
@@ -133,10 +133,10 @@ def test_mixed_formats_keep_the_order_of_the_log() -> None:
             batch_of(record(0, b"e", b"5"), codec=4, base_offset=5),
         ]
     )
-    found = framed(raw)
-    assert found.records.offset.tolist() == [1, 2, 3, 4, 5]
-    assert found.batches.magic.tolist() == [0, 2, 1, 2]
-    assert [found.records.keys.bytes_at(row) for row in range(5)] == [b"a", b"b", b"c", b"d", b"e"]
+    result = framed(raw)
+    assert result.records.offset.tolist() == [1, 2, 3, 4, 5]
+    assert result.batches.magic.tolist() == [0, 2, 1, 2]
+    assert [result.records.keys.bytes_at(row) for row in range(5)] == [b"a", b"b", b"c", b"d", b"e"]
 
 
 def test_a_length_of_three_bytes_is_not_taken_for_one_of_two() -> None:

@@ -29,9 +29,9 @@ def first_offsets(batches: Batches) -> list[int]:
     return batches.base_offset.tolist()
 
 
-def ranges_of(found: Framed, before: int, highest: int | None) -> list[RejectedRange]:
+def ranges_of(result: Framed, before: int, highest: int | None) -> list[RejectedRange]:
     ranges = RejectedRanges(before)
-    ranges.take(found.batches, found.rejected, "a.log")
+    ranges.take(result.batches, result.rejected, "a.log")
     ranges.close(highest)
     return ranges.closed
 
@@ -59,24 +59,24 @@ def ranges_of(found: Framed, before: int, highest: int | None) -> list[RejectedR
 )
 def test_the_batch_whose_offsets_do_not_fit_is_left_out(batches: Sequence[Offsets], left_out: Sequence[int]) -> None:
     log, top = log_of(*batches), max(last for _, last in batches if last < 1000)
-    found = with_rising_offsets(log, -1, top)
+    result = with_rising_offsets(log, -1, top)
     out = [
-        place for place, position in enumerate(log.batches.position.tolist()) if position not in found.batches.position
+        place for place, position in enumerate(log.batches.position.tolist()) if position not in result.batches.position
     ]
     assert len(out) == len(left_out)
     assert {batches[place] for place in out} == {batches[place] for place in left_out}
-    assert [(str(each.reason), each.field) for each in found.rejected] == [("bad_offset", "base_offset")] * len(out)
+    assert [(str(each.reason), each.field) for each in result.rejected] == [("bad_offset", "base_offset")] * len(out)
 
 
 def test_a_batch_with_nothing_missing_up_to_the_next_segment_is_kept() -> None:
     """Both that follow the first leave a gap before them. The last one would leave another up to offset 54."""
-    found = with_rising_offsets(log_of((0, 9), (15, 24), (22, 51)), -1, 54)
-    assert first_offsets(found.batches) == [0, 15]
+    result = with_rising_offsets(log_of((0, 9), (15, 24), (22, 51)), -1, 54)
+    assert first_offsets(result.batches) == [0, 15]
 
 
 def test_what_is_left_out_says_where_it_was_expected() -> None:
-    found = with_rising_offsets(log_of((0, 42), (0, 34), (78, 112)), -1, 112)
-    (rejected,) = found.rejected
+    result = with_rising_offsets(log_of((0, 42), (0, 34), (78, 112)), -1, 112)
+    (rejected,) = result.rejected
     assert rejected.detail == "offsets 0 to 34 contradict the batches around; offsets from 43 to 77 were expected"
     open_end = with_rising_offsets(log_of((5, 9), (10, 19), (2, 11)), 4, None)
     assert (
@@ -88,9 +88,9 @@ def test_a_compacted_batch_that_is_left_out_counts_its_records_and_not_the_offse
     """It holds two of ten offsets and begins at 100; none of 51 to 99 and 110 to 199 are left."""
     left = batch_of(record(3, b"k", b"v"), record(7, b"k", b"v"), base_offset=7, last_delta=9)
     log = framed(full_batch(50, 1) + left + full_batch(200, 1))
-    (found,) = ranges_of(with_rising_offsets(log, 49, 200), 49, 200)
-    assert (found.num_records, found.is_num_records_estimated) == (2, False)
-    assert (found.from_offset, found.to_offset) == (51, 199)
+    (result,) = ranges_of(with_rising_offsets(log, 49, 200), 49, 200)
+    assert (result.num_records, result.is_num_records_estimated) == (2, False)
+    assert (result.from_offset, result.to_offset) == (51, 199)
 
 
 def altered(rng: np.random.Generator, offset: int) -> int:
@@ -152,9 +152,9 @@ def test_in_a_log_without_gaps_the_altered_batch_is_left_out_and_all_offsets_are
         batches = moved(rng, written, place)
         if batches == written or len(written) < 3:
             continue
-        found = with_rising_offsets(log_of(*batches), before, highest)
-        assert first_offsets(found.batches) == [first for first, _ in written[:place] + written[place + 1 :]], batches
-        (lost,) = ranges_of(found, before, highest)
+        result = with_rising_offsets(log_of(*batches), before, highest)
+        assert first_offsets(result.batches) == [first for first, _ in written[:place] + written[place + 1 :]], batches
+        (lost,) = ranges_of(result, before, highest)
         first, last = written[place]
         assert (lost.from_offset, lost.to_offset, lost.num_records) == (first, last, last - first + 1)
         assert not lost.is_num_records_estimated

@@ -41,36 +41,36 @@ def test_trap_30_batches_without_records_and_gaps_are_normal() -> None:
     emptied = Batch(b"", 0, base_offset=100, last_delta=9, base_time=-1).bytes()
     emptied_marker = Batch(b"", 0, base_offset=110, attributes=CONTROL | TRANSACTIONAL, base_time=-1).bytes()
     gaps = batch_of(record(3, b"a", b"1"), record(7, b"b", b"2"), base_offset=120, last_delta=9)
-    found = framed(emptied + emptied_marker + gaps)
-    assert not found.rejected
-    assert found.records.offset.tolist() == [123, 127]
-    assert found.records.batch_first_offset.tolist() == [120, 120]
-    assert found.batches.num_records.tolist() == [0, 0, 2]
-    assert found.batches.base_offset.tolist() == [100, 110, 120]
-    assert found.batches.last_offset.tolist() == [109, 110, 129]
+    result = framed(emptied + emptied_marker + gaps)
+    assert not result.rejected
+    assert result.records.offset.tolist() == [123, 127]
+    assert result.records.batch_first_offset.tolist() == [120, 120]
+    assert result.batches.num_records.tolist() == [0, 0, 2]
+    assert result.batches.base_offset.tolist() == [100, 110, 120]
+    assert result.batches.last_offset.tolist() == [109, 110, 129]
 
 
 def test_trap_31_times_of_batches_with_a_delete_horizon_count_back_from_it() -> None:
     raw = batch_of(record(0, b"k", None, -4099), attributes=DELETE_HORIZON, base_time=5100, max_time=1001)
-    found = framed(raw)
-    assert found.records.timestamp_ms.tolist() == [1001]
-    assert found.batches.has_delete_horizon.tolist() == [True]
+    result = framed(raw)
+    assert result.records.timestamp_ms.tolist() == [1001]
+    assert result.batches.has_delete_horizon.tolist() == [True]
 
 
 def test_trap_32_log_append_time_leaves_the_deltas_out() -> None:
     raw = batch_of(record(0, b"k", b"v", 5), record(1, b"k", b"v", 7000), attributes=LOG_APPEND_TIME, max_time=4321)
-    found = framed(raw)
-    assert found.records.timestamp_ms.tolist() == [4321, 4321]
+    result = framed(raw)
+    assert result.records.timestamp_ms.tolist() == [4321, 4321]
 
 
 def test_trap_33_the_leader_epoch_is_outside_the_checksum() -> None:
     raw = bytearray(batch_of(record(0, b"k", b"v")))
     raw[12:16] = struct.pack(">i", 77)
     raw[0:8] = struct.pack(">q", 1234)
-    found = framed(bytes(raw))
-    assert not found.rejected
-    assert found.records.partition_leader_epoch.tolist() == [77]
-    assert found.records.offset.tolist() == [1234]
+    result = framed(bytes(raw))
+    assert not result.rejected
+    assert result.records.partition_leader_epoch.tolist() == [77]
+    assert result.records.offset.tolist() == [1234]
 
 
 def test_trap_33_magic_2_is_checked_by_crc32c_and_older_ones_by_crc32() -> None:
@@ -115,8 +115,8 @@ def test_trap_34_the_lz4_header_checksum_is_not_verified_in_magic_0_and_is_above
     assert flags >> 6 == 1
     frame[checksum_at] ^= 0xFF
     assert framed(message(0, 3, None, bytes(frame), attributes=LZ4)).records.offset.tolist() == [3]
-    found = framed(message(1, 3, None, bytes(frame), time=1, attributes=LZ4))
-    assert [str(rejected.reason) for rejected in found.rejected] == ["bad_compression"]
+    result = framed(message(1, 3, None, bytes(frame), time=1, attributes=LZ4))
+    assert [str(rejected.reason) for rejected in result.rejected] == ["bad_compression"]
 
 
 def test_trap_44_offsets_and_times_are_taken_as_they_stand() -> None:
@@ -137,8 +137,8 @@ def test_snappy_comes_in_blocks_of_snappy_java_and_bare(is_xerial: bool) -> None
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_zstd_is_no_codec_of_older_messages(magic: int) -> None:
-    found = framed(wrapper(magic, 3, message(magic, 3, b"k", b"v"), ZSTD))
-    assert [(str(r.reason), r.field) for r in found.rejected] == [("unsupported_codec", "codec")]
+    result = framed(wrapper(magic, 3, message(magic, 3, b"k", b"v"), ZSTD))
+    assert [(str(r.reason), r.field) for r in result.rejected] == [("unsupported_codec", "codec")]
 
 
 def test_headers_are_led_through() -> None:

@@ -103,13 +103,13 @@ def test_vector(name: str) -> None:
     assert read_log(bytes.fromhex(raw)) == expected
 
 
-def test_all_vectors_behind_each_other_are_one_log() -> None:
+def test_all_vectors_one_after_another_are_one_log() -> None:
     raw = b"".join(bytes.fromhex(vector[0]) for vector in VECTORS.values())
-    found = framed(raw)
-    assert found.consumed == len(raw)
-    assert not found.rejected
-    assert len(found.batches) == len(VECTORS)
-    assert found.records.offset.tolist() == [record.offset for vector in VECTORS.values() for record in vector[2]]
+    result = framed(raw)
+    assert result.consumed == len(raw)
+    assert not result.rejected
+    assert len(result.batches) == len(VECTORS)
+    assert result.records.offset.tolist() == [record.offset for vector in VECTORS.values() for record in vector[2]]
 
 
 def test_columns_have_the_declared_types() -> None:

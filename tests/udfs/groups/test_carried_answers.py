@@ -50,10 +50,10 @@ def test_how_a_member_went_is_known_to_the_run_in_which_its_partition_moves(
     _, states = run(log, 0, GONE + 1, {})
     answered = with_answers(states[GROUP], {("a", GONE): is_silent}, {})
     rows, _ = run(log, GONE + 1, None, {GROUP: answered})
-    found = ends(rows)
-    assert (found["stopped_time"], found["first_time"], found["last_time"]) == (100_000, first, last)
-    assert found["silent_offset"] is None
-    assert found["basis"] == (
+    result = ends(rows)
+    assert (result["stopped_time"], result["first_time"], result["last_time"]) == (100_000, first, last)
+    assert result["silent_offset"] is None
+    assert result["basis"] == (
         "session timeout 45.0 s assumed, heartbeat interval 15.0 s assumed" if is_silent else None
     )
 
@@ -69,11 +69,11 @@ def test_how_a_member_went_is_in_the_detail_of_the_rebalance_that_comes_later(
     assert details[-1].endswith(verb) and details[-1].removesuffix(verb).endswith("1) ")
 
 
-def test_in_one_run_both_are_told_for_commits_to_choose(log: Log) -> None:
+def test_in_one_run_both_are_kept_for_commits_to_choose(log: Log) -> None:
     rows, _ = run(log, 0, None, {})
-    found = ends(rows)
-    assert (found["first_time"], found["last_time"], found["silent_offset"]) == (0, 100_000, GONE)
-    assert (found["silent_first_time"], found["silent_last_time"]) == (55_000, 70_000)
+    result = ends(rows)
+    assert (result["first_time"], result["last_time"], result["silent_offset"]) == (0, 100_000, GONE)
+    assert (result["silent_first_time"], result["silent_last_time"]) == (55_000, 70_000)
 
 
 def test_what_moves_cost_adds_up_over_runs(log: Log) -> None:

@@ -90,7 +90,7 @@ def test_names_of_any_kind_survive_a_cut() -> None:
     assert replayed(strange, cuts=[1, 2]).rows == replayed(strange).rows
 
 
-def test_a_value_for_a_group_of_another_type_replaces_it_and_is_told() -> None:
+def test_a_value_for_a_group_of_another_type_replaces_it_and_is_reported() -> None:
     context = Context(TopicCodes())
     group = Group("g", context, Ledger("g", context.rows), now=Modern(GroupType.CONSUMER))
     folding.classic_groups.take(group, record(3))

@@ -62,36 +62,38 @@ def finished() -> Log:
 
 
 def test_an_online_upgrade_cuts_neither_the_members_stay_nor_what_it_owns() -> None:
-    found = history(finished())
-    assert found.told("membership_intervals", "member_id", "from_time", "to_time") == [
+    replay = history(finished())
+    assert replay.select("membership_intervals", "member_id", "from_time", "to_time") == [
         ("c", 40, None), ("n", 100, None)
     ]  # fmt: skip
-    assert found.told("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 0)) == [("c", 50, None)]
-    assert found.told("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 1)) == [
+    assert replay.select("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 0)) == [
+        ("c", 50, None)
+    ]
+    assert replay.select("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 1)) == [
         ("c", 50, 200), ("n", 300, None)
     ]  # fmt: skip
 
 
 def test_the_copied_records_of_an_upgrade_are_no_rebalance_but_the_joiners_own_are() -> None:
-    found = history(finished())
-    assert found.told("rebalances", "group_type", "assignment_offset", "from_generation", "trigger") == [
+    replay = history(finished())
+    assert replay.select("rebalances", "group_type", "assignment_offset", "from_generation", "trigger") == [
         ("classic", 1, 0, "group_created"), ("consumer", 12, 1, "protocol_migration")
     ]  # fmt: skip
-    assert found.told("generation_members", "member_id", "change", "previous_assigned", generation_or_epoch=2) == [
+    assert replay.select("generation_members", "member_id", "change", "previous_assigned", generation_or_epoch=2) == [
         ("c", "kept", [0, 1]), ("n", "joined", [])
     ]  # fmt: skip
-    assert found.told("rebalances", "start_time", "end_time", "num_moved", to_generation=2) == [(100, 300, 1)]
+    assert replay.select("rebalances", "start_time", "end_time", "num_moved", to_generation=2) == [(100, 300, 1)]
 
 
 def test_rebalances_after_the_conversion_have_causes_of_their_own() -> None:
     log = finished()
     log.write(500, *leaves("n"), epoch(3))
     log.write(600, target("c", 0, 1), completed(3), owns("c", 3, 0, 1, previous=2))
-    assert history(log).told("rebalances", "trigger")[-1] == "member_left"
+    assert history(log).select("rebalances", "trigger")[-1] == "member_left"
 
 
 def test_the_state_goes_over_with_the_group() -> None:
-    assert history(finished()).told("group_state_intervals", *STATES)[-3:] == [
+    assert history(finished()).select("group_state_intervals", *STATES)[-3:] == [
         ("classic", "Stable", 1, 50, 100, "converted"),
         ("consumer", "Reconciling", 2, 100, 300, "next_state"),
         ("consumer", "Stable", 2, 300, None, None),
@@ -101,11 +103,11 @@ def test_the_state_goes_over_with_the_group() -> None:
 def test_the_joiners_target_may_come_after_the_upgrade() -> None:
     log = upgraded(joiner_target=False)
     log.write(1_000, target("n", 1), target("c", 0), completed(2), waits("n", 2, previous=1))
-    found = history(log)
-    assert found.told("rebalances", "to_generation", "trigger", "start_time") == [
+    replay = history(log)
+    assert replay.select("rebalances", "to_generation", "trigger", "start_time") == [
         (1, "group_created", 40), (2, "protocol_migration", 100)
     ]  # fmt: skip
-    assert ("consumer", "Assigning", 2, 100, 1_000, "next_state") in found.told("group_state_intervals", *STATES)
+    assert ("consumer", "Assigning", 2, 100, 1_000, "next_state") in replay.select("group_state_intervals", *STATES)
 
 
 def downgraded() -> Log:
@@ -119,20 +121,22 @@ def downgraded() -> Log:
 
 
 def test_an_online_downgrade_cuts_neither_the_members_stay_nor_what_it_owns() -> None:
-    found = history(downgraded())
-    assert found.told("membership_intervals", "member_id", "to_time", "leave_kind") == [
+    replay = history(downgraded())
+    assert replay.select("membership_intervals", "member_id", "to_time", "leave_kind") == [
         ("c", None, None), ("n", 400, "left_or_timed_out")
     ]  # fmt: skip
-    assert found.told("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 0)) == [("c", 50, None)]
-    assert found.told("ownership_intervals", "member_id", "to_time", "ended_by", tp=("orders", 1)) == [
+    assert replay.select("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 0)) == [
+        ("c", 50, None)
+    ]
+    assert replay.select("ownership_intervals", "member_id", "to_time", "ended_by", tp=("orders", 1)) == [
         ("c", 200, "revoked"), ("n", 400, "member_left")
     ]  # fmt: skip
-    assert len(found.rows("rebalances")) == 2
-    assert found.rows("replay_anomalies") == []
+    assert len(replay.rows("rebalances")) == 2
+    assert replay.rows("replay_anomalies") == []
 
 
 def test_after_a_downgrade_by_a_leaving_the_others_are_asked_to_join() -> None:
-    assert history(downgraded()).told("group_state_intervals", *STATES)[-2:] == [
+    assert history(downgraded()).select("group_state_intervals", *STATES)[-2:] == [
         ("consumer", "Stable", 2, 300, 400, "converted"),
         ("classic", "PreparingRebalance", 2, 400, None, None),
     ]
@@ -141,10 +145,10 @@ def test_after_a_downgrade_by_a_leaving_the_others_are_asked_to_join() -> None:
 def test_the_generation_after_a_downgrade_hands_out_what_the_leaver_had() -> None:
     log = downgraded()
     log.write(1_000, classic(3, ("c", [0, 1]), state_time=900))
-    found = history(log)
-    (row,) = found.rows("rebalances", to_generation=3)
+    replay = history(log)
+    (row,) = replay.rows("rebalances", to_generation=3)
     assert (row["trigger"], row["from_generation"]) == ("protocol_migration", 2)
-    assert found.told("partition_moves", "idle_ms", tp=("orders", 1), to_member_id="c", move_offset=27) == [600]
+    assert replay.select("partition_moves", "idle_ms", tp=("orders", 1), to_member_id="c", move_offset=27) == [600]
 
 
 def test_a_classic_static_member_that_takes_the_last_native_ones_place_is_no_leaving() -> None:
@@ -152,10 +156,10 @@ def test_a_classic_static_member_that_takes_the_last_native_ones_place_is_no_lea
     log.write(0, about("n", instance="one"), epoch(2), target("n", 0), completed(2), owns("n", 2, 0, previous=0))
     log.write(100, dead(8, "n"), dead(7, "n"), dead(6), dead(5, "n"), dead(4), dead(3),
               classic(2, ("c", [0]), state_time=99, instance="one"))  # fmt: skip
-    found = history(log)
-    assert found.told("membership_intervals", "member_id", "leave_kind") == [("n", "static_replaced"), ("c", None)]
-    assert found.told("ownership_intervals", "member_id", "ended_by") == [("n", "static_replaced"), ("c", None)]
-    assert found.told("group_state_intervals", "group_type", "state")[-1] == ("classic", "Stable")
+    replay = history(log)
+    assert replay.select("membership_intervals", "member_id", "leave_kind") == [("n", "static_replaced"), ("c", None)]
+    assert replay.select("ownership_intervals", "member_id", "ended_by") == [("n", "static_replaced"), ("c", None)]
+    assert replay.select("group_state_intervals", "group_type", "state")[-1] == ("classic", "Stable")
 
 
 def test_an_empty_consumer_group_that_a_classic_member_joins_starts_at_generation_0() -> None:
@@ -164,12 +168,12 @@ def test_an_empty_consumer_group_that_a_classic_member_joins_starts_at_generatio
     log.write(100, *leaves("n"), epoch(3, None))
     log.write(200, dead(6), dead(4), dead(3), classic(0, state_time=200))
     log.write(300, classic(1, ("c", [0]), state_time=290))
-    found = history(log)
-    told: list[Any] = found.told("group_state_intervals", "group_type", "generation_or_epoch", "ended_by")
-    assert told[:2] == [("consumer", 2, "next_state"), ("consumer", 3, "converted")]
-    assert told[2][:2] == ("classic", 0)
-    assert found.told("rebalances", "group_type", "to_generation")[-1] == ("classic", 1)
-    assert found.rows("replay_anomalies") == []
+    replay = history(log)
+    reported: list[Any] = replay.select("group_state_intervals", "group_type", "generation_or_epoch", "ended_by")
+    assert reported[:2] == [("consumer", 2, "next_state"), ("consumer", 3, "converted")]
+    assert reported[2][:2] == ("classic", 0)
+    assert replay.select("rebalances", "group_type", "to_generation")[-1] == ("classic", 1)
+    assert replay.rows("replay_anomalies") == []
 
 
 @pytest.mark.parametrize("state_time", [90, 195, 250])
@@ -179,8 +183,8 @@ def test_a_group_is_never_of_two_types_at_once(state_time: int) -> None:
     log.write(0, about("n"), epoch(2), target("n", 0), completed(2), owns("n", 2, 0, previous=0))
     log.write(100, *leaves("n"), epoch(3, None))
     log.write(200, dead(6), dead(4), dead(3), classic(0, state_time=state_time))
-    told = history(log).told("group_state_intervals", "from_time", "to_time")
-    assert told[1:] == [(100, 200), (200, None)]
+    reported = history(log).select("group_state_intervals", "from_time", "to_time")
+    assert reported[1:] == [(100, 200), (200, None)]
 
 
 def test_an_empty_classic_group_becomes_a_consumer_group() -> None:
@@ -189,18 +193,18 @@ def test_an_empty_classic_group_becomes_a_consumer_group() -> None:
     log.write(50, classic(1, ("c", [0]), state_time=40))
     log.write(90, classic(2, state_time=80))
     log.write(100, dead(2), about("n"), epoch(2), target("n", 0), completed(2), owns("n", 2, 0, previous=0))
-    found = history(log)
-    assert found.told("group_state_intervals", "group_type", "state", "from_time", "ended_by")[-2:] == [
+    replay = history(log)
+    assert replay.select("group_state_intervals", "group_type", "state", "from_time", "ended_by")[-2:] == [
         ("classic", "Empty", 80, "converted"), ("consumer", "Stable", 100, None)
     ]  # fmt: skip
-    assert found.told("rebalances", "from_generation", "trigger")[-1] == (None, "protocol_migration")
+    assert replay.select("rebalances", "from_generation", "trigger")[-1] == (None, "protocol_migration")
 
 
 def test_an_empty_classic_group_becomes_a_streams_group() -> None:
     log = Log()
     log.write(0, classic(0, state_time=0))
     log.write(100, dead(2), about("s", record_type=19), epoch(2, record_type=17))
-    assert history(log).told("group_state_intervals", "group_type", "ended_by") == [
+    assert history(log).select("group_state_intervals", "group_type", "ended_by") == [
         ("classic", "converted"), ("streams", None)
     ]  # fmt: skip
 
@@ -209,7 +213,7 @@ def test_a_consumer_group_in_place_of_a_simple_one_is_a_new_group() -> None:
     """The tombstone of the simple group meets no group that the log knows."""
     log = Log()
     log.write(0, dead(2), about("n"), epoch(2), target("n", 0), completed(2), owns("n", 2, 0, previous=0))
-    assert history(log).told("rebalances", "trigger") == ["group_created"]
+    assert history(log).select("rebalances", "trigger") == ["group_created"]
 
 
 def test_conversions_survive_every_cut_between_runs() -> None:
@@ -232,6 +236,6 @@ def test_what_goes_over_rests_on_the_newest_classic_value_also_where_a_run_ended
         owns("c", 1, 0, previous=1), about("n"), epoch(2),
     )  # fmt: skip
     whole = history(log)
-    assert whole.told("ownership_intervals", "from_offset", "evidence_last_offset", is_open=True) == [(1, 2)]
+    assert whole.select("ownership_intervals", "from_offset", "evidence_last_offset", is_open=True) == [(1, 2)]
     for cut in (1, 2, 3):
         assert history(log, cut=cut).all() == whole.all(), cut

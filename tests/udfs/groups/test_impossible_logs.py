@@ -59,34 +59,34 @@ def classic(log: Log, time_ms: int, value: ClassicValue | None) -> None:
     log.write(time_ms, (TYPE, None, value))
 
 
-def test_a_tombstone_of_another_type_alone_is_told_and_leaves_a_classic_group_as_it_is() -> None:
+def test_a_tombstone_of_another_type_alone_is_reported_and_leaves_a_classic_group_as_it_is() -> None:
     log = Log()
     classic(log, 0, NOBODY)
     log.write(1_000, dead(8, "a"), dead(3))
     classic(log, 2_000, NOBODY._replace(generation=2))
-    found = history(log)
-    (row,) = found.rows("replay_anomalies")
+    result = history(log)
+    (row,) = result.rows("replay_anomalies")
     assert (row["kind"], row["severity"], row["record_offset"], row["evidence_first_offset"]) == (
         "impossible_order", "critical", 2, 1,
     )  # fmt: skip
     assert row["message"] == "tombstones of record types 3, 8 for a classic group, which has only type 2"
-    assert found.told("group_state_intervals", "generation_or_epoch") == [1, 2]
+    assert result.select("group_state_intervals", "generation_or_epoch") == [1, 2]
 
 
 def test_a_classic_group_that_another_type_replaced_and_deleted_in_one_operation_has_ended() -> None:
     log = Log()
     classic(log, 0, NOBODY)
     log.write(1_000, epoch(2), dead(3))
-    found = history(log)
-    assert found.told("replay_anomalies", "kind") == ["type_conflict"]
-    assert found.told("group_state_intervals", "ended_by", "to_offset", "is_to_exact") == [("deleted", 2, False)]
+    result = history(log)
+    assert result.select("replay_anomalies", "kind") == ["type_conflict"]
+    assert result.select("group_state_intervals", "ended_by", "to_offset", "is_to_exact") == [("deleted", 2, False)]
 
 
 def test_generations_below_0_leave_the_number_of_rebalances_unknown() -> None:
     log = Log()
     classic(log, 0, NOBODY._replace(generation=-(1 << 31)))
     classic(log, 1_000, NOBODY._replace(generation=(1 << 31) - 1))
-    assert history(log).told("rebalances", "unpersisted_rounds")[-1] is None
+    assert history(log).select("rebalances", "unpersisted_rounds")[-1] is None
 
 
 RECORDS = {

@@ -36,13 +36,13 @@ def live(first: int, last: int | None = None, is_cut: bool = False) -> Live:
 def test_a_group_of_offsets_alone_is_an_empty_classic_group_without_type_and_generation() -> None:
     rows, open_rows = RowsByTable(), RowsByTable()
     add_simple_groups(rows, open_rows, {"g": [live(5)]}, {}, Replayed(Gaps()))
-    (told,) = named_rows(open_rows, "group_state_intervals")
-    assert (told["group_type"], told["state"], told["num_members"], told["from_time"]) == ("classic", "Empty", 0, 50)
-    assert (told["generation_or_epoch"], told["protocol_type"], told["to_time"]) == (None, None, None)
+    (row,) = named_rows(open_rows, "group_state_intervals")
+    assert (row["group_type"], row["state"], row["num_members"], row["from_time"]) == ("classic", "Empty", 0, 50)
+    assert (row["generation_or_epoch"], row["protocol_type"], row["to_time"]) == (None, None, None)
     assert not rows.of["group_state_intervals"]
 
 
-TOLD = ("classic", "Empty", 0, "certain")
+KNOWN = ("classic", "Empty", 0, "certain")
 UNKNOWN = (None, None, None, "possible")
 
 
@@ -54,20 +54,20 @@ UNKNOWN = (None, None, None, "possible")
         ((12, None), [(3, 9)], ([10], [11]), [9], [UNKNOWN]),
         # The last record before the hole deleted the group: it may be there again.
         ((12, None), [(3, 8)], ([10], [11]), [9], [UNKNOWN]),
-        ((5, 9, True), [], ([10], [11]), [9], [TOLD]),
+        ((5, 9, True), [], ([10], [11]), [9], [KNOWN]),
         # Records of a group behind the hole, and it was deleted: nothing is left to be unknown.
-        ((12, None), [(14, 20)], ([10], [11]), [9], [UNKNOWN, TOLD]),
-        ((22, None), [(3, 9), (14, 20)], ([10], [11]), [9], [TOLD]),
-        ((12, None), [(14, 20)], ([10, 30], [11, 40]), [9, 29], [UNKNOWN, TOLD]),
+        ((12, None), [(14, 20)], ([10], [11]), [9], [UNKNOWN, KNOWN]),
+        ((22, None), [(3, 9), (14, 20)], ([10], [11]), [9], [KNOWN]),
+        ((12, None), [(14, 20)], ([10, 30], [11, 40]), [9, 29], [UNKNOWN, KNOWN]),
         # The log was not seen from its beginning.
         ((12, None), [], ([0], [9]), [-1], [UNKNOWN]),
-        ((12, None), [(10, 11)], ([0], [9]), [-1], [TOLD]),
+        ((12, None), [(10, 11)], ([0], [9]), [-1], [KNOWN]),
         # What the cleaner took, it took for the later record of the group: it may have been there all along.
-        ((5, None), [(9, 20)], ([2], [3]), [], [UNKNOWN, TOLD]),
-        ((5, None), [(9, 20)], ([7], [7]), [], [UNKNOWN, TOLD]),
+        ((5, None), [(9, 20)], ([2], [3]), [], [UNKNOWN, KNOWN]),
+        ((5, None), [(9, 20)], ([7], [7]), [], [UNKNOWN, KNOWN]),
         ((5, 9, True), [], ([7], [7]), [9], [UNKNOWN]),
-        ((5, None), [], ([2], [3]), [], [TOLD]),
-        ((5, 9), [], ([2], [3]), [], [TOLD]),
+        ((5, None), [], ([2], [3]), [], [KNOWN]),
+        ((5, 9), [], ([2], [3]), [], [KNOWN]),
     ],
 )
 def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is(
@@ -80,16 +80,16 @@ def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is
     rows, open_rows = RowsByTable(), RowsByTable()
     known: list[KnownPeriod] = [(moment(first), moment(last)) for first, last in known_of]
     add_simple_groups(rows, open_rows, {"g": [live(*live_of)]}, {"g": known}, Replayed(Gaps(*gaps), holes=holes))
-    found = [row for of in (rows, open_rows) for row in named_rows(of, "group_state_intervals")]
+    result = [row for of in (rows, open_rows) for row in named_rows(of, "group_state_intervals")]
     names = ("group_type", "state", "num_members", "confidence")
-    assert [tuple(row[name] for name in names) for row in found] == expected
+    assert [tuple(row[name] for name in names) for row in result] == expected
 
 
 def test_it_ends_with_its_last_key_and_begins_again_with_the_next() -> None:
     assert stays([live(5, 9), live(12)], []) == [(5, 9, "deleted", False), (12, None, None, True)]
 
 
-def test_it_is_no_simple_group_while_records_of_a_group_tell_otherwise() -> None:
+def test_it_is_no_simple_group_while_records_of_a_group_show_otherwise() -> None:
     known: list[KnownPeriod] = [(moment(7), moment(20)), (moment(30), None)]
     assert stays([live(5)], known) == [(5, 7, "next_state", False), (20, 30, "next_state", False)]
     assert stays([live(8, 25)], known) == [(20, 25, "deleted", False)]
@@ -123,5 +123,5 @@ def test_a_hole_ends_it_as_a_hole() -> None:
 def test_missing_records_make_its_ends_inexact() -> None:
     rows, open_rows = RowsByTable(), RowsByTable()
     add_simple_groups(rows, open_rows, {"g": [live(5, 9)]}, {}, Replayed(Gaps([2, 7], [3, 7])))
-    (told,) = named_rows(rows, "group_state_intervals")
-    assert (told["is_from_exact"], told["is_to_exact"]) == (False, False)
+    (row,) = named_rows(rows, "group_state_intervals")
+    assert (row["is_from_exact"], row["is_to_exact"]) == (False, False)

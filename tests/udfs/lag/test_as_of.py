@@ -12,11 +12,11 @@ FAR = 1 << 61
 
 
 def slow_newest(keys: list[int], times: list[int], key: int, time: int) -> int:
-    found = NOWHERE
+    result = NOWHERE
     for row, (own, at) in enumerate(zip(keys, times, strict=True)):
-        if own == key and at <= time and (found == NOWHERE or at >= times[found]):
-            found = row
-    return found
+        if own == key and at <= time and (result == NOWHERE or at >= times[result]):
+            result = row
+    return result
 
 
 @pytest.mark.parametrize("odd", [None, NONE, FAR])
@@ -30,9 +30,9 @@ def test_the_newest_row_is_that_of_a_loop(rng: np.random.Generator, odd: int | N
             keys, times = keys[order], times[order]
         if odd is not None:
             times[rng.random(len(times)) < 0.3] = odd
-        found = newest_at(keys, times, wanted_keys, wanted).tolist()
+        values = newest_at(keys, times, wanted_keys, wanted).tolist()
         pairs = zip(wanted_keys.tolist(), wanted.tolist(), strict=True)
-        assert found == [slow_newest(keys.tolist(), times.tolist(), *pair) for pair in pairs]
+        assert values == [slow_newest(keys.tolist(), times.tolist(), *pair) for pair in pairs]
 
 
 @pytest.mark.parametrize("size", [1, 6, 3_000])
@@ -78,5 +78,5 @@ def test_an_interval_holds_from_its_begin_up_to_its_end(rng: np.random.Generator
         # A record may begin two intervals and end one of them.
         rows += [(key, begin, begin) for key, begin, _ in rows if rng.random() < 0.3]
         rows = sorted(rows) if is_in_order else [rows[place] for place in rng.permutation(len(rows))]
-        found = holding_at(*np.array(rows, np.int64).reshape(len(rows), 3).T, *asked)
-        assert found.tolist() == [NOWHERE if each[0] < 0 else slow_holding(rows, *each) for each in wanted]
+        result = holding_at(*np.array(rows, np.int64).reshape(len(rows), 3).T, *asked)
+        assert result.tolist() == [NOWHERE if each[0] < 0 else slow_holding(rows, *each) for each in wanted]

@@ -10,7 +10,7 @@ from udfs.lag import doubtful_times as module
 from udfs.lag.doubtful_times import STILL, ClockWatch, Doubt, DoubtfulTimes, doubtful_times
 
 
-def found(*seconds: float) -> list[tuple[float | None, float | None, int]]:
+def doubts_at(*seconds: float) -> list[tuple[float | None, float | None, int]]:
     times = np.array([round(each * SECOND) for each in seconds])
     return [
         (None if each.begin == NONE else each.begin / SECOND, None if each.end == STILL else each.end / SECOND,
@@ -39,7 +39,7 @@ def found(*seconds: float) -> list[tuple[float | None, float | None, int]]:
     ],
 )
 def test_times_are_in_doubt_around_a_step_back(seconds: tuple[float, ...], doubts: list[object]) -> None:
-    assert found(*seconds) == doubts
+    assert doubts_at(*seconds) == doubts
 
 
 def test_any_record_says_what_a_plain_loop_says(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,9 +48,9 @@ def test_points_are_those_of_a_slow_reading(rng: np.random.Generator, monkeypatc
         wanted = sorted(model.rows(), key=in_order)
         reasons |= {row["unknown_reason"] for row in wanted}
         ours = history_of(model)
-        found = lag_point_rows(ours, None)
+        result = lag_point_rows(ours, None)
         names = list(wanted[0]) if wanted else ["snapshot_time"]
-        assert fast(ours, found, names) == wanted
+        assert fast(ours, result, names) == wanted
     assert reasons == wanted_reasons
 
 
@@ -100,7 +100,7 @@ OLD, NEW = ends({10: 500, 20: 600}, "a"), ends({30: 40, 40: 60}, "b")
 
 
 @pytest.mark.parametrize(
-    ("made", "topic_id", "snapshots", "told"),
+    ("made", "topic_id", "snapshots", "expected"),
     [
         # Before the first snapshot of the new topic: of the old one, or perhaps of the new one.
         (5, None, OLD | NEW, (None, "topic_recreated")),
@@ -123,11 +123,11 @@ OLD, NEW = ends({10: 500, 20: 600}, "a"), ends({30: 40, 40: 60}, "b")
     ],
 )
 def test_a_commit_that_names_no_topic_id_is_of_the_topic_that_was_there_then(
-    made: int, topic_id: str | None, snapshots: dict[int, Any], told: tuple[int | None, str | None]
+    made: int, topic_id: str | None, snapshots: dict[int, Any], expected: tuple[int | None, str | None]
 ) -> None:
     row = newest([commit("g", PLACE, 30, made * SECOND, topic_id=topic_id)], snapshots)
-    assert (row["lag_raw"], row["unknown_reason"]) == told
-    assert row["log_end_offset"] == (None if told[0] is None else 30 + told[0])
+    assert (row["lag_raw"], row["unknown_reason"]) == expected
+    assert row["log_end_offset"] == (None if expected[0] is None else 30 + expected[0])
 
 
 def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: A
 
 
 @pytest.mark.parametrize(
-    ("snapshots", "committed", "told"),
+    ("snapshots", "committed", "expected"),
     [
         # Read to the end, and beyond it, as after a truncation.
         (ends(POINTS), 1900, ("no_lag", 0, 0, 0)),
@@ -157,11 +157,11 @@ def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: A
          ("interpolated", 120_000 + MONTH // 2, 120_000, 120_000 + MONTH)),
     ],
 )  # fmt: skip
-def test_time_lag_by_situation(snapshots: dict[int, Any], committed: int, told: tuple[Any, ...]) -> None:
+def test_time_lag_by_situation(snapshots: dict[int, Any], committed: int, expected: tuple[Any, ...]) -> None:
     named = next(reversed(snapshots.values()))[PLACE].topic_id
     row = newest([commit("g", PLACE, committed, -90 * DAY, topic_id=named)], snapshots)
     names = ("time_lag_method", "time_lag_ms", "time_lag_low_ms", "time_lag_high_ms")
-    assert tuple(row[name] for name in names) == told
+    assert tuple(row[name] for name in names) == expected
 
 
 @pytest.mark.parametrize(("age", "reason"), [(30 * DAY, None), (30 * DAY + 1, "no_snapshot")])
@@ -184,7 +184,7 @@ def encoded(magic: int, millis: int, more: bytes = b"") -> str:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "told"),
+    ("metadata", "expected"),
     [
         (encoded(1, 100_000), (20_000, "streams_metadata")),
         (encoded(2, 100_000), (20_000, "streams_metadata")),
@@ -200,9 +200,9 @@ def encoded(magic: int, millis: int, more: bytes = b"") -> str:
         ),
     ],
 )  # fmt: skip
-def test_streams_says_itself_what_time_it_has_come_to(metadata: str | None, told: tuple[int, str]) -> None:
+def test_streams_says_itself_what_time_it_has_come_to(metadata: str | None, expected: tuple[int, str]) -> None:
     row = newest([commit("g", PLACE, 1600, -DAY, metadata=metadata)], ends(POINTS))
-    assert (row["time_lag_ms"], row["time_lag_method"]) == told
+    assert (row["time_lag_ms"], row["time_lag_method"]) == expected
     assert row["time_lag_low_ms"] <= row["time_lag_ms"] <= row["time_lag_high_ms"]
 
 
@@ -244,8 +244,10 @@ def test_every_column_by_situation(
 def test_topics_of_which_only_the_ids_are_known_stay_apart() -> None:
     offsets = [commit("g", (None, 0), value, 0, topic_id=topic_id) for topic_id, value in (("a", 5), ("b", 9))]
     rows = lag_point_rows(history(DAY, {20 * SECOND: {PLACE: Captured(None, 0, 9)}}, offset_history=offsets), None)
-    told = [(row["topic"], row["topic_id"], row["committed_offset"], row["unknown_reason"]) for row in rows.to_pylist()]
-    assert told == [(None, "a", 5, "no_snapshot"), (None, "b", 9, "no_snapshot")]
+    result = [
+        (row["topic"], row["topic_id"], row["committed_offset"], row["unknown_reason"]) for row in rows.to_pylist()
+    ]
+    assert result == [(None, "a", 5, "no_snapshot"), (None, "b", 9, "no_snapshot")]
 
 
 def test_what_is_subscribed_to_alone_has_the_id_of_its_snapshot() -> None:
@@ -261,7 +263,7 @@ def test_without_snapshots_there_are_no_points() -> None:
     assert lag_point_rows(history(DAY, {}, offset_history=[commit("g", PLACE, 1, 0)]), None).num_rows == 0
 
 
-def test_the_bounds_make_room_for_the_time_that_streams_tell() -> None:
+def test_the_bounds_make_room_for_the_time_that_streams_show() -> None:
     """By the snapshots the message was written within the first 30 s; its producer's clock says 100 s."""
     row = newest([commit("g", PLACE, 1150, -DAY, metadata=encoded(2, 100_000))], ends(POINTS))
     assert (row["time_lag_low_ms"], row["time_lag_ms"], row["time_lag_high_ms"]) == (20_000, 20_000, 120_000)

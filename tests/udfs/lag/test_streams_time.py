@@ -35,13 +35,13 @@ def test_texts_of_others_are_no_times(rng: np.random.Generator) -> None:
     ]
     texts += [f"Ag{''.join(rng.choice(letters, size))}" for size in range(8, 20) for _ in range(50)]
     texts += [f"AgAAAAAAAA{''.join(rng.choice(letters, size))}" for size in range(8) for _ in range(100)]
-    found = stream_times(pa.chunked_array([[*texts, None]])).tolist()
-    expected = [told(text) for text in texts]
-    assert found == [*expected, NONE]
+    values = stream_times(pa.chunked_array([[*texts, None]])).tolist()
+    expected = [time_in_metadata(text) for text in texts]
+    assert values == [*expected, NONE]
     assert 20 < sum(each != NONE for each in expected) < len(texts) - 500
 
 
-def told(text: str) -> int:
+def time_in_metadata(text: str) -> int:
     try:
         content = base64.b64decode(text, validate=True)
     except ValueError:

@@ -20,7 +20,7 @@ from udfs.lag.subscriptions import subscribed_partitions
 )
 def test_only_members_of_groups_that_commit_count(group_type: str, change: str | None, subscribed: list[int]) -> None:
     about = {"group_id": "g", "assignment_offset": 5}
-    found = subscribed_partitions(
+    result = subscribed_partitions(
         history(
             9 * SECOND,
             {SECOND: {("t", partition): Captured(None, 0, 9) for partition in (0, 1)}},
@@ -28,4 +28,4 @@ def test_only_members_of_groups_that_commit_count(group_type: str, change: str |
             generation_members=[about | {"group_type": group_type, "change": change, "subscribed_topics": ["t", "u"]}],
         )
     )
-    assert found.column("partition").to_pylist() == subscribed
+    assert result.column("partition").to_pylist() == subscribed

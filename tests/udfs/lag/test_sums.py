@@ -66,9 +66,9 @@ def pieces(rng: np.random.Generator, rows: list[Row]) -> Iterator[pa.Table]:
     for begin, end in zip([0, *cuts], [*cuts, len(rows)], strict=True):
         if begin < end:
             schema = pa.schema([table_schema(LAG_POINTS).field(name) for name in TAKEN])
-            found = pa.Table.from_pylist(rows[begin:end], schema)
+            result = pa.Table.from_pylist(rows[begin:end], schema)
             codes = [field.with_type(KIND) if field.type == pa.string() else field for field in schema]
-            yield found.cast(pa.schema(codes))
+            yield result.cast(pa.schema(codes))
 
 
 def micros(time: datetime) -> int:
@@ -78,14 +78,14 @@ def micros(time: datetime) -> int:
 def summed(rng: np.random.Generator, rows: list[Row], settled: datetime | None) -> list[Sums]:
     sums = LagSums(7, None if settled is None else micros(settled))
     is_open = [settled is None or row["snapshot_time"] >= settled for row in rows]
-    found: list[Sums] = []
+    result: list[Sums] = []
     for wanted in (True, False):
         for piece in pieces(rng, [row for row, each in zip(rows, is_open, strict=True) if each is wanted]):
-            found += sums.take(piece)
-    return [*found, *sums.remaining()]
+            result += sums.take(piece)
+    return [*result, *sums.remaining()]
 
 
-def told(rows: Iterable[Row]) -> list[str]:
+def row_texts(rows: Iterable[Row]) -> list[str]:
     return sorted(str([(name, str(value)) for name, value in sorted(row.items())]) for row in rows)
 
 
@@ -97,19 +97,19 @@ def test_days_and_minutes_are_those_of_a_slow_adding_up(
         monkeypatch.setattr("udfs.lag.sums.MOST_POINTS", int(rng.integers(1, 40)))
         rows = random_points(rng)
         settled = None if rng.random() < 0.2 else START + timedelta(seconds=int(rng.integers(0, 3 * 86_400)))
-        found = summed(rng, rows, settled)
+        result = summed(rng, rows, settled)
         marked = [
             {**row, "evidence_partition": 7, "is_open": settled is None or row["snapshot_time"] >= settled}
             for row in rows
         ]
-        assert told(row for each in found for row in each.days.to_pylist()) == told(slow_days(marked))
-        assert told(row for each in found for row in each.minutes.to_pylist()) == told(slow_minutes(marked))
+        assert row_texts(row for each in result for row in each.days.to_pylist()) == row_texts(slow_days(marked))
+        assert row_texts(row for each in result for row in each.minutes.to_pylist()) == row_texts(slow_minutes(marked))
 
 
 def test_sums_have_the_columns_of_their_tables(rng: np.random.Generator) -> None:
-    (found,) = summed(rng, [random_point(rng, ("g", "t", 0), START)], None)
+    (result,) = summed(rng, [random_point(rng, ("g", "t", 0), START)], None)
     made_by_job = {"cluster", "is_open"}
-    for rows, table in ((found.days, LAG_DAYS), (found.minutes, LAG_MINUTES)):
+    for rows, table in ((result.days, LAG_DAYS), (result.minutes, LAG_MINUTES)):
         assert {*rows.column_names} == {column.name for column in table.columns} - made_by_job
 
 

@@ -16,10 +16,10 @@ def random_snapshots(rng: np.random.Generator) -> dict[int, dict[Place, Captured
     share = dict(zip(PLACES, rng.choice([0.2, 0.8, 1.0], len(PLACES)), strict=True))
     times = np.unique(rng.integers(0, 60, 8)) * SECOND
     times[times < 5 * SECOND] -= LOOKBACK
-    found = {
+    result = {
         int(time): {place: Captured(None, 0, 1) for place in PLACES if rng.random() < share[place]} for time in times
     }
-    return {time: captured for time, captured in found.items() if captured}
+    return {time: captured for time, captured in result.items() if captured}
 
 
 def asked(rng: np.random.Generator) -> tuple[list[Place], list[int]]:
@@ -54,9 +54,9 @@ def test_rows_of_some_topics_answer_for_these_alone(rng: np.random.Generator) ->
             some = captured.of_topics(pa.array(names, pa.string()))
             assert some.times.tolist() == marks.times.tolist()
             for look, whole in ((some.at, marks.at), (some.after, marks.after)):
-                found = [row_of(some, row) for row in look(wanted, np.array(times)).tolist()]
+                result = [row_of(some, row) for row in look(wanted, np.array(times)).tolist()]
                 known = [row_of(marks, row) for row in whole(wanted, np.array(times)).tolist()]
-                assert found == [each if each is not None and each[0][0] in names else None for each in known]
+                assert result == [each if each is not None and each[0][0] in names else None for each in known]
 
 
 def row_of(marks: Watermarks, row: int) -> tuple[Place, int] | None:

@@ -79,7 +79,7 @@ def test_no_rows_give_no_text() -> None:
     assert values_of(pa.array([], pa.list_(MEMBER))) == []
 
 
-def test_fields_are_left_out_where_null_and_replaced_where_told() -> None:
+def test_fields_are_left_out_where_null_and_replaced_on_request() -> None:
     column = pa.array([{"a": 1, "b": 2, "c": b"x"}, {"a": 1, "b": None, "c": b"y"}])
     style = Style({"c": pa.array(['{"was":"x"}', "null"])}, frozenset({"a", "b"}))
     # `a` stands first and stays, so that the object has something to begin with.

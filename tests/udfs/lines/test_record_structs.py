@@ -24,20 +24,20 @@ NOTHING = dict.fromkeys(("record_type", "type", "key", "value", "value_version",
 
 def structs(rows: Sequence[Row]) -> list[dict[str, Any]]:
     columns = [pa.array(side, pa.binary()) for side in zip(*rows, strict=True)]
-    found: list[dict[str, Any]] = decoded_column(*columns).to_pylist()
-    return found
+    result: list[dict[str, Any]] = decoded_column(*columns).to_pylist()
+    return result
 
 
 def assert_as_the_slow_decoder(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    found = structs(rows)
-    assert len(found) == len(rows)
-    for (key, value), struct in zip(rows, found, strict=True):
+    result = structs(rows)
+    assert len(result) == len(rows)
+    for (key, value), struct in zip(rows, result, strict=True):
         wanted = decode_record(key, value)
         if "rejected" in wanted:
             assert_rejected(struct, wanted)
         else:
             assert_decoded(struct, wanted)
-    return found
+    return result
 
 
 def assert_rejected(struct: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -80,8 +80,8 @@ def test_thousands_of_mixed_records_whole_and_spoilt(seed: int) -> None:
         for record in Draw(chance, is_large=False).records(each=60)
     ]
     rows += [(chance.randbytes(chance.randrange(30)), chance.randbytes(chance.randrange(200))) for _ in range(300)]
-    found = assert_as_the_slow_decoder(chance.sample(rows, len(rows)))
-    assert {struct["rejected"] is None for struct in found} == {True, False}
+    result = assert_as_the_slow_decoder(chance.sample(rows, len(rows)))
+    assert {struct["rejected"] is None for struct in result} == {True, False}
 
 
 def test_values_that_cost_more_than_they_are_worth() -> None:
@@ -92,8 +92,8 @@ def test_a_value_of_many_megabytes_is_text_or_a_reason() -> None:
     metadata = b"\x01" * 32_767
     commit = COMMIT_V3[:14] + len(metadata).to_bytes(2, "big") + metadata + COMMIT_V3[-8:]
     rows = [(COMMIT_KEY, commit)] * 300 + [(COMMIT_KEY, bytes(20 << 20)), (bytes(20 << 20), None)]
-    found = assert_as_the_slow_decoder(rows)
-    assert [struct["rejected"] and struct["rejected"]["reason"] for struct in found[299:]] == [
+    result = assert_as_the_slow_decoder(rows)
+    assert [struct["rejected"] and struct["rejected"]["reason"] for struct in result[299:]] == [
         None,
         "trailing_bytes",
         "trailing_bytes",
@@ -130,8 +130,8 @@ def test_no_rows_and_nulls_of_no_type() -> None:
 def test_a_slice_of_columns_has_its_own_rows(kind: pa.DataType) -> None:
     keys = pa.array([None, COMMIT_KEY, GROUP_KEY, None], kind)
     values = pa.array([b"x", COMMIT_V3, None, b"y"], kind)
-    found = decoded_column(keys.slice(1, 2), values.slice(1, 2)).to_pylist()
-    assert [(struct["type"], struct["value_version"]) for struct in found] == [
+    rows = decoded_column(keys.slice(1, 2), values.slice(1, 2)).to_pylist()
+    assert [(struct["type"], struct["value_version"]) for struct in rows] == [
         ("OffsetCommit", 3),
         ("GroupMetadata", None),
     ]

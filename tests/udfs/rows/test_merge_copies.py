@@ -116,7 +116,10 @@ def test_copies_are_merged_as_the_slow_way_does(rng: np.random.Generator, share_
             num_raised += 1
             with pytest.raises(Contradiction) as raised:
                 merge(tables_of(known), [tables_of(copy) for copy in copies])
-            assert any(names(str(raised.value), *each) for each in differs.found), (str(raised.value), differs.found)
+            assert any(names(str(raised.value), *each) for each in differs.differences), (
+                str(raised.value),
+                differs.differences,
+            )
             continue
         found = merge(tables_of(known), [tables_of(copy) for copy in copies])
         assert {name: ordered(table.to_pylist()) for name, table in found.new.items()} == {

@@ -59,8 +59,8 @@ def assert_as_slow(raws: Sequence[Raw], origin: Origin = ORIGIN, shaper: Shaper 
     tables = shaped(raws, origin, shaper)
     assert tables.keys() == wanted.keys()
     for name, rows in wanted.items():
-        for found, row in zip(checked_rows(name, tables[name]), rows, strict=True):
-            assert found == row, name
+        for result, row in zip(checked_rows(name, tables[name]), rows, strict=True):
+            assert result == row, name
     return set(tables)
 
 
@@ -181,7 +181,7 @@ def test_ranges_of_bytes_that_are_no_batch() -> None:
     ]
     table = rejected_ranges(ranges, ORIGIN)
     rows = checked_rows("rejected_records", table)
-    told = {
+    reported = {
         "cluster": "c1",
         "run_id": "r1",
         "offsets_partition": 7,
@@ -196,8 +196,8 @@ def test_ranges_of_bytes_that_are_no_batch() -> None:
         "byte_position": 90, "size_bytes": 2**40, "reason": "torn_batch", "field": "batch_length",
         "from_offset": None, "to_offset": None, "num_records": 1, "is_num_records_estimated": True,
     }  # fmt: skip
-    empty = dict.fromkeys(set(rows[0]) - set(told) - set(first))
-    assert rows == [{**empty, **told, **first}, {**empty, **told, **second}]
+    empty = dict.fromkeys(set(rows[0]) - set(reported) - set(first))
+    assert rows == [{**empty, **reported, **first}, {**empty, **reported, **second}]
     assert table["detail"].to_pylist() == ["12, wanted 13", "…"]
 
 

@@ -103,5 +103,5 @@ def test_ranges_of_keys_give_what_all_keys_give(rng: np.random.Generator, turn: 
     ranges = in_ranges(whole, 1)
     assert len(ranges) == 3
     for make in (reset_rows, commit_finding_rows, rate_rows, volume_rows):
-        found = make(whole, None)
-        assert found.num_rows > 3 and make(ranges, None).to_pylist() == found.to_pylist(), make.__name__
+        result = make(whole, None)
+        assert result.num_rows > 3 and make(ranges, None).to_pylist() == result.to_pylist(), make.__name__

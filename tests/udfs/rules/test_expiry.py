@@ -49,15 +49,15 @@ NEVER = (ExpiryRule.NEVER, None, None)
 
 def test_an_emptied_group_keeps_its_offsets_for_the_retention_from_when_it_became_empty() -> None:
     since = {"group_id": "g", "record_offset": 20, "current_state_time": at(600.25)}
-    found = rule_of(group_state_intervals=[state("Empty")], classic_group_metadata=[since])
-    assert found == (ExpiryRule.GROUP_EMPTY, at(600.25), at(600.25 + 3 * DAY))
+    rule = rule_of(group_state_intervals=[state("Empty")], classic_group_metadata=[since])
+    assert rule == (ExpiryRule.GROUP_EMPTY, at(600.25), at(600.25 + 3 * DAY))
     assert rule_of(group_state_intervals=[state("Empty")]) == (ExpiryRule.GROUP_EMPTY, at(50), at(50 + 3 * DAY))
 
 
 def test_a_record_too_old_to_say_since_when_the_group_is_empty_leaves_the_commit() -> None:
     since = {"group_id": "g", "record_offset": 20, "current_state_time": None}
-    found = rule_of(group_state_intervals=[state("Empty", protocol_type="connect")], classic_group_metadata=[since])
-    assert found == (ExpiryRule.GROUP_EMPTY_OLD, *AFTER_COMMIT)
+    rule = rule_of(group_state_intervals=[state("Empty", protocol_type="connect")], classic_group_metadata=[since])
+    assert rule == (ExpiryRule.GROUP_EMPTY_OLD, *AFTER_COMMIT)
 
 
 @pytest.mark.parametrize("protocol_type", [None, ""])
@@ -101,8 +101,8 @@ def test_of_a_group_with_members_topics_expire_that_none_of_the_newest_assignmen
             member("m3", None, change="left"),
         ],
     }
-    found = {row["topic"]: (row["rule"], row["base_time"], row["expires_time"]) for row in forecast(**rows)}
-    assert found == {
+    result = {row["topic"]: (row["rule"], row["base_time"], row["expires_time"]) for row in forecast(**rows)}
+    assert result == {
         "orders": NEVER,
         "clicks": NEVER,
         "views": (ExpiryRule.NOT_SUBSCRIBED, *AFTER_COMMIT),
@@ -161,10 +161,10 @@ def test_a_streams_group_keeps_the_sources_of_its_newest_topology(
 
 
 def test_a_commit_that_named_its_time_expires_then() -> None:
-    found = rule_of(
+    rule = rule_of(
         offset_history=[offset(last_expire_time=at(700))], group_state_intervals=[state("Empty", protocol_type=None)]
     )
-    assert found == (ExpiryRule.OWN_TIME, at(500), at(700))
+    assert rule == (ExpiryRule.OWN_TIME, at(500), at(700))
 
 
 def test_without_the_state_of_the_group_nothing_is_claimed() -> None:

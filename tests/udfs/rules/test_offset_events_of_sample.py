@@ -80,7 +80,9 @@ def test_a_reset_of_the_story_moved_what_the_admin_saw(resets: list[Row], name: 
         ("topic-recreated", "deleted", "coordinator"),
     ],
 )
-def test_offsets_that_the_story_removed_are_told_with_why(resets: list[Row], name: str, kind: str, actor: str) -> None:
+def test_offsets_that_the_story_removed_are_reported_with_the_reason(
+    resets: list[Row], name: str, kind: str, actor: str
+) -> None:
     event = checked_in().event(name)
     ((topic, before),) = event["offsets_before"].items()
     row = one(resets, event, topic)
@@ -95,8 +97,8 @@ def test_offsets_that_the_story_removed_are_told_with_why(resets: list[Row], nam
 
 def test_nothing_else_is_a_reset(resets: list[Row]) -> None:
     """The group of regular expressions is deleted at the end of its event, with the offsets of three topics."""
-    found = sorted((row["group_id"], row["topic"]) for row in resets)
-    assert found == [
+    rows = sorted((row["group_id"], row["topic"]) for row in resets)
+    assert rows == [
         ("expired", "inventory"),
         ("group-deleted", "inventory"),
         ("modern-regex", "region-north"),

@@ -40,7 +40,7 @@ def volumes(commits: list[Row], history: list[Row] = [], settled_from: int | Non
 
 
 def slow(commits: list[Row], history: list[Row]) -> list[Row]:
-    found: dict[tuple[datetime, str], Row] = {}
+    result: dict[tuple[datetime, str], Row] = {}
     minutes: dict[tuple[datetime, str], Counter[datetime]] = defaultdict(Counter)
     slots: dict[tuple[datetime, str], set[Any]] = defaultdict(set)
     before: dict[tuple[Any, ...], int | None] = {}
@@ -63,7 +63,7 @@ def slow(commits: list[Row], history: list[Row]) -> list[Row]:
             )
         if row["committed_offset"] is not None:
             cell = (hour, row["group_id"])
-            counts = found.setdefault(cell, {"num_commits": 0, "num_bytes": 0, "num_unchanged": 0})
+            counts = result.setdefault(cell, {"num_commits": 0, "num_bytes": 0, "num_unchanged": 0})
             counts["num_commits"] += 1
             counts["num_bytes"] += row["record_bytes"]
             counts["num_unchanged"] += before[hour, key] == row["committed_offset"]
@@ -80,7 +80,7 @@ def slow(commits: list[Row], history: list[Row]) -> list[Row]:
             "peak_per_minute": max(minutes[hour, group].values()),
             "num_at_5_s": len(slots[hour, group]),
         }
-        for (hour, group), counts in sorted(found.items())
+        for (hour, group), counts in sorted(result.items())
     ]
 
 

@@ -168,7 +168,7 @@ def test_a_field_that_is_not_what_it_must_be_is_named(change: dict[str, Any], de
     assert json.loads(row["raw"]) == FULL | change
 
 
-def test_folders_tell_what_lines_leave_out() -> None:
+def test_folders_have_what_lines_leave_out() -> None:
     lines = {name: value for name, value in GOOD.items() if name not in {"topic", "partition"}}
     row = row_of(lines, "/in/topic=__consumer_offsets/partition=4/a.json")
     assert (row["partition"], row["problem"]) == (4, None)

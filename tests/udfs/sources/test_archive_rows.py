@@ -11,7 +11,7 @@ from kafka.record import MemoryRecords, MemoryRecordsBuilder
 from schemas.contract.tables import TABLES
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, T0
 from tests.oracles.log.framing_answers import framed
-from tests.oracles.log.framing_answers import records_of as told
+from tests.oracles.log.framing_answers import records_of as as_slow_records
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sources.archive_rows import ARCHIVE_ROWS, by_producers, problem_rows, records_of
 
@@ -76,23 +76,23 @@ def test_rows_of_an_archive_are_the_records_of_the_segment_that_it_was_made_of(r
     assert {row["is_control"] for row in rows} == {row["is_transactional"] for row in rows} == {True, False}
 
     batch = pa.RecordBatch.from_pylist([{}, *rows, {}], ARCHIVE_ROWS).slice(1, len(rows))
-    found = records_of(batch)
+    records = records_of(batch)
 
     # An archive knows neither batches nor how long a record was in one.
     expected = [
         record._replace(batch_first_offset=-1, record_bytes=len(record.key or b"") + len(record.value or b""))
-        for record in told(framed(log).records)
+        for record in as_slow_records(framed(log).records)
     ]
-    assert told(found) == expected
+    assert as_slow_records(records) == expected
     for name, column in vars(framed(log).records).items():
         if name not in {"keys", "values"}:
-            assert getattr(found, name).dtype == column.dtype, name
-    assert found.keys.data is found.values.data
+            assert getattr(records, name).dtype == column.dtype, name
+    assert records.keys.data is records.values.data
 
 
-def test_what_an_archive_does_not_tell_is_unknown() -> None:
+def test_what_an_archive_does_not_have_is_unknown() -> None:
     batch = pa.RecordBatch.from_pylist([{"partition": 1, "offset": 5}], ARCHIVE_ROWS)
-    (record,) = told(records_of(batch))
+    (record,) = as_slow_records(records_of(batch))
     assert record == (5, -1, -1, 0, -1, -1, -1, False, False, None, None)
 
 

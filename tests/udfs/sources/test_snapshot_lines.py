@@ -67,15 +67,15 @@ def changed(path: list[str | int], value: object) -> dict[str, Any]:
 
 
 def test_a_line_of_ours() -> None:
-    found = parse(f"\n{json.dumps(FULL)}\r\n", 1)
-    assert known(found.topics) == [
+    parsed = parse(f"\n{json.dumps(FULL)}\r\n", 1)
+    assert known(parsed.topics) == [
         {
             "captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 0, "log_start_offset": 5,
             "log_end_offset": 9, "leader_epoch": 3, "racks": ["r1", None],
         },
         {"captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 1},
     ]  # fmt: skip
-    (cluster,) = known(found.clusters)
+    (cluster,) = known(parsed.clusters)
     assert cluster == {
         "captured_time": NOW,
         "brokers": [{"id": 1, "host": "kafka-1", "port": 9092, "rack": None}],
@@ -95,14 +95,14 @@ def test_a_line_of_ours() -> None:
 
 def test_only_time_and_topics_are_needed() -> None:
     lines = [json.dumps({"captured_at": NOW + number, "topics": []}) for number in range(2)]
-    found = parse("\n\n".join(lines), 1)
-    assert known(found.clusters) == [{"captured_time": NOW}, {"captured_time": NOW + 1}]
-    assert found.topics == []
+    parsed = parse("\n\n".join(lines), 1)
+    assert known(parsed.clusters) == [{"captured_time": NOW}, {"captured_time": NOW + 1}]
+    assert parsed.topics == []
 
 
 def test_no_topic_has_the_id_of_none() -> None:
-    found = parse(json.dumps(changed(["topics", 0, "topic_id"], "A" * 22)), 1)
-    assert [row["topic_id"] for row in found.topics] == [None, None]
+    parsed = parse(json.dumps(changed(["topics", 0, "topic_id"], "A" * 22)), 1)
+    assert [row["topic_id"] for row in parsed.topics] == [None, None]
 
 
 def test_separators_of_other_kinds_do_not_cut_a_line() -> None:
@@ -111,11 +111,11 @@ def test_separators_of_other_kinds_do_not_cut_a_line() -> None:
 
 
 def test_what_kafka_get_offsets_prints() -> None:
-    found = parse("a.b_c-d:0:17\n\n a.b_c-d:12:0 \r\n__consumer_offsets:3:-1\nt:4:\n", NOW)
-    assert found.clusters == [{"captured_time": NOW}]
-    told = [(row["topic"], row["partition"], row["log_end_offset"]) for row in found.topics]
-    assert told == [("a.b_c-d", 0, 17), ("a.b_c-d", 12, 0), ("__consumer_offsets", 3, None), ("t", 4, None)]
-    assert {row["captured_time"] for row in found.topics} == {NOW}
+    parsed = parse("a.b_c-d:0:17\n\n a.b_c-d:12:0 \r\n__consumer_offsets:3:-1\nt:4:\n", NOW)
+    assert parsed.clusters == [{"captured_time": NOW}]
+    rows = [(row["topic"], row["partition"], row["log_end_offset"]) for row in parsed.topics]
+    assert rows == [("a.b_c-d", 0, 17), ("a.b_c-d", 12, 0), ("__consumer_offsets", 3, None), ("t", 4, None)]
+    assert {row["captured_time"] for row in parsed.topics} == {NOW}
 
 
 NO_TIME = "milliseconds since 1970 expected, such as 1795282587379"
@@ -126,8 +126,8 @@ PARTITION = ["topics", 0, "partitions", 1]
 
 
 def test_end_offsets_may_be_left_out() -> None:
-    found = parse(json.dumps(changed([*PARTITION, "log_end_offset"], ...)), 1)
-    assert "log_end_offset" not in known(found.topics)[1]
+    parsed = parse(json.dumps(changed([*PARTITION, "log_end_offset"], ...)), 1)
+    assert "log_end_offset" not in known(parsed.topics)[1]
 
 
 DESCRIBED = """\
@@ -141,13 +141,13 @@ Topic: __consumer_offsets\tPartitionCount: 1\tReplicationFactor: 1\tConfigs:
 
 
 def test_what_kafka_topics_prints() -> None:
-    found = parse(DESCRIBED.format(id=ID), NOW)
-    assert known(found.topics) == [
+    parsed = parse(DESCRIBED.format(id=ID), NOW)
+    assert known(parsed.topics) == [
         {"captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 0},
         {"captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 1},
         {"captured_time": NOW, "topic": "__consumer_offsets", "partition": 0},
     ]
-    assert found.clusters == [{"captured_time": NOW, "offsets_partitions": [{"partition": 0, "leader": 3}]}]
+    assert parsed.clusters == [{"captured_time": NOW, "offsets_partitions": [{"partition": 0, "leader": 3}]}]
 
 
 def test_spaces_may_stand_where_kafka_topics_writes_tabs() -> None:
@@ -159,7 +159,7 @@ ONE = "Topic: t\tTopicId: {id}\tPartitionCount: 1"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (f"{ONE}\nnonsense", 'line 2: "nonsense", a line of kafka-topics --describe expected'),
         ("Topic: a/b\tPartitionCount: 1", f'line 1: Topic: "a/b", {NO_TOPIC}'),
@@ -183,14 +183,14 @@ ONE = "Topic: t\tTopicId: {id}\tPartitionCount: 1"
         ),
     ],
 )
-def test_a_malformed_description_is_told_with_its_line(text: str, told: str) -> None:
+def test_a_malformed_description_is_reported_with_its_line(text: str, message: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse(text.format(id=ID), NOW)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "empty; give snapshots"),
         ("\n \n", "empty; give snapshots"),
@@ -208,14 +208,14 @@ def test_a_malformed_description_is_told_with_its_line(text: str, told: str) -> 
         (f"{'t' * 250}:0:1", f'line 1: topic: "{"t" * 79}…, {NO_TOPIC}'),
     ],
 )
-def test_a_malformed_text_is_told_with_its_line(text: str, told: str) -> None:
+def test_a_malformed_text_is_reported_with_its_line(text: str, message: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse(text, NOW)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("path", "value", "message"),
     [
         (["captured_at"], ..., "captured_at: missing"),
         (["captured_at"], None, f"captured_at: null, {NO_TIME}"),
@@ -264,14 +264,14 @@ def test_a_malformed_text_is_told_with_its_line(text: str, told: str) -> None:
         (["groups", 0, "settings", "x"], [1], "groups[0].settings.x: [1], a text, number or truth value expected"),
     ],
 )
-def test_a_malformed_field_is_told_with_its_place(path: list[str | int], value: object, told: str) -> None:
+def test_a_malformed_field_is_reported_with_its_place(path: list[str | int], value: object, message: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse(f"{json.dumps(FULL)}\n{json.dumps(changed(path, value))}", NOW)
-    assert str(caught.value) == f"line 2: {told}"
+    assert str(caught.value) == f"line 2: {message}"
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (
             "{",
@@ -282,16 +282,16 @@ def test_a_malformed_field_is_told_with_its_place(path: list[str | int], value: 
         ('{"a":' * 100_000, "line 1: maximum recursion depth exceeded"),
     ],
 )
-def test_a_line_that_is_no_object_is_told(line: str, told: str) -> None:
+def test_a_line_that_is_no_object_is_reported(line: str, message: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse(line, NOW)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
 KEY = ("captured_time", "topic", "partition")
 
 
-def test_what_several_files_tell_is_one_row() -> None:
+def test_what_several_files_say_is_one_row() -> None:
     text = parse("t:1:5\nt:0:7", NOW)
     ours = {"topic": "t", "topic_id": ID, "partitions": [{"partition": 0, "log_start_offset": 2, "log_end_offset": 7}]}
     full = parse(json.dumps({"captured_at": NOW, "topics": [ours]}), 1)

@@ -15,7 +15,7 @@ Seen = tuple[str | None, str | None, int, int | None]
 
 def slow(seen: list[Seen]) -> list[NamedPartitions]:
     """A step is whatever exceeds all that is named up to its time."""
-    found = set()
+    result = set()
     for topic, topic_id, number, time in seen:
         others = [each for each in seen if each[:2] == (topic, topic_id) and each[3] is not None]
         if time is None or number < 1:
@@ -23,8 +23,8 @@ def slow(seen: list[Seen]) -> list[NamedPartitions]:
         before = [each[2] for each in others if each[3] < time]  # type: ignore[operator]
         at_once = [each[2] for each in others if each[3] == time]
         if number > max(before, default=0) and number == max(at_once):
-            found.add(NamedPartitions(topic, topic_id, number, time))
-    return sorted(found, key=lambda each: (each.topic or "", each.topic_id or "", each.from_time))
+            result.add(NamedPartitions(topic, topic_id, number, time))
+    return sorted(result, key=lambda each: (each.topic or "", each.topic_id or "", each.from_time))
 
 
 def drawn(random: Random, number: int) -> list[Seen]:
@@ -44,8 +44,8 @@ def commits(seen: list[Seen], *, is_tombstone: bool = False) -> pa.Table:
     return filled(TABLES["offset_commits"], rows)
 
 
-def plain(found: list[NamedPartitions]) -> list[NamedPartitions]:
-    return sorted(found, key=lambda each: (each.topic or "", each.topic_id or "", each.from_time))
+def plain(result: list[NamedPartitions]) -> list[NamedPartitions]:
+    return sorted(result, key=lambda each: (each.topic or "", each.topic_id or "", each.from_time))
 
 
 def test_commits_name_what_a_slow_walk_finds_however_they_are_cut() -> None:
@@ -70,13 +70,13 @@ def of_groups(random: Random) -> tuple[dict[str, list[dict[str, Any]]], list[See
     def some(by: str, time: int) -> list[dict[str, Any]] | None:
         if random.random() < 0.2:
             return None
-        found = [
+        rows = [
             {by: random.choice("ab"), "partitions": random.sample(range(9), random.randint(0, 3))} for _ in range(2)
         ]
-        for each in found:
+        for each in rows:
             name, topic_id = (each[by], None) if by == "topic" else (None, each[by])
             seen.extend((name, topic_id, partition + 1, time) for partition in each["partitions"])
-        return found
+        return rows
 
     for time in range(random.randint(1, 6)):
         members = [

@@ -31,11 +31,11 @@ B_NAMED: Key = ("b", None)
 def test_a_topic_is_gone_when_a_list_of_all_topics_lacks_it(
     listed: list[list[Key]], deletions: list[tuple[str, int, int]]
 ) -> None:
-    found = Snapshots({time: dict.fromkeys(keys, 1) for time, keys in enumerate(listed)})
-    assert found.deletions() == deletions
+    result = Snapshots({time: dict.fromkeys(keys, 1) for time, keys in enumerate(listed)})
+    assert result.deletions() == deletions
 
 
 def test_a_topic_that_a_list_of_some_leaves_out_is_still_there() -> None:
     snapshots = Snapshots({1: dict.fromkeys([OFFSETS, A, B], 4), 2: {A: 5}})
-    told = {row["topic"]: (row["is_open"], row["num_partitions"]) for row in topic_rows("c", [], snapshots)}
-    assert told == {OFFSETS_TOPIC: (True, 4), "a": (True, 5), "b": (True, 4)}
+    reported = {row["topic"]: (row["is_open"], row["num_partitions"]) for row in topic_rows("c", [], snapshots)}
+    assert reported == {OFFSETS_TOPIC: (True, 4), "a": (True, 5), "b": (True, 4)}

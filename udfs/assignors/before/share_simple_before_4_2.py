@@ -47,7 +47,7 @@ def assign_by_hash(group: ShareGroup) -> list[list[Pair]]:
 
 
 def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) -> None:
-    """In turns; whoever has more than its share leaves the row, so that one more may be had."""
+    """In turns; a member that has more than its share leaves the row, so a member may get one more."""
     row = list(range(len(by_member)))
     at = 0
     for pair in pairs:

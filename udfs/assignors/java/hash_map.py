@@ -47,7 +47,7 @@ class JavaTable(Generic[K, V]):
         return self._entries.get(key)
 
     def __iter__(self) -> Iterator[K]:
-        """The keys as Java walks them; what is removed meanwhile is still met."""
+        """The keys as Java walks them; a key that is removed during the walk still comes."""
         keys = list(self._numbers)
         hashes = np.array([self._keys.hash_code(key) for key in keys], np.uint32)
         kinds, numbers = np.array(self._steps, np.int64).reshape(-1, 2).T.copy()

@@ -133,7 +133,7 @@ def optional(fields: Mapping[str, Value], name: str, read: Callable[[Value], T])
 
 
 def refuse_others(fields: Mapping[str, Value], path: str, protocol: GroupProtocol) -> None:
-    """Fields that only groups of other protocols have: whoever gives one believes that it counts."""
+    """Fields that only groups of other protocols have: they would be ignored, so they are refused."""
     for name in fields:
         protocols = PROTOCOLS_OF.get(name, ())
         if protocols and protocol not in protocols:

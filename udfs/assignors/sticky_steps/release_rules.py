@@ -10,7 +10,7 @@ from udfs.assignors.questions.specs import Release
 class Rules:
     # Subscriptions carry generations (KIP-792).
     reads_generations: bool
-    # Owned partitions count only for members of the newest generation, not whatever no newer claim meets.
+    # Owned partitions count only for members of the newest generation, even if no newer member claims them.
     drops_old_generations: bool
     # A claim is held against the last claimant even when that one was not believed (KAFKA-14639, mended by 15106).
     remembers_losers: bool

@@ -13,7 +13,7 @@ Entry = tuple[int, int, int]
 
 @dataclass
 class State:
-    """Who has what while the general way goes on. Members are numbered as Kafka walks them.
+    """Who has what while the general algorithm runs. Members are numbered as Kafka walks them.
 
     `kept` are the partitions that stay with their `keepers`, `free` the others. A kept partition that its topic does
     not have gets a number after all existing ones; `topic_of` knows it too. `audience_of` a partition is the number of

@@ -71,7 +71,7 @@ GENERATION_DEFECTS: Final[Mapping[str, Signature]] = MappingProxyType(
         "librdkafka #4783: sticky off by one": library_was_off_by_one,
     }
 )
-# Those of them that need only what the records say, whatever the numbers of partitions.
+# Those of them that need only what the records say, not the numbers of partitions.
 NEED_NO_COUNTS: Final = frozenset(
     {
         "KAFKA-9801",

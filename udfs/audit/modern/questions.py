@@ -30,8 +30,8 @@ class Unanswerable(Exception):
 
 
 class MixedProblem(ServerProblem):
-    """For members that do not all subscribe by the same pattern: they never count as equal, whatever topics they
-    match."""
+    """For members that do not all subscribe by the same pattern: they never count as equal, even if they match
+    the same topics."""
 
     is_homogeneous = False
 

@@ -112,7 +112,7 @@ def judged_moves(history: PartitionHistory, moves: Moves, num_written: Numbers) 
 
 
 def looks_like_admin(moves: Moves, is_edge: Flags) -> Flags:
-    """Bare commits for a group without members, that do not go on with a series of such commits. Of a group that never
+    """Bare commits for a group without members, that do not continue a series of such commits. Of a group that never
     had members such a series may be its own; of others a step back to an edge still ends it."""
     states = moves.states
     is_new = np.where(states.has_had_members, ~moves.is_in_series | (moves.is_back & is_edge), ~moves.was_bare)

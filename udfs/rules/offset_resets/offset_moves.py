@@ -24,7 +24,7 @@ from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.facts.log_ends import EndsAround
 
 KEY = ("group_id", "topic", "partition")
-# Arrays of moves that say the same whatever other moves there are.
+# Arrays of moves that do not depend on other moves.
 OF_MOVES = (
     "place",
     "is_plain",

@@ -81,7 +81,7 @@ class OwnFacts:
 
     @cached_property
     def last_commit(self) -> Numbers:
-        """NONE: no record gives a time. Of a value that goes on after the time, its newest commit until then."""
+        """NONE: no record gives a time. Of a value that is committed again after the time: its newest commit before."""
         last, rows = self.of_live("last_commit_time"), self.commits.bounds[1:] - 1
         is_there = (rows >= self.commits.bounds[:-1]) & at(self.commits.is_effective, rows, False)
         newest = np.where(is_there, at(self.commits.commit_time, rows, NONE), self.held_since)

@@ -30,9 +30,9 @@ def test_a_window_ends_when_it_has_enough_rows() -> None:
 
 def test_rows_of_many_bytes_end_a_window_early() -> None:
     half = MOST_WINDOW_BYTES // 2
-    found = row_groups((1, 2 * half), (1, half), (1, half), (1, half))
-    assert list(ends_of_windows(found, 100)) == [9, 29, MOST]
-    assert list(ends_of_windows(found, 100, stops=[14])) == [9, 14, 29, MOST]
+    result = row_groups((1, 2 * half), (1, half), (1, half), (1, half))
+    assert list(ends_of_windows(result, 100)) == [9, 29, MOST]
+    assert list(ends_of_windows(result, 100, stops=[14])) == [9, 14, 29, MOST]
 
 
 def test_a_write_that_deletes_waits_through_windows_without_commits(
@@ -50,5 +50,5 @@ def test_a_write_that_deletes_waits_through_windows_without_commits(
     write(LogPart(0, 0, 4, tuple(log.batches)), tmp_path / "log")
     ingest(tmp_path / "w", tmp_path / "log")
     replay(tmp_path / "w")
-    found = {(row["group_id"], row["partition"], row["to_offset"]) for row in rows(tmp_path / "w", "offset_history")}
-    assert found == {("g", 0, 3), ("other", 0, None), ("other", 1, None)}
+    result = {(row["group_id"], row["partition"], row["to_offset"]) for row in rows(tmp_path / "w", "offset_history")}
+    assert result == {("g", 0, 3), ("other", 0, None), ("other", 1, None)}

@@ -55,32 +55,32 @@ def removed(group: str) -> KeyValue:
 
 
 def test_the_last_record_before_a_hole_may_be_the_first_of_a_group() -> None:
-    found = history([batch(0, 0, commit("g")), batch(1, 1, rebalanced("g"))], [batch(9, 9, commit("other"))])
-    states = [row for row in found["group_state_intervals"] if row["group_id"] == "g"]
-    told = [(row["generation_or_epoch"], row["from_offset"], row["to_offset"], row["ended_by"]) for row in states]
-    assert sorted(told, key=str) == [(1, 1, 1, "coverage_hole"), (None, 0, 1, "next_state")]
+    replay = history([batch(0, 0, commit("g")), batch(1, 1, rebalanced("g"))], [batch(9, 9, commit("other"))])
+    states = [row for row in replay["group_state_intervals"] if row["group_id"] == "g"]
+    rows = [(row["generation_or_epoch"], row["from_offset"], row["to_offset"], row["ended_by"]) for row in states]
+    assert sorted(rows, key=str) == [(1, 1, 1, "coverage_hole"), (None, 0, 1, "next_state")]
 
 
-def endings(found: dict[str, list[Row]]) -> list[tuple[str, str | None]]:
-    rows = sorted(found["offset_history"], key=lambda row: (row["group_id"], row["partition"]))
+def endings(result: dict[str, list[Row]]) -> list[tuple[str, str | None]]:
+    rows = sorted(result["offset_history"], key=lambda row: (row["group_id"], row["partition"]))
     return [(row["group_id"], row["ended_by"]) for row in rows]
 
 
 def test_offsets_and_their_group_deleted_at_one_time_but_in_two_batches_went_together() -> None:
     first = [batch(0, 0, commit("g"), commit("other"), rebalanced("g")), batch(3, 5, deletion("g"))]
-    found = history(first, [batch(4, 5, removed("g"))])
-    assert endings(found) == [("g", "deleted"), ("other", None)]
+    replay = history(first, [batch(4, 5, removed("g"))])
+    assert endings(replay) == [("g", "deleted"), ("other", None)]
 
 
 def test_offsets_of_several_groups_deleted_at_one_time_but_in_two_batches_went_with_their_topic() -> None:
     first = [batch(0, 0, commit("g"), commit("other")), batch(2, 5, deletion("g"))]
-    found = history(first, [batch(3, 5, deletion("other"))])
-    assert endings(found) == [("g", "topic_deleted"), ("other", "topic_deleted")]
+    replay = history(first, [batch(3, 5, deletion("other"))])
+    assert endings(replay) == [("g", "topic_deleted"), ("other", "topic_deleted")]
 
 
-def test_what_is_committed_behind_a_deletion_at_the_same_time_is_no_part_of_it() -> None:
-    found = history([batch(0, 0, commit("g")), batch(1, 5, deletion("g"))], [batch(2, 5, commit("g", partition=1))])
-    assert endings(found) == [("g", "tombstone_unknown"), ("g", None)]
+def test_what_is_committed_after_a_deletion_at_the_same_time_is_no_part_of_it() -> None:
+    replay = history([batch(0, 0, commit("g")), batch(1, 5, deletion("g"))], [batch(2, 5, commit("g", partition=1))])
+    assert endings(replay) == [("g", "tombstone_unknown"), ("g", None)]
 
 
 @pytest.mark.parametrize("number", [LOGS, pytest.param(SOAKED_LOGS, marks=pytest.mark.soak)])

@@ -8,6 +8,6 @@ LOGS, SOAKED_LOGS = 100, 100_000
 
 
 @pytest.mark.parametrize("number", [LOGS, pytest.param(SOAKED_LOGS, marks=pytest.mark.soak)])
-def test_runs_that_end_behind_any_batch_give_the_rows_of_one_run(seed: int, number: int) -> None:
+def test_runs_that_end_after_any_batch_give_the_rows_of_one_run(seed: int, number: int) -> None:
     """One log again: `differences([its seed])`."""
     assert next(differences(range(seed, seed + number)), None) is None

@@ -51,9 +51,9 @@ def lists_of(problem: Problem, answer: Answer) -> list[list[list[Any]]] | str:
 
 
 def kafka_lists(specs: list[Spec], release: Release) -> list[list[list[list[Any]]] | str]:
-    found = answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], JARS[release], specs, None)
+    result = answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], JARS[release], specs, None)
     return [
-        FAILS if "error" in answer else [member["partitions"] for member in answer["assignment"]] for answer in found
+        FAILS if "error" in answer else [member["partitions"] for member in answer["assignment"]] for answer in result
     ]
 
 

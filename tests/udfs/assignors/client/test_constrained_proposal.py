@@ -34,16 +34,16 @@ def believed(spec: dict[str, Any]) -> dict[str, list[Partition]]:
         for name, member in members.items()
     }
     seen: set[Partition] = set()
-    found: dict[str, list[Partition]] = {}
+    result: dict[str, list[Partition]] = {}
     for name in sorted(members, key=lambda each: each.encode("utf-16-be")):
-        found[name] = []
+        result[name] = []
         for topic, partitions in members[name].get("owned", []):
             for partition in partitions:
                 is_there = topic in known and partition < counts.get(topic, 0)
                 if generations[name] == max(generations.values()) and is_there and (topic, partition) not in seen:
                     seen.add((topic, partition))
-                    found[name].append((topic, partition))
-    return found
+                    result[name].append((topic, partition))
+    return result
 
 
 def proposed(spec: dict[str, Any]) -> dict[str, list[Partition]]:

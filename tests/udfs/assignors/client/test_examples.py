@@ -115,13 +115,13 @@ def test_small_groups_are_assigned_as_kafka_did(name: str) -> None:
 def test_a_topic_that_is_listed_twice_counts_as_a_different_subscription() -> None:
     """Only records can have that. Kafka compares the size of a list with that of a set."""
     nothing = np.empty(0, np.int32)
-    found = {}
+    result = {}
     for listed in ([0, 1], [0, 0, 1]):
         group = replace(large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT), members=["c1", "c2", "c3"])
         group = replace(group, topics_of_class=[np.array(listed, np.int32)])
         answer = only_answer(cooperative_stickies([group]))
-        found[len(listed)] = [pairs for _, pairs in member_lists(group.members, ["a", "b"], answer)]
-    assert found == {
+        result[len(listed)] = [pairs for _, pairs in member_lists(group.members, ["a", "b"], answer)]
+    assert result == {
         2: [[("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)]],
         3: [[("b", 0), ("b", 3), ("a", 2)], [("b", 1), ("a", 0)], [("b", 2), ("a", 1)]],
     }

@@ -82,14 +82,14 @@ def test_groups_read_together_are_read_as_each_alone(rng: np.random.Generator) -
     ends, members = np.cumsum(sizes), np.cumsum([0, *map(len, data)])
     for group, (of_group, known) in enumerate(zip(data, names, strict=True)):
         own = slice(int(ends[group] - sizes[group]), int(ends[group]))
-        found = [
+        result = [
             (member, known[topic], partition)
             for member, topic, partition in zip(
                 rows.members[own].tolist(), rows.topics[own].tolist(), rows.partitions[own].tolist(), strict=True
             )
         ]
         alone = [previous_assignment(each) for each in of_group]
-        assert found == [
+        assert result == [
             (member, topic, partition)
             for member, (owned, _) in enumerate(alone)
             for topic, partitions in owned

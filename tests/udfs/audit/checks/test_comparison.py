@@ -47,8 +47,8 @@ def test_a_list_in_which_a_topic_comes_twice_is_written_with_its_partitions_toge
 def test_each_partition_with_another_owner_is_named() -> None:
     expected = [(0, 0, 0), (0, 0, 1), (1, 0, 2), (1, 0, 3), (2, 1, 0), (2, 1, 1)]
     moved = [(0, 0, 0), (1, 0, 1), (1, 0, 2), (2, 0, 2), (2, 1, 0), (2, 1, 0), (2, 1, 5)]
-    found = compare(MEMBERS, TOPICS, rows(moved), rows(expected))
-    assert found.differences == (
+    comparison = compare(MEMBERS, TOPICS, rows(moved), rows(expected))
+    assert comparison.differences == (
         Difference("a", 1, "y", "x"),  # given to another
         Difference("a", 2, "z", "y"),  # given to another too
         Difference("a", 3, None, "y"),  # dropped
@@ -56,17 +56,17 @@ def test_each_partition_with_another_owner_is_named() -> None:
         Difference("b", 1, None, "z"),
         Difference("b", 5, "z", None),  # made up
     )
-    assert found.num_different == 6
+    assert comparison.num_different == 6
 
 
 def test_only_the_first_thousand_differences_are_named() -> None:
-    found = compare(MEMBERS, TOPICS, rows([]), rows([(0, 0, p) for p in range(MOST_DIFFERENCES + 7)]))
-    assert (found.num_different, len(found.differences)) == (MOST_DIFFERENCES + 7, MOST_DIFFERENCES)
+    comparison = compare(MEMBERS, TOPICS, rows([]), rows([(0, 0, p) for p in range(MOST_DIFFERENCES + 7)]))
+    assert (comparison.num_different, len(comparison.differences)) == (MOST_DIFFERENCES + 7, MOST_DIFFERENCES)
 
 
 def test_owners_stand_at_the_places_of_partitions_that_exist() -> None:
-    found = owners_by_place(rows([(0, 0, 1), (1, 1, 0), (2, 1, 3), (2, 0, -1)]), np.array([2, 1]))
-    assert found.tolist() == [NOBODY, 0, 1]
+    result = owners_by_place(rows([(0, 0, 1), (1, 1, 0), (2, 1, 3), (2, 0, -1)]), np.array([2, 1]))
+    assert result.tolist() == [NOBODY, 0, 1]
 
 
 def test_what_an_owner_lost_moved_whoever_has_it_now() -> None:

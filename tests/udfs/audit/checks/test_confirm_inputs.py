@@ -61,13 +61,13 @@ SITUATIONS = [
 def test_numbers_of_partitions_are_confirmed_or_not(
     seen: Seen, least: int, whole: tuple[int, ...], count: int | None, why: str | None
 ) -> None:
-    found = confirmed_count("t", least, AT, facts(seen, whole))
-    assert found.partitions == count
-    assert (found.why is None) if why is None else (why in str(found.why))
+    result = confirmed_count("t", least, AT, facts(seen, whole))
+    assert result.partitions == count
+    assert (result.why is None) if why is None else (why in str(result.why))
 
 
 # Records of any group: time, one more than the partition that they name, id.
-Told = tuple[tuple[int, int, str | None], ...]
+Ends = tuple[tuple[int, int, str | None], ...]
 BOTH = {10: (3, "x"), 90: (3, "x")}
 OF_OTHERS = [
     pytest.param(BOTH, ((60, 4, "x"),), None, "records name partition 3, a snapshot has 3", id="between, by id"),
@@ -88,9 +88,9 @@ OF_OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("seen", "told", "count", "why"), OF_OTHERS)
+@pytest.mark.parametrize(("seen", "expected", "count", "why"), OF_OTHERS)
 def test_records_of_all_groups_prove_snapshots_stale(
-    seen: Seen, told: Told, count: int | None, why: str | None, rng: np.random.Generator
+    seen: Seen, expected: Ends, count: int | None, why: str | None, rng: np.random.Generator
 ) -> None:
     captured = datetime(1970, 1, 1, tzinfo=UTC)
     rows = [
@@ -100,11 +100,11 @@ def test_records_of_all_groups_prove_snapshots_stale(
         for partition in range(number)
     ]  # fmt: skip
     rng.shuffle(rows)
-    named = [NamedPartitions("t", topic_id, number, time) for time, number, topic_id in told]
+    named = [NamedPartitions("t", topic_id, number, time) for time, number, topic_id in expected]
     known = known_topics(filled(TABLES["topic_snapshots"], rows), "c", {}, named_counts(named, {}))
-    found = confirmed_count("t", 2, AT, Facts(known))
-    assert found.partitions == count
-    assert (found.why is None) if why is None else (why in str(found.why))
+    result = confirmed_count("t", 2, AT, Facts(known))
+    assert result.partitions == count
+    assert (result.why is None) if why is None else (why in str(result.why))
 
 
 @pytest.mark.parametrize(("named", "count"), [({}, 0), ({"t": 80}, None), ({"t": 95}, 0), ({"u": 20}, 0)])
@@ -122,8 +122,8 @@ def test_a_topic_that_records_name_is_not_absent(named: dict[str, int], count: i
     ],
 )
 def test_the_log_confirms_without_snapshots(by_log: ByLog, why: str | None) -> None:
-    found = why_unconfirmed(by_log, [UsedTopic("t", 3, 3)], AT, facts({10: (3, "x")}))
-    assert (found is None) if why is None else str(found).startswith(why)
+    result = why_unconfirmed(by_log, [UsedTopic("t", 3, 3)], AT, facts({10: (3, "x")}))
+    assert (result is None) if why is None else str(result).startswith(why)
 
 
 def test_a_hash_that_differs_outweighs_snapshots_on_both_sides() -> None:

@@ -45,8 +45,8 @@ def recorded(
     )
 
 
-def of_first(found: InvariantCounts) -> dict[str, int]:
-    return {name: int(values[0]) for name, values in vars(found).items()}
+def of_first(result: InvariantCounts) -> dict[str, int]:
+    return {name: int(values[0]) for name, values in vars(result).items()}
 
 
 def test_what_is_wrong_with_an_assignment_is_counted() -> None:
@@ -67,9 +67,9 @@ def test_what_is_wrong_with_an_assignment_is_counted() -> None:
 
 
 def test_counts_that_need_unknown_numbers_of_partitions_are_unknown() -> None:
-    found = of_first(invariant_counts(assignments_of([recorded({"a": UNKNOWN, "b": 1}, {"x": [("a", 0), ("b", 0)]})])))
-    assert (found["num_partitions"], found["num_unowned"], found["num_nonexistent"]) == (UNKNOWN,) * 3
-    assert (found["num_owned_twice"], found["num_idle_members"], found["imbalance"]) == (0, 0, 0)
+    result = of_first(invariant_counts(assignments_of([recorded({"a": UNKNOWN, "b": 1}, {"x": [("a", 0), ("b", 0)]})])))
+    assert (result["num_partitions"], result["num_unowned"], result["num_nonexistent"]) == (UNKNOWN,) * 3
+    assert (result["num_owned_twice"], result["num_idle_members"], result["imbalance"]) == (0, 0, 0)
 
 
 def random_recorded(random: Random) -> RecordedAssignment:
@@ -114,9 +114,9 @@ def slowly_counted(one: RecordedAssignment) -> dict[str, int]:
 def test_many_random_assignments_are_counted_as_one_by_one_with_sets(seed: int) -> None:
     random = Random(seed)
     many = [random_recorded(random) for _ in range(200)]
-    found = invariant_counts(assignments_of(many))
+    result = invariant_counts(assignments_of(many))
     for at, one in enumerate(many):
-        assert {name: int(values[at]) for name, values in vars(found).items()} == slowly_counted(one), one
+        assert {name: int(values[at]) for name, values in vars(result).items()} == slowly_counted(one), one
 
 
 @pytest.mark.parametrize(
@@ -158,15 +158,15 @@ def test_what_another_member_claims_may_not_be_given_away() -> None:
     assert check_texts.cooperative_safe(one, claims).detail == "assigned before its owner gave it up: a-1"
 
 
-def test_checks_name_what_they_found() -> None:
+def test_checks_name_what_they_detected() -> None:
     one = recorded(
         {"a": 5, "b": 1},
         {"x": [("a", 0), ("a", 1), ("a", 9)], "y": [("a", 1), ("b", 0)]},
         {"x": ("a", "b"), "y": ("a",)},
     )
-    found = check_texts.valid(one)
-    assert not found.is_ok
-    assert found.detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
+    result = check_texts.valid(one)
+    assert not result.is_ok
+    assert result.detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
     assert check_texts.complete([("a", p) for p in range(5)], True).detail == "no member has a-0, a-1, a-2 and 2 more"
     assert check_texts.complete([], False).is_ok is None
     assert check_texts.balance_check(one).is_ok is None
@@ -179,15 +179,15 @@ def test_settings_ask_for_checks_of_their_own() -> None:
     other = recorded({"a": 2, "b": 2}, {"x": [("a", 0), ("b", 1)], "y": [("a", 1), ("b", 0), ("a", 0)]})
     rule = GroupRule("g", copartitioned=(("a", "b"), ("a", "c")), redundancy=2, is_rack_local=True)
     racks: dict[str, list[list[str | None]]] = {"a": [["r1"], ["r2"]], "b": [["r1"], ["r2", None]]}
-    told = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, one, ["r1", None], racks)]
-    assert told == [
+    rows = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, one, ["r1", None], racks)]
+    assert rows == [
         ("co_partitioned", True, None),
         ("co_partitioned", None, "no member subscribes to c"),
         ("redundant", False, "a-0, a-1, b-0 and 1 more: 2 members must own each, but fewer or more do"),
         ("rack_local", True, None),
     ]
-    told = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, other, ["r1", "r2"], racks)]
-    assert told == [
+    rows = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, other, ["r1", "r2"], racks)]
+    assert rows == [
         ("co_partitioned", False, "a-0 and b-0 have different owners; a-1 and b-1 have different owners"),
         ("co_partitioned", None, "no member subscribes to c"),
         ("redundant", False, "a-1, b-0, b-1: 2 members must own each, but fewer or more do"),
@@ -197,5 +197,5 @@ def test_settings_ask_for_checks_of_their_own() -> None:
 
 def test_topics_with_other_numbers_of_partitions_are_not_copartitioned() -> None:
     one = recorded({"a": 1, "b": 2}, {"x": [("a", 0), ("b", 0)], "y": [("b", 1)]})
-    (found,) = required_checks(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
-    assert (found.is_ok, found.detail) == (False, "the topics a, b have different partition counts")
+    (result,) = required_checks(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
+    assert (result.is_ok, result.detail) == (False, "the topics a, b have different partition counts")

@@ -93,7 +93,7 @@ def random_facts(random: Random) -> Facts:
 
 @pytest.mark.parametrize("protocol", ["range", "sticky", "cooperative-sticky"])
 def test_a_number_far_beyond_what_a_record_names_is_not_computed_with(protocol: str) -> None:
-    """The sticky assignors took a minute for it. A snapshot still tells what there is."""
+    """The sticky assignors took a minute for it. A snapshot still shows what there is."""
     members = [member(f"c{at}", topics=topics, generation=1) for at, topics in enumerate(("ab", "a", "b"))]
     named = [{"topic": "a", "partitions": [99_999]}]
     members[0]["assignment"]["partitions"] = members[0]["subscription"]["owned_partitions"] = named
@@ -117,8 +117,8 @@ def test_garbage_has_its_verdict_and_the_same_one_whatever_run_it_comes_in(logs:
         assert all(each.verdict in ("same", "carried_over") or each.reason for each in expected)
         cut = random.randint(0, len(log))
         first = ClassicAudit(known, {})
-        found = first.take({TABLE: table(log[:cut])})
+        rows = first.take({TABLE: table(log[:cut])})
         second = ClassicAudit(known, json.loads(json.dumps(first.states())))
-        assert found + second.take({TABLE: table(log[cut:])}) == expected
+        assert rows + second.take({TABLE: table(log[cut:])}) == expected
         for group_id, state in whole.states().items():
             assert latest_of(group_id, json.loads(json.dumps(state)), known) == whole.latest()[group_id]

@@ -33,10 +33,10 @@ def audited(rows: Sequence[Row], facts: Facts) -> list[AuditRow]:
     return ClassicAudit(facts, {}).take({"classic_group_metadata": table(rows)})
 
 
-def told(found: Sequence[AuditRow], rows: Sequence[Row]) -> str:
-    wrong = [(each, row) for each, row in zip(found, rows, strict=True) if each.verdict != Verdict.SAME]
+def wrong_rows(result: Sequence[AuditRow], rows: Sequence[Row]) -> str:
+    wrong = [(each, row) for each, row in zip(result, rows, strict=True) if each.verdict != Verdict.SAME]
     each, row = min(wrong, key=lambda pair: len(str(pair[1])))
-    return f"{len(wrong)} of {len(found)}:\n{each}\n{row}"
+    return f"{len(wrong)} of {len(result)}:\n{each}\n{row}"
 
 
 def line_of(audit: AuditRow) -> str:
@@ -55,18 +55,18 @@ def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: in
     random = Random(seed)
     groups = random_lives(random, list(OF_LEADERS), lives, has_racks=release >= RACKS_SINCE)
     rows = records(groups, lived(groups, JARS[release]))
-    found = audited(rows, facts_of(groups))
-    assert all(each.verdict == Verdict.SAME for each in found), told(found, rows)
-    # Members of one release write one version, by which lines are told apart.
+    result = audited(rows, facts_of(groups))
+    assert all(each.verdict == Verdict.SAME for each in result), wrong_rows(result, rows)
+    # Members of one release write one version, by which lines are distinguished.
     has_generations = release >= GENERATIONS_SINCE
-    for each in found:
+    for each in result:
         (line,) = [line for line in LINES[str(each.assignor)] if line.name == line_of(each)]
         assert (line.release >= GENERATIONS_SINCE) == has_generations
     # Without snapshots too, but for racks: all partitions are assigned or claimed.
     rackless = {f"g{at}" for at, group in enumerate(groups) if "racks" not in group["topics"][0]}
     rows = [row for row in rows if row["group_id"] in rackless]
-    found = audited(rows, Facts())
-    assert all(each.verdict == Verdict.SAME for each in found), told(found, rows)
+    result = audited(rows, Facts())
+    assert all(each.verdict == Verdict.SAME for each in result), wrong_rows(result, rows)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def newest_lives() -> tuple[list[Life], list[Row]]:
 
 
 @pytest.mark.parametrize("alter", ALTERATIONS)
-def test_altered_generations_are_found_and_no_others(
+def test_altered_generations_are_detected_and_no_others(
     alter: Any, newest_lives: tuple[list[Life], list[Row]], seed: int
 ) -> None:
     random = Random(seed)
@@ -91,14 +91,14 @@ def test_altered_generations_are_found_and_no_others(
         if at % 4 == 0 and alter(random, changed):
             row["members"] = changed
             altered.add(at)
-    found = audited(rows, facts_of(groups))
-    differ = {at for at, each in enumerate(found) if each.verdict != Verdict.SAME}
+    result = audited(rows, facts_of(groups))
+    differ = {at for at, each in enumerate(result) if each.verdict != Verdict.SAME}
     assert differ <= altered
     # By chance what is altered may be what another release does: seen once in some ten thousand.
-    assert all(line_of(found[at]) != line_of_newest(found[at]) for at in altered - differ)
+    assert all(line_of(result[at]) != line_of_newest(result[at]) for at in altered - differ)
     assert len(altered - differ) <= 1
     assert len(altered) > LIVES
-    drifts = [found[at] for at in differ if found[at].verdict == Verdict.DRIFT]
+    drifts = [result[at] for at in differ if result[at].verdict == Verdict.DRIFT]
     assert drifts
     for each in drifts if alter in (drop, double) else ():
         assert each.differences is not None

@@ -236,9 +236,9 @@ def test_two_rebalances_for_nothing_where_members_name_their_racks() -> None:
         members = [member("c1", "a0", topics="a", rack=rack), member("c2", "a1", topics="a", rack=rack)]
         racks: Row = {"a": [["r1"], ["r1"]]}
         log = [value(n, n * seconds * 1000, n, members, leader="c1") for n in (1, 2, 3)]
-        found = [each.known_defect for each in audited(log, facts({"a": 2}, **racks))]
-        assert found[:2] == [None, None]
-        return found[2]
+        known_defects = [each.known_defect for each in audited(log, facts({"a": 2}, **racks))]
+        assert known_defects[:2] == [None, None]
+        return known_defects[2]
 
     assert again("r1", 30) == "KAFKA-20778"
     assert again(None, 30) is None
@@ -250,8 +250,8 @@ def test_a_partition_given_back_to_a_member_that_no_longer_subscribes() -> None:
         member("c1", "a0 b0", "a0 b0", topics="a", generation=4, user_data=synced(4)),
         member("c2", "b1", "b1", topics="b", generation=5, user_data=synced(5)),
     ]
-    found = defect(members, COOPERATIVE, facts({"a": 1, "b": 2}))
-    assert found == "sticky: given back to a member that no longer subscribes"
+    result = defect(members, COOPERATIVE, facts({"a": 1, "b": 2}))
+    assert result == "sticky: given back to a member that no longer subscribes"
 
 
 def test_claims_beyond_the_partitions_of_a_topic_made_anew() -> None:

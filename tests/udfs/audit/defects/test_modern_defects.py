@@ -40,7 +40,7 @@ def pair(**columns: Any) -> TargetLog:
 
 
 def defect_after(log: TargetLog, *written: Written) -> str | None:
-    """What the next target's row tells once this operation stood in between."""
+    """The defect in the next target's row if this operation comes in between."""
     log.write(2, *written)
     last = next((of["group_epoch"] for _, of in reversed(written) if "group_epoch" in of), 2)
     log.write(3, epoch(last + 1), completed(last + 1))
@@ -228,7 +228,7 @@ def test_17317_not_where_a_native_member_stays() -> None:
     assert defect_after(pair(), *records) is None
 
 
-def test_behind_missing_records_no_defect_is_claimed() -> None:
+def test_after_missing_records_no_defect_is_claimed() -> None:
     log = TargetLog()
     log.write(0, owns("a", 7, orders=[0]), owns("b", 7, orders=[0]), about("a", ["orders"]), about("b", ["orders"]),
               epoch(8), completed(8))  # fmt: skip

@@ -45,10 +45,10 @@ def assert_recognised(groups: list[LivedGroup]) -> None:
         rows = (audit_once if number % 6 else audit)(group.log, group.facts)
         assert len(rows) == group.num_targets
         for row in rows:
-            told = f"{row.group_id} epoch {row.generation_or_epoch}: {row.verdict} {row.reason} {row.differences}"
-            assert (row.verdict, row.assignor) == (Verdict.SAME, group.assignor), told
+            message = f"{row.group_id} epoch {row.generation_or_epoch}: {row.verdict} {row.reason} {row.differences}"
+            assert (row.verdict, row.assignor) == (Verdict.SAME, group.assignor), message
             confirmed = PartitionCountsSource.METADATA_HASH if group.has_hash else PartitionCountsSource.RECORD
-            assert row.partition_counts_source in (confirmed, None), told
+            assert row.partition_counts_source in (confirmed, None), message
 
 
 @pytest.mark.drawn(2)
@@ -67,9 +67,9 @@ def test_what_kafkas_assignors_gave_to_many_groups_is_recognised(
     assert_recognised(lived(rng, release, SOAK_GROUPS, is_newer_java))
 
 
-def test_a_partition_that_somebody_moved_is_found(rng: np.random.Generator) -> None:
+def test_a_partition_that_somebody_moved_is_detected(rng: np.random.Generator) -> None:
     """From one member that the last epoch wrote to another one that it wrote."""
-    found = 0
+    result = 0
     for group in lived(rng, "4.3", MOVED_GROUPS, is_newer_java=False):
         if group.is_share:
             # Small ones can come out as another release would have them.
@@ -89,5 +89,5 @@ def test_a_partition_that_somebody_moved_is_found(rng: np.random.Generator) -> N
         after = audit_once(group.log, group.facts)
         assert [row.verdict for row in after] == [*(Verdict.SAME for _ in before[:-1]), Verdict.DRIFT]
         assert {each.partition for each in after[-1].differences or ()} == {partition}
-        found += 1
-    assert found > MOVED_GROUPS
+        result += 1
+    assert result > MOVED_GROUPS

@@ -63,14 +63,14 @@ def test_no_content_of_many_logs_ends_the_audit() -> None:
 
 
 def test_no_content_of_a_log_ends_the_search_for_names() -> None:
-    found = 0
+    result = 0
     for seed in range(LOGS):
         random = ImpossibleTargets(seed)
         evidence = TargetEvidence({})
         evidence.take(random.log(random.any_of((5, 15, 40, 80))).tables)
         names_by_id(evidence.target_names, {})
-        found += len(evidence.target_names)
-    assert found
+        result += len(evidence.target_names)
+    assert result
 
 
 def test_targets_without_any_member_are_not_recomputed() -> None:
@@ -110,7 +110,7 @@ def test_a_partition_that_a_target_lists_twice_is_had_once_when_the_next_target_
 
 @pytest.mark.parametrize("group_type", ["consumer", "share"])
 def test_a_partition_far_beyond_what_targets_name_is_not_computed_with(group_type: str) -> None:
-    """Where nothing else tells how many partitions a topic has, the highest one does: minutes for a share group."""
+    """If nothing else shows how many partitions a topic has, the highest one does: minutes for a share group."""
     log = TargetLog(group_type=group_type)
     log.write(0, about("a", ["orders"]), about("b", ["orders"]), epoch(1), target("a", orders=[199_999]), completed(1))
     (row,) = audit_once(log, Facts(default_assignor="uniform"))

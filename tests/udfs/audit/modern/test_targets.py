@@ -36,7 +36,7 @@ def test_each_target_epoch_is_computed_from_the_one_before() -> None:
     assert rows[1].evidence_last_offset == 8
 
 
-def test_a_row_tells_what_it_counted() -> None:
+def test_a_row_shows_what_it_counted() -> None:
     row = audit(joined_twice(), known(orders=6))[1]
     assert (row.num_partitions, row.num_different, row.differences) == (6, 0, ())
     assert (row.num_unowned, row.num_owned_twice, row.num_nonexistent, row.num_idle_members) == (0, 0, 0, 0)
@@ -48,7 +48,7 @@ def test_a_row_tells_what_it_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "told"),
+    ("a", "b", "expected"),
     [
         ([0, 1], [2, 3, 4, 5], [(2, "b", "a")]),
         ([3, 4, 5], [0, 1, 2], [(0, "b", "a"), (1, "b", "a"), (2, "b", "a"), (3, "a", "b"), (4, "a", "b"),
@@ -58,14 +58,14 @@ def test_a_row_tells_what_it_counted() -> None:
     ],
 )  # fmt: skip
 def test_whatever_was_altered_is_named(
-    a: list[int], b: list[int], told: list[tuple[int, str | None, str | None]]
+    a: list[int], b: list[int], expected: list[tuple[int, str | None, str | None]]
 ) -> None:
     row = audit(with_targets(a, b), known(orders=6))[1]
     assert row.verdict == Verdict.DRIFT
     assert row.differences is not None
-    found = [(each.partition, each.recorded_member_id, each.expected_member_id) for each in row.differences]
-    assert found == told
-    assert row.num_different == len(told)
+    rows = [(each.partition, each.recorded_member_id, each.expected_member_id) for each in row.differences]
+    assert rows == expected
+    assert row.num_different == len(expected)
 
 
 def test_another_order_in_a_list_is_no_drift() -> None:
@@ -86,7 +86,7 @@ def test_members_ask_for_the_assignor() -> None:
     assert {(row.assignor, row.assignor_source) for row in rows} == {("range", AssignorSource.VOTES)}
 
 
-def test_a_default_that_nobody_tells_is_found_by_what_it_gave() -> None:
+def test_a_default_that_no_record_names_is_inferred_from_what_it_gave() -> None:
     log = joined_twice()
     log.write(2, about("0", ORDERS), epoch(3, SIX), target("0", orders=[0, 1]), target("a", orders=[2, 3]),
               target("b", orders=[4, 5]), completed(3))  # fmt: skip
@@ -113,14 +113,14 @@ def test_numbers_of_partitions_come_from_the_groups_own_record_before_anything_e
     assert (row.verdict, row.partition_counts_source) == (Verdict.SAME, PartitionCountsSource.RECORD)
 
 
-def test_the_hash_tells_which_snapshot_holds() -> None:
+def test_the_hash_shows_which_snapshot_holds() -> None:
     log = joined_twice()
     facts = known(orders=9)
     row = audit(log, Facts({"orders": [*facts.topics["orders"], *known(5, orders=6).topics["orders"]]}))[1]
     assert (row.verdict, row.partition_counts_source) == (Verdict.SAME, PartitionCountsSource.METADATA_HASH)
 
 
-def test_the_hash_confirms_numbers_that_only_targets_tell() -> None:
+def test_the_hash_confirms_numbers_that_only_targets_show() -> None:
     rows = audit(joined_twice())
     assert [row.partition_counts_source for row in rows] == [PartitionCountsSource.METADATA_HASH] * 2
     assert {row.confidence for row in rows} == {Confidence.CERTAIN}
@@ -134,7 +134,7 @@ def test_without_a_hash_the_snapshot_holds_and_a_dropped_partition_shows() -> No
     assert (row.verdict, row.partition_counts_source) == (Verdict.DRIFT, PartitionCountsSource.SNAPSHOT)
 
 
-def test_without_anything_else_targets_tell_how_many_there_are() -> None:
+def test_without_anything_else_targets_show_how_many_there_are() -> None:
     rows = audit(joined_twice(metadata_hash=None))
     assert verdicts(rows) == ["same", "same"]
     assert rows[1].partition_counts_source == PartitionCountsSource.INFERRED
@@ -174,12 +174,12 @@ def test_what_a_rule_asks_for_is_checked() -> None:
     log.write(1, about("b", topics), epoch(2), target("a", orders=[0], payments=[1]),
               target("b", orders=[1], payments=[0]), completed(2))  # fmt: skip
     facts = Facts(known(orders=2, payments=2).topics, "uniform", rules=(GroupRule("g.*", (("orders", "payments"),)),))
-    found = [[check.is_ok for check in row.checks if check.name == "co_partitioned"] for row in audit(log, facts)]
-    assert found == [[True], [False]]
+    result = [[check.is_ok for check in row.checks if check.name == "co_partitioned"] for row in audit(log, facts)]
+    assert result == [[True], [False]]
     assert not any(check.name == "co_partitioned" for row in audit(log, known(orders=2)) for check in row.checks)
 
 
-def test_releases_that_answer_alike_are_told_by_what_the_group_writes() -> None:
+def test_releases_that_answer_alike_are_recognized_by_what_the_group_writes() -> None:
     log = TargetLog()
     log.write(0, about("a", ORDERS), listed(orders=6), epoch(1), target("a", orders=range(6)), completed(1))
     assert audit(log)[0].variant == "before 4.0.1, Java 18 and before"

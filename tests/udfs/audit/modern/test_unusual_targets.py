@@ -87,7 +87,7 @@ def test_an_emptied_classic_group_has_nothing_to_copy() -> None:
     assert verdicts(audit(log, known(orders=6))) == ["same"]
 
 
-def test_behind_missing_records_nothing_is_a_drift() -> None:
+def test_after_missing_records_nothing_is_a_drift() -> None:
     log = TargetLog()
     log.write(0, about("a", ORDERS), target("b", orders=[3, 4, 5]), about("b", ORDERS), epoch(8, SIX),
               target("a", orders=[0, 1, 5]), completed(8))  # fmt: skip
@@ -97,7 +97,7 @@ def test_behind_missing_records_nothing_is_a_drift() -> None:
     assert (row.moves_made, row.num_different, row.variant) == (None, None, None)
 
 
-def test_a_gap_between_epochs_is_told() -> None:
+def test_a_gap_between_epochs_is_reported() -> None:
     log = joined_twice()
     log.write(2000, about("c", ORDERS), epoch(9, SIX), target("c", orders=range(6)), completed(9))
     row = audit(log, known(orders=6))[2]
@@ -141,15 +141,15 @@ def test_a_group_that_was_deleted_begins_anew() -> None:
     assert verdicts(audit(log, known(orders=6))) == ["same"] * 3
 
 
-def test_a_partition_of_two_members_at_a_time_is_told_with_the_next_target() -> None:
+def test_a_partition_of_two_members_at_a_time_is_reported_with_the_next_target() -> None:
     log = joined_twice()
     log.write(2, owns("a", 2, orders=[0, 1, 2]))
     log.write(3, owns("b", 2, orders=[2, 3, 4, 5]))
     log.write(4, owns("b", 2, orders=[3, 4, 5]))
     log.write(5, about("a", ORDERS), epoch(3, SIX), completed(3))
     row = audit(log, known(orders=6))[2]
-    (told,) = [check for check in row.checks if check.name == "owned_once"]
-    assert (told.is_ok, told.detail) == (False, "orders-2: owned by a and b at once")
+    (reported,) = [check for check in row.checks if check.name == "owned_once"]
+    assert (reported.is_ok, reported.detail) == (False, "orders-2: owned by a and b at once")
     assert row.known_defect == "KAFKA-19974"
 
 

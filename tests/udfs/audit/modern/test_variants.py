@@ -1,4 +1,4 @@
-"""What is tried where the log does not tell: orders of members, votes, topics' ids; and what what-ifs get."""
+"""What is tried if the log does not show it: orders of members, votes, topics' ids; and what what-ifs get."""
 
 import json
 
@@ -32,18 +32,18 @@ ORDERS = ["orders"]
 def twins(winner: str, has_hash: bool = False) -> TargetLog:
     """Two partitions each, then a fifth one: from 4.0.1 on the last member of the walk gets it."""
     hashes = {count: group_hash([Topic("orders", count, topic_id("orders"))]) if has_hash else None for count in (4, 5)}
-    told = {count: [] if has_hash else [listed(orders=count)] for count in (4, 5)}
+    reported = {count: [] if has_hash else [listed(orders=count)] for count in (4, 5)}
     log = TargetLog()
-    log.write(0, about("Aa", ORDERS), *told[4], epoch(1, hashes[4]), target("Aa", orders=range(4)), completed(1))
+    log.write(0, about("Aa", ORDERS), *reported[4], epoch(1, hashes[4]), target("Aa", orders=range(4)), completed(1))
     log.write(1, about("BB", ORDERS), epoch(2, hashes[4]), target("Aa", orders=[0, 1]), target("BB", orders=[2, 3]),
               completed(2))  # fmt: skip
     of = {"Aa": [0, 1], "BB": [2, 3]}
-    log.write(2, *told[5], epoch(3, hashes[5]), target(winner, orders=[*of[winner], 4]), completed(3))
+    log.write(2, *reported[5], epoch(3, hashes[5]), target(winner, orders=[*of[winner], 4]), completed(3))
     return log
 
 
 @pytest.mark.parametrize(
-    ("winner", "has_hash", "told"),
+    ("winner", "has_hash", "message"),
     [
         ("Aa", False, "4.0.1 and later, Java 18 and before"),
         ("BB", False, "before 4.0.1, Java 18 and before"),
@@ -52,11 +52,11 @@ def twins(winner: str, has_hash: bool = False) -> TargetLog:
     ],
 )
 def test_twins_are_walked_by_when_they_came_and_else_the_other_way_round(
-    winner: str, has_hash: bool, told: str
+    winner: str, has_hash: bool, message: str
 ) -> None:
     """The map of members meets first who came last; a coordinator that loaded a compacted log may have it reversed."""
     row = audit(twins(winner, has_hash))[-1]
-    assert (row.verdict, row.variant) == (Verdict.SAME, told)
+    assert (row.verdict, row.variant) == (Verdict.SAME, message)
 
 
 def test_votes_are_counted_and_a_tie_goes_by_javas_map() -> None:
@@ -78,7 +78,7 @@ def test_ids_are_paired_with_names_by_who_has_them() -> None:
 
 
 def test_ids_that_could_be_each_others_are_no_ground_for_a_drift() -> None:
-    """`b` should have some of orders, but which id that is nobody can tell."""
+    """`b` should have some of orders, but nobody knows which id that is."""
     log = TargetLog()
     log.write(0, about("a", ["orders", "payments"]), epoch(1), target("a", orders=range(3), payments=range(3)),
               completed(1))  # fmt: skip
@@ -89,7 +89,7 @@ def test_ids_that_could_be_each_others_are_no_ground_for_a_drift() -> None:
     )  # fmt: skip
 
 
-def test_the_hash_tells_ids_apart() -> None:
+def test_the_hash_distinguishes_ids() -> None:
     hashed = group_hash([Topic("orders", 3, topic_id("orders")), Topic("payments", 2, topic_id("payments"))])
     log = TargetLog()
     log.write(0, about("a", ["orders", "payments"]), epoch(1, hashed), target("a", orders=range(3), payments=range(2)),
@@ -113,7 +113,7 @@ def test_the_hash_finds_partitions_that_nobody_has() -> None:
     assert row.partition_counts_source == PartitionCountsSource.METADATA_HASH
 
 
-def test_a_topic_that_grew_between_two_snapshots_is_found() -> None:
+def test_a_topic_that_grew_between_two_snapshots_has_both_counts() -> None:
     log = TargetLog()
     log.write(0, about("a", ORDERS), epoch(1), target("a", orders=range(5)), completed(1))
     facts = Facts({"orders": [*known(0, orders=4).topics["orders"], *known(9, orders=6).topics["orders"]]})
@@ -121,7 +121,7 @@ def test_a_topic_that_grew_between_two_snapshots_is_found() -> None:
     assert (row.verdict, row.partition_counts_source) == (Verdict.SAME, PartitionCountsSource.INFERRED)
 
 
-def test_a_topic_that_was_made_anew_is_told_by_the_id_that_targets_have() -> None:
+def test_a_topic_that_was_made_anew_is_recognized_by_the_id_that_targets_have() -> None:
     log = TargetLog()
     log.write(5, about("a", ORDERS), epoch(1), target("a", orders=range(3)), completed(1))
     before = known(0, other=9).topics["other"][0]

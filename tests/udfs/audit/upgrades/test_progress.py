@@ -21,19 +21,19 @@ from tests.builders.groups.upgrade_log import (
 def test_the_last_entry_of_a_member_counts_as_coordinators_load_it() -> None:
     log = Log()
     log.write(0, value(1, [member("a", "t0", version=0), member("b", ""), member("a", "t0", version=3)]))
-    found = upgrades_of(log)[TO_CONSUMER]
-    assert [each.member_id for each in found.members_remaining] == ["a", "b"]
-    assert found.blockers == ()
+    result = upgrades_of(log)[TO_CONSUMER]
+    assert [each.member_id for each in result.members_remaining] == ["a", "b"]
+    assert result.blockers == ()
 
 
 # -- eager to cooperative
 
 
 def test_members_that_were_there_before_the_group_turned_are_left() -> None:
-    found = upgrades_of(turning())[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), ids(found.members_remaining)) == ("in_progress", {"new"}, {"old"})
-    assert (found.started_time, found.finished_time) == (micros(2000), None)
-    assert (found.evidence_first_offset, found.evidence_last_offset, found.confidence) == (2, 2, "likely")
+    result = upgrades_of(turning())[COOPERATIVE]
+    assert (result.phase, ids(result.members_done), ids(result.members_remaining)) == ("in_progress", {"new"}, {"old"})
+    assert (result.started_time, result.finished_time) == (micros(2000), None)
+    assert (result.evidence_first_offset, result.evidence_last_offset, result.confidence) == (2, 2, "likely")
 
 
 def test_a_member_that_had_nothing_before_the_group_turned_is_left_too() -> None:
@@ -47,26 +47,30 @@ def test_a_member_that_claims_what_it_owns_is_done() -> None:
     """The same process cannot change, but a static one keeps its id where the coordinator gives it back."""
     log = turning()
     log.write(3000, value(4, [member("old", "t0 t1", "t0 t1", generation=3), member("new", "t2 t3", "t2")], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), found.members_remaining) == ("finished", {"old", "new"}, ())
-    assert (found.started_time, found.finished_time, found.confidence) == (micros(2000), micros(3000), "certain")
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, ids(result.members_done), result.members_remaining) == ("finished", {"old", "new"}, ())
+    assert (result.started_time, result.finished_time, result.confidence) == (micros(2000), micros(3000), "certain")
 
 
 def test_it_is_finished_once_the_last_of_the_old_members_has_gone() -> None:
     log = turning()
     log.write(3000, value(4, [member("new", "t0 t1 t2 t3", "t2 t3", generation=3)], STICKY))
     log.write(4000, value(5, [member("new", "t0 t1", "t0 t1 t2 t3", generation=4), member("third", "")], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), found.finished_time) == ("finished", {"new", "third"}, micros(3000))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, ids(result.members_done), result.finished_time) == (
+        "finished",
+        {"new", "third"},
+        micros(3000),
+    )
 
 
 def test_a_static_member_that_came_back_as_the_group_turned_is_done() -> None:
     log = Log()
     log.write(0, value(1, [member("a-1", "t0", instance="a"), member("b-1", "t1", instance="b")]))
     log.write(1, value(2, [member("a-2", "t0", instance="a"), member("b-1", "t1", instance="b", generation=1)], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (ids(found.members_done), ids(found.members_remaining)) == ({"a-2"}, {"b-1"})
-    assert found.members_remaining[0].group_instance_id == "b"
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (ids(result.members_done), ids(result.members_remaining)) == ({"a-2"}, {"b-1"})
+    assert result.members_remaining[0].group_instance_id == "b"
 
 
 def test_a_newcomer_that_gives_everything_up_is_left() -> None:
@@ -75,19 +79,19 @@ def test_a_newcomer_that_gives_everything_up_is_left() -> None:
     log.write(3000, value(4, [member("new", "t0 t1", "t2 t3", generation=3), member("eager", "t2 t3")], STICKY))
     assert upgrades_of(log)[COOPERATIVE].phase == "finished"
     log.write(4000, value(5, [member("new", "t0 t1", "t0", generation=4), member("eager", "t2", generation=4)], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_remaining), found.finished_time) == ("in_progress", {"eager"}, None)
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, ids(result.members_remaining), result.finished_time) == ("in_progress", {"eager"}, None)
 
 
 @pytest.mark.parametrize("generation", [-1, 2])
-def test_a_member_that_was_reset_or_missed_a_round_tells_nothing(generation: int) -> None:
+def test_a_member_that_was_reset_or_missed_a_round_says_nothing(generation: int) -> None:
     log = turning()
     log.write(3000, value(4, [member("new", "t0 t1 t2 t3", "t2 t3", generation=3)], STICKY))
     log.write(4000, value(5, [member("new", "t0 t1 t2 t3", generation=generation)], STICKY))
     assert upgrades_of(log)[COOPERATIVE].phase == "finished"
 
 
-def test_a_member_before_generations_were_told_is_left_when_it_claims_nothing() -> None:
+def test_a_member_before_generations_were_recorded_is_left_when_it_claims_nothing() -> None:
     log = turning()
     log.write(3000, value(4, [member("new", "t0 t1 t2 t3", "t2 t3", generation=3)], STICKY))
     log.write(4000, value(5, [member("new", "t0 t1 t2 t3", generation=None, version=1)], STICKY))
@@ -106,19 +110,19 @@ def test_an_eager_member_of_a_group_that_never_turned_shows_a_way_half_gone() ->
     log = Log()
     log.write(0, value(7, [member("a", "t0"), member("b", "t1")], STICKY))
     log.write(1, value(8, [member("a", "t0", "t0", generation=7), member("b", "t1", generation=7)], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), ids(found.members_remaining)) == ("in_progress", {"a"}, {"b"})
-    assert (found.started_time, found.confidence) == (micros(1), "likely")
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, ids(result.members_done), ids(result.members_remaining)) == ("in_progress", {"a"}, {"b"})
+    assert (result.started_time, result.confidence) == (micros(1), "likely")
     log.write(2, value(9, [member("a", "t0", "t0", generation=8), member("b", "t1", "t1", generation=8)], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, found.finished_time, found.confidence) == ("finished", micros(2), "likely")
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.finished_time, result.confidence) == ("finished", micros(2), "likely")
 
 
 def test_a_subscription_that_cannot_claim_keeps_its_member_from_changing() -> None:
     log = turning()
     log.write(3000, value(4, [member("new", "t0", "t2", generation=3), member("python", "t1", version=0)], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.readiness, [(each.kind, each.member_id) for each in found.blockers]) == (
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.readiness, [(each.kind, each.member_id) for each in result.blockers]) == (
         "blocked",
         [("old_client", "python")],
     )
@@ -127,16 +131,16 @@ def test_a_subscription_that_cannot_claim_keeps_its_member_from_changing() -> No
 def test_a_group_that_turns_back_is_stuck() -> None:
     log = turning()
     log.write(3000, value(4, [member("old", "t0 t1", generation=3), member("new", "t2 t3", generation=3)]))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, found.members_done, ids(found.members_remaining)) == ("stuck", (), {"old", "new"})
-    assert [(each.kind, each.detail) for each in found.blockers] == [
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.members_done, ids(result.members_remaining)) == ("stuck", (), {"old", "new"})
+    assert [(each.kind, each.detail) for each in result.blockers] == [
         ("turned_back", "the group went back to its former protocol; the record at offset 3 shows it")
     ]
-    assert found.readiness == "unknown"
+    assert result.readiness == "unknown"
     # And turns once more: a way of its own.
     log.write(4000, value(5, [member("newer", "t0 t1 t2 t3")], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, found.started_time, found.blockers) == ("finished", micros(4000), ())
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.started_time, result.blockers) == ("finished", micros(4000), ())
 
 
 @pytest.mark.parametrize(
@@ -148,8 +152,8 @@ def test_it_is_stuck_when_rounds_and_a_day_go_by_and_nobody_changes(rounds: int,
     for number in range(rounds):
         members = [member("old", "t0", generation=3 + number), member("new", "t1", "t1", generation=3 + number)]
         log.write(2000 + (time if number == rounds - 1 else 1), value(4 + number, members, STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, [each.kind for each in found.blockers]) == (phase, ["no_progress"] * (phase == "stuck"))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, [each.kind for each in result.blockers]) == (phase, ["no_progress"] * (phase == "stuck"))
 
 
 def test_rounds_are_counted_anew_when_a_member_changes() -> None:
@@ -183,8 +187,8 @@ def test_a_group_that_was_empty_meanwhile_turns_at_once() -> None:
     log.write(0, value(1, [member("a", "t0")]))
     log.write(1, value(2, []))
     log.write(2, value(3, [member("b", "t0")], STICKY))
-    found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, found.started_time, found.finished_time) == ("finished", micros(2), micros(2))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.started_time, result.finished_time) == ("finished", micros(2), micros(2))
 
 
 def test_an_unknown_assignor_may_have_been_cooperative_all_along() -> None:

@@ -35,9 +35,9 @@ def upgraded() -> Log:
 
 
 def test_classic_members_of_a_group_that_was_converted_are_left() -> None:
-    found = upgrades_of(upgraded())
-    assert set(found) == {TO_CONSUMER}
-    row = found[TO_CONSUMER]
+    upgrades = upgrades_of(upgraded())
+    assert set(upgrades) == {TO_CONSUMER}
+    row = upgrades[TO_CONSUMER]
     assert (row.group_type, row.phase, row.readiness, row.confidence) == ("consumer", "in_progress", "ready", "certain")
     assert (ids(row.members_done), ids(row.members_remaining)) == ({"n"}, {"a", "b"})
     assert (row.started_time, row.finished_time) == (micros(1000), None)
@@ -52,9 +52,9 @@ def test_the_conversion_is_finished_when_the_last_classic_member_has_gone() -> N
     assert ids(upgrades_of(log)[TO_CONSUMER].members_remaining) == {"b"}
     log.write(4000, left("b"), epoch(9))
     log.write(5000, native("n3"), epoch(10))
-    found = upgrades_of(log)
-    assert set(found) == {TO_CONSUMER}
-    row = found[TO_CONSUMER]
+    upgrades = upgrades_of(log)
+    assert set(upgrades) == {TO_CONSUMER}
+    row = upgrades[TO_CONSUMER]
     assert (row.phase, ids(row.members_done), row.members_remaining) == ("finished", {"n", "n2", "n3"}, ())
     assert (row.started_time, row.finished_time) == (micros(1000), micros(4000))
 
@@ -108,15 +108,15 @@ def test_members_that_left_with_the_group_they_were_of_are_not_left_of_the_next(
     log.write(2000, epoch(None), value(6, [member("a", "t0")]))
     log.write(3000, gone(), classic("a"), epoch(6), native("n"), epoch(7))
     log.write(4000, left("a"), epoch(8))
-    found = upgrades_of(log)[TO_CONSUMER]
-    assert (found.phase, found.finished_time) == ("finished", micros(4000))
+    result = upgrades_of(log)[TO_CONSUMER]
+    assert (result.phase, result.finished_time) == ("finished", micros(4000))
 
 
 def test_a_conversion_back_leaves_the_one_forth_stuck() -> None:
     log = upgraded()
     log.write(2000, left("n"), left("a"), left("b"), epoch(None), value(6, [member("a", "t0"), member("b", "t1")]))
-    found = upgrades_of(log)
-    forth, back = found[TO_CONSUMER], found[TO_CLASSIC]
+    upgrades = upgrades_of(log)
+    forth, back = upgrades[TO_CONSUMER], upgrades[TO_CLASSIC]
     assert (forth.group_type, forth.phase, forth.readiness) == ("classic", "stuck", "unknown")
     assert (ids(forth.members_remaining), [each.kind for each in forth.blockers]) == ({"a", "b"}, ["turned_back"])
     assert (forth.started_time, forth.evidence_first_offset) == (micros(1000), 1)
@@ -133,9 +133,9 @@ def test_a_group_that_is_converted_again_is_on_its_way_again() -> None:
     log = upgraded()
     log.write(2000, left("n"), left("a"), left("b"), epoch(None), value(6, [member("a", "t0")]))
     log.write(3000, gone(), classic("a"), epoch(6), native("m"), epoch(7))
-    found = upgrades_of(log)
-    assert set(found) == {TO_CONSUMER}
-    assert (found[TO_CONSUMER].phase, found[TO_CONSUMER].started_time) == ("in_progress", micros(3000))
+    upgrades = upgrades_of(log)
+    assert set(upgrades) == {TO_CONSUMER}
+    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].started_time) == ("in_progress", micros(3000))
 
 
 def test_classic_members_that_join_native_ones_lead_the_group_back() -> None:
@@ -147,10 +147,10 @@ def test_classic_members_that_join_native_ones_lead_the_group_back() -> None:
     assert row.started_time == micros(1000)
     back = log
     back.write(2000, left("n"), left("a"), epoch(None), value(4, [member("a", "t0")]))
-    found = upgrades_of(back)
-    assert (found[TO_CLASSIC].phase, found[TO_CLASSIC].started_time) == ("finished", micros(1000))
+    upgrades = upgrades_of(back)
+    assert (upgrades[TO_CLASSIC].phase, upgrades[TO_CLASSIC].started_time) == ("finished", micros(1000))
     # It never was on its way forth.
-    assert (found[TO_CONSUMER].phase, found[TO_CONSUMER].blockers) == ("not_started", ())
+    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].blockers) == ("not_started", ())
 
 
 def test_a_classic_member_that_goes_again_leaves_no_way_behind() -> None:
@@ -165,9 +165,9 @@ def test_a_classic_member_after_a_finished_conversion_leads_back() -> None:
     log = upgraded()
     log.write(2000, left("a"), left("b"), epoch(7))
     log.write(3000, classic("late"), epoch(8))
-    found = upgrades_of(log)
-    assert (found[TO_CONSUMER].phase, found[TO_CONSUMER].finished_time) == ("finished", micros(2000))
-    assert (found[TO_CLASSIC].phase, ids(found[TO_CLASSIC].members_done)) == ("in_progress", {"late"})
+    upgrades = upgrades_of(log)
+    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].finished_time) == ("finished", micros(2000))
+    assert (upgrades[TO_CLASSIC].phase, ids(upgrades[TO_CLASSIC].members_done)) == ("in_progress", {"late"})
 
 
 def test_an_empty_group_is_converted_at_once() -> None:
@@ -180,24 +180,24 @@ def test_an_empty_group_is_converted_at_once() -> None:
     log.write(3000, left("n"), epoch(2))
     log.write(4000, epoch(None), value(0, [], protocol_type=""))
     log.write(5000, value(1, [member("b", "t0")]))
-    found = upgrades_of(log)
-    assert (found[TO_CLASSIC].phase, found[TO_CLASSIC].finished_time) == ("finished", micros(4000))
-    assert ids(found[TO_CLASSIC].members_done) == {"b"}
-    assert (found[TO_CONSUMER].phase, found[TO_CONSUMER].finished_time) == ("stuck", None)
+    upgrades = upgrades_of(log)
+    assert (upgrades[TO_CLASSIC].phase, upgrades[TO_CLASSIC].finished_time) == ("finished", micros(4000))
+    assert ids(upgrades[TO_CLASSIC].members_done) == {"b"}
+    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].finished_time) == ("stuck", None)
 
 
-def test_a_log_that_begins_with_a_mixed_group_tells_of_a_conversion_begun_earlier() -> None:
+def test_a_log_that_begins_with_a_mixed_group_shows_a_conversion_begun_earlier() -> None:
     log = Log()
     log.write(0, native("n"))
     log.write(1000, classic("a"))
     log.write(2000, epoch(9))
-    found = upgrades_of(log)
-    assert set(found) == {TO_CONSUMER}
-    row = found[TO_CONSUMER]
+    upgrades = upgrades_of(log)
+    assert set(upgrades) == {TO_CONSUMER}
+    row = upgrades[TO_CONSUMER]
     assert (row.phase, row.started_time, row.confidence) == ("in_progress", micros(1000), "likely")
 
 
-def test_a_deleted_group_tells_nothing_nor_does_its_namesake() -> None:
+def test_a_deleted_group_says_nothing_nor_does_its_namesake() -> None:
     log = upgraded()
     log.write(2000, left("n"), left("a"), left("b"), epoch(None))
     assert upgrades_of(log) == {}

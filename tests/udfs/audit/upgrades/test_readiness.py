@@ -15,13 +15,13 @@ KEY = ("g", "classic_to_consumer")
 def row_of(members: list[dict[str, Any]], facts: Facts | None = None, **of_value: Any) -> Upgrade:
     log = Log()
     log.write(0, value(1, members, **of_value))
-    found = upgrades_of(log, facts)[KEY]
-    assert found.phase == "not_started"
-    assert [who.member_id for who in found.members_remaining] == [each["member_id"] for each in members]
-    return found
+    result = upgrades_of(log, facts)[KEY]
+    assert result.phase == "not_started"
+    assert [who.member_id for who in result.members_remaining] == [each["member_id"] for each in members]
+    return result
 
 
-def told(row: Upgrade) -> tuple[str, list[tuple[str, str | None]]]:
+def readiness_of(row: Upgrade) -> tuple[str, list[tuple[str, str | None]]]:
     return row.readiness, [(blocker.kind, blocker.member_id) for blocker in row.blockers]
 
 
@@ -30,8 +30,8 @@ def test_members_of_a_newer_client_with_an_assignor_of_kafka_are_ready(assignor:
     members = [member("a", "t0"), member("b", "t1", instance="static")]
     members[0]["subscription"]["user_data"] = b"\0\0\0\1"
     row = row_of(members, protocol=assignor)
-    # Which client a member runs no record tells.
-    assert (told(row), row.confidence) == (("ready", []), "likely")
+    # No record shows which client a member runs.
+    assert (readiness_of(row), row.confidence) == (("ready", []), "likely")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_members_of_a_newer_client_with_an_assignor_of_kafka_are_ready(assignor:
 )
 def test_what_the_group_runs_may_stand_against_it(protocol_type: str, assignor: str, kind: str) -> None:
     row = row_of([member("a", "t0")], protocol=assignor, protocol_type=protocol_type)
-    assert told(row) == ("blocked", [(kind, None)])
+    assert readiness_of(row) == ("blocked", [(kind, None)])
 
 
 def test_workers_of_connect_are_not_asked_for_their_subscriptions() -> None:
@@ -57,34 +57,34 @@ def test_workers_of_connect_are_not_asked_for_their_subscriptions() -> None:
 def test_assignments_with_user_data_are_refused_by_the_coordinator() -> None:
     members = [member("a", "t0"), member("b", "t1")]
     members[1]["assignment"]["user_data"] = b"\1"
-    assert told(row_of(members)) == ("blocked", [("assigned_user_data", "b")])
+    assert readiness_of(row_of(members)) == ("blocked", [("assigned_user_data", "b")])
     # Of no bytes it is none.
     members[1]["assignment"]["user_data"] = b""
-    assert told(row_of(members)) == ("ready", [])
+    assert readiness_of(row_of(members)) == ("ready", [])
 
 
 @pytest.mark.parametrize(("version", "since"), [(0, "before 2.4"), (1, "from 2.4 to 3.3"), (2, "before 3.4")])
-def test_clients_too_old_for_it_are_told_by_their_subscriptions(version: int, since: str) -> None:
+def test_clients_too_old_for_it_are_recognized_by_their_subscriptions(version: int, since: str) -> None:
     row = row_of([member("a", "t0", version=version), member("b", "t1")])
-    assert told(row) == ("blocked", [("old_client", "a")])
+    assert readiness_of(row) == ("blocked", [("old_client", "a")])
     assert since in row.blockers[0].detail
 
 
 @pytest.mark.parametrize("client_id", ["sarama", "kafkajs", "kafka-python-2.0.2", "aiokafka-0.11"])
-def test_libraries_without_it_are_told_by_the_names_they_give_themselves(client_id: str) -> None:
+def test_libraries_without_it_are_recognized_by_the_names_they_give_themselves(client_id: str) -> None:
     row = row_of([{**member("a", "t0"), "client_id": client_id}])
-    assert told(row) == ("blocked", [("client_library", "a")])
+    assert readiness_of(row) == ("blocked", [("client_library", "a")])
 
 
-def test_a_library_without_it_is_told_by_user_data_of_no_bytes() -> None:
+def test_a_library_without_it_is_recognized_by_user_data_of_no_bytes() -> None:
     members = [member("a", "t0", version=0), member("b", "t1")]
     for each in members:
         each["subscription"]["user_data"] = b""
-    assert told(row_of(members)) == ("blocked", [("client_library", "a")])
+    assert readiness_of(row_of(members)) == ("blocked", [("client_library", "a")])
 
 
 def test_a_subscription_that_cannot_be_read_leaves_it_open() -> None:
-    assert told(row_of([member("a", is_read=False)])) == ("unknown", [("unreadable_subscription", "a")])
+    assert readiness_of(row_of([member("a", is_read=False)])) == ("unknown", [("unreadable_subscription", "a")])
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_a_subscription_that_cannot_be_read_leaves_it_open() -> None:
 )
 def test_a_broker_may_forbid_it(policy: str | None, readiness: str) -> None:
     row = row_of([member("a", "t0")], Facts(migration_policy=policy))
-    assert told(row) == (readiness, [("migration_policy", None)] * (readiness == "blocked"))
+    assert readiness_of(row) == (readiness, [("migration_policy", None)] * (readiness == "blocked"))
 
 
-def test_every_blocker_is_told() -> None:
+def test_every_blocker_is_reported() -> None:
     members = [member("a", "t0", version=1), {**member("b", "t1"), "client_id": "sarama"}]
     members[0]["assignment"]["user_data"] = b"\1"
     row = row_of(members, Facts(migration_policy="disabled"), protocol="house-rules")
@@ -115,15 +115,15 @@ def test_members_that_are_left_in_a_converted_group_are_asked_too() -> None:
     log = Log()
     log.write(0, value(5, [member("a", "t0"), member("b", "t1")]))
     log.write(1, gone(), classic("a", 1, 1), classic("b", 1, 3), epoch(5), native("n", client_id="sarama"), epoch(6))
-    assert told(upgrades_of(log)[KEY]) == ("blocked", [("old_client", "a")])
+    assert readiness_of(upgrades_of(log)[KEY]) == ("blocked", [("old_client", "a")])
 
 
 @pytest.mark.parametrize("metadata", [b"", b"\0", None, b"\xff\xff"])
-def test_a_subscription_that_says_no_version_tells_nothing_of_its_client(metadata: bytes | None) -> None:
+def test_a_subscription_without_a_version_says_nothing_of_its_client(metadata: bytes | None) -> None:
     offered = {"session_timeout_ms": 1, "supported_protocols": [{"name": "range", "metadata": metadata}]}
     log = Log()
     log.write(0, value(5, [member("a", "t0")]))
     log.write(1, gone(), native("a", classic_member=offered), epoch(5), native("n"), epoch(6))
     row = upgrades_of(log)[KEY]
-    assert told(row) == ("ready", [])
+    assert readiness_of(row) == ("ready", [])
     assert [who.member_id for who in row.members_remaining] == ["a"]

@@ -28,7 +28,9 @@ def decoded(log_dir: Path, warehouse: Path) -> Tables:
     return {name: DeltaTable(warehouse / name).to_pyarrow_table() for name in (CLASSIC, EPOCHS, MEMBERS)}
 
 
-def told(tables: Tables, group: str, until: datetime | None = None, before: int | None = None) -> dict[str, Upgrade]:
+def upgrades_until(
+    tables: Tables, group: str, until: datetime | None = None, before: int | None = None
+) -> dict[str, Upgrade]:
     """Of the records up to an instant, or before an offset."""
     ours = {}
     for name, rows in tables.items():
@@ -58,10 +60,10 @@ def test_a_rolling_upgrade_of_the_sample_is_followed_member_by_member(sample: Ta
     both, cooperative = event["rounds"]
     for at, members in observations(both):
         # The first bounce leaves no trace of what is offered.
-        assert COOPERATIVE not in told(sample, event.group, at)
+        assert COOPERATIVE not in upgrades_until(sample, event.group, at)
         before = members
     for at, members in observations(cooperative):
-        row = told(sample, event.group, at)[COOPERATIVE]
+        row = upgrades_until(sample, event.group, at)[COOPERATIVE]
         assert ids(row.members_remaining) == members & before
         assert ids(row.members_done) == members - before
         assert (row.phase == "finished") == (not members & before)
@@ -73,7 +75,7 @@ def test_a_rolling_upgrade_of_the_sample_is_followed_member_by_member(sample: Ta
 def test_a_conversion_of_the_sample_and_the_one_back_are_followed(sample: Tables) -> None:
     forth, back = checked_in().event("online-upgrade"), checked_in().event("online-downgrade")
     seen = forth["observations"][-1]
-    rows = told(sample, forth.group, datetime.fromisoformat(seen["time"]))
+    rows = upgrades_until(sample, forth.group, datetime.fromisoformat(seen["time"]))
     assert set(rows) == {TO_CONSUMER}
     row = rows[TO_CONSUMER]
     assert (row.phase, row.readiness, is_inside(row.started_time, forth)) == ("in_progress", "ready", True)
@@ -81,7 +83,7 @@ def test_a_conversion_of_the_sample_and_the_one_back_are_followed(sample: Tables
     assert ids(row.members_done) == {each for each, is_done in upgraded.items() if is_done}
     assert ids(row.members_remaining) == {each for each, is_done in upgraded.items() if not is_done}
 
-    rows = told(sample, back.group)
+    rows = upgrades_until(sample, back.group)
     assert (rows[TO_CONSUMER].phase, rows[TO_CLASSIC].phase) == ("stuck", "finished")
     assert is_inside(rows[TO_CLASSIC].finished_time, back)
     members = {member["member_id"] for member in back["observations"][-1]["members"]}
@@ -95,11 +97,11 @@ def is_inside(time: int | None, event: Event) -> bool:
 def test_workers_of_connect_in_the_sample_cannot_turn(sample: Tables) -> None:
     event = checked_in().event("connect-cluster")
     stable = next(seen for seen in event["observations"] if seen["state"] == "Stable")
-    row = told(sample, event.group, datetime.fromisoformat(stable["time"]))[TO_CONSUMER]
+    row = upgrades_until(sample, event.group, datetime.fromisoformat(stable["time"]))[TO_CONSUMER]
     assert ids(row.members_remaining) == {member["member_id"] for member in stable["members"]}
     assert (row.readiness, [each.kind for each in row.blockers]) == ("blocked", ["other_protocol_type"])
     # Its sink is a group of consumers.
-    sink = told(sample, event["sink_group"], datetime.fromisoformat(stable["time"]))
+    sink = upgrades_until(sample, event["sink_group"], datetime.fromisoformat(stable["time"]))
     assert [row.readiness for row in sink.values()] in ([], ["ready"])
 
 
@@ -113,9 +115,9 @@ def test_conversions_of_real_brokers_are_followed(release: str, tmp_path: Path) 
         # The first records of the operation that turned the group back are tombstones of its members.
         batch = ours.filter(ours["is_tombstone"])["batch_first_offset"].to_pylist()
         assert len(deleted) == 1
-        forth = told(tables, group, before=batch[0])
+        forth = upgrades_until(tables, group, before=batch[0])
         assert set(forth) == {TO_CONSUMER}
         assert forth[TO_CONSUMER].phase == ("in_progress" if is_online else "finished")
         assert len(forth[TO_CONSUMER].members_remaining) == is_online
-        back = told(tables, group)
+        back = upgrades_until(tables, group)
         assert (back[TO_CONSUMER].phase, back[TO_CLASSIC].phase) == ("stuck", "finished")

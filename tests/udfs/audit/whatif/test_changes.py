@@ -30,14 +30,14 @@ EAGER = {("classic", "range"), ("classic", "roundrobin"), ("classic", "sticky")}
 
 def test_members_leave_and_join_and_topics_grow() -> None:
     made = latest({"c1": "a0 a1", "c2": "a2 b0", "new-1": ""}, "a3 b1")
-    found = apply_change(made, GroupChange(("c1",), 2, {"a": 5}))
-    assert [(each.member_id, each.owned, each.subscribed_topics) for each in found.members] == [
+    result = apply_change(made, GroupChange(("c1",), 2, {"a": 5}))
+    assert [(each.member_id, each.owned, each.subscribed_topics) for each in result.members] == [
         ("c2", (("a", (2,)), ("b", (0,))), ("a", "b")),
         ("new-1", (), ("a", "b")),
         ("new-2", (), ("a", "b")),
         ("new-3", (), ("a", "b")),
     ]
-    assert [(topic.name, topic.partitions) for topic in found.topics] == [("a", 5), ("b", 1)]
+    assert [(topic.name, topic.partitions) for topic in result.topics] == [("a", 5), ("b", 1)]
     assert apply_change(made, GroupChange()) == made
 
 
@@ -57,8 +57,8 @@ def test_partitions_of_a_member_that_goes_move_and_stop() -> None:
 
 def row(protocol: str, assignor: str, *numbers: int) -> dict[str, Any]:
     names = ("imbalance", "moves_from_current", "partitions_stopped")
-    told = dict(zip(names, numbers or (None,) * 3, strict=True))
-    return {"group_protocol": protocol, "assignor": assignor, "is_possible": bool(numbers), **told}
+    reported = dict(zip(names, numbers or (None,) * 3, strict=True))
+    return {"group_protocol": protocol, "assignor": assignor, "is_possible": bool(numbers), **reported}
 
 
 @pytest.mark.parametrize(("rows", "in_force", "sentence"), [
@@ -120,14 +120,14 @@ def test_answers_are_those_of_kafkas_own_assignors(choice: tuple[str, str], rng:
     for spec, change, lists in zip(specs, changes, after, strict=True):
         made = as_latest(spec, GroupType.CLASSIC)
         asked = {"group_protocol": protocol, "assignor": assignor, "is_possible": lists is not None}
-        told = answer_block(asked, made, Question(apply_change(made, change), Facts()), change)
-        assert told.row["is_possible"] == (lists is not None), (spec, change, told.row)
+        reported = answer_block(asked, made, Question(apply_change(made, change), Facts()), change)
+        assert reported.row["is_possible"] == (lists is not None), (spec, change, reported.row)
         if lists is None:
             continue
-        found = {each.partition: (each.before, each.after) for each in told.partitions}
-        assert found == owners(now(spec), lists), (spec, change)
+        result = {each.partition: (each.before, each.after) for each in reported.partitions}
+        assert result == owners(now(spec), lists), (spec, change)
         if change:
-            counts = told.row["moves_from_current"], told.row["partitions_stopped"]
+            counts = reported.row["moves_from_current"], reported.row["partitions_stopped"]
             assert counts == slow_costs(now(spec), lists, choice in EAGER), (spec, change)
 
 
@@ -167,8 +167,8 @@ def test_assign_answers_the_printed_question_as_the_what_if_does(
         if isinstance(answer, AssignorFailed):
             continue
         *_, last = spec_lines(question, protocol, assignor)
-        told = answer_to(1, dumped(last))
-        assert {each["member_id"]: sorted(map(tuple, each["partitions"])) for each in told["assignment"]} == {
+        reported = answer_to(1, dumped(last))
+        assert {each["member_id"]: sorted(map(tuple, each["partitions"])) for each in reported["assignment"]} == {
             member: sorted(some) for member, some in answer.lists(answer.after).items()
         }, (spec, last)
 

@@ -36,19 +36,19 @@ def latest(
         Member(member_id, subscribed_topics=names, owned=owned(has), target=owned(has))
         for member_id, has in members.items()
     )
-    found = Latest("g", group_type, 40, None, "range", topics, made, PartitionCountsSource.SNAPSHOT, 30)
-    return replace(found, **more)
+    result = Latest("g", group_type, 40, None, "range", topics, made, PartitionCountsSource.SNAPSHOT, 30)
+    return replace(result, **more)
 
 
 def owned(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for each in text.split():
-        found.setdefault(each[0], []).append(int(each[1:]))
-    return tuple((topic, tuple(partitions)) for topic, partitions in found.items())
+        result.setdefault(each[0], []).append(int(each[1:]))
+    return tuple((topic, tuple(partitions)) for topic, partitions in result.items())
 
 
-def by_choice(found: Sequence[WhatIf]) -> dict[tuple[str, str], WhatIf]:
-    return {(row.group_protocol, row.assignor): row for row in found}
+def by_choice(result: Sequence[WhatIf]) -> dict[tuple[str, str], WhatIf]:
+    return {(row.group_protocol, row.assignor): row for row in result}
 
 
 def numbers(row: WhatIf) -> tuple[int | None, int | None, int | None]:
@@ -57,8 +57,8 @@ def numbers(row: WhatIf) -> tuple[int | None, int | None, int | None]:
 
 def test_each_assignor_is_answered_for_a_member_that_came_last() -> None:
     """By hand: range gives c1 0 1, c2 2 3, c3 4; roundrobin c1 0 3, c2 1 4, c3 2; the others take one from c1."""
-    found = by_choice(what_if(latest({"c1": "a0 a1 a2", "c2": "a3 a4", "c3": ""}), Facts()))
-    assert {choice: numbers(row) for choice, row in found.items()} == {
+    choices = by_choice(what_if(latest({"c1": "a0 a1 a2", "c2": "a3 a4", "c3": ""}), Facts()))
+    assert {choice: numbers(row) for choice, row in choices.items()} == {
         ("classic", "range"): (1, 2, 5),
         ("classic", "roundrobin"): (1, 3, 5),
         ("classic", "sticky"): (1, 1, 5),
@@ -66,7 +66,7 @@ def test_each_assignor_is_answered_for_a_member_that_came_last() -> None:
         ("consumer", "uniform"): (1, 1, 1),
         ("consumer", "range"): (1, 2, 2),
     }
-    for row in found.values():
+    for row in choices.values():
         assert (row.is_possible, row.reason, row.confidence) == (True, None, "certain")
         assert (row.group_id, row.assignment_offset, row.evidence_first_offset, row.evidence_last_offset) == (
             *("g", 40),
@@ -75,26 +75,26 @@ def test_each_assignor_is_answered_for_a_member_that_came_last() -> None:
 
 
 def test_a_partition_that_nobody_has_neither_moves_nor_stops() -> None:
-    found = by_choice(what_if(latest({"c1": "a0", "c2": "a1"}, "a3"), Facts()))
-    assert numbers(found["classic", "cooperative-sticky"]) == (1, 0, 0)
-    assert numbers(found["classic", "sticky"]) == (1, 0, 2)
+    choices = by_choice(what_if(latest({"c1": "a0", "c2": "a1"}, "a3"), Facts()))
+    assert numbers(choices["classic", "cooperative-sticky"]) == (1, 0, 0)
+    assert numbers(choices["classic", "sticky"]) == (1, 0, 2)
 
 
 def test_a_deleted_topic_is_left_out_though_members_have_it() -> None:
     """By hand: both keep their partition of a; what they have of b ends, and eager members stop for all four."""
     of = latest({"c1": "a0 b0", "c2": "a1 b1"}, "a2 b2")
-    found = by_choice(what_if(of, Facts(deleted_topics=frozenset("b"))))
-    assert numbers(found["classic", "range"]) == (0, 2, 4)
-    assert numbers(found["classic", "cooperative-sticky"]) == numbers(found["consumer", "range"]) == (0, 2, 2)
+    choices = by_choice(what_if(of, Facts(deleted_topics=frozenset("b"))))
+    assert numbers(choices["classic", "range"]) == (0, 2, 4)
+    assert numbers(choices["classic", "cooperative-sticky"]) == numbers(choices["consumer", "range"]) == (0, 2, 2)
     assert numbers(by_choice(what_if(of, Facts()))["classic", "cooperative-sticky"]) == (0, 0, 0)
 
 
 def test_a_partition_that_is_taken_from_its_member_for_nobody_stops() -> None:
     """Its topic has gone: no assignor gives it."""
-    found = by_choice(what_if(latest({"c1": "a0 x0", "c2": "a1"}, "a2"), Facts()))
-    assert {numbers(found[choice])[1:] for choice in (("classic", "cooperative-sticky"), ("consumer", "uniform"))} == {
-        (1, 1)
-    }
+    choices = by_choice(what_if(latest({"c1": "a0 x0", "c2": "a1"}, "a2"), Facts()))
+    assert {
+        numbers(choices[choice])[1:] for choice in (("classic", "cooperative-sticky"), ("consumer", "uniform"))
+    } == {(1, 1)}
 
 
 def test_members_of_unequal_subscriptions_are_not_compared() -> None:
@@ -106,8 +106,8 @@ def test_members_of_unequal_subscriptions_are_not_compared() -> None:
 
 
 def test_a_custom_assignor_is_left_for_one_of_kafka() -> None:
-    found = by_choice(what_if(latest({"c1": "a0 a1 a2 a3 a4", "c2": ""}, assignor="house-rules"), Facts()))
-    assert numbers(found["consumer", "uniform"]) == (1, 2, 2)
+    choices = by_choice(what_if(latest({"c1": "a0 a1 a2 a3 a4", "c2": ""}, assignor="house-rules"), Facts()))
+    assert numbers(choices["consumer", "uniform"]) == (1, 2, 2)
 
 
 def test_racks_that_are_known_count() -> None:
@@ -115,15 +115,15 @@ def test_racks_that_are_known_count() -> None:
     made = latest({"c1": "a0 a1 b0 b1", "c2": "a2 b2"}, "a3 b3")
     members = tuple(replace(member, rack_id=rack) for member, rack in zip(made.members, ("r2", "r1"), strict=True))
     topics = tuple(replace(topic, racks=(("r1",), ("r2",), ("r1",))) for topic in made.topics)
-    found = by_choice(what_if(replace(made, members=members, topics=topics), Facts()))
-    assert numbers(found["classic", "range"]) == (2, 2, 6)
-    assert numbers(found["consumer", "range"]) == (2, 0, 0)
+    choices = by_choice(what_if(replace(made, members=members, topics=topics), Facts()))
+    assert numbers(choices["classic", "range"]) == (2, 2, 6)
+    assert numbers(choices["consumer", "range"]) == (2, 0, 0)
 
 
 def test_partitions_that_several_members_have_move_when_one_loses_them() -> None:
-    found = by_choice(what_if(latest({"c1": "a0 a1", "c2": "a0 a1"}, "a2", assignor="redundant"), Facts()))
+    choices = by_choice(what_if(latest({"c1": "a0 a1", "c2": "a0 a1"}, "a2", assignor="redundant"), Facts()))
     # One of both keeps each: nobody waits for it.
-    assert numbers(found["consumer", "range"]) == (0, 2, 0)
+    assert numbers(choices["consumer", "range"]) == (0, 2, 0)
 
 
 # -- what keeps a group from an assignor
@@ -138,9 +138,9 @@ def test_partitions_that_several_members_have_move_when_one_loses_them() -> None
     ],
 )
 def test_no_assignor_is_possible_where_none_can_be_asked(made: Latest, word: str) -> None:
-    found = what_if(made, Facts())
-    assert found
-    for row in found:
+    answer = what_if(made, Facts())
+    assert answer
+    for row in answer:
         assert not row.is_possible
         assert numbers(row) == (None, None, None)
         assert word in str(row.reason)
@@ -172,9 +172,9 @@ def test_whatever_stands_in_a_record_gives_rows(rng: np.random.Generator) -> Non
         topics = tuple(Topic(name, int(rng.integers(4))) for name in ("a", "b") if rng.random() < 0.9)
         for kind in GroupType:
             made = Latest("g", kind, 1, None, None, topics, tuple(members), None, 0)
-            found = what_if(made, Facts())
-            assert found
-            assert all((row.imbalance is None) == (not row.is_possible) for row in found)
+            answer = what_if(made, Facts())
+            assert answer
+            assert all((row.imbalance is None) == (not row.is_possible) for row in answer)
 
 
 def test_groups_are_answered_together_as_one_by_one(rng: np.random.Generator) -> None:
@@ -186,18 +186,18 @@ def test_groups_are_answered_together_as_one_by_one(rng: np.random.Generator) ->
 
 def test_members_that_cannot_claim_keep_a_group_from_what_needs_it() -> None:
     made = latest({"c1": "a0 a1 a2", "c2": "a3 a4"}, subscription_versions=(3, 0))
-    found = what_if(made, Facts())
-    assert [row.assignor for row in found if row.is_possible] == ["range", "roundrobin", "sticky"]
-    assert all("c2" in str(row.reason) for row in found if not row.is_possible)
+    answer = what_if(made, Facts())
+    assert [row.assignor for row in answer if row.is_possible] == ["range", "roundrobin", "sticky"]
+    assert all("c2" in str(row.reason) for row in answer if not row.is_possible)
 
 
 def test_where_kafkas_class_fails_there_is_no_answer() -> None:
     """A topic made anew with fewer partitions, and a member that has an old one: a partition is left over."""
-    found = by_choice(what_if(latest({"c1": "a7", "c2": "a1"}, "a2"), Facts()))
-    row = found["classic", "cooperative-sticky"]
+    choices = by_choice(what_if(latest({"c1": "a7", "c2": "a1"}, "a2"), Facts()))
+    row = choices["classic", "cooperative-sticky"]
     assert (row.is_possible, numbers(row)) == (False, (None, None, None))
     assert "would end with an exception" in str(row.reason)
-    assert found["classic", "range"].is_possible
+    assert choices["classic", "range"].is_possible
 
 
 # -- what an answer leaves out
@@ -207,20 +207,20 @@ def reasons(made: Latest, facts: Facts | None = None) -> dict[str, str | None]:
     return {f"{row.group_protocol} {row.assignor}": row.reason for row in what_if(made, facts or Facts())}
 
 
-def test_racks_that_are_not_known_are_told_where_they_count() -> None:
+def test_racks_that_are_not_known_are_reported_where_they_count() -> None:
     made = latest({"c1": "a0 a1 a2", "c2": "a3 a4"})
     made = replace(made, members=(replace(made.members[0], rack_id="r"), made.members[1]))
-    told = {choice for choice, reason in reasons(made).items() if reason and "racks" in reason}
-    assert told == {"classic range", "classic sticky", "classic cooperative-sticky"}
+    reported = {choice for choice, reason in reasons(made).items() if reason and "racks" in reason}
+    assert reported == {"classic range", "classic sticky", "classic cooperative-sticky"}
     topic = replace(made.topics[0], racks=(("r",),) * 5)
     assert set(reasons(replace(made, topics=(topic,))).values()) == {None}
 
 
-def test_topic_ids_that_are_not_known_are_told_where_they_count() -> None:
+def test_topic_ids_that_are_not_known_are_reported_where_they_count() -> None:
     made = latest({"c1": "a0 a1 a2", "c2": "a3 a4"})
     made = replace(made, topics=(Topic("a", 5),))
-    told = {choice for choice, reason in reasons(made).items() if reason and "topic ids" in reason}
-    assert told == {"consumer uniform", "consumer range"}
+    reported = {choice for choice, reason in reasons(made).items() if reason and "topic ids" in reason}
+    assert reported == {"consumer uniform", "consumer range"}
     known = Facts({"a": [KnownTopic(Topic("a", 5, ID.format("Q")), 0, 0)]})
     assert set(reasons(made, known).values()) == {None}
 

@@ -53,7 +53,7 @@ def test_snappy_blocks_and_a_header_in_between() -> None:
         b"\x03",
     ],
 )
-def test_broken_snappy_is_told(payload: bytes) -> None:
+def test_broken_snappy_is_reported(payload: bytes) -> None:
     with pytest.raises(Wrong) as wrong:
         decompressed(Codec.SNAPPY, payload)
     assert wrong.value.fault.reason in {"bad_compression", "too_large"}
@@ -76,11 +76,11 @@ def test_a_broken_payload_does_no_harm_to_the_next(rng: np.random.Generator, cod
         broken.append(payload[:place] + bytes((payload[place] ^ 0x41,)) + payload[place + 1 :])
     broken += [payload + b"garbage", b"garbage" + payload, b"\0" + payload]
     for each in broken:
-        assert told(decompressor, codec, each) == told(Decompressor(), codec, each)
+        assert outcome(decompressor, codec, each) == outcome(Decompressor(), codec, each)
         assert decompressor.decompressed(codec, payload, 2) == raw
 
 
-def told(decompressor: Decompressor, codec: Codec, payload: bytes) -> bytes | str:
+def outcome(decompressor: Decompressor, codec: Codec, payload: bytes) -> bytes | str:
     try:
         return decompressor.decompressed(codec, payload, 2)
     except Wrong as wrong:

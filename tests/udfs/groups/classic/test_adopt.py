@@ -49,8 +49,8 @@ def next_value(group: Group, offset: int, content: ClassicValue) -> None:
 def states(group: Group) -> list[tuple[str, int, int | None, str]]:
     opened = RowsByTable()
     group.ledger.open_rows(opened)
-    told = [row for rows in (group.context.rows, opened) for row in named_rows(rows, "group_state_intervals")]
-    return [(str(row["state"]), row["from_time"], row["to_time"], str(row["confidence"])) for row in told]
+    reported = [row for rows in (group.context.rows, opened) for row in named_rows(rows, "group_state_intervals")]
+    return [(str(row["state"]), row["from_time"], row["to_time"], str(row["confidence"])) for row in reported]
 
 
 def test_the_copied_value_is_no_rebalance_and_stays_go_on() -> None:
@@ -71,8 +71,8 @@ def test_a_member_that_went_with_the_conversion_makes_the_others_join_at_once() 
 def test_the_next_rebalance_comes_of_the_migration_and_its_claims_keep_stays_of_the_other_protocol() -> None:
     group = converted()
     next_value(group, 12, value(6, member("a", 0, claimed=(0, 1)), member("b"), state_time=11 * SECOND))
-    (told,) = named_rows(group.context.rows, "rebalances")
-    assert (told["trigger"], told["from_generation"], told["num_withheld"]) == ("protocol_migration", 5, 1)
+    (row,) = named_rows(group.context.rows, "rebalances")
+    assert (row["trigger"], row["from_generation"], row["num_withheld"]) == ("protocol_migration", 5, 1)
     stays = sorted((sorted(of.tp), of.phase, of.from_time) for of in group.ledger.stretches())
     assert stays == [([0], "assigned", SECOND), ([1], "revoking", 12 * SECOND)]
 

@@ -19,28 +19,28 @@ def two_rounds(before: list[Row], after: list[Row], **other: str) -> Replayed:
 
 
 def test_eager_members_stop_at_the_end_of_the_join_phase_and_begin_again_with_the_assignment() -> None:
-    found = two_rounds([member("a", "t0")], [member("a", "t0", generation=1)])
-    assert found.of("ownership_intervals", *STAY, tp="t0") == [
+    replay = two_rounds([member("a", "t0")], [member("a", "t0", generation=1)])
+    assert replay.of("ownership_intervals", *STAY, tp="t0") == [
         ("a", "assigned", 1000, 8900, "revoked", False), ("a", "assigned", 9000, None, None, True)
     ]  # fmt: skip
-    assert found.of("partition_moves", *MOVE, assignment_offset=1) == [("returned", "a", "a", 100)]
+    assert replay.of("partition_moves", *MOVE, assignment_offset=1) == [("returned", "a", "a", 100)]
     names = ("mode", "num_returned", "num_moved", "stopped_partition_ms")
-    assert found.of("rebalances", *names)[-1] == ("eager", 1, 0, 100)
+    assert replay.of("rebalances", *names)[-1] == ("eager", 1, 0, 100)
 
 
 def test_members_that_cannot_claim_stop_as_well() -> None:
-    found = two_rounds([member("a", "t0", version=0)], [member("a", "t0", version=0, generation=None)])
-    assert found.of("ownership_intervals", "to_time", tp="t0") == [8900, None]
-    assert found.of("generation_members", "claimed_owned", "dropped_before_join")[-1] == (None, "t0")
+    replay = two_rounds([member("a", "t0", version=0)], [member("a", "t0", version=0, generation=None)])
+    assert replay.of("ownership_intervals", "to_time", tp="t0") == [8900, None]
+    assert replay.of("generation_members", "claimed_owned", "dropped_before_join")[-1] == (None, "t0")
 
 
 def test_a_stay_goes_on_where_its_member_claimed_the_partition_and_got_it_again() -> None:
-    found = two_rounds([member("a", "t0")], [member("a", "t0", "t0", generation=1)])
-    assert found.of("ownership_intervals", *STAY, "generation_or_epoch") == [
+    replay = two_rounds([member("a", "t0")], [member("a", "t0", "t0", generation=1)])
+    assert replay.of("ownership_intervals", *STAY, "generation_or_epoch") == [
         ("a", "assigned", 1000, None, None, True, 1)
     ]
-    assert found.of("partition_moves", "tp", assignment_offset=1) == []
-    assert found.of("rebalances", "mode", "stopped_partition_ms")[-1] == ("cooperative", 0)
+    assert replay.of("partition_moves", "tp", assignment_offset=1) == []
+    assert replay.of("rebalances", "mode", "stopped_partition_ms")[-1] == ("cooperative", 0)
 
 
 def test_what_is_claimed_and_not_given_is_revoking_until_the_next_join_phase_ends() -> None:
@@ -49,17 +49,17 @@ def test_what_is_claimed_and_not_given_is_revoking_until_the_next_join_phase_end
         value(1, 9000, 2, [member("a", "t0", "t0 t1", generation=1), member("b")], state=8900),
         value(2, 9600, 3, [member("a", "t0", "t0", generation=2), member("b", "t1", generation=2)], state=9500),
     ]
-    found = replayed(log)
-    assert found.of("ownership_intervals", *STAY, tp="t1") == [
+    replay = replayed(log)
+    assert replay.of("ownership_intervals", *STAY, tp="t1") == [
         ("a", "assigned", 1000, 9000, "phase_changed", True),
         ("a", "revoking", 9000, 9500, "reassigned", False),
         ("b", "assigned", 9600, None, None, True),
     ]
-    assert found.of("partition_moves", *MOVE, tp="t1") == [
+    assert replay.of("partition_moves", *MOVE, tp="t1") == [
         ("assigned", None, "a", None), ("withheld", "a", None, None), ("ready_to_migrate", "a", "b", 100)
     ]  # fmt: skip
     names = ("is_follow_up", "num_withheld", "num_moved", "num_maybe_revoking", "num_ready_to_migrate", "num_unowned")
-    assert found.of("rebalances", *names) == [
+    assert replay.of("rebalances", *names) == [
         (False, 0, 0, 0, 2, 0), (False, 1, 0, 2, 0, 1), (True, 0, 1, 1, 1, 0)
     ]  # fmt: skip
 
@@ -70,11 +70,11 @@ def test_what_is_withheld_again_goes_on_revoking() -> None:
         value(1, 9000, 2, [member("a", "t0", "t0 t1", generation=1), member("b")], state=8900),
         value(2, 9600, 3, [member("a", "t0", "t0 t1", generation=2), member("b", generation=2)], state=9500),
     ]
-    found = replayed(log)
-    assert found.of("ownership_intervals", "phase", "from_time", "to_time", tp="t1") == [
+    replay = replayed(log)
+    assert replay.of("ownership_intervals", "phase", "from_time", "to_time", tp="t1") == [
         ("assigned", 1000, 9000), ("revoking", 9000, None)
     ]  # fmt: skip
-    assert found.of("rebalances", "num_withheld", "is_follow_up")[1:] == [(1, False), (1, False)]
+    assert replay.of("rebalances", "num_withheld", "is_follow_up")[1:] == [(1, False), (1, False)]
 
 
 def test_what_was_withheld_and_is_given_back_was_never_stopped() -> None:
@@ -83,25 +83,25 @@ def test_what_was_withheld_and_is_given_back_was_never_stopped() -> None:
         value(1, 9000, 2, [member("a", "t0", "t0 t1", generation=1), member("b")], state=8900),
         value(2, 9600, 3, [member("a", "t0 t1", "t0 t1", generation=2)], state=9500),
     ]
-    found = replayed(log)
-    assert found.of("ownership_intervals", "phase", "from_time", "to_time", "ended_by", tp="t1") == [
+    replay = replayed(log)
+    assert replay.of("ownership_intervals", "phase", "from_time", "to_time", "ended_by", tp="t1") == [
         ("assigned", 1000, 9000, "phase_changed"), ("revoking", 9000, 9600, "phase_changed"),
         ("assigned", 9600, None, None),
     ]  # fmt: skip
 
 
 def test_a_partition_of_a_member_that_went_moves_to_another() -> None:
-    found = two_rounds([member("a", "t0"), member("b", "t1")], [member("a", "t0 t1", "t0", generation=1)])
-    assert found.of("ownership_intervals", *STAY, tp="t1") == [
+    replay = two_rounds([member("a", "t0"), member("b", "t1")], [member("a", "t0 t1", "t0", generation=1)])
+    assert replay.of("ownership_intervals", *STAY, tp="t1") == [
         ("b", "assigned", 1000, 8900, "member_left", False), ("a", "assigned", 9000, None, None, True)
     ]  # fmt: skip
-    assert found.of("partition_moves", *MOVE, assignment_offset=1) == [("moved", "b", "a", 100)]
+    assert replay.of("partition_moves", *MOVE, assignment_offset=1) == [("moved", "b", "a", 100)]
 
 
 def test_a_partition_of_a_kept_member_that_another_one_gets_is_reassigned() -> None:
-    found = two_rounds([member("a", "t0 t1"), member("b")], [member("a", "t0", generation=1), member("b", "t1")])
-    assert found.of("ownership_intervals", "member_id", "ended_by", tp="t1") == [("a", "reassigned"), ("b", None)]
-    assert found.of("partition_moves", *MOVE, tp="t1", assignment_offset=1) == [("moved", "a", "b", 100)]
+    replay = two_rounds([member("a", "t0 t1"), member("b")], [member("a", "t0", generation=1), member("b", "t1")])
+    assert replay.of("ownership_intervals", "member_id", "ended_by", tp="t1") == [("a", "reassigned"), ("b", None)]
+    assert replay.of("partition_moves", *MOVE, tp="t1", assignment_offset=1) == [("moved", "a", "b", 100)]
 
 
 def test_a_partition_that_nobody_gets_is_revoked_and_rests_until_somebody_does() -> None:
@@ -110,60 +110,60 @@ def test_a_partition_that_nobody_gets_is_revoked_and_rests_until_somebody_does()
         value(1, 9000, 2, [member("a", "t0", generation=1)], state=8900),
         value(2, 20_000, 3, [member("a", "t0 u0", generation=2, topics=("t", "u"))], state=19_900),
     ]
-    found = replayed(log)
-    assert found.of("partition_moves", *MOVE, tp="u0") == [
+    replay = replayed(log)
+    assert replay.of("partition_moves", *MOVE, tp="u0") == [
         ("assigned", None, "a", None), ("revoked", "a", None, None), ("assigned", None, "a", 11_100)
     ]  # fmt: skip
-    assert found.of("rebalances", "num_unowned", "stopped_partition_ms") == [(0, 0), (1, 100), (0, 11_200)]
+    assert replay.of("rebalances", "num_unowned", "stopped_partition_ms") == [(0, 0), (1, 100), (0, 11_200)]
 
 
 def test_what_an_emptied_group_left_rests_until_members_come() -> None:
     log = [value(0, 1000, 1, [member("a", "t0")], state=900), value(1, 5000, 2, state=4999),
            value(2, 9000, 3, [member("b", "t0")], state=8900)]  # fmt: skip
-    found = replayed(log)
-    assert found.of("ownership_intervals", "member_id", "from_time", "to_time", "ended_by") == [
+    replay = replayed(log)
+    assert replay.of("ownership_intervals", "member_id", "from_time", "to_time", "ended_by") == [
         ("a", 1000, 4999, "member_left"), ("b", 9000, None, None)
     ]  # fmt: skip
-    assert found.of("partition_moves", *MOVE)[1:] == [("revoked", "a", None, None), ("assigned", None, "b", 4001)]
+    assert replay.of("partition_moves", *MOVE)[1:] == [("revoked", "a", None, None), ("assigned", None, "b", 4001)]
 
 
-def test_a_claim_behind_missing_records_is_a_stay_that_may_be_older() -> None:
-    found = replayed([value(9, 1000, 4, [member("a", "t0", "t0 t1", generation=3)], state=900)], gaps=Gaps([0], [8]))
-    assert found.of("ownership_intervals", "tp", "phase", "from_time", "is_from_exact") == [
+def test_a_claim_after_missing_records_is_a_stay_that_may_be_older() -> None:
+    replay = replayed([value(9, 1000, 4, [member("a", "t0", "t0 t1", generation=3)], state=900)], gaps=Gaps([0], [8]))
+    assert replay.of("ownership_intervals", "tp", "phase", "from_time", "is_from_exact") == [
         ("t0", "assigned", 1000, False), ("t1", "revoking", 1000, False)
     ]  # fmt: skip
-    assert found.of("partition_moves", "tp", "kind") == [("t1", "withheld")]
+    assert replay.of("partition_moves", "tp", "kind") == [("t1", "withheld")]
 
 
 def test_a_claim_without_a_stay_is_not_exact_even_where_no_record_is_missing() -> None:
-    found = two_rounds([member("a", "t0")], [member("a", "t0 t1", "t0 t1", generation=1)])
-    assert found.of("ownership_intervals", "tp", "is_from_exact") == [("t0", True), ("t1", False)]
+    replay = two_rounds([member("a", "t0")], [member("a", "t0 t1", "t0 t1", generation=1)])
+    assert replay.of("ownership_intervals", "tp", "is_from_exact") == [("t0", True), ("t1", False)]
 
 
 # -- what should not be
 
 
-def test_a_partition_given_away_under_its_owner_has_two_owners_and_is_told() -> None:
-    found = two_rounds(
+def test_a_partition_given_away_under_its_owner_has_two_owners_and_is_reported() -> None:
+    replay = two_rounds(
         [member("a", "t0 t1"), member("b")], [member("a", "t0", "t0 t1", generation=1), member("b", "t1")]
     )
-    assert found.of("ownership_intervals", "member_id", "phase", "to_time", tp="t1") == [
+    assert replay.of("ownership_intervals", "member_id", "phase", "to_time", tp="t1") == [
         ("a", "assigned", 9000), ("a", "revoking", None), ("b", "assigned", None)
     ]  # fmt: skip
-    assert found.of("replay_anomalies", "kind", "severity") == [("two_owners", "critical")]
-    assert found.of("partition_moves", *MOVE, tp="t1", assignment_offset=1) == [("moved", "a", "b", 0)]
+    assert replay.of("replay_anomalies", "kind", "severity") == [("two_owners", "critical")]
+    assert replay.of("partition_moves", *MOVE, tp="t1", assignment_offset=1) == [("moved", "a", "b", 0)]
 
 
-def test_a_partition_given_to_two_members_is_told() -> None:
-    found = two_rounds([member("a", "t0")], [member("a", "t0"), member("b", "t0")])
-    assert found.of("replay_anomalies", "kind", "severity", "message") == [
+def test_a_partition_given_to_two_members_is_reported() -> None:
+    replay = two_rounds([member("a", "t0")], [member("a", "t0"), member("b", "t0")])
+    assert replay.of("replay_anomalies", "kind", "severity", "message") == [
         ("two_owners", "critical", "t-0 was assigned to a and b")
     ]  # fmt: skip
-    assert found.of("ownership_intervals", "member_id", tp="t0", is_open=True) == ["a", "b"]
-    assert found.of("rebalances", "num_partitions")[-1] == 1
+    assert replay.of("ownership_intervals", "member_id", tp="t0", is_open=True) == ["a", "b"]
+    assert replay.of("rebalances", "num_partitions")[-1] == 1
 
 
-def test_two_claims_of_one_generation_are_told_and_an_older_one_is_not() -> None:
+def test_two_claims_of_one_generation_are_reported_and_an_older_one_is_not() -> None:
     before = [member("a", "t0"), member("b")]
     after = [member("a", "t0", "t0", generation=1), member("b", "", "t0", generation=1)]
     assert two_rounds(before, after).of("replay_anomalies", "severity", "message") == [
@@ -173,9 +173,9 @@ def test_two_claims_of_one_generation_are_told_and_an_older_one_is_not() -> None
     assert two_rounds(before, stale).rows["replay_anomalies"] == []
 
 
-def test_a_static_instance_that_stands_twice_is_told() -> None:
-    found = two_rounds([member("a", "t0")], [member("a", "t0", instance="i"), member("b", instance="i")])
-    assert found.of("replay_anomalies", "kind") == ["duplicate_instance"]
+def test_a_static_instance_that_stands_twice_is_reported() -> None:
+    replay = two_rounds([member("a", "t0")], [member("a", "t0", instance="i"), member("b", instance="i")])
+    assert replay.of("replay_anomalies", "kind") == ["duplicate_instance"]
 
 
 # -- sets of KIP-429
@@ -195,36 +195,36 @@ def test_a_static_instance_that_stands_twice_is_told() -> None:
 def test_sets_of_a_member_that_stays(
     had: str, claimed: str, generation: int | None, given: str, expected: tuple[str, ...]
 ) -> None:
-    found = two_rounds(
+    replay = two_rounds(
         [member("a", had), member("b")], [member("a", given, claimed, generation=generation), member("b")]
     )
     names = ("added", "revoked", "kept", "lost", "dropped_before_join", "previous_assigned", "claimed_owned", "change")
-    of_a = found.one("generation_members", *names, assignment_offset=1, member_id="a")
+    of_a = replay.one("generation_members", *names, assignment_offset=1, member_id="a")
     assert of_a == (*expected, had, claimed, "kept")
 
 
-def test_what_was_lost_is_told_as_such_wherever_it_goes() -> None:
-    found = two_rounds(
+def test_what_was_lost_is_reported_as_such_whoever_gets_it() -> None:
+    replay = two_rounds(
         [member("a", "t0 t1 t2"), member("b")], [member("a", "t0", generation=-1), member("b", "t1", generation=1)]
     )
-    assert found.of("partition_moves", "tp", *MOVE, assignment_offset=1) == [
+    assert replay.of("partition_moves", "tp", *MOVE, assignment_offset=1) == [
         ("t0", "lost", "a", "a", 100), ("t1", "lost", "a", "b", 100), ("t2", "lost", "a", None, None)
     ]  # fmt: skip
-    assert found.of("rebalances", "num_moved", "num_returned", "num_unowned")[-1] == (1, 1, 1)
+    assert replay.of("rebalances", "num_moved", "num_returned", "num_unowned")[-1] == (1, 1, 1)
 
 
 def test_a_static_instance_has_what_its_other_id_had() -> None:
     before = [member("a", "t0"), member("b", "t1", instance="i")]
     after = [member("a", "t0", "t0", generation=1), member("z", "t1", instance="i", generation=-1)]
-    found = two_rounds(before, after)
+    replay = two_rounds(before, after)
     names = ("previous_assigned", "lost", "change")
-    assert found.one("generation_members", *names, member_id="z") == ("t1", "t1", "restarted")
+    assert replay.one("generation_members", *names, member_id="z") == ("t1", "t1", "restarted")
 
 
-def test_a_member_that_left_is_told_with_what_it_had() -> None:
-    found = two_rounds([member("a", "t0"), member("b", "t1", topics=("t",))], [member("a", "t0 t1")])
+def test_a_member_that_left_is_reported_with_what_it_had() -> None:
+    replay = two_rounds([member("a", "t0"), member("b", "t1", topics=("t",))], [member("a", "t0 t1")])
     names = ("change", "previous_assigned", "claimed_owned", "assigned", "subscribed_topics", "is_leader")
-    assert found.one("generation_members", *names, assignment_offset=1, member_id="b") == (
+    assert replay.one("generation_members", *names, assignment_offset=1, member_id="b") == (
         "left", "t1", None, "", None, False
     )  # fmt: skip
 
@@ -234,10 +234,10 @@ def test_claims_on_topics_that_the_leader_does_not_know_are_unknown_owned_not_wi
         value(0, 1000, 1, [member("a", "t0 u0", topics=("t", "u"))], state=900),
         value(1, 9000, 2, [member("a", "t0", "t0 u0", generation=1, topics=("t",))], state=8900),
     ]
-    found = replayed(log)
+    replay = replayed(log)
     names = ("num_unknown_owned", "num_withheld", "num_maybe_revoking", "num_ready_to_migrate")
-    assert found.of("rebalances", *names)[-1] == (1, 0, 1, 0)
-    assert found.of("partition_moves", *MOVE, tp="u0")[-1] == ("unknown_owned", "a", None, None)
+    assert replay.of("rebalances", *names)[-1] == (1, 0, 1, 0)
+    assert replay.of("partition_moves", *MOVE, tp="u0")[-1] == ("unknown_owned", "a", None, None)
 
 
 @pytest.mark.parametrize("after", [
@@ -245,8 +245,8 @@ def test_claims_on_topics_that_the_leader_does_not_know_are_unknown_owned_not_wi
     pytest.param([member("a", "t0", "t0 u0", generation=1), member("b", "u1")], id="assigned, if not subscribed"),
 ])  # fmt: skip
 def test_topics_that_the_leader_knew_are_withheld(after: list[Row]) -> None:
-    found = two_rounds([member("a", "t0 u0", topics=("t", "u"))], after)
-    assert found.of("rebalances", "num_withheld", "num_unknown_owned")[-1] == (1, 0)
+    replay = two_rounds([member("a", "t0 u0", topics=("t", "u"))], after)
+    assert replay.of("rebalances", "num_withheld", "num_unknown_owned")[-1] == (1, 0)
 
 
 @pytest.mark.parametrize(("protocol", "member_after", "mode"), [
@@ -258,6 +258,8 @@ def test_topics_that_the_leader_knew_are_withheld(after: list[Row]) -> None:
     ("stream", member("x", "t0"), "cooperative"),
     ("custom", member("x", "t0"), "eager"),
 ])  # fmt: skip
-def test_eager_and_cooperative_are_told_by_claims_and_else_by_name(protocol: str, member_after: Row, mode: str) -> None:
-    found = two_rounds([member("a", "t0")], [member_after], protocol=protocol)
-    assert found.of("rebalances", "mode")[-1] == mode
+def test_eager_and_cooperative_are_recognized_by_claims_and_else_by_name(
+    protocol: str, member_after: Row, mode: str
+) -> None:
+    replay = two_rounds([member("a", "t0")], [member_after], protocol=protocol)
+    assert replay.of("rebalances", "mode")[-1] == mode

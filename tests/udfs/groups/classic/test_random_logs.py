@@ -11,7 +11,7 @@ from tests.oracles.history.classic_groups import TABLES as SLOW_TABLES
 from tests.oracles.history.classic_groups import history
 from udfs.log.gaps import Gaps
 
-# How rows of the replay are told to be compared with the slow reading's.
+# How rows of the replay are written to be compared with the slow reading's.
 COLUMNS = {
     "states": ("group_state_intervals", "state", "from_time", "from_offset", "is_from_exact", "generation_or_epoch",
                "num_members", "to_time", "to_offset", "is_to_exact", "ended_by"),
@@ -130,12 +130,12 @@ def ms(time: Any) -> int:
     return int((time - START) // timedelta(milliseconds=1))
 
 
-def shown(found: Replayed, group: str) -> dict[str, list[str]]:
-    told = {}
+def shown(result: Replayed, group: str) -> dict[str, list[str]]:
+    reported = {}
     for name, (table, *columns) in COLUMNS.items():
-        rows = [row for row in found.rows[table] if row["group_id"] == group]
-        told[name] = sorted(repr(tuple(plain(row[column], column) for column in columns)) for row in rows)
-    return told
+        rows = [row for row in result.rows[table] if row["group_id"] == group]
+        reported[name] = sorted(repr(tuple(plain(row[column], column) for column in columns)) for row in rows)
+    return reported
 
 
 def plain(each: Any, column: str) -> Any:
@@ -145,11 +145,11 @@ def plain(each: Any, column: str) -> Any:
 
 
 def expected(rows: list[Row], gaps: Gaps) -> dict[str, list[str]]:
-    found = history(rows, gaps.is_complete, ms)
+    replay = history(rows, gaps.is_complete, ms)
     return {
         name: sorted(
             repr(tuple(sorted(each) if isinstance(each, frozenset | tuple) else each for each in row))
-            for row in found[name]
+            for row in replay[name]
         )
         for name in SLOW_TABLES
     }
@@ -158,9 +158,9 @@ def expected(rows: list[Row], gaps: Gaps) -> dict[str, list[str]]:
 def test_a_replay_equals_a_slow_reading_of_random_logs(rng: np.random.Generator) -> None:
     for _ in range(10):
         log, gaps = random_log(rng, 60)
-        found = replayed(log, gaps=gaps)
+        replay = replayed(log, gaps=gaps)
         for group in {row["group_id"] for row in log}:
-            wanted, got = expected([row for row in log if row["group_id"] == group], gaps), shown(found, group)
+            wanted, got = expected([row for row in log if row["group_id"] == group], gaps), shown(replay, group)
             for name in SLOW_TABLES:
                 assert got[name] == wanted[name], (name, group)
 

@@ -29,25 +29,25 @@ NAMES = ("trigger", "trigger_detail")
 def of_classic(*values: Row) -> tuple[str, str | None]:
     """Of the last rebalance."""
     log = [created(0, 0), value(1, 3100, 1, TWO, state=3000), *values]
-    found: tuple[str, str | None] = replayed_classic(log).of("rebalances", *NAMES)[-1]
-    return found
+    result: tuple[str, str | None] = replayed_classic(log).of("rebalances", *NAMES)[-1]
+    return result
 
 
 def of_modern(log: Log, *names: str, **more: Any) -> list[Any]:
     """In one run, and in two wherever they are cut."""
-    whole = history(log, **more).told("rebalances", *names)
+    whole = history(log, **more).select("rebalances", *names)
     for cut in range(1, len(log.records)):
         if log.records[cut].batch == log.records[cut - 1].batch:
             # A run that ends inside of an operation is made again from the beginning.
             continue
-        assert history(log, cut=cut, **more).told("rebalances", *names) == whole, cut
+        assert history(log, cut=cut, **more).select("rebalances", *names) == whole, cut
     return whole
 
 
 # -- words
 
 
-def test_of_many_names_the_first_are_told_and_the_rest_counted() -> None:
+def test_of_many_names_the_first_are_listed_and_the_rest_counted() -> None:
     text = detail("member_joined", [join_change(f"m-{number}") for number in range(100)])
     assert text == "members m-0, m-1, m-2 and 97 more joined"
     assert detail("member_joined", [join_change("m-1"), join_change("m-1")]) == "member m-1 joined"
@@ -161,8 +161,8 @@ def test_a_target_of_an_older_epoch_leaves_newer_causes_to_the_next_one() -> Non
     log.write(200, *leaves("b"), epoch(4))
     log.write(300, target("a", 0, 1), completed(3))
     log.write(400, target("a", 0, 1), completed(4), owns("a", 4, 0, 1, previous=2))
-    found = of_modern(log, *NAMES, "start_time", "confidence")
-    assert found[1:] == [
+    changes = of_modern(log, *NAMES, "start_time", "confidence")
+    assert changes[1:] == [
         ("member_joined", "member b (client-b, 127.0.0.1) joined", 100, "certain"),
         ("member_left", "member b (client-b, 127.0.0.1) left or timed out", 200, "certain"),
     ]
@@ -195,18 +195,18 @@ def test_the_assignor_is_what_all_that_ask_for_one_ask_for() -> None:
               owns("b", 4, 1, previous=3))  # fmt: skip
     log.write(300, about("a", assignor="uniform"), about("b", assignor="uniform"), epoch(5), completed(5),
               owns("a", 5, 0, previous=4), owns("b", 5, 1, previous=4))  # fmt: skip
-    found = of_modern(log, "assignor_before", "assignor_after", *NAMES)
-    assert [row[:3] for row in found] == [
+    changes = of_modern(log, "assignor_before", "assignor_after", *NAMES)
+    assert [row[:3] for row in changes] == [
         (None, "uniform", "group_created"),
         ("uniform", None, "member_joined"),
         (None, "range", "assignor_changed"),
         ("range", "uniform", "assignor_changed"),
     ]
-    assert found[2][3] == "member a (client-a, 127.0.0.1) asks for assignor range"
-    assert found[3][3].startswith("range → uniform; members a (client-a, 127.0.0.1), b (client-b, 127.0.0.1) ask")
+    assert changes[2][3] == "member a (client-a, 127.0.0.1) asks for assignor range"
+    assert changes[3][3].startswith("range → uniform; members a (client-a, 127.0.0.1), b (client-b, 127.0.0.1) ask")
 
 
-def test_more_partitions_are_told_by_targets_where_only_a_hash_changed() -> None:
+def test_targets_show_more_partitions_where_only_a_hash_changed() -> None:
     log = of_one()
     log.write(100, epoch(3, 8), target("a", 0, 1, 2), completed(3), owns("a", 3, 0, 1, 2, previous=2))
     assert of_modern(log, *NAMES)[-1] == ("metadata_changed", "orders 2 → 3 partitions assigned")

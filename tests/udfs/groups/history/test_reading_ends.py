@@ -1,5 +1,5 @@
 """When owners stopped reading, rule by rule. Seconds; the stop is second 100, of sessions of 6 s and rebalance timeouts
-of 30 s unless told otherwise."""
+of 30 s unless a case says otherwise."""
 
 from typing import Final
 
@@ -39,7 +39,7 @@ def seconds(end: ReadingEnd | None) -> tuple[float, float] | None:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("result", "expected"),
     [
         pytest.param(given_up(STOP, CLASSIC, None), (70, 100), id="given up"),
         pytest.param(given_up(STOP, CLASSIC, 71 * S), (71, 100), id="given up soon after it got it"),
@@ -69,22 +69,22 @@ def seconds(end: ReadingEnd | None) -> tuple[float, float] | None:
         pytest.param(known_end(STOP), (100, 100), id="known"),
     ],
 )  # fmt: skip
-def test_reading_ended_between(found: ReadingEnd | None, expected: tuple[float, float] | None) -> None:
-    assert seconds(found) == expected
+def test_reading_ended_between(result: ReadingEnd | None, expected: tuple[float, float] | None) -> None:
+    assert seconds(result) == expected
 
 
 def test_of_a_group_that_was_stopped_as_a_whole_only_the_time_before_counts() -> None:
-    found = went_away(STOP, SET, 95 * S, 97 * S, 9 * S)
-    assert found is not None
-    assert found.stopped_time == 97 * S
+    result = went_away(STOP, SET, 95 * S, 97 * S, 9 * S)
+    assert result is not None
+    assert result.stopped_time == 97 * S
 
 
 def test_who_may_have_timed_out_has_both_bounds() -> None:
-    found, expired = left_or_timed_out(STOP, BESIDE_OTHERS, 93 * S, 9), session_expired(STOP, BESIDE_OTHERS, 93 * S)
-    assert found is not None
+    result, expired = left_or_timed_out(STOP, BESIDE_OTHERS, 93 * S, 9), session_expired(STOP, BESIDE_OTHERS, 93 * S)
+    assert result is not None
     assert expired is not None
-    assert found.basis is None
-    assert (found.silent_offset, *found[-3:]) == (9, expired.first_time, expired.last_time, expired.basis)
+    assert result.basis is None
+    assert (result.silent_offset, *result[-3:]) == (9, expired.first_time, expired.last_time, expired.basis)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_what_was_assumed_is_named(of: Timeouts, basis: str) -> None:
 
 
 def test_a_rebalance_timeout_names_itself() -> None:
-    found = overdue(STOP, CLASSIC, None)
-    assert found is not None
-    assert found.basis == "rebalance timeout 30.0 s from the record, heartbeat interval 10.0 s assumed"
+    result = overdue(STOP, CLASSIC, None)
+    assert result is not None
+    assert result.basis == "rebalance timeout 30.0 s from the record, heartbeat interval 10.0 s assumed"
 
 
-@pytest.mark.parametrize("told", [None, -1])
-def test_without_a_rebalance_timeout_the_session_timeout_stands_for_it(told: int | None) -> None:
-    assert timeouts_of_record(6_000, told) == Timeouts(6_000, RECORD, 2_000, ASSUMED, 6_000)
-    assert timeouts_of_setting(Setting(9_000, None), told) == Timeouts(9_000, SNAPSHOT, 3_000, ASSUMED, 9_000)
+@pytest.mark.parametrize("expected", [None, -1])
+def test_without_a_rebalance_timeout_the_session_timeout_stands_for_it(expected: int | None) -> None:
+    assert timeouts_of_record(6_000, expected) == Timeouts(6_000, RECORD, 2_000, ASSUMED, 6_000)
+    assert timeouts_of_setting(Setting(9_000, None), expected) == Timeouts(9_000, SNAPSHOT, 3_000, ASSUMED, 9_000)

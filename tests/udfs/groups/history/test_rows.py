@@ -31,8 +31,8 @@ def test_a_row_of_several_partitions_becomes_one_row_each_with_all_else_repeated
         row(PARTITION_MOVES, tp=frozenset(), to_member_id="nobody"),
     ]
     made = arrow_rows(PARTITION_MOVES, rows, topics, "c", 4).to_pylist()
-    found = sorted((each["topic"], each["topic_id"], each["partition"], each["to_member_id"]) for each in made)
-    assert found == [("a", None, 3, "m1"), ("a", None, 9, "m2"), ("b", "id-b", 1, "m1")]
+    result = sorted((each["topic"], each["topic_id"], each["partition"], each["to_member_id"]) for each in made)
+    assert result == [("a", None, 3, "m1"), ("a", None, 9, "m2"), ("b", "id-b", 1, "m1")]
     assert {each["idle_ms"] for each in made if each["to_member_id"] == "m1"} == {5}
     assert {(each["cluster"], each["evidence_partition"], each["evidence_first_offset"]) for each in made} == {
         ("c", 4, 6)
@@ -73,16 +73,16 @@ def test_the_fields_of_a_row_are_the_columns_without_those_of_all_its_rows() -> 
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"confidence": None}, "missing 1 required keyword-only argument: 'confidence'"),
         ({"offset": 5}, "unexpected keyword argument 'offset'"),
         ({"cluster": "c"}, "unexpected keyword argument 'cluster'"),
     ],
 )
-def test_a_row_without_a_field_of_its_table_or_with_another_is_refused_at_once(fields, told: str) -> None:
+def test_a_row_without_a_field_of_its_table_or_with_another_is_refused_at_once(fields, message: str) -> None:
     given = {name: value for name, value in {**ANOMALY, **fields}.items() if value is not None}
-    with pytest.raises(TypeError, match=rf"^row of replay_anomalies\(\) .*{told}"):
+    with pytest.raises(TypeError, match=rf"^row of replay_anomalies\(\) .*{message}"):
         row_maker(REPLAY_ANOMALIES)(**given)
 
 
@@ -98,9 +98,9 @@ def test_the_order_of_the_columns_of_a_table_does_not_change_the_values_under_th
 ) -> None:
     made = arrow_rows(table, [row_maker(made_for)(**ANOMALY)], TopicCodes(), "c", 0)
     assert made.column_names == [column.name for column in table.columns]
-    (found,) = made.to_pylist()
+    (result,) = made.to_pylist()
     at = datetime(1970, 1, 1, microsecond=ANOMALY["record_time"], tzinfo=UTC)
-    assert found == {**ANOMALY, "record_time": at, "cluster": "c", "evidence_partition": 0}
+    assert result == {**ANOMALY, "record_time": at, "cluster": "c", "evidence_partition": 0}
 
 
 def test_the_order_of_the_keywords_does_not_matter() -> None:

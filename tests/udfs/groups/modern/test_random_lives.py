@@ -21,10 +21,10 @@ def holds(row: dict[str, object], offset: int) -> bool:
     return int(row["from_offset"]) <= offset and (row["to_offset"] is None or offset < int(row["to_offset"]))  # type: ignore[call-overload]
 
 
-def owners_at(found: History, offset: int) -> set[tuple[object, ...]]:
+def owners_at(result: History, offset: int) -> set[tuple[object, ...]]:
     return {
         (row["member_id"], row["tp"], row["role"], row["phase"])
-        for row in found.rows("ownership_intervals")
+        for row in result.rows("ownership_intervals")
         if holds(row, offset)
     }
 
@@ -38,16 +38,16 @@ def partition(each: int | tuple[str, int]) -> tuple[str | None, int]:
     return (CODES.name(each), each & PARTITION_MASK) if isinstance(each, int) else ("orders", each[1])
 
 
-def members_at(found: History, snapshot: Snapshot) -> dict[object, tuple[object, ...]]:
+def members_at(result: History, snapshot: Snapshot) -> dict[object, tuple[object, ...]]:
     return {
         row["member_id"]: (row["group_instance_id"], row["client_id"])
-        for row in found.rows("membership_intervals")
+        for row in result.rows("membership_intervals")
         if holds(row, snapshot.offset)
     }
 
 
 def expected_members(snapshot: Snapshot) -> dict[object, tuple[object, ...]]:
-    return {member: told[:2] for member, told in snapshot.members.items()}
+    return {member: reported[:2] for member, reported in snapshot.members.items()}
 
 
 def slow_snapshots(records: Iterable[Record]) -> list[Snapshot]:
@@ -73,27 +73,27 @@ def log(request: pytest.FixtureRequest, rng: np.random.Generator) -> Log:
 
 @pytest.mark.parametrize("_", range(ROUNDS))
 def test_after_every_operation_the_history_is_what_a_coordinator_holds(log: Log, _: int) -> None:
-    found = history(log)
+    replay = history(log)
     for snapshot in slow_snapshots(log.records):
-        states = [row for row in found.rows("group_state_intervals") if holds(row, snapshot.offset)]
+        states = [row for row in replay.rows("group_state_intervals") if holds(row, snapshot.offset)]
         expected = [(snapshot.state, snapshot.epoch, len(snapshot.members))] if snapshot.is_there else []
-        told = [(row["state"], row["generation_or_epoch"]) for row in states]
-        assert told == [each[:2] for each in expected], snapshot
-        assert members_at(found, snapshot) == expected_members(snapshot), snapshot
-        assert owners_at(found, snapshot.offset) == expected_owners(snapshot), snapshot
-    assert {row["kind"] for row in found.rows("replay_anomalies")} <= {"clock_went_back"}
+        rows = [(row["state"], row["generation_or_epoch"]) for row in states]
+        assert rows == [each[:2] for each in expected], snapshot
+        assert members_at(replay, snapshot) == expected_members(snapshot), snapshot
+        assert owners_at(replay, snapshot.offset) == expected_owners(snapshot), snapshot
+    assert {row["kind"] for row in replay.rows("replay_anomalies")} <= {"clock_went_back"}
 
 
 @pytest.mark.parametrize("_", range(ROUNDS))
 def test_rows_are_exact_and_as_long_as_can_be(log: Log, _: int) -> None:
-    found = history(log)
+    replay = history(log)
     subjects = {
         "group_state_intervals": ("state", "generation_or_epoch"),
         "ownership_intervals": ("member_id", "tp", "role", "phase"),
         "membership_intervals": ("member_id",),
     }
     for table, subject in subjects.items():
-        rows = found.rows(table)
+        rows = replay.rows(table)
         assert all(row["is_from_exact"] and row["is_to_exact"] for row in rows)
         ends = {(row["to_offset"], *(row[name] for name in subject)) for row in rows if row["ended_by"] != "deleted"}
         begins = {(row["from_offset"], *(row[name] for name in subject)) for row in rows}
@@ -103,16 +103,16 @@ def test_rows_are_exact_and_as_long_as_can_be(log: Log, _: int) -> None:
 
 @pytest.mark.parametrize("_", range(ROUNDS))
 def test_rebalances_are_the_targets_and_end_when_all_have_reached_them(log: Log, _: int) -> None:
-    told = [
+    rows = [
         (row["to_generation"], row["outcome"], None if row["is_open"] else row["evidence_last_offset"],
          row["num_members_after"])
         for row in history(log).rows("rebalances")
     ]  # fmt: skip
-    assert told == expected_rebalances(slow_snapshots(log.records))
+    assert rows == expected_rebalances(slow_snapshots(log.records))
 
 
 def expected_rebalances(states: list[Snapshot]) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = []
+    result: list[tuple[object, ...]] = []
     going: Snapshot | None = None
     before: Snapshot | None = None
     for now in states:
@@ -120,19 +120,19 @@ def expected_rebalances(states: list[Snapshot]) -> list[tuple[object, ...]]:
         is_target = now.is_there and now.target_epoch != (1 if fresh else before.target_epoch)  # type: ignore[union-attr]
         is_emptied = bool(not fresh and now.is_there and before.members and not now.members)  # type: ignore[union-attr]
         if going is not None and (is_target or is_emptied):
-            found.append((going.target_epoch, "superseded", now.offset, len(going.members)))
+            result.append((going.target_epoch, "superseded", now.offset, len(going.members)))
             going = None
         if is_emptied:
-            found.append((now.epoch, "emptied", now.offset, 0))
+            result.append((now.epoch, "emptied", now.offset, 0))
         elif is_target:
             going = now
         if going is not None and now.reached == going.target_epoch:
-            found.append((going.target_epoch, "completed", now.offset, len(going.members)))
+            result.append((going.target_epoch, "completed", now.offset, len(going.members)))
             going = None
         before = now
     if going is not None:
-        found.append((going.target_epoch, "open", None, len(going.members)))
-    return found
+        result.append((going.target_epoch, "open", None, len(going.members)))
+    return result
 
 
 @pytest.mark.parametrize("_", range(ROUNDS))
@@ -146,20 +146,20 @@ def test_two_runs_make_the_rows_of_one(log: Log, rng: np.random.Generator, _: in
 @pytest.mark.parametrize("_", range(ROUNDS))
 def test_a_cleaned_log_is_replayed_as_far_as_it_goes(log: Log, rng: np.random.Generator, _: int) -> None:
     records, gaps = cleaned(log, rng)
-    found = history(records, gaps=gaps)
+    replay = history(records, gaps=gaps)
     states = slow_snapshots(records)
     for snapshot in states:
-        # Who they are may be told later than that they are.
-        assert members_at(found, snapshot).keys() == expected_members(snapshot).keys(), snapshot
-        # Where the record that freed a partition is gone, its next owner tells of it.
-        assert owners_at(found, snapshot.offset) <= expected_owners(snapshot), snapshot
+        # Their names may be recorded later than their existence.
+        assert members_at(replay, snapshot).keys() == expected_members(snapshot).keys(), snapshot
+        # Where the record that freed a partition is gone, its next owner shows it.
+        assert owners_at(replay, snapshot.offset) <= expected_owners(snapshot), snapshot
         owned = {each[1:3] for each in expected_owners(snapshot)}
-        assert {each[1:3] for each in owners_at(found, snapshot.offset)} == owned, snapshot
-    assert {row["kind"] for row in found.rows("replay_anomalies")} <= {"clock_went_back", "older_rule"}
+        assert {each[1:3] for each in owners_at(replay, snapshot.offset)} == owned, snapshot
+    assert {row["kind"] for row in replay.rows("replay_anomalies")} <= {"clock_went_back", "older_rule"}
     whole = history(log)
     if states and len(whole.rows("group_state_intervals", is_open=True)):
-        last = found.told("group_state_intervals", "state", "generation_or_epoch", is_open=True)
-        assert last == whole.told("group_state_intervals", "state", "generation_or_epoch", is_open=True)
+        last = replay.select("group_state_intervals", "state", "generation_or_epoch", is_open=True)
+        assert last == whole.select("group_state_intervals", "state", "generation_or_epoch", is_open=True)
 
 
 @pytest.mark.parametrize("_", range(ROUNDS))
@@ -167,8 +167,8 @@ def test_of_a_cleaned_log_no_group_is_called_empty_that_was_not(log: Log, rng: n
     """Else its members' commits, which the cleaner may leave, would be nobody's. Cleaners clean whole batches."""
     batches = sorted({record.batch for record in log.records})
     records, gaps = cleaned(log, rng, int(rng.choice([*batches, log.offset])))
-    found = history(records, gaps=gaps)
+    replay = history(records, gaps=gaps)
     whole = slow_snapshots(log.records)
-    for row in found.rows("group_state_intervals", state="Empty"):
+    for row in replay.rows("group_state_intervals", state="Empty"):
         true = next(each for each in reversed(whole) if each.offset <= int(row["from_offset"]))
         assert not true.members, (row, true)

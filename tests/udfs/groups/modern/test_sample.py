@@ -37,7 +37,7 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
 
 def folded(decoded: dict[str, pa.Table], *, in_pieces: bool = False) -> History:
     """With pieces: in a run for each operation of the partition."""
-    found: History = {table.name: [] for table in TABLES}
+    result: History = {table.name: [] for table in TABLES}
     for partition in range(8):
         topics = TopicCodes(checked_in().topic_names)
         tables = {
@@ -60,15 +60,15 @@ def folded(decoded: dict[str, pa.Table], *, in_pieces: bool = False) -> History:
         for table in TABLES:
             for row in (context.rows, *open_rows.values()):
                 of_table = arrow_rows(table, row.of[table.name], topics, "a", partition)
-                found[table.name] += of_table.to_pylist()
-    return found
+                result[table.name] += of_table.to_pylist()
+    return result
 
 
 def of_group(rows: RowsByTable, group_id: str) -> RowsByTable:
-    found = RowsByTable()
+    result = RowsByTable()
     for name, of_table in rows.of.items():
-        found.of[name] = [row for row in of_table if named(row).get("group_id", group_id) == group_id]
-    return found
+        result.of[name] = [row for row in of_table if named(row).get("group_id", group_id) == group_id]
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -94,34 +94,34 @@ def at(rows: list[dict[str, Any]], group: str, time_ms: int) -> list[dict[str, A
 
 
 def instants(seen: dict[str, Any]) -> list[int]:
-    """When the broker may have answered: it tells what is committed, and the client notes the time of the answer."""
+    """When the broker may have answered: it reports what is committed, and the client notes the time of the answer."""
     time = epoch_ms(seen["time"])
     return [time, time - ANSWER_MS // 2, time - ANSWER_MS]
 
 
-def test_state_and_epoch_are_those_that_the_broker_told(history: History) -> None:
-    told = list(observations())
-    assert len(told) > 20
+def test_state_and_epoch_are_those_that_the_broker_reported(history: History) -> None:
+    reported = list(observations())
+    assert len(reported) > 20
     names = ("group_type", "state", "generation_or_epoch", "num_members")
-    for group, seen in told:
-        found = [
+    for group, seen in reported:
+        result = [
             [tuple(row[name] for name in names) for row in at(history["group_state_intervals"], group, time)]
             for time in instants(seen)
         ]
         expected = (seen["group_type"].lower(), seen["state"], seen["group_epoch"], len(seen["members"]))
-        assert [expected] in found, seen
+        assert [expected] in result, seen
 
 
-def test_members_are_those_that_the_broker_told(history: History) -> None:
+def test_members_are_those_that_the_broker_reported(history: History) -> None:
     names = ("member_id", "client_id", "client_host", "group_instance_id")
     for group, seen in observations():
-        found = [
+        result = [
             {(*(row[name] for name in names), is_away(row, time))
              for row in at(history["membership_intervals"], group, time)}
             for time in instants(seen)
         ]  # fmt: skip
         expected = {(*map(member.get, names), member["member_epoch"] == -2) for member in seen["members"]}
-        assert expected in found, seen
+        assert expected in result, seen
 
 
 def is_away(row: dict[str, Any], time_ms: int) -> bool:
@@ -129,10 +129,10 @@ def is_away(row: dict[str, Any], time_ms: int) -> bool:
     return since is not None and since.timestamp() * 1000 <= time_ms
 
 
-def test_owners_are_those_that_the_broker_told(history: History) -> None:
+def test_owners_are_those_that_the_broker_reported(history: History) -> None:
     for group, seen in observations():
         is_streams = seen["group_type"] == "Streams"
-        found = [
+        result = [
             owned(at(history["ownership_intervals"], group, time), is_streams=is_streams) for time in instants(seen)
         ]
         expected = {
@@ -141,7 +141,7 @@ def test_owners_are_those_that_the_broker_told(history: History) -> None:
             for where, numbers in (tasks(member) if is_streams else partitions(member))
             for partition in numbers
         }
-        assert expected in found, seen
+        assert expected in result, seen
 
 
 def owned(rows: list[dict[str, Any]], *, is_streams: bool) -> set[tuple[Any, ...]]:
@@ -161,10 +161,10 @@ def partitions(member: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], list[i
         yield (topic,), numbers
 
 
-def test_every_target_epoch_that_the_broker_told_is_a_rebalance(history: History) -> None:
-    told = {(group, seen["target_epoch"]) for group, seen in observations() if seen["target_epoch"] > 1}
-    found = {(row["group_id"], row["to_generation"]) for row in history["rebalances"]}
-    assert told <= found
+def test_every_target_epoch_that_the_broker_reported_is_a_rebalance(history: History) -> None:
+    result = {(group, seen["target_epoch"]) for group, seen in observations() if seen["target_epoch"] > 1}
+    rows = {(row["group_id"], row["to_generation"]) for row in history["rebalances"]}
+    assert result <= rows
 
 
 def test_a_real_brokers_log_has_no_findings(history: History) -> None:
@@ -172,6 +172,6 @@ def test_a_real_brokers_log_has_no_findings(history: History) -> None:
 
 
 def test_runs_operation_by_operation_make_the_rows_of_one_run(decoded: dict[str, pa.Table], history: History) -> None:
-    found = folded(decoded, in_pieces=True)
+    result = folded(decoded, in_pieces=True)
     for table in TABLES:
-        assert sorted(map(repr, found[table.name])) == sorted(map(repr, history[table.name])), table.name
+        assert sorted(map(repr, result[table.name])) == sorted(map(repr, history[table.name])), table.name

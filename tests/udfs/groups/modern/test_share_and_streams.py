@@ -34,8 +34,8 @@ def shared() -> Log:
 
 
 def test_a_topic_that_is_initialized_sets_a_share_groups_rebalance_off() -> None:
-    found = history(shared())
-    assert found.told("rebalances", "trigger", "to_generation", "assignment_offset", "outcome") == [
+    replay = history(shared())
+    assert replay.select("rebalances", "trigger", "to_generation", "assignment_offset", "outcome") == [
         ("group_created", 2, 3, "completed"), ("metadata_changed", 3, 9, "completed")
     ]  # fmt: skip
 
@@ -43,11 +43,11 @@ def test_a_topic_that_is_initialized_sets_a_share_groups_rebalance_off() -> None
 def test_a_share_group_with_members_is_stable_whatever_its_epochs() -> None:
     log = shared()
     log.write(300, about("b", record_type=10), epoch(4, record_type=11), owns("b", 3, previous=0, record_type=14))
-    found = history(log)
-    assert found.told("group_state_intervals", *STATES) == [
+    replay = history(log)
+    assert replay.select("group_state_intervals", *STATES) == [
         ("Stable", 2, 0, 200), ("Stable", 3, 200, 300), ("Stable", 4, 300, None)
     ]  # fmt: skip
-    assert found.told("group_state_intervals", "group_type")[0] == "share"
+    assert replay.select("group_state_intervals", "group_type")[0] == "share"
 
 
 def test_members_of_a_share_group_may_own_one_partition_together() -> None:
@@ -55,13 +55,13 @@ def test_members_of_a_share_group_may_own_one_partition_together() -> None:
     log.write(300, about("b", record_type=10), epoch(4, record_type=11), target("b", 0, record_type=13),
               completed(4, 12), owns("b", 4, 0, previous=0, record_type=14))  # fmt: skip
     log.write(400, owns("a", 4, 1, previous=3, record_type=14))
-    found = history(log)
-    assert found.told("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 0)) == [
+    replay = history(log)
+    assert replay.select("ownership_intervals", "member_id", "from_time", "to_time", tp=("orders", 0)) == [
         ("a", 200, 400), ("b", 300, None)
     ]  # fmt: skip
-    assert found.rows("replay_anomalies") == []
+    assert replay.rows("replay_anomalies") == []
     # As b has it, nothing stands still.
-    assert found.told("rebalances", "num_unowned", "stopped_partition_ms", to_generation=4) == [(0, 0)]
+    assert replay.select("rebalances", "num_unowned", "stopped_partition_ms", to_generation=4) == [(0, 0)]
 
 
 def test_a_share_group_that_lost_its_members_is_empty() -> None:
@@ -69,10 +69,10 @@ def test_a_share_group_that_lost_its_members_is_empty() -> None:
     log.write(500, *leaves("a", types=SHARE_LEAVING), epoch(4, 0, record_type=11))
     log.write(600, topics_known())
     log.write(700, dead(12), dead(15), dead(11))
-    found = history(log)
-    assert found.told("group_state_intervals", "state", "from_time", "ended_by")[-1] == ("Empty", 500, "deleted")
-    assert found.told("rebalances", "outcome")[-1] == "emptied"
-    assert found.rows("replay_anomalies") == []
+    replay = history(log)
+    assert replay.select("group_state_intervals", "state", "from_time", "ended_by")[-1] == ("Empty", 500, "deleted")
+    assert replay.select("rebalances", "outcome")[-1] == "emptied"
+    assert replay.rows("replay_anomalies") == []
 
 
 def streams() -> Log:
@@ -87,8 +87,8 @@ def streams() -> Log:
     return log
 
 
-def test_a_streams_group_is_not_ready_until_its_topology_is_found_in_order() -> None:
-    assert history(streams()).told("group_state_intervals", *STATES) == [
+def test_a_streams_group_is_not_ready_until_its_topology_is_valid() -> None:
+    assert history(streams()).select("group_state_intervals", *STATES) == [
         ("NotReady", 2, 0, 200), ("Assigning", 3, 200, 300), ("Stable", 3, 300, None)
     ]  # fmt: skip
 
@@ -98,19 +98,19 @@ def test_a_streams_group_of_4_1_does_not_say_that_its_topology_is_in_order() -> 
     some = {"active": [("0", 0)]}
     log.write(0, about("a", topics=None, record_type=19), topology(0, s0=["orders"]), epoch(1, record_type=17),
               tasks(21, "a", some), completed(1, 20), tasks(22, "a", some, 1, 0, "STABLE"))  # fmt: skip
-    assert history(log, first_epoch=0).told("group_state_intervals", "state") == ["Stable"]
+    assert history(log, first_epoch=0).select("group_state_intervals", "state") == ["Stable"]
 
 
 def test_tasks_are_the_partitions_of_their_subtopologys_topics() -> None:
-    found = history(streams())
-    assert found.told("ownership_intervals", "tp", "role", "subtopology_id", "member_id") == [
+    replay = history(streams())
+    assert replay.select("ownership_intervals", "tp", "role", "subtopology_id", "member_id") == [
         (("orders", 0), "active", "0", "a"),
         (("repartition", 0), "active", "1", "a"),
         (("repartition", 1), "standby", "1", "a"),
     ]
-    (members,) = found.rows("generation_members", generation_or_epoch=3)
+    (members,) = replay.rows("generation_members", generation_or_epoch=3)
     assert (members["assigned"], members["subscribed_topics"]) == ([0, 0], None)
-    assert found.told("rebalances", "num_partitions", "trigger") == [(0, "group_created"), (2, "metadata_changed")]
+    assert replay.select("rebalances", "num_partitions", "trigger") == [(0, "group_created"), (2, "metadata_changed")]
 
 
 def test_a_streams_groups_tasks_go_through_revoking_too() -> None:
@@ -123,39 +123,39 @@ def test_a_streams_groups_tasks_go_through_revoking_too() -> None:
     log.write(500, (record_type, member, current._replace(pending=pending)))
     log.write(600, tasks(22, "a", {"active": [("1", 0)]}, 4, 3, "STABLE"))
     log.write(700, tasks(22, "b", {"active": [("0", 0)], "standby": [("1", 1)]}, 4, 4, "STABLE"))
-    found = history(log)
-    assert found.told("ownership_intervals", "member_id", "phase", "from_time", "to_time", tp=("orders", 0)) == [
+    replay = history(log)
+    assert replay.select("ownership_intervals", "member_id", "phase", "from_time", "to_time", tp=("orders", 0)) == [
         ("a", "assigned", 300, 500), ("a", "revoking", 500, 600), ("b", "assigned", 700, None)
     ]  # fmt: skip
-    assert found.told("partition_moves", "kind", "role", "idle_ms", tp=("orders", 0))[-1] == ("moved", "active", 100)
+    assert replay.select("partition_moves", "kind", "role", "idle_ms", tp=("orders", 0))[-1] == ("moved", "active", 100)
     # The standby task stopped nothing.
-    assert found.told("rebalances", "num_moved", "num_unowned", "stopped_partition_ms")[-1] == (1, 0, 100)
+    assert replay.select("rebalances", "num_moved", "num_unowned", "stopped_partition_ms")[-1] == (1, 0, 100)
 
 
 def test_another_topology_changes_what_tasks_stand_for() -> None:
     log = streams()
     log.write(400, topology(1, s0=["payments"], s1=["repartition"]))
-    found = history(log)
-    assert found.told("ownership_intervals", "tp", "to_time", role="active") == [
+    replay = history(log)
+    assert replay.select("ownership_intervals", "tp", "to_time", role="active") == [
         (("orders", 0), 400), (("repartition", 0), None), (("payments", 0), None)
     ]  # fmt: skip
-    assert found.told("group_state_intervals", "state")[-1] == "NotReady"
+    assert replay.select("group_state_intervals", "state")[-1] == "NotReady"
 
 
 def test_a_deleted_streams_groups_topology_goes_last() -> None:
     log = streams()
     log.write(500, *leaves("a", types=STREAMS_LEAVING), epoch(4, 9, record_type=17, topology=0))
     log.write(600, dead(20), dead(17), dead(23))
-    found = history(log)
-    assert found.told("group_state_intervals", "state", "ended_by")[-1] == ("Empty", "deleted")
-    assert not any(found.open.of.values())
-    assert found.rows("replay_anomalies") == []
+    replay = history(log)
+    assert replay.select("group_state_intervals", "state", "ended_by")[-1] == ("Empty", "deleted")
+    assert not any(replay.open.of.values())
+    assert replay.rows("replay_anomalies") == []
 
 
 def test_a_second_topic_of_a_share_group_is_owned_beside_the_first() -> None:
     log = shared()
     log.write(300, owns("a", 3, 0, record_type=14, topic=PAYMENTS))
-    assert history(log).told("ownership_intervals", "tp", "to_time") == [
+    assert history(log).select("ownership_intervals", "tp", "to_time") == [
         (("orders", 0), 300), (("orders", 1), 300), (("payments", 0), None)
     ]  # fmt: skip
 
@@ -164,15 +164,15 @@ def test_a_topic_written_again_as_initialized_sets_nothing_off() -> None:
     log = shared()
     log.write(300, topics_known("orders"))
     log.write(400, epoch(4, record_type=11), completed(4, 12))
-    assert history(log).told("rebalances", "trigger")[-1] == "unknown"
+    assert history(log).select("rebalances", "trigger")[-1] == "unknown"
 
 
 def test_standby_tasks_may_be_kept_by_several_members() -> None:
     log = streams()
     log.write(400, about("b", topics=None, record_type=19), tasks(22, "b", {"standby": [("1", 1)]}, 3, 0, "STABLE"))
-    found = history(log)
-    assert len(found.rows("ownership_intervals", role="standby", is_open=True)) == 2
-    assert found.rows("replay_anomalies") == []
+    replay = history(log)
+    assert len(replay.rows("ownership_intervals", role="standby", is_open=True)) == 2
+    assert replay.rows("replay_anomalies") == []
 
 
 def test_a_4_1_streams_group_goes_on_in_the_next_run_as_it_was() -> None:

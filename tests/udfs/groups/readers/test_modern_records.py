@@ -31,11 +31,11 @@ A, B = (CODES.of_id(topic_id) << SHIFT for topic_id in ("id-of-a", "id-of-b"))
 def read(name: str, *rows: dict[str, Any]) -> list[tuple[str, Record]]:
     """Rows at offsets 10, 11, …"""
     schema = table_schema(TABLES[name])
-    told = [
+    result = [
         {key: value for key, value in {**EVERY, "record_offset": 10 + at, **row}.items() if key in schema.names}
         for at, row in enumerate(rows)
     ]
-    return modern_records({name: pa.Table.from_pylist(told, schema)}, CODES)
+    return modern_records({name: pa.Table.from_pylist(result, schema)}, CODES)
 
 
 def values(name: str, *rows: dict[str, Any]) -> list[Any]:
@@ -56,7 +56,7 @@ def test_a_record_has_its_place_and_key() -> None:
     assert record[:6] == (10, 5_000, 1, 2, 10, "m")
 
 
-def test_what_archives_do_not_tell_is_one_batch_and_epoch() -> None:
+def test_what_archives_do_not_have_is_one_batch_and_epoch() -> None:
     ((_, record),) = read("group_metadata", {"batch_first_offset": None, "partition_leader_epoch": None})
     assert (record.batch, record.leader_epoch, record.type, record.member) == (-1, -1, 3, None)
 
@@ -68,7 +68,7 @@ def test_a_tombstone_has_no_value() -> None:
 
 
 def test_records_of_all_tables_stand_in_the_order_of_the_log() -> None:
-    found = modern_records(
+    records = modern_records(
         {
             name: pa.Table.from_pylist([{**key, "record_offset": offset}], table_schema(TABLES[name]))
             for name, offset in (("group_metadata", 7), ("group_member_metadata", 3))
@@ -76,7 +76,7 @@ def test_records_of_all_tables_stand_in_the_order_of_the_log() -> None:
         },
         CODES,
     )
-    assert [(record.offset, record.type) for _, record in found] == [(3, 5), (7, 3)]
+    assert [(record.offset, record.type) for _, record in records] == [(3, 5), (7, 3)]
 
 
 def test_epochs() -> None:
@@ -142,7 +142,7 @@ def test_tasks_stand_by_role() -> None:
     ]
 
 
-def test_partitions_below_0_are_left_out_and_told() -> None:
+def test_partitions_below_0_are_left_out_and_reported() -> None:
     ((_, of_partitions), (_, sound)) = read(
         "current_member_assignments",
         {"assigned_partitions": [named("id-of-b", -1, 2), named("id-of-a", -(2**31))],
@@ -169,17 +169,17 @@ def test_partitions_below_0_are_left_out_and_told() -> None:
     assert of_tasks.left_out == "active_tasks 0--1; standby_tasks 1--3"
 
 
-def test_members_of_3_7_tell_their_state_by_their_target_epoch() -> None:
+def test_members_of_3_7_show_their_state_by_their_target_epoch() -> None:
     def row(epoch: int, target: int, pending: list[Any], waiting: list[Any]) -> dict[str, Any]:
         return {"member_epoch": epoch, "previous_member_epoch": 0, "target_member_epoch": target,
                 "assigned_partitions": [], "partitions_pending_revocation": pending,
                 "partitions_pending_assignment": waiting}  # fmt: skip
 
     some = [named("id-of-a", 0)]
-    told = values("current_member_assignments", row(2, 2, [], []), row(1, 2, some, []), row(2, 2, [], some),
+    reported = values("current_member_assignments", row(2, 2, [], []), row(1, 2, some, []), row(2, 2, [], some),
                   row(1, 2, [], []))  # fmt: skip
-    assert {value.is_state_inferred for value in told} == {True}
-    assert [value.state for value in told] == [
+    assert {value.is_state_inferred for value in reported} == {True}
+    assert [value.state for value in reported] == [
         "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNRELEASED_PARTITIONS"
     ]  # fmt: skip
 
@@ -200,13 +200,13 @@ def test_of_share_groups_only_initialized_topics_count() -> None:
         {"group_type": "consumer", "topics": [topic("subscribed", "a", num_partitions=12)]},
         {"group_type": "share", "topics": []},
     ]  # fmt: skip
-    found = read("group_partition_metadata", *rows)
-    assert [(record.type, record.value) for _, record in found] == [
+    result = read("group_partition_metadata", *rows)
+    assert [(record.type, record.value) for _, record in result] == [
         (15, Topics((Topic("c", 2, "x"), Topic("b", 1, "x")), ((0, 1), (0,)))),
         (4, Topics((Topic("a", 12, "x"),))),
         (15, Topics((), ())),
     ]
-    assert [record.value.counts() for _, record in found] == [{"c": 2, "b": 1}, {"a": 12}, {}]
+    assert [record.value.counts() for _, record in result] == [{"c": 2, "b": 1}, {"a": 12}, {}]
 
 
 def test_topics_have_the_racks_of_their_partitions_and_the_number_that_is_known() -> None:
@@ -232,8 +232,8 @@ def test_a_subtopology_reads_its_source_and_its_repartition_topics() -> None:
         {"is_tombstone": True},
         {"epoch": 2, "subtopologies": [part("0", [], ["t"])]},
     ]
-    found = read("streams_group_topologies", *rows)
-    assert [(record.type, record.value) for _, record in found] == [
+    result = read("streams_group_topologies", *rows)
+    assert [(record.type, record.value) for _, record in result] == [
         (23, Topology(1, {"0": ("a",), "1": ("b", "r", "s")})), (23, None), (23, Topology(2, {"0": ("t",)}))
     ]  # fmt: skip
 
@@ -248,9 +248,9 @@ def test_texts_may_come_as_dictionaries_and_tables_in_slices() -> None:
     table = pa.Table.from_pylist(rows, schema)
     place = table.column_names.index("group_id")
     coded = table.set_column(place, "group_id", table["group_id"].dictionary_encode())
-    found = modern_records(
+    records = modern_records(
         {"current_member_assignments": pa.concat_tables([coded.slice(3, 1), coded.slice(1, 2)])}, CODES
     )
-    assert [(group, record.offset, record.value.assigned) for group, record in found] == [
+    assert [(group, record.offset, record.value.assigned) for group, record in records] == [
         ("g", at, {None: Partitions.of([A | at])}) for at in (1, 2, 3)
     ]

@@ -35,8 +35,8 @@ def bucket(
         for second, end in ends.items()
     }
     given = history(4 * MINUTES, snapshots, doubtful, offset_history=offsets, history_coverage=[COVERED])
-    found = rate_rows(given, None)
-    return dict(found.to_pylist()[0])
+    result = rate_rows(given, None)
+    return dict(result.to_pylist()[0])
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_what_a_bucket_adds_up_is_what_a_loop_adds_up(rng: np.random.Generator) 
         ]  # fmt: skip
         offsets.sort(key=lambda row: (*sort_key(row), row["from_offset"]))
         given = history(8_000 * SECOND, {}, offset_history=offsets, history_coverage=[COVERED])
-        found = [tuple(row[name] for name in ADDED_UP) for row in rate_rows(given, None).to_pylist()]
-        assert found == [row for length in (300, 3_600) for row in slow_buckets(offsets, length)]
+        result = [tuple(row[name] for name in ADDED_UP) for row in rate_rows(given, None).to_pylist()]
+        assert result == [row for length in (300, 3_600) for row in slow_buckets(offsets, length)]
 
 
 TOPICS: list[tuple[str | None, str | None]] = [("orders", None), ("orders", "1"), (None, "1"), ("clicks", "2")]

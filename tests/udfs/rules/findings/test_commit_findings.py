@@ -17,7 +17,7 @@ def findings(situation: Situation, settled_from: int | None = None) -> list[Row]
     return rows
 
 
-def told(situation: Situation) -> list[tuple[Any, ...]]:
+def findings_of(situation: Situation) -> list[tuple[Any, ...]]:
     return [(row["kind"], row["partition"], row["num_commits"], row["num_messages"]) for row in findings(situation)]
 
 
@@ -25,7 +25,7 @@ def members() -> Situation:
     return Situation().own(0, {0: "a", 1: "b"}).commit(10, {0: 100, 1: 200})
 
 
-def test_commits_to_a_group_whose_members_left_are_told_by_day() -> None:
+def test_commits_to_a_group_whose_members_left_are_reported_by_day() -> None:
     situation = members().state(20, "Empty", 0).commit(30, {0: 101}).commit(40, {0: 105}).commit(86_400, {0: 106})
     first, second = findings(situation)
     assert (first["kind"], first["num_commits"], first["last_committed_offset"]) == ("group_empty", 2, 105)
@@ -37,18 +37,18 @@ def test_commits_to_a_group_whose_members_left_are_told_by_day() -> None:
 
 def test_a_consumer_group_without_members_is_empty_too() -> None:
     empty = Situation().state(0, "Empty", 0, group_type="consumer", protocol_type=None)
-    assert told(empty.commit(10, {0: 3})) == [("group_empty", 0, 1, None)]
+    assert findings_of(empty.commit(10, {0: 3})) == [("group_empty", 0, 1, None)]
 
 
 def test_a_committed_transaction_counts_and_an_aborted_one_does_not() -> None:
-    for outcome, found in (("committed", [("group_empty", 0, 1, None)]), ("aborted", []), ("open", [])):
-        assert told(members().state(20, "Empty", 0).transaction(30, {0: 110}, outcome)) == found
+    for outcome, result in (("committed", [("group_empty", 0, 1, None)]), ("aborted", []), ("open", [])):
+        assert findings_of(members().state(20, "Empty", 0).transaction(30, {0: 110}, outcome)) == result
 
 
-def test_an_admin_reset_is_not_told_twice() -> None:
+def test_an_admin_reset_is_not_reported_twice() -> None:
     situation = members().state(20, "Empty", 0).admin(30, {0: 90, 1: 200})
     assert [row["actor"] for row in reset_rows(situation.rows(), None).to_pylist()] == ["admin_likely"]
-    assert told(situation) == []
+    assert findings_of(situation) == []
 
 
 def test_a_step_back_of_one_partition_is_a_rewind() -> None:
@@ -60,7 +60,7 @@ def test_a_step_back_of_one_partition_is_a_rewind() -> None:
 
 def test_a_step_back_of_a_new_owner_is_a_rewind() -> None:
     situation = members().own(20, {0: "b", 1: "a"}).commit(30, {0: 90, 1: 190})
-    assert told(situation) == [("rewind", 0, 1, 10), ("rewind", 1, 1, 10)]
+    assert findings_of(situation) == [("rewind", 0, 1, 10), ("rewind", 1, 1, 10)]
 
 
 def moved(second: float, committed: int) -> Situation:
@@ -78,14 +78,14 @@ def moved(second: float, committed: int) -> Situation:
         (321, 120, "rewind"),
     ],
 )
-def test_a_commit_of_the_previous_owner_is_told_as_such(second: float, committed: int, kind: str) -> None:
+def test_a_commit_of_the_previous_owner_is_reported_as_such(second: float, committed: int, kind: str) -> None:
     assert [(row["kind"], row["num_messages"]) for row in findings(moved(second, committed))] == [
         (kind, 140 - committed)
     ]
 
 
 def test_a_first_commit_of_the_new_owner_is_its_own() -> None:
-    assert told(members().own(20, {0: "b", 1: "a"}).commit(30, {0: 99})) == [("rewind", 0, 1, 1)]
+    assert findings_of(members().own(20, {0: "b", 1: "a"}).commit(30, {0: 99})) == [("rewind", 0, 1, 1)]
 
 
 def test_a_partition_that_nobody_owned_for_five_minutes_must_not_be_committed() -> None:
@@ -106,20 +106,22 @@ def test_a_topic_that_a_member_owned_just_now_may_be_committed() -> None:
     situation.owned.append(
         {**situation.owned[0], "topic": "u", "from_time": at(0), "to_time": at(290), "to_offset": 5, "is_open": False}
     )
-    assert told(situation.commit(400, {3: 7}, topic="u")) == []
+    assert findings_of(situation.commit(400, {3: 7}, topic="u")) == []
     situation.owned[-1]["to_time"] = at(99)
-    assert [kind for kind, *_ in told(situation)] == ["topic_not_subscribed"]
+    assert [kind for kind, *_ in findings_of(situation)] == ["topic_not_subscribed"]
 
 
 def test_nobody_is_accused_when_a_subscription_is_unknown() -> None:
     situation = members().own(20, {0: "a"}).commit(400, {0: 7}, topic="u")
     situation.members[-1]["subscribed_topics"] = None
-    assert told(situation) == []
+    assert findings_of(situation) == []
 
 
 def test_nobody_is_accused_in_a_group_that_just_begins() -> None:
-    assert told(Situation().own(0, {0: "a"}).commit(299, {1: 7})) == []
-    assert [kind for kind, *_ in told(Situation().own(0, {0: "a"}).commit(301, {1: 7}))] == ["partition_not_owned"]
+    assert findings_of(Situation().own(0, {0: "a"}).commit(299, {1: 7})) == []
+    assert [kind for kind, *_ in findings_of(Situation().own(0, {0: "a"}).commit(301, {1: 7}))] == [
+        "partition_not_owned"
+    ]
 
 
 def in_log(committed: int, before: Any = ENDS, after: Any = ENDS, epochs: tuple[int, int] = (1, 1)) -> Situation:
@@ -128,7 +130,7 @@ def in_log(committed: int, before: Any = ENDS, after: Any = ENDS, epochs: tuple[
 
 
 @pytest.mark.parametrize(
-    ("committed", "found"),
+    ("committed", "result"),
     [
         (1001, [("beyond_end", 0, 1, 1)]),
         (1000, []),
@@ -138,8 +140,8 @@ def in_log(committed: int, before: Any = ENDS, after: Any = ENDS, epochs: tuple[
         (-1, [("negative", 0, 1, None)]),
     ],
 )
-def test_offsets_that_are_no_place_in_the_log(committed: int, found: list[tuple[Any, ...]]) -> None:
-    assert told(in_log(committed)) == found
+def test_offsets_that_are_no_place_in_the_log(committed: int, result: list[tuple[Any, ...]]) -> None:
+    assert findings_of(in_log(committed)) == result
 
 
 def test_a_start_is_that_of_a_snapshot_that_was_surely_taken_before() -> None:
@@ -153,11 +155,11 @@ def test_a_start_is_that_of_a_snapshot_that_was_surely_taken_before() -> None:
 @pytest.mark.parametrize("committed", [1001, 49])
 def test_nobody_is_accused_by_times_that_are_in_doubt(committed: int, begin: int, end: int, is_told: bool) -> None:
     """The commit is of 40 s."""
-    assert bool(told(in_log(committed).doubt(begin, end))) == is_told
+    assert bool(findings_of(in_log(committed).doubt(begin, end))) == is_told
 
 
 def test_a_negative_offset_is_none_by_any_clock() -> None:
-    assert [kind for kind, *_ in told(in_log(-1).doubt(0, 99))] == ["negative"]
+    assert [kind for kind, *_ in findings_of(in_log(-1).doubt(0, 99))] == ["negative"]
 
 
 LOWER, ANEW = {0: (50, 900)}, {0: (0, 1000)}
@@ -173,8 +175,8 @@ UNPROVEN = {
 
 
 @pytest.mark.parametrize("situation", UNPROVEN.values(), ids=UNPROVEN)
-def test_what_snapshots_do_not_prove_is_not_told(situation: Situation) -> None:
-    assert told(situation) == []
+def test_what_snapshots_do_not_prove_is_not_reported(situation: Situation) -> None:
+    assert findings_of(situation) == []
 
 
 NOTHING = {
@@ -195,7 +197,7 @@ NOTHING = {
 
 @pytest.mark.parametrize("situation", NOTHING.values(), ids=NOTHING)
 def test_what_is_in_order_gives_nothing(situation: Situation) -> None:
-    assert told(situation) == []
+    assert findings_of(situation) == []
 
 
 def test_a_run_counts_the_day_that_is_not_settled_as_a_whole() -> None:
@@ -219,5 +221,5 @@ def test_commits_count_from_a_time_up_to_the_time_that_is_asked_about(
 ) -> None:
     situation = Situation().own(0, {0: "a"}).commit(10, {0: 1}).commit(20, {0: 2}).commit(30, {0: 3})
     history = replace(situation.rows(), as_of_time=at(until))
-    found = counted_commits(history, None if since is None else at(since))
-    assert found.time.tolist() == [at(second) for second in seconds]
+    result = counted_commits(history, None if since is None else at(since))
+    assert result.time.tolist() == [at(second) for second in seconds]

@@ -17,7 +17,7 @@ def events(situation: Situation, settled_from: int | None = None) -> list[Row]:
     return rows
 
 
-def told(situation: Situation) -> list[tuple[Any, ...]]:
+def resets_of(situation: Situation) -> list[tuple[Any, ...]]:
     return [(row["kind"], row["actor"], row["signature_score"], row["confidence"]) for row in events(situation)]
 
 
@@ -51,7 +51,7 @@ def test_a_reset_of_an_empty_group_is_of_the_kind_that_the_ends_show(
     offsets: dict[int, int], kind: str, score: int
 ) -> None:
     likely = "likely" if score >= 4 else "possible"
-    assert told(between(emptied(), offsets)) == [(kind, "admin_likely", score, likely)]
+    assert resets_of(between(emptied(), offsets)) == [(kind, "admin_likely", score, likely)]
 
 
 def test_a_reset_says_what_it_moved() -> None:
@@ -79,7 +79,7 @@ def test_the_last_offset_of_a_simple_group_goes_while_the_group_is_still_there()
 
 
 def test_without_snapshots_a_reset_is_to_some_offset() -> None:
-    assert told(emptied().admin(30, {0: 5, 1: 7})) == [("to_offset", "admin_likely", 4, "likely")]
+    assert resets_of(emptied().admin(30, {0: 5, 1: 7})) == [("to_offset", "admin_likely", 4, "likely")]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_first_commit_of_an_emptied_group_by_a_tool_comes_from_nothing() -> No
     assert (row["actor"], row["kind"]) == ("admin_likely", "to_offset")
 
 
-def test_a_series_of_bare_commits_to_an_emptied_group_is_told_by_its_first_only() -> None:
+def test_a_series_of_bare_commits_to_an_emptied_group_is_reported_by_its_first_only() -> None:
     situation = emptied()
     for second in range(30, 60, 10):
         situation.admin(second, {0: 100 + second, 1: 205 + 3 * second})
@@ -109,13 +109,15 @@ def test_a_series_of_bare_commits_to_an_emptied_group_is_told_by_its_first_only(
 
 
 def test_a_simple_consumer_that_goes_back_is_one() -> None:
-    assert told(simple(leader_epoch=None).admin(30, {0: 90, 1: 189})) == [("to_offset", "simple_consumer", 4, "likely")]
-    assert told(simple().commit(30, {0: 90})) == [("to_offset", "simple_consumer", 2, "possible")]
+    assert resets_of(simple(leader_epoch=None).admin(30, {0: 90, 1: 189})) == [
+        ("to_offset", "simple_consumer", 4, "likely")
+    ]
+    assert resets_of(simple().commit(30, {0: 90})) == [("to_offset", "simple_consumer", 2, "possible")]
 
 
 def test_an_admin_tool_that_moves_a_simple_consumer_is_known_by_another_make() -> None:
-    assert told(between(simple(), {0: 5, 1: 7})) == [("to_earliest", "admin_likely", 5, "likely")]
-    assert told(between(simple(), {0: 1000, 1: 2000})) == [("to_latest", "admin_likely", 5, "likely")]
+    assert resets_of(between(simple(), {0: 5, 1: 7})) == [("to_earliest", "admin_likely", 5, "likely")]
+    assert resets_of(between(simple(), {0: 1000, 1: 2000})) == [("to_latest", "admin_likely", 5, "likely")]
 
 
 def test_a_simple_consumer_that_jumps_over_deleted_messages_goes_to_the_earliest() -> None:
@@ -134,8 +136,8 @@ def members() -> Situation:
     ("offsets", "kind"), [({0: 90, 1: 190}, "shift"), ({0: 90, 1: 180}, "to_offset"), ({0: 5}, "to_earliest")]
 )
 def test_a_seek_of_members_that_own_the_partitions_is_theirs(offsets: dict[int, int], kind: str) -> None:
-    found = events(members().commit(30, offsets).snapshot(40, WIDE))
-    assert [(row["kind"], row["actor"], row["num_members"]) for row in found] == [(kind, "member", 2)]
+    result = events(members().commit(30, offsets).snapshot(40, WIDE))
+    assert [(row["kind"], row["actor"], row["num_members"]) for row in result] == [(kind, "member", 2)]
 
 
 def test_a_transaction_that_goes_back_is_one() -> None:
@@ -144,7 +146,7 @@ def test_a_transaction_that_goes_back_is_one() -> None:
 
 def test_a_step_back_in_a_group_of_which_nothing_is_known_is_by_somebody() -> None:
     situation = Situation().state(0, None, None, group_type=None).commit(10, BEFORE).admin(30, {0: 90, 1: 190})
-    assert told(situation) == [("shift", "unknown", 4, "possible")]
+    assert resets_of(situation) == [("shift", "unknown", 4, "possible")]
 
 
 @pytest.mark.parametrize(
@@ -154,21 +156,21 @@ def test_a_step_back_in_a_group_of_which_nothing_is_known_is_by_somebody() -> No
         ((dict.fromkeys((0, 1), (0, 250)), 3), (dict.fromkeys((0, 1), (0, 300)), 0)),
     ],
 )
-def test_a_group_that_follows_a_log_that_was_cut_is_told_as_such(before: Any, after: Any) -> None:
+def test_a_group_that_follows_a_log_that_was_cut_is_reported_as_such(before: Any, after: Any) -> None:
     situation = members()
     situation.snapshots = []
     situation.snapshot(25, before[0], before[1]).commit(30, {0: 60, 1: 70}).snapshot(40, after[0], after[1])
-    assert told(situation) == [("truncation", "member", None, "likely")]
+    assert resets_of(situation) == [("truncation", "member", None, "likely")]
 
 
-def test_a_topic_made_anew_is_told_by_its_ids_and_compares_nothing() -> None:
+def test_a_topic_made_anew_is_recognized_by_its_ids_and_compares_nothing() -> None:
     situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}, topic_id="old").commit(30, {0: 3}, topic_id="new")
     (row,) = events(situation)
     assert (row["kind"], row["actor"], row["topic_id"], row["confidence"]) == ("truncation", "member", "old", "certain")
     assert (row["from_offsets"], row["to_offsets"], row["messages_reread"]) == ([100], [3], None)
 
 
-def test_a_tool_that_sets_offsets_of_the_new_topic_is_told_once() -> None:
+def test_a_tool_that_sets_offsets_of_the_new_topic_is_reported_once() -> None:
     situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}, topic_id="old").state(20, "Empty", 0)
     assert [row["kind"] for row in events(situation.admin(30, {0: 3}, topic_id="new"))] == ["truncation"]
 
@@ -182,7 +184,9 @@ def test_a_tool_that_sets_offsets_of_the_new_topic_is_told_once() -> None:
         ("tombstone_unknown", "deleted", "unknown", "possible"),
     ],
 )
-def test_removed_offsets_are_told_by_why_they_went(ended_by: str, kind: str, actor: str, confidence: str) -> None:
+def test_removed_offsets_are_reported_by_why_they_were_removed(
+    ended_by: str, kind: str, actor: str, confidence: str
+) -> None:
     (row,) = events(emptied().remove(30, (1, 0), ended_by))
     assert (row["kind"], row["actor"], row["confidence"]) == (kind, actor, confidence)
     assert (row["partitions"], row["from_offsets"], row["to_offsets"]) == ([0, 1], [100, 200], [])
@@ -244,8 +248,8 @@ def test_members_that_own_partitions_since_their_last_commit_had_them_before() -
 
 def test_where_a_reset_went_is_not_known_when_the_clock_was_in_doubt() -> None:
     """The reset is of 30 s; snapshots before and after it have the log's beginning there."""
-    assert [kind for kind, *_ in told(between(simple(), {0: 5, 1: 7}).doubt(0, 99))] == ["to_offset"]
-    assert [kind for kind, *_ in told(between(simple(), {0: 5, 1: 7}).doubt(60, 99))] == ["to_earliest"]
+    assert [kind for kind, *_ in resets_of(between(simple(), {0: 5, 1: 7}).doubt(0, 99))] == ["to_offset"]
+    assert [kind for kind, *_ in resets_of(between(simple(), {0: 5, 1: 7}).doubt(60, 99))] == ["to_earliest"]
 
 
 @pytest.mark.parametrize(("previous", "kind"), [(100, "to_offset"), (101, "to_latest")])

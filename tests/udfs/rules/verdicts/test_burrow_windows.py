@@ -155,7 +155,7 @@ def test_commits_before_the_first_snapshot_leave_it_unknown() -> None:
     assert rules_of(verdict_rows(given, BurrowRules(), OwnRules()).to_pylist()) == [("UNKNOWN", "no_end_offsets")] * 2
 
 
-def test_a_group_of_which_burrow_counts_nothing_is_not_found() -> None:
+def test_a_group_of_which_burrow_counts_nothing_is_notfound() -> None:
     rows = verdict_rows(
         history(700_000, **committed((10, 5)), ends=ends((5, 5), (699_999, 7))), BurrowRules(), OwnRules()
     ).to_pylist()

@@ -11,8 +11,8 @@ from udfs.sentences.durations import clock_time, in_words
 
 
 def trend_of(lags: list[int]) -> Trend:
-    (found,) = lag_trends(np.array([lags]))
-    return found
+    (result,) = lag_trends(np.array([lags]))
+    return result
 
 
 @pytest.mark.parametrize(

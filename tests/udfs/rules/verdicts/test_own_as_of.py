@@ -63,7 +63,7 @@ def test_a_transaction_that_ends_at_the_very_time_has_committed(ended: int, last
     ]  # fmt: skip
     transactions = [{"producer_id": 3, "first_offset": 9000, "outcome": "committed", "end_time": ended}]
     given["offset_history"][-1] |= {"to_time": ended, "to_offset": 9001, "ended_by": "commit", "is_open": False}
-    # When it was committed last is told by a row that ends later.
+    # A row that ends later shows when it was committed last.
     held = {"from_time": ended, "from_offset": 9001, "committed_offset": 4000, "last_commit_time": NOW + 50}
     given["offset_history"].append(held | {"commit_time": 3999, "via": "transaction"})
     row = judged(**given, transactions=transactions, ends=RISING)
@@ -87,12 +87,12 @@ def test_a_partition_is_judged_by_its_own_snapshots_whatever_others_there_are(
     together["commits"].sort(key=lambda row: int(row["record_offset"]))
     states: dict[str, Any] = {"group_state_intervals": MEMBER}
     rows = verdict_rows(history(NOW, **together, **states), BurrowRules(), OwnRules()).to_pylist()
-    found = {row["partition"]: (row["own_verdict"], row["rule"], row["reason"]) for row in rows}
+    result = {row["partition"]: (row["own_verdict"], row["rule"], row["reason"]) for row in rows}
     for number, given in alone.items():
         row = judged(**given)
-        assert found[number] == (row["own_verdict"], row["rule"], row["reason"])
-    assert [found[number][1] for number in seen] == ["falls_behind", "falls_behind", "too_few", "keeps_up"]
-    assert found[1][2].endswith("(3 snapshots)")
+        assert result[number] == (row["own_verdict"], row["rule"], row["reason"])
+    assert [result[number][1] for number in seen] == ["falls_behind", "falls_behind", "too_few", "keeps_up"]
+    assert result[1][2].endswith("(3 snapshots)")
 
 
 @pytest.mark.parametrize(("known_until", "shown"), [(3950, "(3 snapshots)"), (3990, "(4 snapshots)")])

@@ -29,8 +29,8 @@ OWNED = Standing(
 
 def answer(standing: Standing) -> OwnAnswer:
     """No lag of the window is known."""
-    (found,) = own_verdicts([standing], RULES, lambda _: {})
-    return found
+    (result,) = own_verdicts([standing], RULES, lambda _: {})
+    return result
 
 
 def rule(standing: Standing) -> str:
@@ -63,8 +63,8 @@ def test_an_offset_stands_still_from_the_least_repeats_on(repeats: int, decides:
     ],
 )
 def test_an_owner_has_to_commit_within_the_usual_silence(owned_since: int, cadence: int | None, verdict: str) -> None:
-    found = answer(replace(OWNED, owned_since=owned_since, cadence=cadence))
-    assert (found.verdict, found.rule) == (verdict, "never_committed")
+    result = answer(replace(OWNED, owned_since=owned_since, cadence=cadence))
+    assert (result.verdict, result.rule) == (verdict, "never_committed")
 
 
 @pytest.mark.parametrize(("start", "decides"), [(49, "never_committed"), (50, "nothing_to_read")])
@@ -158,8 +158,8 @@ def cadence_of_first(times: list[list[int]], groups: Sequence[int] = (0,)) -> in
     own, of_all = own_cadences(commits, len(times)), Cadences()
     names = [str(each) for each in groups]
     of_all.add(pa.array(names), own)
-    found = int(of_all.or_of_others(own, names, np.arange(len(names)))[0])
-    return None if found == NONE else found
+    result = int(of_all.or_of_others(own, names, np.arange(len(names)))[0])
+    return None if result == NONE else result
 
 
 def test_no_trend_is_looked_at_while_the_clock_was_wrong_or_the_log_is_old() -> None:

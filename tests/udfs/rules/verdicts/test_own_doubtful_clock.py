@@ -52,13 +52,13 @@ def test_an_owner_since_a_time_in_doubt_has_perhaps_just_begun() -> None:
     assert judged(**given, doubts=doubt(1000, 1100))["rule"] == "never_committed"
 
 
-@pytest.mark.parametrize(("end", "told"), [(4000, ("caught_up", 0)), (4001, ("clock_went_back", None))])
+@pytest.mark.parametrize(("end", "expected"), [(4000, ("caught_up", 0)), (4001, ("clock_went_back", None))])
 def test_while_the_clock_is_behind_the_newest_commit_may_be_younger_than_the_newest_end(
-    end: int, told: tuple[str, int | None]
+    end: int, expected: tuple[str, int | None]
 ) -> None:
     row = judged(**committed((3000, 4990)), ends=RISING, doubts=doubt(2900, end))
-    assert (row["rule"], row["lag_floor"]) == told
-    assert (row["time_lag_ms"] is None) == (told[1] is None)
+    assert (row["rule"], row["lag_floor"]) == expected
+    assert (row["time_lag_ms"] is None) == (expected[1] is None)
 
 
 def test_a_doubt_that_begins_after_the_time_says_nothing_of_it() -> None:
