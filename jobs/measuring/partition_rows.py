@@ -16,7 +16,7 @@ from jobs.replaying.log.slices import Slice
 from jobs.replaying.log.table_rows import in_log_order
 from jobs.replaying.tables.earlier_rows import bounds_in, may_hold, partition_column
 from jobs.replaying.tables.history_files import in_order
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.stored_path import Place, parquet_source, row_group_source
 from schemas.contract.tables import TABLES
 from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema, with_types
@@ -101,9 +101,10 @@ def row_groups(
 
 def read_row_group(path: Place, footer: pq.FileMetaData, group: int, schema: pa.Schema) -> pa.Table:
     texts = [field.name for field in schema if field.type == KIND]
-    source = parquet_source(path)
+    columns = sorted({*schema.names})
+    source = row_group_source(path, footer, group, columns)
     with pq.ParquetFile(source, metadata=footer, pre_buffer=False, read_dictionary=texts) as parquet:
-        rows = parquet.read_row_group(group, columns=sorted({*schema.names}), use_threads=False)
+        rows = parquet.read_row_group(group, columns=columns, use_threads=False)
         return with_types(rows.select(schema.names), schema)
 
 

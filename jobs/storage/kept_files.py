@@ -7,7 +7,7 @@ request, neighbouring columns by one, and what was read last stays in memory.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, cast
 
@@ -20,6 +20,10 @@ BLOCK_BYTES = 1 << 20
 BLOCKS_AT_ONCE = 4
 # By a process.
 MOST_BYTES = 32 << 20
+# Of a larger file only what is needed is read, where that is known. It is needed once, so it is not kept.
+SMALL_BYTES = 4 << 20
+# Reading so much more costs as much as one more request.
+GAP_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class KeptFiles:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self, storage: Storage, name: str) -> "KeptReader":
+        return KeptReader(self.ranges(storage, name))
+
+    def ranges(self, storage: Storage, name: str) -> "KeptRanges":
         key = (storage, name)
         with self.lock:
             file = self.files.pop(key, None)
@@ -53,7 +60,7 @@ class KeptFiles:
         with self.lock:
             self.files[key] = file
             self.make_room()
-        return KeptReader(KeptRanges(self, key, file))
+        return KeptRanges(self, key, file)
 
     def block(self, key: Key, file: KeptFile, number: int, wanted: int) -> memoryview:
         """`wanted`: how many blocks from this one on are asked for."""
@@ -134,6 +141,45 @@ class KeptReader(RangeReader):
         data = bytes(self.ranges.read(self.position, length)) if length else b""
         self.position += length
         return data
+
+
+@dataclass(frozen=True)
+class FetchedRanges:
+    """Of a file of which these parts are here: where each begins, and its bytes."""
+
+    kept: Ranges
+    parts: Sequence[tuple[int, memoryview]]
+
+    @property
+    def size(self) -> int:
+        return self.kept.size
+
+    def read(self, start: int, length: int) -> Data:
+        for begin, data in self.parts:
+            if begin <= start and start + length <= begin + len(data):
+                return data[start - begin : start - begin + length]
+        return self.kept.read(start, length)
+
+
+def open_parts(storage: Storage, name: str, parts: Iterable[tuple[int, int]]) -> IO[bytes]:
+    """A file of which these parts will be read, each from a place to another one: those near each other come by one
+    request."""
+    ranges = KEPT.ranges(storage, name)
+    if ranges.size <= SMALL_BYTES:
+        return cast(IO[bytes], KeptReader(ranges))
+    read = ranges.file.ranges.read
+    fetched = [(start, memoryview(read(start, end - start)).cast("B")) for start, end in joined(parts)]
+    return cast(IO[bytes], KeptReader(FetchedRanges(ranges, fetched)))
+
+
+def joined(parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    wide: list[tuple[int, int]] = []
+    for start, end in sorted(parts):
+        if wide and start - wide[-1][1] <= GAP_BYTES:
+            wide[-1] = (wide[-1][0], max(end, wide[-1][1]))
+        else:
+            wide.append((start, end))
+    return wide
 
 
 def open_kept(storage: Storage, name: str) -> IO[bytes]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from jobs.storage.arrow_files import arrow_sink
-from jobs.storage.kept_files import open_kept
+from jobs.storage.kept_files import open_kept, open_parts
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.refusals import known_refusal, reword_delta_failures
 from jobs.storage.stored_files import Data, NewFile, Storage, nothing, read_whole, uri_of, write_once
@@ -53,6 +54,24 @@ Place = Path | StoredPath
 def parquet_source(place: Place) -> Any:
     """As pyarrow.parquet reads files. For files of a warehouse alone, which stay as they are."""
     return place if isinstance(place, Path) else pa.PythonFile(open_kept(place.storage, place.file), mode="r")
+
+
+def row_group_source(place: Place, footer: pq.FileMetaData, group: int, columns: Iterable[str]) -> Any:
+    """The same for these columns of one row group, whose bytes are read at once. Columns by name, or by their paths in
+    the file."""
+    if isinstance(place, Path):
+        return place
+    wanted = frozenset(columns)
+    chunks = map(footer.row_group(group).column, range(footer.num_columns))
+    parts = [
+        bytes_of_chunk(each) for each in chunks if wanted & {each.path_in_schema, each.path_in_schema.split(".")[0]}
+    ]
+    return pa.PythonFile(open_parts(place.storage, place.file, parts), mode="r")
+
+
+def bytes_of_chunk(chunk: pq.ColumnChunkMetaData) -> tuple[int, int]:
+    start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
+    return start, start + chunk.total_compressed_size
 
 
 def size_of(place: Place) -> int:

@@ -4,25 +4,33 @@ DuckDB itself opens no file. It asks a dataset for the columns and rows of each 
 them. If a statement ends early, or its conditions exclude files and row groups, the rest is not read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
 from jobs.queries.files.table_files import partition_of, unread
 from jobs.storage.arrow_files import arrow_files
-from jobs.storage.stored_path import StoredPath, parquet_source
+from jobs.storage.stored_path import StoredPath, parquet_source, row_group_source
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, files_of
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
 
-PARQUET = ds.ParquetFileFormat()
+# Texts of which a row group has few. As codes they are read in half the time.
+REPEATED = frozenset({"cluster", "group_id", "topic", "topic_id", "run_id"})
+PARQUET, CODED = ds.ParquetFileFormat(), ds.ParquetFileFormat(dictionary_columns=REPEATED)
+# Row groups that are read while DuckDB works on the one before.
+AHEAD = 2
 
 
 class StoredTable(ds.FileSystemDataset):  # type: ignore[misc]
@@ -52,27 +60,72 @@ class Scan:
     columns: Sequence[str]
     filter: ds.Expression | None
 
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """Columns of the result and of the condition, which names them somewhere in its text."""
+        conditions = str(self.filter)
+        return frozenset({*self.columns, *(name for name in self.table.schema.names if name in conditions)})
+
     def to_reader(self) -> pa.RecordBatchReader:
-        schema = pa.schema([self.table.schema.field(name) for name in self.columns])
+        schema = with_codes(pa.schema([self.table.schema.field(name) for name in self.columns]))
         return pa.RecordBatchReader.from_batches(schema, self.batches(schema))
 
     def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        for fragment in self.table.get_fragments(self.filter):
-            place = StoredPath(self.table.folder.storage, fragment.path)
-            try:
-                for rows in self.row_groups(place, fragment.partition_expression):
-                    yield from rows.cast(schema).to_batches()
-            except UNREADABLE as error:
-                self.table.failures.append(unread(str(place), self.table.version, error))
-                raise
+        for rows in read_ahead(self.reads()):
+            yield from rows.cast(schema).to_batches()
 
-    def row_groups(self, place: StoredPath, contents: ds.Expression) -> Iterator[pa.Table]:
-        """Each is read as a whole before it is passed on. So no thread of Arrow is reading, and calling back into
-        Python, when the process ends (apache/arrow#34314)."""
-        with parquet_source(place) as source:
-            fragment = PARQUET.make_fragment(source, partition_expression=contents)
-            for group in fragment.split_by_row_group(self.filter, self.table.schema):
-                yield group.to_table(self.table.schema, list(self.columns), filter=self.filter, use_threads=False)
+    def reads(self) -> Iterator[Callable[[], pa.Table]]:
+        """One for each row group that may have rows."""
+        for fragment in self.table.get_fragments(self.filter):
+            place, contents = StoredPath(self.table.folder.storage, fragment.path), fragment.partition_expression
+            with self.noting_failures(place):
+                # Of texts as such: from bounds of codes Arrow draws no conclusion.
+                with parquet_source(place) as source:
+                    whole = PARQUET.make_fragment(source, partition_expression=contents)
+                    parts = whole.split_by_row_group(self.filter, self.table.schema)
+                for part in parts:
+                    yield partial(self.row_group, place, contents, whole.metadata, part.row_groups[0].id)
+
+    def row_group(self, place: StoredPath, contents: ds.Expression, footer: pq.FileMetaData, number: int) -> pa.Table:
+        """As a whole, on this thread: no thread of Arrow is reading, and calling back into Python, when the process
+        ends (apache/arrow#34314). Each has a reader of its own, which has a position."""
+        with self.noting_failures(place), row_group_source(place, footer, number, self.needed) as source:
+            fragment = CODED.make_fragment(source, partition_expression=contents, row_groups=[number])
+            schema = with_codes(self.table.schema)
+            rows = fragment.to_table(schema, list(self.columns), filter=self.filter, use_threads=False)
+            return rows.unify_dictionaries()
+
+    @contextmanager
+    def noting_failures(self, place: StoredPath) -> Iterator[None]:
+        try:
+            yield
+        except UNREADABLE as error:
+            self.table.failures.append(unread(str(place), self.table.version, error))
+            raise
+
+
+def with_codes(schema: pa.Schema) -> pa.Schema:
+    codes = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([field.with_type(codes) if field.name in REPEATED else field for field in schema])
+
+
+def read_ahead(reads: Iterator[Callable[[], pa.Table]]) -> Iterator[pa.Table]:
+    """In order, and ahead as soon as the first was not enough. Whoever stops early waits for those that have begun; so
+    does a process that ends."""
+    for read in reads:
+        yield read()
+        break
+    readers = ThreadPoolExecutor(AHEAD, "groupscope-scan")
+    begun: deque[Future[pa.Table]] = deque()
+    try:
+        for read in reads:
+            begun.append(readers.submit(read))
+            if len(begun) > AHEAD:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        readers.shutdown(cancel_futures=True)
 
 
 def contents_of(action: Mapping[str, Any], schema: pa.Schema) -> ds.Expression:

@@ -21,7 +21,7 @@ from jobs.replaying.log.row_groups import (
     bounds_by_row_group,
     piece_of,
 )
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.stored_path import Place, parquet_source, row_group_source
 from schemas.tables.decoded_records import CLASSIC_MEMBER
 from udfs.arrays.nullable import filled, first_of
 
@@ -115,8 +115,9 @@ class Opened:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
         needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
-        source = parquet_source(piece.path)
-        with pq.ParquetFile(source, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
+        footer = self.footer(piece.path)
+        source = row_group_source(piece.path, footer, piece.group, needed)
+        with pq.ParquetFile(source, metadata=footer, read_dictionary=repeated) as file:
             return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
 
     def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:

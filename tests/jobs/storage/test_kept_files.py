@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.storage.arrow_files import arrow_sink
-from jobs.storage.kept_files import BLOCK_BYTES, BLOCKS_AT_ONCE, KEPT, LAST_BYTES, KeptFiles
+from jobs.storage.kept_files import BLOCK_BYTES, BLOCKS_AT_ONCE, GAP_BYTES, KEPT, LAST_BYTES, KeptFiles
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, created, write_once
-from jobs.storage.stored_path import StoredPath, parquet_source
+from jobs.storage.stored_path import StoredPath, parquet_source, row_group_source
 from tests.builders.storages.kinds import storage
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 
@@ -53,6 +53,48 @@ def test_a_file_that_is_not_there_is_reported_as_such(storage: Storage) -> None:
     assert str(refused.value.filename) == f"{storage.place}/none"
 
 
+@pytest.mark.parametrize("wanted", [["a"], ["a", "d"], ["b", "parts"], ["c", "d"], ["parts.list.element.x"]])
+def test_columns_of_a_row_group_are_what_was_written(
+    storage: Storage, rng: np.random.Generator, wanted: list[str]
+) -> None:
+    place, rows = StoredPath(storage, "f.parquet"), wide_rows(rng)
+    write_rows(place, rows)
+    metadata = pq.read_metadata(parquet_source(place))
+    for group in range(metadata.num_row_groups):
+        source = row_group_source(place, metadata, group, wanted)
+        with pq.ParquetFile(source, metadata=metadata, pre_buffer=False) as parquet:
+            read = parquet.read_row_group(group, columns=wanted, use_threads=False)
+        expected = rows.slice(group * GROUP_ROWS, GROUP_ROWS).select(
+            list(dict.fromkeys(n.split(".")[0] for n in wanted))
+        )
+        if wanted == ["parts.list.element.x"]:
+            assert read.column("parts").to_pylist() == [
+                [{"x": part["x"]} for part in parts] for parts in expected.column("parts").to_pylist()
+            ]
+        else:
+            assert read.select(expected.column_names) == expected
+
+
+GROUP_ROWS = 300_000
+
+
+def wide_rows(rng: np.random.Generator) -> pa.Table:
+    """Two row groups; no column can be compressed. One of them is small."""
+    num_rows = 2 * GROUP_ROWS
+    columns = {name: pa.array(rng.integers(2**62, size=num_rows)) for name in "absc"}
+    columns |= {"s": pa.array(rng.random(num_rows) < 0.5), "d": pa.array(rng.integers(2**62, size=num_rows))}
+    few = [[{"x": int(x), "y": int(x) * 2}] for x in rng.integers(100, size=1000)]
+    return pa.table({**columns, "parts": pa.array(few * (num_rows // 1000))})
+
+
+def write_rows(place: StoredPath, rows: pa.Table) -> None:
+    with (
+        created(place.storage, place.file) as file,
+        pq.ParquetWriter(arrow_sink(file), rows.schema, compression="none", use_dictionary=False) as writer,
+    ):
+        writer.write_table(rows, row_group_size=GROUP_ROWS)
+
+
 class TestRequests:
     """To an S3-compatible server."""
 
@@ -93,3 +135,24 @@ class TestRequests:
             with files.open(storage, "f") as file:
                 assert file.read() == data
             assert self.asked(behaviour) == []
+
+    @pytest.mark.parametrize(
+        ("wanted", "requests"),
+        [(["a"], 1), (["a", "b"], 1), (["a", "d"], 2), (["a", "c"], 2), (["b", "c"], 1), (["a", "b", "c", "d"], 1)],
+    )
+    def test_columns_of_a_row_group_take_a_request_for_those_near_each_other(
+        self, s3: str, rng: np.random.Generator, wanted: list[str], requests: int
+    ) -> None:
+        rows = wide_rows(rng)
+        # One such column lies between a and c, a small one between b and c.
+        assert rows.column("b").nbytes // 2 > GAP_BYTES
+        with proxy(s3) as (url, behaviour):
+            place = StoredPath(storage_at("s3://bucket/kept/columns", options_for(url)), "-".join(wanted))
+            write_rows(place, rows)
+            KEPT.forget()
+            metadata = pq.read_metadata(parquet_source(place))
+            self.asked(behaviour)
+            source = row_group_source(place, metadata, 1, wanted)
+            with pq.ParquetFile(source, metadata=metadata, pre_buffer=False) as parquet:
+                assert parquet.read_row_group(1, columns=wanted, use_threads=False).num_rows == GROUP_ROWS
+            assert self.asked(behaviour) == ["GET"] * requests
