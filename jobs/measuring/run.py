@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 
 from jobs.configuration.settings import settings_hash
 from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, basis_of, progress_of
+from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.messages import LogTaskResult, Work
-from jobs.replaying.task.plan import rows_by_partition
 from jobs.replaying.task.run_facts import Sizes
 from jobs.replaying.task.snapshot_rules import newest_setting
 from jobs.replaying.task.warehouse_state import PROGRESS as REPLAY_PROGRESS
@@ -129,16 +129,15 @@ class Measurement(LogRun):
             return []
         partitions = sorted(self.replayed_partitions)
         after = {place: each.through_run_id for place, each in run_input.earlier.items()}
-        sizes = rows_by_partition(
-            {COMMITS: tables.files.get(COMMITS, [])}, self.cluster, partitions, after, tables.opened
-        )
+        commits = tables.rows_of_tables([COMMITS], partitions, after)
         # A partition without new records has new snapshots, or is measured at another time.
-        sizes = {place: size + 1 for place, size in sizes.items()}
-        # A task holds only the rows of a range of keys, however many groups there are.
-        no_groups = dict.fromkeys(sizes, 0)
+        sizes = Sizes(
+            {place: number + 1 for place, number in commits.items()},
+            tables.rows_of_tables(GROUP_TABLES, partitions, after),
+        )
         if any(as_of_of(run) == run_input.as_of_time for run in self.runs if self.is_ours(run)):
             tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(run_input.as_of_time, TIME))
-        answers = self.without_failures(tables.answers(run_input, Sizes(sizes, no_groups)) if partitions else [])
+        answers = self.without_failures(tables.answers(run_input, sizes) if partitions else [])
         reached = {each.partition: each for answer in answers for each in answer.progress}
         tables.take(answers, {PROGRESS: progress_table(self.cluster, reached.values())})
         return answers

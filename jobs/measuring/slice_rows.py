@@ -23,7 +23,7 @@ from jobs.replaying.task.messages import PartitionSlice
 from udfs.arrays.nullable import NONE, numbers
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes
 from udfs.lag.key_ranges import EVERY_KEY, KeyRange, parts_by_range, ranges_of, rows_by_key
-from udfs.lag.partition_history import READ, PartitionHistory, Reach, named_topics
+from udfs.lag.partition_history import READ, RECORD_AND_TIME, PartitionHistory, Reach, named_topics
 
 # The name of a table, and some of its rows.
 NamedRows = tuple[str, pa.Table]
@@ -97,6 +97,8 @@ class SliceRows:
             self.spill(chain(hand_over(first), windows))
         self.doubtful = self.commits.doubtful(clock)
         self.tables = {name: history_rows(name, self.history_pieces(name)) for name in READ if name != OFFSETS}
+        for name in {*RECORD_AND_TIME} & {*self.tables}:
+            self.reach.add(name, self.tables[name], self.run_input.as_of_time)
         self.is_late |= self.settled.is_doubted_by(self.doubtful)
         self.is_late |= any(map(self.settled.is_changed_by, self.tables.values()))
         if are_all:
@@ -159,7 +161,9 @@ class SliceRows:
         return commit_rows(self.spilled.read(COMMITS, keys.number))
 
     def history_of(self, keys: KeyRange, offsets: Iterable[pa.Table], commits: pa.Table) -> PartitionHistory:
-        run_input, tables = self.run_input, {**self.tables, OFFSETS: history_rows(OFFSETS, offsets)}
+        run_input = self.run_input
+        tables = {name: keys.groups.rows(rows) for name, rows in self.tables.items()}
+        tables[OFFSETS] = history_rows(OFFSETS, offsets)
         return PartitionHistory(
             offsets_partition=self.partition_slice.partition,
             tables=tables,

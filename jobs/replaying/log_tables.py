@@ -1,7 +1,7 @@
 """The tables that a run reads and writes: tasks read and write their files, and the driver adds these to the Delta
 logs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -72,12 +72,17 @@ class LogTables:
         return split_groups(self.files, self.about.cluster, partitions, self.opened)
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
-        of_groups = {name: self.files.get(name, []) for name in GROUP_TABLES}
-        cluster = self.about.cluster
         return Sizes(
-            rows_by_partition(self.files, cluster, partitions, after_run, self.opened),
-            rows_by_partition(of_groups, cluster, partitions, after_run, self.opened),
+            self.rows_of_tables([*self.files], partitions, after_run),
+            self.rows_of_tables(GROUP_TABLES, partitions, after_run),
         )
+
+    def rows_of_tables(
+        self, names: Iterable[str], partitions: Collection[int], after_run: Mapping[int, str]
+    ) -> dict[int, int]:
+        """By offsets partition, of later runs."""
+        files = {name: self.files.get(name, []) for name in names}
+        return rows_by_partition(files, self.about.cluster, partitions, after_run, self.opened)
 
     def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins:
         return epoch_begins(self.files, self.about.cluster, partitions, after_run, self.opened)

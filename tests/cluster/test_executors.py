@@ -47,8 +47,8 @@ OTHER_PYTHON = """
 import sys
 sys.version_info = type("Version", (tuple,), {"major": 3, "minor": 10, "micro": 0})((3, 10, 0, "final", 0))
 """
-# What is noticed before the first task, without `no_project`: that one comes first and starts Spark.
-LACKING = ("no_google_crc32c", "no_numpy", "other_python", "no_python")
+# It comes first and starts Spark. Others are made for tests of this run that ask for them.
+FIRST = "no_project"
 # Not commands: `executor_cases.py` has a function for each.
 WITHOUT_WORDS = ("after_the_check", "late_no_numpy", "lost")
 # A mount that only this process and its children see: as on another host.
@@ -103,7 +103,7 @@ def outcomes(
     if can_hide():
         (folder / "unseen").mkdir()
         pythons["unseen"] = made.python("hidden", HIDDEN.format(folder=folder / "unseen"))
-    pythons = {name: python for name, python in pythons.items() if name not in LACKING or name in asked(request)}
+    pythons = {name: python for name, python in pythons.items() if name in {FIRST, *asked(request)}}
     cases = [
         {
             "name": name,
@@ -163,7 +163,7 @@ def check_untouched(outcome: dict[str, Any]) -> None:
     assert {path.name for path in outcome["warehouse"].iterdir()} == {"_lock", "_warehouse.json"}
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("case", "line"),
     [
@@ -189,45 +189,54 @@ def test_executors_that_lack_something_are_noticed_before_the_first_task(
     check_untouched(outcomes[case])
 
 
+@pytest.mark.drawn_together(2)
+@pytest.mark.parametrize("case", ["late_no_numpy"])
 def test_a_package_that_is_missing_on_an_executor_that_starts_later_is_reported_by_its_task(
-    outcomes: dict[str, Any],
+    outcomes: dict[str, Any], case: str
 ) -> None:
-    line = line_of(outcomes["late_no_numpy"], ExitCode.USAGE)
+    line = line_of(outcomes[case], ExitCode.USAGE)
     assert line == f"executors: the Python package numpy is missing. {ENVIRONMENT}"
 
 
-def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes: dict[str, Any]) -> None:
-    if "unseen" not in outcomes:
+@pytest.mark.drawn_together(2)
+@pytest.mark.parametrize("case", ["unseen"])
+def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes: dict[str, Any], case: str) -> None:
+    if case not in outcomes:
         pytest.skip("nothing here hides a folder from a process")
-    line = line_of(outcomes["unseen"], ExitCode.UNUSABLE_WAREHOUSE)
+    line = line_of(outcomes[case], ExitCode.UNUSABLE_WAREHOUSE)
     told = (
         "executors on HOST cannot write to this folder, which is on the driver HOST. Use a folder that all "
         "hosts share, or s3://"
     )
-    assert line.startswith(f"{outcomes['unseen']['warehouse']}: {told}")
-    check_untouched(outcomes["unseen"])
+    assert line.startswith(f"{outcomes[case]['warehouse']}: {told}")
+    check_untouched(outcomes[case])
 
 
+@pytest.mark.parametrize("case", ["well"])
 def test_executors_in_processes_of_their_own_make_what_one_process_makes(
-    outcomes: dict[str, Any], tmp_path: Path
+    outcomes: dict[str, Any], case: str, tmp_path: Path
 ) -> None:
-    assert outcomes["well"]["code"] == ExitCode.CLEAN
+    assert outcomes[case]["code"] == ExitCode.CLEAN
     ingest(tmp_path / "here", "--source", SAMPLE)
-    assert history(outcomes["well"]["warehouse"]) == history(tmp_path / "here")
-    assert not list(outcomes["well"]["warehouse"].glob("_warehouse.json?*"))
+    assert history(outcomes[case]["warehouse"]) == history(tmp_path / "here")
+    assert not list(outcomes[case]["warehouse"].glob("_warehouse.json?*"))
 
 
-def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes: dict[str, Any]) -> None:
+@pytest.mark.drawn_together(2)
+@pytest.mark.parametrize("case", ["after_the_check"])
+def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes: dict[str, Any], case: str) -> None:
     """Others would start first and import everything again, which takes seconds."""
-    assert outcomes["after_the_check"]["code"] == ExitCode.CLEAN, outcomes["after_the_check"]["lines"]
+    assert outcomes[case]["code"] == ExitCode.CLEAN, outcomes[case]["lines"]
 
 
+@pytest.mark.drawn_together(2)
+@pytest.mark.parametrize("case", ["lost"])
 def test_an_executor_that_is_lost_again_and_again_ends_the_run_with_a_line_that_names_the_offsets_partition(
-    outcomes: dict[str, Any],
+    outcomes: dict[str, Any], case: str
 ) -> None:
     """With it what other tasks were to fetch from it: Spark does not say which task it was."""
     why = "ended: somebody killed it, or memory ran out; more spark.executor.memoryOverhead may help"
-    line = line_of(outcomes["lost"], ExitCode.FAILED).replace(" on HOST", "")
+    line = line_of(outcomes[case], ExitCode.FAILED).replace(" on HOST", "")
     assert line == f"offsets partition 1: the worker process {why}; the run wrote nothing to the tables"
 
 

@@ -19,6 +19,8 @@ __all__ = ["elsewhere"]
 pytestmark = pytest.mark.spark
 
 SAMPLE = ROOT / "data" / "sample"
+# With groups of each type, and the partition that stopped.
+SOURCE = ("--source", f"segments:{SAMPLE / '__consumer_offsets-[37]'}", "--snapshots", SAMPLE / "snapshots.jsonl")
 # Beside the product's own settings, for executors that start when there are tasks and end when there are none.
 COMING_AND_GOING = {
     "spark.executor.cores": "1",
@@ -46,7 +48,7 @@ def master(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 def audit(elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folder: Path) -> Counter[str]:
-    """Of the sample, whose story has findings. Returns how often Spark tells of what; `folder`: a new one."""
+    """Of a part of the sample, whose story has findings. Returns how often Spark tells of what; `folder`: a new one."""
     folder.mkdir()
     event_log = {
         "spark.eventLog.enabled": "true",
@@ -54,10 +56,9 @@ def audit(elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folde
         "spark.eventLog.dir": f"file://{folder}",
     }
     flags = ("--py-files", elsewhere.archive, "--properties-file", ROOT / "conf" / "spark-defaults.conf")
-    source = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
     chosen = {**SETTINGS, **COMING_AND_GOING, **TWICE, **event_log, **settings}
     done = elsewhere.submit_with(
-        chosen, flags, "audit.py", *source, "--warehouse", warehouse, "--report", folder / "report"
+        chosen, flags, "audit.py", *SOURCE, "--warehouse", warehouse, "--report", folder / "report"
     )
     assert done.returncode == ExitCode.FINDINGS, done.stdout + done.stderr
     return events_in(folder)
@@ -92,7 +93,7 @@ def test_tasks_that_run_twice_on_executors_that_come_and_go_leave_one_set_of_row
 
 def assert_sample(warehouse: Path, here: Path) -> None:
     if not here.exists():
-        ingest(here, "--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+        ingest(here, *SOURCE)
         replay(here)
         recompute(here)
     assert all((warehouse / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)

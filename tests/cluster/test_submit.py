@@ -23,6 +23,10 @@ pytestmark = pytest.mark.spark
 SAMPLE = ROOT / "data" / "sample"
 # With groups of each type, and the partition that stopped.
 PART = SAMPLE / "__consumer_offsets-[37]"
+MODULES = """
+from importlib.util import find_spec
+print([find_spec(name) is not None for name in ("pyspark", "deltalake", "jobs", "schemas", "udfs")])
+"""
 # A job of somebody else, with a session of its own.
 OWN_JOB = """
 from pyspark.sql import SparkSession
@@ -39,9 +43,8 @@ spark.stop()
 
 
 def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
-    for package in ("jobs", "schemas", "udfs"):
-        done = elsewhere.run([str(elsewhere.python), "-c", f"import pyspark, deltalake, {package}"])
-        assert f"No module named '{package}'" in done.stderr
+    words = [str(elsewhere.python), "-c", MODULES]
+    assert elsewhere.run(words).stdout == "[True, True, False, False, False]\n"
 
 
 def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
@@ -68,6 +71,7 @@ def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path:
     assert list((elsewhere.folder / "cwd").iterdir()) == []
 
 
+@pytest.mark.drawn_together(2)
 def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
     (elsewhere.folder / "own_job.py").write_text(OWN_JOB)
     done = elsewhere.submit(job="own_job.py")
@@ -76,6 +80,7 @@ def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
     assert done.stdout == f"GroupMetadata|underrun|{answer}\n"
 
 
+@pytest.mark.drawn_together(2)
 def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Elsewhere, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged"
     shutil.copytree(SAMPLE / "__consumer_offsets-3", damaged / "__consumer_offsets-3")
@@ -91,6 +96,7 @@ def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Else
     assert sum(map(len, history(tmp_path / "w").values())) > 600
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("code", [ExitCode.UNREADABLE_INPUT, ExitCode.UNUSABLE_WAREHOUSE, ExitCode.USAGE])
 def test_a_failure_is_told_in_a_line_and_by_its_exit_code(elsewhere: Elsewhere, tmp_path: Path, code: ExitCode) -> None:
@@ -121,6 +127,7 @@ def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path: Pa
     assert f"version {pyspark.__version__}" in done.stderr
 
 
+@pytest.mark.drawn_together(2)
 def test_a_warehouse_is_maintained_by_spark_submit(elsewhere: Elsewhere, tmp_path: Path) -> None:
     ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}")
     result = tmp_path / "result.json"

@@ -45,7 +45,7 @@ def damage(segment: Path) -> None:
     segment.write_bytes(raw)
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("code", "job", "words"),
     [

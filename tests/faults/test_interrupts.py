@@ -89,14 +89,16 @@ def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[s
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
+@pytest.mark.drawn_together(2)
 def test_an_audit_in_worker_processes(warehouse: Path) -> None:
     before = Warehouse(warehouse).versions()
     held = set(warehouse.glob("classic_group_metadata/*.parquet"))
-    with begun(warehouse, "local", 50_000) as process:
+    with begun(warehouse, "local", 20_000) as process:
         wait_until(lambda: set(warehouse.glob("classic_group_metadata/*.parquet")) != held, process)
         assert_ended(process, warehouse, before)
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_an_audit_while_spark_works(warehouse: Path) -> None:
     before = Warehouse(warehouse).versions()
@@ -105,6 +107,7 @@ def test_an_audit_while_spark_works(warehouse: Path) -> None:
         assert_ended(process, warehouse, before)
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_an_audit_while_spark_starts(warehouse: Path) -> None:
     before = Warehouse(warehouse).versions()

@@ -142,7 +142,7 @@ def killed(
     return begun
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("engine", "kind"), ELSEWHERE)
 def test_runs_killed_at_some_step_are_finished_by_the_next(
     killed: Callable[..., Killed], undisturbed: Undisturbed, engine: str, kind: str, chance: random.Random

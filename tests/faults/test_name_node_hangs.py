@@ -214,6 +214,7 @@ class Hanging:
         check_like(self.storage, self.folder / "copy", self.undisturbed.after(self.job, is_later=self.is_later))
 
 
+@pytest.mark.drawn_together(1)
 def test_the_run_after_one_whose_servers_hung_at_some_step_goes_on(
     cluster: MiniHdfs, runs: ForkedRuns, undisturbed: Undisturbed, tmp_path: Path, seed: int
 ) -> None:
@@ -226,6 +227,7 @@ def test_the_run_after_one_whose_servers_hung_at_some_step_goes_on(
     run.finish()
 
 
+@pytest.mark.drawn_together(1)
 def test_the_audit_after_one_whose_servers_hung_at_some_instant_goes_on(
     cluster: MiniHdfs, runs: ForkedRuns, undisturbed: Undisturbed, tmp_path: Path, seed: int
 ) -> None:

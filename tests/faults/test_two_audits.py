@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs import cli
 from jobs.configuration.settings import Settings, options_of
 from jobs.storage.places import storage_at
 from tests.builders.storages.kinds import ELSEWHERE, fetched
@@ -35,10 +36,14 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return f"s3://bucket/{uuid.uuid4().hex}/w"
 
 
+def words(place: str, source: Path, report: Path) -> list[str]:
+    found = ["audit", "--warehouse", place, "--source", f"segments:{source}", "--snapshots", str(SNAPSHOTS)]
+    found += ["--config", str(SETTINGS), "--fail-on", "never"]
+    return [*found, "--report", str(report), "--workers", "1"]
+
+
 def begun(place: str, source: Path, report: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "jobs.cli", "audit", "--warehouse", place, "--source", f"segments:{source}"]
-    command += ["--snapshots", str(SNAPSHOTS), "--config", str(SETTINGS), "--fail-on", "never"]
-    command += ["--report", str(report), "--workers", "1"]
+    command = [sys.executable, "-m", "jobs.cli", *words(place, source, report)]
     return subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     )
@@ -52,7 +57,7 @@ def ended(audits: list[subprocess.Popen[str]]) -> list[str]:
 
 @pytest.mark.drawn(1)
 def test_two_audits_at_once_leave_what_one_leaves(place: str, sample_part: Path, tmp_path: Path) -> None:
-    ended([begun(str(tmp_path / "one"), sample_part, tmp_path / "report")])
+    assert cli.main(words(str(tmp_path / "one"), sample_part, tmp_path / "report")) == 0
     lines = ended([begun(place, sample_part, tmp_path / f"report-{number}") for number in range(2)])
     assert any(f"{place}: waiting for " in each for each in lines), lines
     both = fetched(storage_at(place, options_of(Settings())), "", tmp_path / "fetched")

@@ -3,7 +3,7 @@ holds all of its rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, count, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,19 +16,38 @@ from udfs.lag.texts import as_texts
 KEY = ("group_id", "name", "partition")
 # No topic name contains it, and it sorts after all of them.
 UNNAMED = "\U0010ffff/"
+# Before each key of a group: a partition that a member owns may come before all that have commits.
+FIRST_OF_GROUP = {"name": "", "partition": -(1 << 31)}
 
 
 NO_BOUNDS = pa.table({"group_id": pa.array([], pa.string()), "name": pa.array([], pa.string()),
                       "partition": pa.array([], pa.int32())})  # fmt: skip
 
 
+@dataclass(frozen=True)
+class GroupRange:
+    """Groups from the first on, up to the one that begins the next range; None: no bound."""
+
+    first: str | None = None
+    next: str | None = None
+
+    def rows(self, rows: pa.Table) -> pa.Table:
+        """Those of these groups; all of a table that has no groups."""
+        if "group_id" in rows.column_names and self.first is not None:
+            rows = rows.filter(pc.greater_equal(rows.column("group_id"), self.first))
+        if "group_id" in rows.column_names and self.next is not None:
+            rows = rows.filter(pc.less(rows.column("group_id"), self.next))
+        return rows
+
+
 @dataclass(frozen=True, eq=False)
 class KeyRange:
     """Keys between two of the bounds, in the order of groups, topics and partitions: `number` of the bounds are not
-    after them."""
+    after them. `groups`: of these no other range has a key, except those that share its list."""
 
     bounds: pa.Table
     number: int
+    groups: GroupRange = GroupRange()
 
     def rows(self, rows: pa.Table) -> pa.Table:
         """Those of these keys."""
@@ -77,21 +96,32 @@ def rows_by_key(rows: pa.Table) -> pa.Table:
 def ranges_of(counts: Iterable[pa.Table], most_rows: int) -> list[list[KeyRange]]:
     """Of whole keys, with about so many rows each; the first key of a range may go beyond. No group is in two of the
     lists, and a list with less than twice as many rows is one range. `counts`: of `rows_by_key`."""
-    rows = pa.concat_tables(counts)
-    (codes,) = key_codes(KEY, rows)
-    number = np.bincount(codes, weights=numbers(rows.column("count"))).astype(np.int64)
-    keys = first_rows(KEY, [rows], codes)
+    keys, sizes = sized_keys(counts)
     (group,) = key_codes(("group_id",), keys)
     groups = np.flatnonzero(first_of(group))
-    before = (np.cumsum(number) - number)[groups]
-    starts: list[int] = []
-    lists = []
-    for start, stop in pairwise([*groups[first_of(before // most_rows)].tolist(), len(number)]):
-        own = starts_of_ranges(number[start:stop], most_rows)
-        lists.append(range(len(starts), len(starts) + len(own)))
-        starts += (start + own).tolist()
-    bounds = keys.take(pa.array(starts[1:], pa.int64()))
-    return [[KeyRange(bounds, each) for each in some] for some in lists]
+    before = (np.cumsum(sizes) - sizes)[groups]
+    begins = groups[first_of(before // most_rows)].tolist()
+    starts = [
+        (start + starts_of_ranges(sizes[start:stop], most_rows)).tolist()
+        for start, stop in pairwise([*begins, len(sizes)])
+    ]
+    firsts = keys.take(pa.array([*chain(*starts)], pa.int64())).to_pylist()
+    begin_lists = [place == 0 for some in starts for place in range(len(some))]
+    firsts = [key | FIRST_OF_GROUP if is_begin else key for key, is_begin in zip(firsts, begin_lists, strict=True)]
+    bounds, number = pa.Table.from_pylist(firsts[1:], NO_BOUNDS.schema), count()
+    names = [None, *keys.column("group_id").take(pa.array(begins[1:], pa.int64())).to_pylist(), None]
+    return [
+        [KeyRange(bounds, next(number), GroupRange(*some)) for _ in own]
+        for own, some in zip(starts, pairwise(names), strict=True)
+    ]
+
+
+def sized_keys(counts: Iterable[pa.Table]) -> tuple[pa.Table, Numbers]:
+    """In their order, and how many rows each has."""
+    rows = pa.concat_tables(counts)
+    (codes,) = key_codes(KEY, rows)
+    sizes = np.bincount(codes, weights=numbers(rows.column("count"))).astype(np.int64)
+    return first_rows(KEY, [rows], codes), sizes
 
 
 def starts_of_ranges(sizes: Numbers, most_rows: int) -> Numbers:

@@ -50,8 +50,11 @@ COMMITS = (
 # Of rows by the million, whose texts stay codes of a dictionary: to write them out and look at each again takes longer
 # than all that is asked of them.
 CODED = ("offset_history", "offset_commits")
-# Of the same tables: the record of a row, and its time.
-RECORD_AND_TIME = {"offset_history": ("from_offset", "from_time"), "offset_commits": ("record_offset", "record_time")}
+# Tables whose rows have a time: the columns of it, and of the record that it comes from.
+RECORD_AND_TIME = {
+    "offset_commits": ("record_offset", "record_time"),
+    **dict.fromkeys(("offset_history", "group_state_intervals", "ownership_intervals"), ("from_offset", "from_time")),
+}
 SUBJECT = ("group_id", "topic", "topic_id", "partition")
 
 Made = TypeVar("Made")
@@ -69,14 +72,14 @@ class BrokerSettings:
 
 @dataclass
 class Reach:
-    """Which records the commits and offsets of all keys are of: the newest not after the as-of time, and the oldest raw
+    """Of the rows of all keys: the newest record that is known not to be after the as-of time, and the oldest raw
     commit; None: there is none."""
 
     newest_offset: int = -1
     oldest_commit: int | None = None
 
     def add(self, name: str, rows: pa.Table, as_of_time: int) -> None:
-        """Some rows of one of the tables that have a row for each commit."""
+        """Some rows of one of `RECORD_AND_TIME`."""
         offset, time = RECORD_AND_TIME[name]
         offsets = numbers(rows.column(offset))
         past = offsets[numbers(rows.column(time)) <= as_of_time]
@@ -89,8 +92,8 @@ class Reach:
 @dataclass(frozen=True)
 class PartitionHistory:
     """`tables`: by name, with the columns of `READ`; texts of `CODED` may be codes. `as_of_time`: microseconds; rows
-    after it are not judged. `keys`: those of which offset_history and `commits` have all rows; the other tables are
-    whole. `reach`: of the other keys too."""
+    after it are not judged. `keys`: those of which offset_history and `commits` have all rows; the other tables have
+    all rows of their groups. `reach`: of the other keys too."""
 
     offsets_partition: int
     tables: dict[str, pa.Table]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from udfs.lag.key_ranges import ranges_of, rows_by_key
-from udfs.lag.partition_history import PartitionHistory, Reach
+from udfs.lag.partition_history import RECORD_AND_TIME, PartitionHistory, Reach
 from udfs.lag.point_tables import PointTables
 from udfs.lag.points import asked_snapshots, points_at
 from udfs.lag.rates.rates import Rates
@@ -41,13 +41,13 @@ def measured(measure: Measure, of: Histories, judge: Judge | None = None) -> pa.
 
 def in_ranges(history: PartitionHistory, most_rows: int) -> list[PartitionHistory]:
     """The same in ranges of about so many rows of both tables."""
-    both = {"offset_history": history.table("offset_history"), "offset_commits": history.commits}
-    reach = Reach()
-    for name, rows in both.items():
-        reach.add(name, rows, history.as_of_time)
+    tables, reach = {**history.tables, "offset_commits": history.commits}, Reach()
+    for name in RECORD_AND_TIME:
+        reach.add(name, tables[name], history.as_of_time)
+    both = (history.table("offset_history"), history.commits)
     return [
         replace(history.within(keys), reach=reach)
-        for some in ranges_of(map(rows_by_key, both.values()), most_rows)
+        for some in ranges_of(map(rows_by_key, both), most_rows)
         for keys in some
     ]
 

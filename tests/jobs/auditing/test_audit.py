@@ -16,18 +16,16 @@ from schemas.words.assignments import Verdict
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, rows
 from tests.runs.progress_lines import beside_progress
+from tests.runs.typed_here import typed_here
 from tests.sample.story import checked_in
 
 SAMPLE = ROOT / "data" / "sample"
 
 
-def audit(
-    folder: Path, *flags: str, source: Path = SAMPLE, environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "jobs.cli", "audit", "--source", f"segments:{source}", "--cluster", "sample"]
-    command += ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--warehouse", str(folder)]
-    command += ["--config", str(ROOT / "conf" / "sample.toml"), "--report", str(folder.parent / "report"), *flags]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
+def words(folder: Path, *flags: str, source: Path = SAMPLE) -> list[str]:
+    found = ["audit", "--source", f"segments:{source}", "--cluster", "sample"]
+    found += ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--warehouse", str(folder)]
+    return [*found, "--config", str(ROOT / "conf" / "sample.toml"), "--report", str(folder.parent / "report"), *flags]
 
 
 def counted(page: str) -> dict[str, tuple[int, int]]:
@@ -37,7 +35,7 @@ def counted(page: str) -> dict[str, tuple[int, int]]:
 
 
 def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
-    done = audit(tmp_path / "w", "--fail-on", "never")
+    done = typed_here(words(tmp_path / "w", "--fail-on", "never"), ROOT)
     assert (done.returncode, beside_progress(done.stderr)) == (0, [])
     shown = counted(done.stdout)
     # Each of these has grown by all of its rows; `runs` is written when the page is made.
@@ -52,7 +50,7 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
     told = ", ".join(f"{number:,} {verdict}" for verdict in Verdict if (number := of_verdicts[verdict]))
     assert re.findall(r"(\d+) (?:recomputed|so far): (.*)", done.stdout) == [(str(of_verdicts.total()), told)] * 2
 
-    again = audit(tmp_path / "w", "--fail-on", "never")
+    again = typed_here(words(tmp_path / "w", "--fail-on", "never"), ROOT)
     assert (again.returncode, beside_progress(again.stderr)) == (0, [])
     assert "0 files (32 others unchanged)" in again.stdout
     told_again = re.findall(r"(\d+) (?:recomputed|so far): (.*)", again.stdout)
@@ -73,7 +71,8 @@ def test_the_audit_needs_no_java_on_the_machine(tmp_path: Path) -> None:
     assert shutil.which("java", path=str(tools)) is None
     # Here is the partition that stopped.
     source = SAMPLE / "__consumer_offsets-7"
-    done = audit(tmp_path / "w", "--engine", "spark", source=source, environment=environment)
+    command = [sys.executable, "-m", "jobs.cli", *words(tmp_path / "w", "--engine", "spark", source=source)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == ExitCode.FINDINGS, done.stderr
     assert beside_progress(done.stderr) == []
     assert counted(done.stdout)["offset_commits"][0] > 0

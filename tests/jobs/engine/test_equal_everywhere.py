@@ -100,6 +100,7 @@ def check_equal(one: Path, other: Path) -> None:
     assert_same(told(one, TABLES), told(other, TABLES), str(other))
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("log", LOGS)
 def test_tables_elsewhere_are_those_of_a_local_disk(
@@ -111,6 +112,7 @@ def test_tables_elsewhere_are_those_of_a_local_disk(
     check_equal(local(source), fetched(stored, "w", tmp_path / "fetched"))
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 def test_runs_that_go_on_leave_there_what_they_leave_here(
     tmp_path: Path, stored: Storage, rng: np.random.Generator
@@ -126,6 +128,7 @@ def test_runs_that_go_on_leave_there_what_they_leave_here(
     check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.spark
 def test_executors_write_there_what_local_workers_write_here(

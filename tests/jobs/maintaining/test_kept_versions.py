@@ -162,7 +162,7 @@ def test_a_run_killed_at_any_step_is_made_good_by_the_next(
 
 # Hours of it take hours: `python -m benchmarks.year_of_runs` prints the figures.
 @pytest.mark.parametrize(
-    ("days", "runs_a_day", "keep_days"), [(10, 3, 2), pytest.param(365, 24, 7, marks=pytest.mark.soak)]
+    ("days", "runs_a_day", "keep_days"), [(9, 2, 2), pytest.param(365, 24, 7, marks=pytest.mark.soak)]
 )
 def test_a_maintained_warehouse_does_not_grow(tmp_path: Path, days: int, runs_a_day: int, keep_days: int) -> None:
     found = list(sizes(tmp_path, days, runs_a_day, keep_days))

@@ -61,7 +61,7 @@ def assert_same(both: Both, statement: str) -> int:
     return len(result)
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", OF_CLUSTER)
 def test_what_is_asked_about_the_cluster_gives_the_same_rows(name: str, both: Both) -> None:
     number = assert_same(both, OF_CLUSTER[name])
@@ -69,7 +69,7 @@ def test_what_is_asked_about_the_cluster_gives_the_same_rows(name: str, both: Bo
     assert number > 0 or OF_CLUSTER[name] == row_statements(CLUSTER)["rejected"]
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("share", [1, 40])
 @pytest.mark.parametrize("name", OF_GROUPS)
 def test_what_is_asked_about_groups_gives_the_same_rows_also_where_some_are_left_out(

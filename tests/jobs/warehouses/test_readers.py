@@ -189,6 +189,7 @@ def always_bounded(held: pa.Table) -> list[str]:
     return [name for name in names if name in held.column_names and held.column(name).null_count < held.num_rows]
 
 
+@pytest.mark.drawn_together(2)
 def test_groups_whose_bounds_parquet_does_not_keep_are_read(tmp_path: Path, spark: "SparkSession") -> None:
     """Of texts above 4096 bytes it keeps none; those of the file's other row groups must not stand for them."""
     written = {0: ["m"] * 17_000, 1: ["a" * 5000, "z" * 5000, "a" * 5000]}
@@ -336,6 +337,7 @@ def holds(name: str, low: Any, high: Any) -> Callable[[dict[str, Any]], bool]:
     return lambda bounds: bounds[name][0] <= high and low <= bounds[name][1]
 
 
+@pytest.mark.drawn_together(2)
 def test_a_query_for_one_partition_reads_little_of_the_table(large: Path, spark: "SparkSession") -> None:
     frame = spark.read.format("delta").load(str(large))
     whole = scan(frame.select("record_offset"))
@@ -350,6 +352,7 @@ def test_a_query_for_one_partition_reads_little_of_the_table(large: Path, spark:
     assert 0 < of_group.num_rows < of_group.num_rows_read < whole.num_rows_read / 2
 
 
+@pytest.mark.drawn_together(2)
 def test_a_query_for_a_stretch_of_time_reads_little_of_a_long_log(
     tmp_path: Path, large: Path, spark: "SparkSession"
 ) -> None:
@@ -364,6 +367,7 @@ def test_a_query_for_a_stretch_of_time_reads_little_of_a_long_log(
     assert (part.num_rows_read, kept) < (whole.num_rows_read, number)
 
 
+@pytest.mark.drawn_together(2)
 def test_partitions_of_one_file_are_row_groups_of_their_own(tmp_path: Path, spark: "SparkSession") -> None:
     write_segments(tmp_path / "log", Plan(75_000, seed=6, partitions=2))
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}")

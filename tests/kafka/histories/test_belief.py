@@ -67,6 +67,7 @@ def topics_of(rows: list[dict[str, Any]]) -> Topics:
 CAPTURED = ("4.3.1", "3.9.1-old", "3.9.1-new")
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("capture", "is_compacted"),
@@ -84,6 +85,7 @@ def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(
     assert found["classic Empty"] > 5
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("name", [CAPTURED[0], *(pytest.param(name, marks=pytest.mark.soak) for name in CAPTURED[1:])])
 def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(
     name: str, tmp_path: Path, rng: np.random.Generator
@@ -95,7 +97,8 @@ def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(
     assert assert_believed(observations.release, topics, log_dir, tmp_path / "believed")
 
 
-@pytest.mark.parametrize("logs", [5, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.drawn_together(2)
+@pytest.mark.parametrize("logs", [3, pytest.param(100, marks=pytest.mark.soak)])
 def test_a_broker_that_loads_generated_logs_believes_what_the_tables_say(logs: int, tmp_path: Path, seed: int) -> None:
     """Each a partition of its own, and each a second time as the cleaner leaves it."""
     chance = random.Random(seed)

@@ -301,22 +301,21 @@ def rows_by_snapshots(warehouse: Path, path: Path) -> list[dict[str, Any]]:
     return rows(warehouse, "cluster_snapshots")
 
 
-def test_a_series_outlives_its_broker(tmp_path: Path) -> None:
-    with running(KAFKA_4_3, folder(tmp_path)) as broker:
-        path, config = tmp_path / "snapshots", tmp_path / "client.properties"
-        config.write_text("default.api.timeout.ms=1000\n")
-        process = series(broker, path, "--command-config", config, "--for", "600")
-        wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 1)
-        broker.stop()
-        assert process.stderr is not None
-        # What it says first may be of the node that it was connected to.
-        told = f"groupscope: no snapshot: {broker.bootstrap}: "
-        assert any(line.startswith(told) for line in process.stderr)
-        num_before = len(lines_of(path))
-        broker.start({})
-        wait_until(lambda: len(lines_of(path)) > num_before + 1)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
+def test_a_series_outlives_its_broker(small: Broker, tmp_path: Path) -> None:
+    path, config = tmp_path / "snapshots", tmp_path / "client.properties"
+    config.write_text("default.api.timeout.ms=1000\n")
+    process = series(small, path, "--command-config", config, "--for", "600")
+    wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 1)
+    small.stop()
+    assert process.stderr is not None
+    # What it says first may be of the node that it was connected to.
+    told = f"groupscope: no snapshot: {small.bootstrap}: "
+    assert any(line.startswith(told) for line in process.stderr)
+    num_before = len(lines_of(path))
+    small.start({})
+    wait_until(lambda: len(lines_of(path)) > num_before + 1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == ExitCode.INTERRUPTED
     assert "Traceback" not in said
 

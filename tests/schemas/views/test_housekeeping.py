@@ -43,6 +43,7 @@ def test_duckdb_gives_what_is_reckoned_by_hand(case: Case) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("case", [*BY_NAME, *EMPTY_BY_NAME])
 def test_spark_gives_what_is_reckoned_by_hand(case: Case, spark: "SparkSession") -> None:
     for name, table in tables_of(case).items():

@@ -43,7 +43,7 @@ def shuffled(records: Sequence[Drawn], chance: random.Random) -> list[Drawn]:
 # Whole records
 
 
-@pytest.mark.parametrize("each", [100, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("each", [60, pytest.param(1000, marks=pytest.mark.soak)])
 def test_records_of_every_layout_in_one_batch_say_what_was_drawn(chance: random.Random, each: int) -> None:
     records = shuffled(list(Draw(chance).records(each)), chance)
     assert len(records) == 43 * each
@@ -186,7 +186,7 @@ def flips(raw: bytes | None, chance: random.Random) -> list[bytes]:
     return flipped
 
 
-@pytest.mark.parametrize("each", [60, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("each", [40, pytest.param(1000, marks=pytest.mark.soak)])
 def test_records_damaged_at_random(chance: random.Random, each: int) -> None:
     assert_same(damaged(rows_of(shuffled(list(Draw(chance).records(each)), chance)), chance, share=0.7))
 

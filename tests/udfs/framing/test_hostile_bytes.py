@@ -113,7 +113,7 @@ def bomb(codec: int, size: int) -> bytes:
     if codec == GZIP:
         import zlib
 
-        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+        packer = zlib.compressobj(1, zlib.DEFLATED, 31)
         return b"".join(packer.compress(bytes(MEGABYTE)) for _ in range(size // MEGABYTE)) + packer.flush()
     if codec == SNAPPY:
         return unsigned(size) + b"\0\0"

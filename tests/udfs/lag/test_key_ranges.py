@@ -51,8 +51,11 @@ def test_ranges_cover_all_keys_in_order_and_keep_small_groups_whole(
     parts = [[keys_of(each.rows(rows)) for each in some] for some in lists]
     assert [key for some in parts for part in some for key in sorted(part)] == sorted(keys)
     seen: set[str] = set()
-    for some in parts:
+    owned = rows_of([(group, "s", 9) for group in of_group])
+    for some, ranges in zip(parts, lists, strict=True):
         own = {key[0] for part in some for key in part}
+        assert {key[0] for keys in ranges for key in keys_of(keys.rows(owned))} == own
+        assert {each for keys in ranges for each in keys.groups.rows(rows).column("group_id").to_pylist()} == own
         assert not own & seen
         seen |= own
         size = sum(map(len, some))

@@ -89,10 +89,11 @@ def row_texts(rows: Iterable[Row]) -> list[str]:
     return sorted(str([(name, str(value)) for name, value in sorted(row.items())]) for row in rows)
 
 
+@pytest.mark.parametrize("rounds", [60, pytest.param(600, marks=pytest.mark.soak)])
 def test_days_and_minutes_are_those_of_a_slow_adding_up(
-    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, rounds: int
 ) -> None:
-    for _ in range(150):
+    for _ in range(rounds):
         monkeypatch.setattr("udfs.lag.sums.MOST_POINTS", int(rng.integers(1, 40)))
         rows = random_points(rng)
         settled = None if rng.random() < 0.2 else START + timedelta(seconds=int(rng.integers(0, 3 * 86_400)))

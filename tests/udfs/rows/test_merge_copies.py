@@ -180,9 +180,10 @@ def test_a_difference_in_any_column_is_a_contradiction(rng: np.random.Generator,
         for other in changes(rng, column.type, right[column.name]):
             wrong = right | {column.name: other}
             is_error = column.name not in OF_THE_COPY and (column.name, other) != ("is_transactional", None)
-            assert (contradiction(name, right, wrong) is not None) == is_error, (column.name, other)
+            found = contradiction(name, right, wrong)
+            assert (found is not None) == is_error, (column.name, other)
             if is_error:
-                assert f"offset 5 of leader epoch 2: {name}.{column.name} is " in str(contradiction(name, right, wrong))
+                assert f"offset 5 of leader epoch 2: {name}.{column.name} is " in str(found)
 
 
 def contradiction(name: str, held: Row, found: Row) -> Contradiction | None:

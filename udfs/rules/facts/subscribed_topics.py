@@ -4,11 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.history import MemberChange
-from udfs.arrays.nullable import numbers
-from udfs.lag.partition_history import PartitionHistory
-
-# Tables whose rows have a time, and the record that it comes from.
-TIMED = ("group_state_intervals", "ownership_intervals", "offset_history")
+from udfs.lag.partition_history import RECORD_AND_TIME, PartitionHistory, Reach
 
 
 def subscribed_topics(history: PartitionHistory, groups: pa.Array) -> dict[str, frozenset[str] | None]:
@@ -38,10 +34,10 @@ def newest_offset(history: PartitionHistory) -> int:
 
 def own_newest_offset(history: PartitionHistory) -> int:
     """Of the keys of this history."""
-    sources = [(history.table(name), "from_offset", "from_time") for name in TIMED]
-    sources.append((history.commits, "record_offset", "record_time"))
-    offsets = (numbers(rows[offset])[numbers(rows[time]) <= history.as_of_time] for rows, offset, time in sources)
-    return max(int(each.max(initial=-1)) for each in offsets)
+    reach = Reach()
+    for name in RECORD_AND_TIME:
+        reach.add(name, history.commits if name == "offset_commits" else history.table(name), history.as_of_time)
+    return reach.newest_offset
 
 
 def oldest_commit(history: PartitionHistory) -> int | None:

@@ -12,7 +12,7 @@ from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import known_assignor
 from udfs.assignors.sticky_steps.member_data import last_generation
 
-CASES = 2_000
+CASES = [1_000, pytest.param(20_000, marks=pytest.mark.soak)]
 Partition = tuple[str, int]
 
 
@@ -92,18 +92,20 @@ def withheld(spec: dict[str, Any], assigned: dict[str, list[Partition]]) -> dict
     }
 
 
-def test_members_get_what_the_proposals_steps_give_them(rng: np.random.Generator) -> None:
-    for _ in range(CASES):
+@pytest.mark.parametrize("cases", CASES)
+def test_members_get_what_the_proposals_steps_give_them(rng: np.random.Generator, cases: int) -> None:
+    for _ in range(cases):
         spec = equal_spec(rng)
         expected = withheld(spec, proposed(spec))
         lists = [[list(each) for each in expected[member["member_id"]]] for member in spec["members"]]
         assert our_lists(spec) == lists, spec
 
 
+@pytest.mark.parametrize("cases", CASES)
 def test_what_is_given_and_withheld_is_complete_and_balanced_and_nobody_loses_more_than_it_must(
-    rng: np.random.Generator,
+    rng: np.random.Generator, cases: int
 ) -> None:
-    for _ in range(CASES // 3):
+    for _ in range(cases // 3):
         spec = equal_spec(rng)
         assigned = proposed(spec)
         lists = our_lists(spec)

@@ -112,9 +112,12 @@ def slow_verdicts(log: Log, rules: BurrowRules) -> dict[Key, str]:
     }  # fmt: skip
 
 
-def test_verdicts_of_the_whole_log_are_those_of_the_fold_and_of_the_slow_model(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("rounds", [75, pytest.param(1500, marks=pytest.mark.soak)])
+def test_verdicts_of_the_whole_log_are_those_of_the_fold_and_of_the_slow_model(
+    rng: np.random.Generator, rounds: int
+) -> None:
     num_entries = 0
-    for _ in range(150):
+    for _ in range(rounds):
         log, rules = random_log(rng), random_rules(rng)
         fold, slow = folded(log, rules), slow_verdicts(log, rules)
         rows = verdict_rows(as_history(log, fold), rules, OwnRules()).to_pylist()
@@ -125,7 +128,7 @@ def test_verdicts_of_the_whole_log_are_those_of_the_fold_and_of_the_slow_model(r
         for row in rows:
             if row["partition"] is None:
                 compare_group(row, fold, log[3], {key: each for key, each in slow.items() if key[0] == row["group_id"]})
-    assert num_entries > 100
+    assert num_entries > rounds // 2
 
 
 def compare_group(row: Row, fold: BurrowFold, now: int, slow: dict[Key, str]) -> None:
