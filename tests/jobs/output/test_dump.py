@@ -272,12 +272,12 @@ def test_wrong_usage_is_one_line_and_exit_code_2(mixed: Path, arguments: list[st
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three files that several processes share: 5 MB each, 3,000 batches of 10 records."""
+    """Three files that several processes share: 13 MB each, 8,000 batches of 10 records."""
     one = batch(0, [(COMMIT_KEY, COMMIT_V3[:14] + b"\0\x40" + b"m" * 64 + COMMIT_V3[-8:])] * 10)
     paths = []
     for partition in range(3):
-        raw = bytearray(one * 3_000)
-        for number in range(3_000):
+        raw = bytearray(one * 8_000)
+        for number in range(8_000):
             struct.pack_into(">q", raw, number * len(one), number * 10)
         paths.append(segment(tmp_path_factory.mktemp("large"), bytes(raw), partition))
     return paths
@@ -287,7 +287,7 @@ def test_several_processes_write_every_record_once_in_order(large: list[Path]) -
     done = dump_process(*large)
     rows = [(line["offsets_partition"], line["offset"]) for line in lines(done)]
     assert done.returncode == 0
-    assert rows == [(partition, offset) for partition in range(3) for offset in range(30_000)]
+    assert rows == [(partition, offset) for partition in range(3) for offset in range(80_000)]
 
 
 def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
