@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -76,6 +77,8 @@ class Misbehaviour:
     only: str = ""
     may_read: bool = False
     requests: list[str] = field(default_factory=list)
+    # Bytes of the bodies that were answered, by path.
+    answered: Counter[str] = field(default_factory=Counter)
     # How many were being answered at one time.
     num_now: int = 0
     most_at_once: int = 0
@@ -156,6 +159,7 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
                 self.send_header("content-length", str(len(body)))
             self.end_headers()
             if self.command != "HEAD":
+                behaviour.answered[self.path] += len(body)
                 self.wfile.write(body)
 
         do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer

@@ -1,25 +1,21 @@
-"""Both engines, and any number of workers, leave equal tables; a worker that dies leaves none."""
+"""Any number of workers leaves equal tables; a worker that dies leaves none. Both engines: test_whole_audits.py."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.ingestion.task import plan
-from jobs.recomputing.run import Recomputation
-from jobs.replaying.run import Replay
 from jobs.warehouses.failpoints import VARIABLE
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
+from tests.runs.equal_audits import many_tasks
 from tests.runs.ingested import ROOT, history, ingest
 from tests.runs.progress_lines import beside_progress
 from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+__all__ = ["many_tasks"]
 
 SAMPLE = (
     "--source",
@@ -28,15 +24,6 @@ SAMPLE = (
     str(ROOT / "data" / "sample" / "snapshots.jsonl"),
 )
 RUN_TABLES = (*HISTORY, *ASSIGNMENTS)
-
-
-@pytest.fixture
-def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of the sample."""
-    monkeypatch.setattr(plan, "SMALLEST_TASK", 1 << 10)
-    for job, least_records in ((Replay, 100), (Recomputation, 10)):
-        monkeypatch.setattr(job, "least_records", least_records)
-        monkeypatch.setattr(job, "records_per_partition", 0)
 
 
 def audited(warehouse: Path, *choice: str) -> Path:
@@ -62,13 +49,6 @@ def test_worker_processes_make_what_one_process_makes(
     many_tasks: None, alone: Path, tmp_path: Path, number: str
 ) -> None:
     check_equal(alone, audited(tmp_path / "w", "--workers", number))
-
-
-@pytest.mark.spark
-def test_executors_make_what_one_process_makes(
-    many_tasks: None, alone: Path, tmp_path: Path, spark: "SparkSession"
-) -> None:
-    check_equal(alone, audited(tmp_path / "w", "--engine", "spark"))
 
 
 # As `many_tasks`, in a process of its own.

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from jobs import cli
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
-from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.short_logs import short_log
 from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for
 from tests.kafka.capture import capture_of
 from tests.kafka.releases import RELEASES
+from tests.runs.equal_audits import audit
 from tests.runs.ingested import ROOT, history
 from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, told, write_part
 from tests.runs.warehouse_runs import write
@@ -33,8 +32,6 @@ __all__ = ["sample_part"]
 pytestmark = pytest.mark.drawn_parameter("stored", 1)
 
 TABLES = (*HISTORY, *ASSIGNMENTS, *MEASURED, *GATED)
-# 22: of so few records one that cannot be read is a large share.
-CODES = (ExitCode.CLEAN, ExitCode.REJECTED_SHARE)
 
 
 @pytest.fixture(params=["s3", pytest.param("hdfs", marks=pytest.mark.spark)])
@@ -69,14 +66,6 @@ LOGS = [
     random_logs,
     pytest.param(broker_capture, marks=pytest.mark.broker),
 ]
-
-
-def audit(warehouse: str, segments: str, *flags: str) -> None:
-    snapshots = ROOT / "data" / "sample" / "snapshots.jsonl"
-    words = ["audit", "--warehouse", warehouse, "--source", f"segments:{segments}", "--snapshots", str(snapshots)]
-    # How old the log is would be told by the hour.
-    settings = ["--config", str(ROOT / "conf" / "sample.toml")]
-    assert cli.main([*words, *settings, "--fail-on", "never", *flags]) in CODES
 
 
 Local = Callable[[Path], Path]

@@ -42,22 +42,6 @@ BY_SPARK = ("--engine", "spark")
 ALONE = ("--workers", "1")
 
 
-def test_the_sample_by_spark_and_without(
-    tmp_path: Path,
-    spark: "SparkSession",
-) -> None:
-    for name, choice in {"by_spark": BY_SPARK, "alone": ALONE}.items():
-        before = num_jobs(spark)
-        found = ingest(tmp_path / name, "--source", f"segments:{ROOT}/data/sample/__consumer_offsets-[014]", *choice)
-        assert (found["exit_code"], found["decoded"]) == (ExitCode.CLEAN, found["read"])
-        assert (num_jobs(spark) > before) == (name == "by_spark")
-    assert history(tmp_path / "by_spark") == history(tmp_path / "alone")
-
-
-def num_jobs(spark: "SparkSession") -> int:
-    return len(spark.sparkContext.statusTracker().getJobIdsForGroup())
-
-
 def test_copies_of_a_random_log_by_spark_and_without(
     tmp_path: Path,
     rng: np.random.Generator,

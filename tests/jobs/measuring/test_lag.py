@@ -282,13 +282,6 @@ def test_a_time_that_is_none_is_one_line(replayed: Path, capfd: pytest.CaptureFi
     assert "noon" in said
 
 
-@pytest.mark.spark
-def test_executors_write_what_local_workers_write(whole: Path) -> None:
-    before = measured(whole)
-    measure(whole, "--full", "--engine", "spark")
-    assert_same(before, measured(whole), "spark")
-
-
 def test_verdicts_of_a_time_are_replaced_and_those_of_others_stay(unmeasured: Path, tmp_path: Path) -> None:
     warehouse = shutil.copytree(unmeasured, tmp_path / "w")
     first, second = (str(json.loads(LINES[number])["captured_at"]) for number in (9, 15))

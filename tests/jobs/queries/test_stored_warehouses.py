@@ -18,6 +18,7 @@ from jobs.output.rows import Format, row_lines
 from jobs.queries.definitions.tables import in_duckdb
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
+from jobs.storage.kept_files import LAST_BYTES, SMALL_BYTES
 from jobs.storage.places import storage_at
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
@@ -170,6 +171,30 @@ def test_files_and_row_groups_that_a_statement_does_not_need_are_not_read(
     assert read_by("SELECT group_id FROM offset_commits WHERE partition > 98") == ["c"]
     assert read_by("SELECT group_id FROM offset_commits WHERE group_id IN ('g-a', 'g-c')") == ["a", "c"]
     assert len(read_by("SELECT group_id FROM offset_commits LIMIT 1")) == 1
+
+
+def test_of_a_large_file_no_more_is_read_than_the_columns_of_a_statement(
+    tmp_path: Path, watched: Misbehaviour, rng: np.random.Generator
+) -> None:
+    """And its end, once. Most of the file are texts that nobody asks for."""
+    warehouse, table = make(tmp_path / "w", {}), TABLES["offset_commits"]
+    values = (
+        {"record_offset": int(each), "metadata": rng.bytes(150).hex()} for each in rng.integers(2**62, size=30_000)
+    )
+    properties = WriterProperties(max_row_group_size=15_000)
+    folder = warehouse.path(table.name)
+    write_deltalake(str(folder), filled(table, list(values)), mode="append", writer_properties=properties)
+    write_run(warehouse, "run-0002", {})
+    (file,) = (path for path in Path(str(folder)).glob("*.parquet") if path.stat().st_size > SMALL_BYTES)
+    metadata = pq.read_metadata(file)
+    column = metadata.schema.names.index("record_offset")
+    wanted = sum(metadata.row_group(group).column(column).total_compressed_size for group in range(2))
+    place = copied_to(tmp_path / "w", f"s3://bucket/{tmp_path.name}/w")
+    statement = "SELECT sum(record_offset) FROM offset_commits"
+    with DuckDBEngine(place).scope([statement]) as answer:
+        assert list(answer(statement).rows)
+    read = sum(number for path, number in watched.answered.items() if file.name in path)
+    assert wanted < read <= wanted + LAST_BYTES < file.stat().st_size / 5
 
 
 def test_a_file_that_is_gone_or_damaged_is_a_matter_of_the_warehouse(tmp_path: Path, elsewhere: str) -> None:
