@@ -2,11 +2,12 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.killed_runs import Undisturbed
+from tests.faults.killed_runs import DisturbedRuns, Undisturbed, disturbed_runs
 from tests.once_a_run import once_a_run
 
 SECONDS = "seconds.json"
@@ -17,6 +18,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     made = once_a_run(tmp_path_factory, "undisturbed", make)
     seconds = json.loads((made / SECONDS).read_text())
     return Undisturbed(files_beside(made), dict(zip((False, True), seconds, strict=True)))
+
+
+@pytest.fixture
+def disturbed(
+    s3: str, undisturbed: Undisturbed, tmp_path: Path, seed: int, capfd: pytest.CaptureFixture[str]
+) -> Iterator[DisturbedRuns]:
+    with disturbed_runs(s3, undisturbed, tmp_path, seed, capfd) as runs:
+        yield runs
 
 
 def make(folder: Path) -> None:

@@ -2,9 +2,11 @@
 
 A log is read twice: when it had half of its batches, and whole. So a run makes tables, and a later one changes them."""
 
+import random
 import shutil
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 from jobs import cli
 from jobs.storage import storage_lock
+from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.lock import LOCK_FILE
@@ -20,6 +23,7 @@ from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched
+from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 from tests.faults.forked_runs import BEAT_SECONDS
 from tests.runs.ingested import ROOT, history, versions
 from tests.runs.replayed_logs import (
@@ -128,3 +132,47 @@ def check_like(storage: Storage, copy: Path, whole: Path) -> None:
     made = [name for name in TABLES_OF_JOBS if (whole / TABLES[name].folder).exists()]
     assert_same(told(whole, made), told(copy, made), str(copy))
     assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
+
+
+@dataclass(frozen=True)
+class DisturbedRuns:
+    """Runs on a server of objects that misbehaves before them. `s3`: the server as it is without that."""
+
+    s3: str
+    behaviour: Misbehaviour
+    undisturbed: Undisturbed
+    folder: Path
+    chance: random.Random
+    capfd: pytest.CaptureFixture[str]
+
+    def stored_before(self, job: str, *, is_later: bool, beside: Path) -> Storage:
+        """A place of its own, with the warehouse as it is before the run."""
+        storage = storage_at(f"s3://bucket/{uuid.uuid4().hex}/w", options_for(self.s3))
+        beside.mkdir()
+        if (before := self.undisturbed.before(job, is_later=is_later)) is not None:
+            put(before, storage, beside / "put")
+        return storage
+
+    def run(self, words: Sequence[str]) -> tuple[int, list[str]]:
+        """The exit code, and the lines about what went wrong."""
+        self.capfd.readouterr()
+        code = cli.main([*words])
+        return code, self.capfd.readouterr().err.splitlines()
+
+    def end_well(self, words: Sequence[str], code: int, lines: Sequence[str], about: str) -> None:
+        """The run ended well, or with one line. The server is as it should be now, and so is the next run."""
+        if code != ExitCode.CLEAN:
+            assert code == ExitCode.UNUSABLE_WAREHOUSE, (about, lines)
+            assert len(lines) == 1 and lines[0].startswith("groupscope: s3://"), (about, lines)
+        self.behaviour.next, self.behaviour.always = [], "pass"
+        assert cli.main([*words]) == ExitCode.CLEAN, about
+
+
+@contextmanager
+def disturbed_runs(
+    s3: str, undisturbed: Undisturbed, folder: Path, seed: int, capfd: pytest.CaptureFixture[str]
+) -> Iterator[DisturbedRuns]:
+    with proxy(s3) as (url, behaviour), short_locks(), pytest.MonkeyPatch.context() as patch:
+        for name, value in options_for(url).values:
+            patch.setenv(name.upper(), value)
+        yield DisturbedRuns(s3, behaviour, undisturbed, folder, random.Random(seed), capfd)

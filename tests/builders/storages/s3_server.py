@@ -77,6 +77,8 @@ class Misbehaviour:
     only: str = ""
     may_read: bool = False
     requests: list[str] = field(default_factory=list)
+    # Those that were done twice.
+    repeated: list[str] = field(default_factory=list)
     # Bytes of the bodies that were answered, by path.
     answered: Counter[str] = field(default_factory=Counter)
     # How many were being answered at one time.
@@ -136,6 +138,7 @@ def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHand
                 return
             result = self.passed_on(body)
             if what == "repeat":
+                behaviour.repeated.append(f"{self.command} {self.path}")
                 result = self.passed_on(body)
             if what == "lose":
                 self.close_connection = True
