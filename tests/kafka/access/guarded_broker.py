@@ -14,13 +14,13 @@ from kafka.admin import (
     ACLOperation,
     ACLPermissionType,
     ACLResourcePatternType,
-    KafkaAdminClient,
     ResourcePattern,
     ResourcePatternFilter,
     ResourceType,
 )
 
 from tests.kafka.access.secured_broker import GUEST, Secured
+from tests.kafka.admin import admin_of
 from tests.kafka.broker import Broker
 
 Right = tuple[str, ...]
@@ -90,15 +90,6 @@ class Guarded:
             yield
         finally:
             self.remove(right)
-
-
-@contextmanager
-def admin_of(broker: Broker) -> Iterator[KafkaAdminClient]:
-    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
-    try:
-        yield admin
-    finally:
-        admin.close()
 
 
 def num_rights(broker: Broker) -> int:

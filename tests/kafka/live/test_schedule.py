@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType
 
 import jobs.ingestion.live.plan
 import jobs.ingestion.live.span
@@ -16,6 +16,7 @@ from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
+from tests.kafka.admin import admin_of
 from tests.kafka.broker import Broker, running
 from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.live_broker import copied_segments, ingest_live
@@ -62,15 +63,6 @@ def refused(warehouse: Path, broker: Broker, capsys: pytest.CaptureFixture[str])
     assert history(warehouse) == before
     (line,) = capsys.readouterr().err.splitlines()
     return line
-
-
-@contextmanager
-def admin_of(broker: Broker) -> Iterator[KafkaAdminClient]:
-    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
-    try:
-        yield admin
-    finally:
-        admin.close()
 
 
 def let_all_go(broker: Broker) -> int:
