@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from jobs import cli
 from jobs.doctor import run_checks
 from jobs.replaying.tables import lost_rows
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -80,7 +81,7 @@ def lose_mixed(warehouse: Path, name: str) -> None:
 
 
 def broken(warehouse: Path) -> list[Any]:
-    return [each for each in run_checks(warehouse) if each.status == "broken"]
+    return [each for each in run_checks(LocalPlace(warehouse)) if each.status == "broken"]
 
 
 def mended(warehouse: Path, mend: str) -> None:

@@ -32,6 +32,7 @@ from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, deserial
 from jobs.replaying.task.replay_messages import Progress, ReplayInput, Rules, progress_of
 from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
+from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import TABLES
 from tests.builders.logs.short_logs import PARTITION
 from udfs.arrays.arrow_schema import table_schema
@@ -131,8 +132,8 @@ class MemoryRuns:
         run = str(len(self.runs) - 1)
         covered = {PARTITION: join_ranges(self.ranges)}
         return ReplayInput(
-            cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier, covered=covered,
-            names=names_of(known.values()), rules=self.rules,
+            cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier,
+            root=LocalPlace(Path()), covered=covered, names=names_of(known.values()), rules=self.rules,
         )  # fmt: skip
 
     def answer(self, run_input: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:

@@ -12,6 +12,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.cli import main
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import create
 from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning, sequence_of
 from jobs.warehouses.table_files import TableFile
@@ -61,7 +62,7 @@ def made_anew(folder: Path, table: Table, rows: pa.Table, sequence: int) -> None
     shutil.rmtree(folder)
     files = []
     for is_open in (True, False) if partitioning(table) else (None,):
-        file = TableFile(folder, table, f"older-{is_open}")
+        file = TableFile(LocalPlace(folder), table, f"older-{is_open}")
         some = rows if is_open is None else rows.filter(pc.equal(rows.column(IS_OPEN), is_open))
         file.write(some.select([column.name for column in table.columns]).cast(table_schema(table)))
         if (done := file.close()) is not None:
