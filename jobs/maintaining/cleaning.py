@@ -99,7 +99,7 @@ class Cleaning:
                 for start in range(0, len(places), DELETED_TOGETHER):
                     some = places[start : start + DELETED_TOGETHER]
                     self.warehouse.check_lock()
-                    done_together(self.warehouse.root, Place.delete, some)
+                    done_together(self.warehouse.root, lambda place: place.delete(), some)
                     activity.done += len(some)
                     failpoint(f"{kind}_deleted")
 

@@ -48,7 +48,8 @@ def mix_files(warehouse: Path, name: str) -> None:
     written, wait = files.closing()
     wait()
     change = Change(tuple(done for _, done in written), removed)
-    commit(folder, table, change, sequence_of(folder, delta) + 1, 0, delta)
+    place = LocalPlace(folder)
+    commit(place, table, change, sequence_of(place, delta) + 1, 0, delta)
     *_, named, last = sorted((folder / "_delta_log").glob("*.json"))
     kept = [each for each in actions(named) if "add" not in each]
     more = [each for each in actions(last) if "add" in each or "remove" in each]

@@ -73,7 +73,7 @@ class MemoryLog(PartitionLog):
 
 def piece_of(name: str, run: int, rows: pa.Table) -> RowGroup:
     offsets = offsets_of(rows)
-    return RowGroup(Path(name), run, int(offsets.min()), int(offsets.max()), rows.num_rows, is_mixed=False)
+    return RowGroup(LocalPlace(Path(name)), run, int(offsets.min()), int(offsets.max()), rows.num_rows, is_mixed=False)
 
 
 @dataclass

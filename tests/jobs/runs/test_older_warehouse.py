@@ -54,7 +54,7 @@ def aged(audited: Path, place: Path, columns: Mapping[str, Sequence[str]], table
     ]
     at, field = runs.column_names.index("table_versions"), runs.schema.field("table_versions")
     runs = runs.set_column(at, field, pa.array(versions, field.type))
-    made_anew(place / "runs", TABLES["runs"], runs, sequence_of(place / "runs", delta))
+    made_anew(place / "runs", TABLES["runs"], runs, sequence_of(LocalPlace(place / "runs"), delta))
     return place
 
 
@@ -67,7 +67,7 @@ def made_anew(folder: Path, table: Table, rows: pa.Table, sequence: int) -> None
         file.write(some.select([column.name for column in table.columns]).cast(table_schema(table)))
         if (done := file.close()) is not None:
             files.append(replace(done, is_open=is_open))
-    create(folder, table, Change(tuple(files)), sequence, NOW_MS)
+    create(LocalPlace(folder), table, Change(tuple(files)), sequence, NOW_MS)
 
 
 @pytest.fixture(scope="module")
