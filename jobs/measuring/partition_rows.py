@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.partition import in_log_order
 from jobs.replaying.log.row_groups import EPOCH, OFFSET, LogFile, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
-from jobs.replaying.log.table_rows import in_log_order
 from jobs.replaying.tables.earlier_rows import bounds_in, may_hold, partition_column
 from jobs.replaying.tables.history_files import in_order
 from jobs.storage.places.place import Place

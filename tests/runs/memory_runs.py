@@ -18,9 +18,8 @@ from unittest import mock
 import pyarrow as pa
 
 from jobs.replaying.log.opened import REPEATED, Opened
-from jobs.replaying.log.partition import PartitionLog
+from jobs.replaying.log.partition import PartitionLog, offsets_of
 from jobs.replaying.log.row_groups import RowGroup, Wanted
-from jobs.replaying.log.table_rows import offsets_of
 from jobs.replaying.log.topic_names import COLUMNS, sightings
 from jobs.replaying.partition import replay_task
 from jobs.replaying.partition.commit_pass import TRANSACTIONS

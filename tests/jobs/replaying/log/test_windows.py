@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.replaying.log.partition import MOST_WINDOW_BYTES, ends_of_windows
 from jobs.replaying.log.row_groups import MOST, RowGroup
-from jobs.replaying.log.table_rows import MOST_WINDOW_BYTES, ends_of_windows
 from jobs.replaying.partition import commit_pass
 from jobs.storage.places.local_place import LocalPlace
 from tests.builders.generated.log import COMMIT, T0, Log
