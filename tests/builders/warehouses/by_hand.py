@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.open_warehouse import prepare
@@ -34,8 +35,8 @@ PLAIN: dict[Type, Any] = {
 
 def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
     """One warehouse, written by as many runs, in order."""
-    prepare(root)
-    warehouse = Warehouse(root)
+    prepare(LocalPlace(root))
+    warehouse = Warehouse(LocalPlace(root))
     for number, rows in enumerate(runs, 1):
         write_run(warehouse, f"run-{number:04}", rows)
     return warehouse

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from tests.builders.logs.short_logs import short_log
 from tests.builders.storages.kinds import copied, fetched
