@@ -35,10 +35,11 @@ PLAIN: dict[Type, Any] = {
 def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
     """One warehouse, written by as many runs, in order."""
     prepare(root)
-    warehouse = Warehouse(root)
+    # As a run has it, which reads `runs` once: otherwise each table would have all of it read again.
+    writer = Warehouse(root, seen=[])
     for number, rows in enumerate(runs, 1):
-        write_run(warehouse, f"run-{number:04}", rows)
-    return warehouse
+        write_run(writer, f"run-{number:04}", rows)
+    return Warehouse(root)
 
 
 def write_run(
