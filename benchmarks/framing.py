@@ -12,19 +12,20 @@ from benchmarks.decoding import expect
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from jobs.sources.segment_files import Span, framed_pieces
+from jobs.storage.places.local_place import LocalPlace
 
 
 def measure(run: Run) -> Measured:
     segment = run.million.segment
     size = segment.stat().st_size
-    pieces = list(framed_pieces(Span(segment, 0, size)))
+    pieces = list(framed_pieces(Span(LocalPlace(segment), 0, size)))
     bounds = [np.stack([p.batches.position, p.batches.position + p.batches.size_bytes]).T.tolist() for p in pieces]
     records = sum(len(piece.records) for piece in pieces)
     del pieces
 
     def ours() -> float:
         start = time.perf_counter()
-        framed = sum(len(piece.records) for piece in framed_pieces(Span(segment, 0, size)))
+        framed = sum(len(piece.records) for piece in framed_pieces(Span(LocalPlace(segment), 0, size)))
         seconds = time.perf_counter() - start
         expect(framed, records)
         return seconds

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_tables import Change, DataFile, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.open_warehouse import prepare
@@ -38,8 +39,8 @@ Columns = Mapping[str, Any]
 
 def write_month(root: Path, num_groups: int) -> int:
     """By one run a step, as the report expects them. How many rows there are."""
-    prepare(root)
-    warehouse = Warehouse(root)
+    prepare(LocalPlace(root))
+    warehouse = Warehouse(LocalPlace(root))
     tables = {name: make(num_groups) for name, make in MAKERS.items()}
     for number, job in enumerate(("ingest", "replay", "assignments", "lag", "gate"), 1):
         run_id = f"{number:08}-{job}"

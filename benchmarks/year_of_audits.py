@@ -27,7 +27,8 @@ from benchmarks.kept_figures import conditions, keep
 from benchmarks.year_of_runs import PARTITIONS, Year
 from benchmarks.year_page import YEAR, shown
 from jobs import cli
-from jobs.storage.places import local_path
+from jobs.storage.places.addresses import local_path
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -35,7 +36,7 @@ from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.generated.log import T0
 
 RUNS_OF_A_YEAR = 365 * 24
-# Where the simulated year stands, and what was measured after each of its days.
+# How far the simulated year has come, and what was measured after each of its days.
 STATE, DAYS = "state.json", "days.jsonl"
 # What an ingest reads stays, and so do the rows of `runs`.
 KEPT_FOLDERS = {table.folder for table in TABLES.values() if table.job == "ingest" or table.name == "runs"}
@@ -135,7 +136,7 @@ class AuditedYear(Year):
 
 def rows_of_opened(folder: Path) -> int:
     """All tables at the versions that the newest run names, and how many rows they have."""
-    warehouse = reading(local_path(str(folder)))
+    warehouse = reading(LocalPlace(local_path(str(folder))))
     for name, version in warehouse.versions().items():
         DeltaTable(folder / TABLES[name].folder, version=version)
     return sum(warehouse.num_rows().values())

@@ -33,8 +33,8 @@ from jobs.reporting.page_files import INDEX
 from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
 from jobs.runs.run import RunOptions, open_warehouse, options_at, run_all, run_options
-from jobs.storage.places import place_at
-from jobs.storage.stored_path import Place
+from jobs.storage.places.addresses import place_at
+from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import one_cluster
 from jobs.warehouses.warehouse import Warehouse
 

@@ -24,7 +24,7 @@ from jobs.output.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
 from jobs.sources.cluster_snapshot import Snapshot, take_snapshot
-from jobs.storage.places import is_remote, local_path
+from jobs.storage.places.addresses import is_remote, local_path
 from schemas.words.exit_codes import ExitCode
 
 

@@ -17,7 +17,7 @@ from jobs.checks.check import Finding, Status, findings
 from jobs.output.failure import say
 from jobs.output.progress import doing
 from jobs.output.rows import print_rows
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import place_of
 from jobs.warehouses.open_warehouse import reading
 from schemas.words.exit_codes import ExitCode

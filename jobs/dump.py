@@ -36,6 +36,7 @@ from jobs.sources.segment_files import (
     spans_of,
 )
 from jobs.spark.compiled_loops import load_compiled_loops
+from jobs.storage.places.local_place import LocalPlace
 from schemas.records.registry import REGISTRY
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
@@ -175,7 +176,7 @@ def spans_to_read(options: Options) -> list[Span]:
         if span.next_offset is not None or span.end < (span.file_size or 0)
         else replace(span, next_offset=following[path])
         for path in options.files
-        for span in spans_of(path, SPAN_BYTES)
+        for span in spans_of(LocalPlace(path), SPAN_BYTES)
     ]
 
 
@@ -184,7 +185,9 @@ def following_offsets(files: Sequence[Path]) -> dict[Path, int | None]:
     name."""
     following: dict[Path, int | None] = dict.fromkeys(files)
     named = sorted(
-        (path.absolute().parent, first, path) for path in files if (first := first_offset_of(path)) is not None
+        (path.absolute().parent, first, path)
+        for path in files
+        if (first := first_offset_of(LocalPlace(path))) is not None
     )
     for (folder, _, path), (other, first, _) in pairwise(named):
         if folder == other:

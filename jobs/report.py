@@ -23,7 +23,7 @@ from jobs.redacting.copy_warehouse import Copied, copy_warehouse
 from jobs.reporting.report_folder import check_cluster, marks_of, report_place
 from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import WrittenReport, write_report
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode

@@ -21,7 +21,7 @@ from jobs.output.failure import Failure
 from jobs.output.rows import write_lines
 from jobs.queries.definitions.dialects import Dialect
 from jobs.queries.results import Engine, print_answer, print_answers
-from jobs.storage.places import HADOOP
+from jobs.storage.places.addresses import HADOOP
 from schemas.words.exit_codes import ExitCode
 
 IN_HADOOP = tuple(f"{scheme}:" for scheme in HADOOP)

@@ -3,18 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from jobs.output.failure import Failure
-from jobs.storage.arrow_files import arrow_files
+from jobs.storage.places.place import Place
 from jobs.storage.refusals import refusal_of_warehouse
-from jobs.storage.stored_path import Place, StoredPath, is_file
-from jobs.warehouses.delta_tables import files_of, open_table
+from jobs.warehouses.delta_tables import file_path, files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -75,7 +72,7 @@ class TableReader:
         except (OSError, pa.ArrowInvalid) as error:
             if (refusal := refusal_of_warehouse(error, paths[0])) is not None:
                 raise refusal from error
-            lost = next((path for path in paths if not is_file(path)), None)
+            lost = next((path for path in paths if not path.is_file()), None)
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 
     def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[Place]:
@@ -85,21 +82,16 @@ class TableReader:
             raise unusable(folder, "is not there")
         for file in files_of(delta).to_pylist():
             if all(may_hold(file, condition) for condition in conditions):
-                yield folder / unquote(file["path"])
+                yield folder / file_path(file["path"])
 
 
 def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None, schema: pa.Schema) -> pa.Table:
     # Files of an older release lack columns, which are NULL then.
     schema = pa.schema([field.with_nullable(True) for field in schema])
-    first = paths[0]
-    if isinstance(first, Path):
-        # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
-        return ds.dataset([str(path) for path in paths], schema, format="parquet").to_table(
-            columns=columns, filter=whole
-        )
-    names = [path.file for path in paths if isinstance(path, StoredPath)]
-    dataset = ds.dataset(names, schema, format="parquet", filesystem=arrow_files(first.storage))
-    return dataset.to_table(columns=columns, filter=whole, use_threads=False)
+    names = [path.in_arrow[0] for path in paths]
+    dataset = ds.dataset(names, schema, format="parquet", filesystem=paths[0].in_arrow[1])
+    # Elsewhere Arrow's threads call back into Python: see delta_tables.rows_of.
+    return dataset.to_table(columns=columns, filter=whole, use_threads=not paths[0].is_remote)
 
 
 def unusable(path: object, what: str) -> Failure:

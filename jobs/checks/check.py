@@ -13,8 +13,8 @@ from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, rebuilding
+from jobs.storage.places.place import Place
 from jobs.storage.refusals import Refused, raise_refusal
-from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -111,7 +111,7 @@ class CheckedWarehouse:
 
 
 def footer(path: Place) -> pq.FileMetaData:
-    return pq.read_metadata(parquet_source(path))
+    return pq.read_metadata(path.parquet_source())
 
 
 def damage(path: Place, row: dict[str, Any]) -> str | None:

@@ -11,7 +11,6 @@ from jobs.checks.check import Check, CheckedWarehouse, Finding, Status
 from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, has_progress
 from jobs.storage.refusals import raise_refusal
-from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
@@ -59,7 +58,7 @@ def rows_of(checked: CheckedWarehouse, name: str, columns: Sequence[str]) -> pa.
     parts = [schema.empty_table()]
     for path, _ in checked.files(name):
         try:
-            with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+            with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
                 parts.append(file.read([*columns], use_threads=False).select(columns).cast(schema))
         except UNREADABLE as error:
             raise_refusal(error, path)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from jobs.checks.check import CheckedWarehouse
 from jobs.command_line.flags import EPOCH
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
@@ -135,7 +135,7 @@ def pieces(groups: list[Group], partitions: Span, most_rows: int) -> Iterator[Sl
 
 def read_slice(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Table:
     key, schema = list(table.key), table_schema(table)
-    with pq.ParquetFile(parquet_source(group.path), pre_buffer=False) as file:
+    with pq.ParquetFile(group.path.parquet_source(), pre_buffer=False) as file:
         wanted = key if has_lines(file.metadata, group.place) else [column for column in key if column != CONTENT]
         stored = file.read_row_group(group.place, columns=wanted, use_threads=False)
     # Other writers may have allowed NULL, or have used text with long offsets.
@@ -195,7 +195,7 @@ def only_value(column: pq.ColumnChunkMetaData | None) -> Any:
 
 
 def num_by_partition(path: Place, index: int, columns: list[str]) -> Counter[ClusterPartition]:
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+    with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         rows = file.read_row_group(index, columns=columns, use_threads=False)
     groups = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
     return Counter({(row[CLUSTER], row.get(PARTITION)): row["count_all"] for row in groups})

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from jobs.checks.check import REBUILD, Check, CheckedWarehouse, Finding, Status
 from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
 from jobs.output.progress import counting
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from schemas.contract.tables import TABLES
 from schemas.tables import decoded_records
 from udfs.sentences.counts import counted
@@ -43,7 +43,7 @@ def num_nulls(path: Place, footer: pq.FileMetaData, column: str) -> int:
         if all(each.is_stats_set and each.statistics.has_null_count for each in chunks):
             return int(sum(each.statistics.null_count for each in chunks))
     # For lists, the footer counts their elements.
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+    with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         return int(file.read([column], use_threads=False).column(column).null_count)
 
 

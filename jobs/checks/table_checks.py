@@ -11,16 +11,15 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from jobs.checks.check import Check, CheckedWarehouse, Finding, Status
-from jobs.checks.lock_holder import lock_holder
 from jobs.output.failure import say
 from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, has_progress
+from jobs.storage.kernel_lock import LOCK_FILE
+from jobs.storage.places.place import Place
+from jobs.storage.places.together import done_together
 from jobs.storage.refusals import raise_refusal
-from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
-from jobs.storage.together import done_together
 from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
-from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished_manifests
 from jobs.warehouses.open_warehouse import is_redacted
 from jobs.warehouses.small_files import has_statistics
@@ -41,7 +40,7 @@ WRITE_ANEW = "run `groupscope ingest --optimize full`: it rewrites the files"
 
 def open_tables(warehouse: Warehouse) -> CheckedWarehouse:
     # Looked up before the tables: a run that ends during the check has changed them.
-    holder = lock_holder(warehouse.root, say)
+    holder = warehouse.root.lock("doctor").live_holder(say)
     versions: dict[str, int] = {}
     runs: list[dict[str, Any]] = []
     unopened: dict[str, str] = {}
@@ -227,13 +226,13 @@ def check_orphans(checked: CheckedWarehouse) -> Iterator[Finding]:
     def files_left(name: str) -> list[Place]:
         folder = checked.warehouse.path(name)
         named = names_in_log(folder) | {file for table, file in waiting if table == name}
-        return [path for path in files_in(folder, ".parquet") if path.name not in named]
+        return [path for path in folder.files_in(".parquet") if path.name not in named]
 
     for name, left in zip(
         checked.tables, done_together(checked.warehouse.root, files_left, checked.tables), strict=True
     ):
         if left:
-            size = sum(map(size_of, left))
+            size = sum(each.size() for each in left)
             line = (
                 f"{counted(len(left), 'file')} that the Delta log does not list, {size} bytes, such as {left[0].name}"
             )
@@ -249,12 +248,12 @@ def check_orphans(checked: CheckedWarehouse) -> Iterator[Finding]:
 def names_in_log(folder: Place) -> set[str]:
     """Every file that any version of the table has named."""
     named: set[str] = set()
-    for log in files_in(folder / "_delta_log", ".json"):
-        for line in text_of(log).splitlines():
+    for log in (folder / "_delta_log").files_in(".json"):
+        for line in log.read_text().splitlines():
             action = json.loads(line)
             named |= {unquote(action[kind]["path"]) for kind in ACTIONS if kind in action}
-    for checkpoint in files_in(folder / "_delta_log", ".parquet"):
-        with pq.ParquetFile(parquet_source(checkpoint), pre_buffer=False) as file:
+    for checkpoint in (folder / "_delta_log").files_in(".parquet"):
+        with pq.ParquetFile(checkpoint.parquet_source(), pre_buffer=False) as file:
             rows = file.read([f"{kind}.path" for kind in ACTIONS], use_threads=False)
         for kind in ACTIONS:
             paths = rows.column(kind).to_pylist()

@@ -10,9 +10,8 @@ from jobs.checks.check import Check, CheckedWarehouse, Finding, Status
 from jobs.output.failure import Failure
 from jobs.output.progress import counting
 from jobs.queries.results import QueryResult
+from jobs.storage.places.together import done_together
 from jobs.storage.refusals import Refused, raise_refusal
-from jobs.storage.stored_path import files_in, known_refusals
-from jobs.storage.together import done_together
 from jobs.warehouses.delta_log_files import COMMIT, LOG, LogFile, log_files
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
 from jobs.warehouses.manifest import versions_of
@@ -35,7 +34,7 @@ def check_named_versions(checked: CheckedWarehouse) -> Iterator[Finding]:
             named[name][version] = max(newest, run["finished_time"])
     names = [name for name in named if name in TABLES and name in checked.tables]
     root, path = checked.warehouse.root, checked.warehouse.path
-    logs = done_together(root, lambda name: log_files(files_in(path(name) / LOG, "")), names)
+    logs = done_together(root, lambda name: log_files((path(name) / LOG).files_in()), names)
     for name, log in zip(names, logs, strict=True):
         versions = named[name]
         if lost := sorted(set(versions) - readable_versions(log)):
@@ -117,7 +116,7 @@ def difference(checked: CheckedWarehouse, table: str, answer: int | str) -> str 
 def delta_rs(checked: CheckedWarehouse, _: Sequence[str]) -> Iterator[Answer]:
     def answer(statement: str) -> QueryResult:
         table = statement.rpartition(" ")[2]
-        with known_refusals(checked.warehouse.path(table)):
+        with checked.warehouse.path(table).known_refusals():
             return QueryResult(["count"], [[checked.tables[table].to_pyarrow_dataset().count_rows()]])
 
     yield answer

@@ -24,7 +24,7 @@ from jobs.runs.run import Run, RunOutcome
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import check_same_log, new_snapshots
-from jobs.storage.places import is_remote, local_path
+from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC

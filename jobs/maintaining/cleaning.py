@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from jobs.maintaining.term import KeptRuns
 from jobs.output.progress import counting
-from jobs.storage.stored_path import Place, delete, files_by_folder
-from jobs.storage.together import done_together
+from jobs.storage.places.place import Place
+from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_log_files import (
     LOG,
     LogFile,
@@ -53,7 +53,7 @@ class Cleaning:
     def find(self) -> None:
         root = self.warehouse.root
         folders = [folder for table in TABLES.values() for folder in (table.folder, f"{table.folder}/{LOG}")]
-        listed = files_by_folder(root, [RUNS_FOLDER, *folders])
+        listed = root.files_by_folder([RUNS_FOLDER, *folders])
         with counting(len(TABLES), "tables") as activity:
             for name, table in TABLES.items():
                 self.find_in(name, listed[table.folder], log_files(listed[f"{table.folder}/{LOG}"]))
@@ -99,7 +99,7 @@ class Cleaning:
                 for start in range(0, len(places), DELETED_TOGETHER):
                     some = places[start : start + DELETED_TOGETHER]
                     self.warehouse.check_lock()
-                    done_together(self.warehouse.root, delete, some)
+                    done_together(self.warehouse.root, lambda place: place.delete(), some)
                     activity.done += len(some)
                     failpoint(f"{kind}_deleted")
 

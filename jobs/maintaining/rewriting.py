@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from jobs.configuration.settings import Tables
 from jobs.maintaining.old_rows import DROPPED_FROM, Kept, beyond_term, columns_needed, may_have_old_rows
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters_of, files_of, is_open, partitioning
 from jobs.warehouses.small_files import Rewriting, num_merged, row_groups, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile
@@ -89,7 +89,7 @@ class Rewriter:
 
 
 def rows_beyond(path: Place, table: str, kept: Kept) -> pa.Array:
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+    with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         rows = file.read([*columns_needed(table)], use_threads=False)
     is_beyond = beyond_term(table, rows, kept)
     return is_beyond.combine_chunks() if isinstance(is_beyond, pa.ChunkedArray) else is_beyond

@@ -19,7 +19,7 @@ from jobs.replaying.task.warehouse_state import WRITTEN as OF_REPLAY
 from jobs.runs.as_of import millis
 from jobs.runs.dropped_history import MAINTAIN
 from jobs.runs.result import iso
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.partition import in_log_order
 from jobs.replaying.log.row_groups import EPOCH, OFFSET, LogFile, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
-from jobs.replaying.log.table_rows import in_log_order
 from jobs.replaying.tables.earlier_rows import bounds_in, may_hold, partition_column
 from jobs.replaying.tables.history_files import in_order
-from jobs.storage.stored_path import Place, parquet_source, row_group_source
+from jobs.storage.places.place import Place
 from schemas.contract.tables import TABLES
 from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema, with_types
@@ -102,7 +102,7 @@ def row_groups(
 def read_row_group(path: Place, footer: pq.FileMetaData, group: int, schema: pa.Schema) -> pa.Table:
     texts = [field.name for field in schema if field.type == KIND]
     columns = sorted({*schema.names})
-    source = row_group_source(path, footer, group, columns)
+    source = path.row_group_source(footer, group, columns)
     with pq.ParquetFile(source, metadata=footer, pre_buffer=False, read_dictionary=texts) as parquet:
         rows = parquet.read_row_group(group, columns=columns, use_threads=False)
         return with_types(rows.select(schema.names), schema)
@@ -219,7 +219,7 @@ def snapshots_of(files: tuple[LogFile, ...], cluster: str) -> Snapshots:
     parts = [schema.empty_table()]
     repeated = ["topic", "topic_id", "cluster"]
     for file in files:
-        with pq.ParquetFile(parquet_source(file.path), pre_buffer=False, read_dictionary=repeated) as parquet:
+        with pq.ParquetFile(file.path.parquet_source(), pre_buffer=False, read_dictionary=repeated) as parquet:
             rows = parquet.read([*schema.names, "cluster"], use_threads=False)
         names = encoded(rows.column("cluster"))
         if names.dictionary.to_pylist() != [cluster]:

@@ -22,7 +22,6 @@ from jobs.replaying.task.warehouse_state import PROGRESS as REPLAY_PROGRESS
 from jobs.replaying.task.warehouse_state import has_seen, last_run, progress_by_partition, rows_of, with_micros
 from jobs.runs.as_of import check_as_of
 from jobs.runs.run import Run
-from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
 from schemas.tables.events import EXPIRY_FORECAST
 from schemas.tables.lag import GROUP_VERDICTS, JOB
@@ -98,7 +97,7 @@ class Measurement(LogRun):
         schema = pa.schema([table_schema(TOPIC_SNAPSHOTS).field(name) for name in names])
         parts = [schema.empty_table()]
         for file in self.snapshot_files():
-            with pq.ParquetFile(parquet_source(file.path), pre_buffer=False, read_dictionary=names[1:]) as parquet:
+            with pq.ParquetFile(file.path.parquet_source(), pre_buffer=False, read_dictionary=names[1:]) as parquet:
                 rows = parquet.read([*names], use_threads=False).select(names).unify_dictionaries()
             parts.append(rows.group_by([*names], use_threads=False).aggregate([]).cast(schema))
         joined = pa.concat_tables(parts)
@@ -154,6 +153,7 @@ class Measurement(LogRun):
             run_id=self.run_id,
             through_run_id=self.newest_run(),
             earlier=self.standing(basis),
+            root=self.warehouse.root,
             replayed=self.replayed_partitions,
             as_of_time=self.as_of,
             newest_snapshot=self.newest_snapshot,

@@ -64,11 +64,14 @@ class Writer:
         since, since_day = self.settled_from, day_of(self.settled_from)
         judges = {each: Judge(each) for each in (since, since_day)}
         measures = measures_of(self.rows.run_input, since, (judges[since], judges[since_day]))
+        lookers: list[Judge | Measure] = [*judges.values(), *(each.measure for each in measures)]
         groups: set[str] = set()
         for keys in ranges:
             history = self.rows.history(keys)
             groups.update(history.table("offset_history").column("group_id").unique().to_pylist())
-            self.look(history, [*judges.values(), *(each.measure for each in measures)])
+            for looker in lookers:
+                looker.look(history)
+            self.points.write(history, is_open=True)
         self.num_groups += len(groups)
         if any(judge.asks for judge in judges.values()):
             for keys in ranges:
@@ -79,11 +82,6 @@ class Writer:
             self.take(self.rows.history(keys), measures)
         for each in measures:
             self.write_measured(each, self.rows.history(ranges[-1]))
-
-    def look(self, history: PartitionHistory, lookers: Iterable[Judge | Measure]) -> None:
-        for each in lookers:
-            each.look(history)
-        self.points.write(history, is_open=True)
 
     def take(self, history: PartitionHistory, measures: Iterable[Measured]) -> None:
         self.points.write(history, is_open=False)

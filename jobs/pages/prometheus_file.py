@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from jobs.configuration.settings import Settings
 from jobs.output.failure import Failure, os_error_line
-from jobs.storage.stored_path import write_whole
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract import exported_metrics as exported
 from schemas.contract.exported_metrics import METRICS, ExportedMetric
@@ -47,7 +47,7 @@ class AuditSummary:
 def write_prometheus_file(path: Path, audited: AuditSummary, settings: Settings) -> None:
     """A collector sees the file before or the one after, never a part."""
     try:
-        write_whole(path, "".join(lines(audited, settings.gate.max_prometheus_groups)))
+        LocalPlace(path).write_whole("".join(lines(audited, settings.gate.max_prometheus_groups)))
     except OSError as error:
         line = f"--prometheus {os_error_line(error, path)}; give a file that can be written"
         raise Failure(ExitCode.USAGE, line) from None

@@ -81,6 +81,7 @@ class Recomputation(LogRun):
             run_id=self.run_id,
             through_run_id=self.newest_run(),
             earlier=standing,
+            root=self.warehouse.root,
             facts=facts,
             begins=begins,
         )

@@ -19,10 +19,9 @@ from jobs.recomputing.row_tables import row_table, state_table
 from jobs.recomputing.task_messages import Progress, RecomputingInput, latest
 from jobs.recomputing.whole_operations import Window, whole_operations
 from jobs.replaying.log.opened import Opened
-from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
+from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog, offsets_of, times_of
 from jobs.replaying.log.row_groups import LEAST, Wanted
 from jobs.replaying.log.slices import Slice
-from jobs.replaying.log.table_rows import offsets_of, times_of
 from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, PartitionSlice

@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log.partition import codes_and_values
+from jobs.replaying.log.partition import codes_and_values, offsets_of, times_of
 from jobs.replaying.log.row_groups import LEAST
-from jobs.replaying.log.table_rows import offsets_of, times_of
 
 Window = dict[str, pa.Table]
 

@@ -7,7 +7,6 @@ takes the folder for a warehouse.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,8 +16,7 @@ from jobs.output.progress import counting
 from jobs.redacting.redacted_rows import RedactedRows, names_in, redacted_rows
 from jobs.reporting.rows.redaction import Key
 from jobs.storage.closes import wait_for_closes
-from jobs.storage.stored_path import Place, parquet_source, write_whole
-from jobs.storage.stored_path import names_in as file_names_in
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_commits import write_first_version
 from jobs.warehouses.delta_tables import Change, DataFile, file_path, files_of, is_open
 from jobs.warehouses.manifest import RUNS
@@ -65,16 +63,15 @@ def copy_warehouse(source: Warehouse, target: Place, key: Key, time_ms: int) -> 
         redacted = redacted_rows(key.secret, all_names(files))
         rows = write_tables(source, target, files, versions, redacted, time_ms)
         wait_for_closes()
-        write_whole(target / MARKER, marker_text(is_redacted=True))
+        (target / MARKER).write_whole(marker_text(is_redacted=True))
     return Copied(str(target), len(versions), rows)
 
 
 def check_new(target: Place) -> None:
-    if isinstance(target, Path):
-        if target.exists() and not target.is_dir():
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{target}: is a file; give a new or empty folder for the copy")
-        target.mkdir(parents=True, exist_ok=True)
-    if names := sorted(file_names_in(target)):
+    if target.is_no_folder():
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{target}: is a file; give a new or empty folder for the copy")
+    target.make_folder()
+    if names := sorted(target.names_in()):
         line = f"{target}: already holds {names[0]}; give a new or empty folder for the copy"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
 
@@ -88,7 +85,7 @@ def source_files(source: Warehouse, table: Table, version: int) -> Iterator[Sour
 def windows_of(file: SourceFile) -> Iterator[pa.Table]:
     """The rows, as many at once as their file has together."""
     schema = table_schema(file.table)
-    with pq.ParquetFile(parquet_source(file.place), pre_buffer=False) as opened:
+    with pq.ParquetFile(file.place.parquet_source(), pre_buffer=False) as opened:
         for number in range(opened.num_row_groups):
             yield with_missing_columns(opened.read_row_group(number, use_threads=False), schema, file.place)
 

@@ -16,7 +16,6 @@ from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, deserialize
 from jobs.replaying.task.warehouse_state import KnownFile, KnownHistory
 from jobs.storage.refusals import is_refusal
-from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, RemovedFile
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
@@ -170,7 +169,7 @@ class Changes:
 def read_files(files: Sequence[LogFile], name: str) -> pa.Table:
     schema = table_schema(TABLES[name])
     return pa.concat_tables(
-        [pq.read_table(parquet_source(file.path), use_threads=False).cast(schema) for file in files]
+        [pq.read_table(file.path.parquet_source(), use_threads=False).cast(schema) for file in files]
     )
 
 

@@ -98,7 +98,7 @@ class LogTables:
         written, work = self.about.written, self.about.work
         held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if run_input.earlier}
         files = {name: self.files_to_read(name) for name in written.read}
-        whole = replace(run_input, root=self.warehouse.root, files=files, held=held)
+        whole = replace(run_input, files=files, held=held)
         costs = {partition: size + self.about.records_per_partition for partition, size in sizes.all.items()}
         most = max(1, sum(costs.values()) // self.about.least_records)
         num_parts = self.engine.num_workers * self.about.parts_per_worker

@@ -77,6 +77,7 @@ class Replay(LogRun):
             run_id=self.run_id,
             through_run_id=self.newest_run(),
             earlier=earlier,
+            root=self.warehouse.root,
             covered=covered,
             names={**names_of(self.inferred), **names},
             rules=replace(rules, inferred_names=tuple(sorted(names_of(self.inferred).items()))),

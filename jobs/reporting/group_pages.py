@@ -17,7 +17,7 @@ from jobs.reporting.parts.overview import SEVERITIES
 from jobs.reporting.report_folder import unwritable
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Ask, asking_of_groups
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.warehouse import Warehouse
 

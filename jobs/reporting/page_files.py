@@ -4,17 +4,13 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from jobs.output.progress import Activity
-from jobs.storage.stored_path import Place, delete, files_in, write_whole
-from jobs.storage.together import MOST_AT_ONCE
+from jobs.storage.places.place import Place
 
 INDEX, GROUPS_FOLDER, ENDING = "index.html", "groups", ".html"
 # Pages are drawn, then written, by so many, since they are in memory together.
 AT_ONCE = 32
-# Each page waits until the disk has it: eight take hardly longer than one.
-MOST_ON_DISK = 8
 
 Page = tuple[str, str]
 
@@ -30,7 +26,7 @@ class WrittenPages:
 def write_group_pages(folder: Place, groups: Iterator[Page], activity: Activity | None = None) -> WrittenPages:
     names: set[str] = set()
     num_bytes = 0
-    with ThreadPoolExecutor(MOST_ON_DISK if isinstance(folder, Path) else MOST_AT_ONCE) as writers:
+    with ThreadPoolExecutor(folder.most_at_once) as writers:
         while some := list(islice(groups, AT_ONCE)):
             for size in writers.map(lambda page: write_page(folder, page), some):
                 num_bytes += size
@@ -42,15 +38,15 @@ def write_group_pages(folder: Place, groups: Iterator[Page], activity: Activity 
 
 def write_index(folder: Place, index: str, names: Collection[str]) -> int:
     """How many bytes it has. Pages of groups of an earlier report that are no longer there go."""
-    write_whole(folder / INDEX, index)
-    for place in files_in(folder / GROUPS_FOLDER, ENDING):
+    (folder / INDEX).write_whole(index)
+    for place in (folder / GROUPS_FOLDER).files_in(ENDING):
         if place.name.startswith("group-") and place.name not in names:
-            delete(place)
+            place.delete()
     return len(index.encode())
 
 
 def write_page(folder: Place, page: Page) -> int:
-    write_whole(folder / GROUPS_FOLDER / file_of(page), page[1])
+    (folder / GROUPS_FOLDER / file_of(page)).write_whole(page[1])
     return len(page[1].encode())
 
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import unescape
 from importlib.resources import files
-from pathlib import Path
 
 from jobs.command_line.group_choice import GroupChoice
 from jobs.output.failure import Failure
 from jobs.reporting.page_files import INDEX
 from jobs.reporting.rows.questions import shown_tables
-from jobs.storage.places import is_remote
-from jobs.storage.stored_path import Place, is_file
+from jobs.storage.places.addresses import is_remote
+from jobs.storage.places.place import Place
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
@@ -48,7 +47,7 @@ def local_default(_warehouse: str) -> str:
 
 def check_folder(folder: Place) -> None:
     """Called before any work is done. Missing rights only show when the report is written."""
-    if isinstance(folder, Path) and folder.exists() and not folder.is_dir():
+    if folder.is_no_folder():
         raise unwritable(folder, "is a file")
 
 
@@ -83,7 +82,7 @@ def marks_of(folder: Place) -> Marks:
 def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None = None) -> None:
     """A folder holds the report of one cluster: another one would replace it, pages of groups too. A page that is no
     report belongs to a user and stays. `shown`: what a redacted report calls the cluster."""
-    if marks == Marks() and is_file(folder / INDEX):
+    if marks == Marks() and (folder / INDEX).is_file():
         raise Failure(
             ExitCode.USAGE, f"--report {folder}: its {INDEX} is not a report of groupscope; choose another folder"
         )
@@ -93,5 +92,5 @@ def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None =
 
 
 def head_of_page(place: Place) -> bytes:
-    with place.open("rb") if isinstance(place, Path) else place.storage.open(place.file) as file:
+    with place.open() as file:
         return file.read(HEAD_BYTES)

@@ -13,7 +13,7 @@ from jobs.reporting.page_files import INDEX, WrittenPages, write_group_pages, wr
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.report_folder import basis_of, unwritable
 from jobs.reporting.rows.redaction import Key
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.warehouse import Warehouse
 from udfs.sentences.counts import counted
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.output.failure import Failure, code_and_line, os_error_line
-from jobs.storage.stored_path import write_whole
+from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import CONTRACT_VERSION
 from schemas.words.exit_codes import ExitCode
 
@@ -84,7 +84,7 @@ def write_result_file(result_file: Path | None, text: str) -> None:
             # A device such as /dev/stdout: no file can take its place.
             result_file.write_text(text)
         else:
-            write_whole(result_file, text)
+            LocalPlace(result_file).write_whole(text)
 
 
 @contextmanager

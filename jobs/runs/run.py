@@ -18,7 +18,7 @@ from jobs.output.progress import doing
 from jobs.runs.older_warehouse import naming_older_tables
 from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, write_result_file
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import is_remote, local_path
+from jobs.storage.places.addresses import is_remote, local_path
 from jobs.warehouses.any_warehouse import one_cluster, writing
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint

@@ -4,7 +4,7 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 
@@ -22,7 +22,7 @@ def known_topics(warehouse: Warehouse, cluster: str) -> set[str]:
 def topics_of_file(path: Place, cluster: str) -> set[str]:
     """One row group at a time, with names as numbers: there are many commits and few topics."""
     topics: set[str] = set()
-    with pq.ParquetFile(parquet_source(path), read_dictionary=COLUMNS) as file:
+    with pq.ParquetFile(path.parquet_source(), read_dictionary=COLUMNS) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, COLUMNS, use_threads=False)
             pairs = rows.group_by(COLUMNS, use_threads=False).aggregate([])

@@ -15,7 +15,7 @@ import numpy as np
 
 from jobs.output.failure import Failure, os_error_line
 from jobs.sources.log_span import SpanFacts
-from jobs.storage.stored_path import Place, StoredPath
+from jobs.storage.places.place import Place
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import RejectReason
 from udfs.arrays.slices import PADDING, padded
@@ -93,7 +93,7 @@ def first_offset_of(path: Place) -> int | None:
     return int(path.stem) if BASE_NAME.fullmatch(path.name) else None
 
 
-def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
+def spans_of(path: Place, span_bytes: int, start: int = 0) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one batch to the next, but a wrong length leads into the middle of
     another. So a cut is made only before a good batch whose first offset is known; from the first implausible length
     on, everything is one span. No checksum covers the first offset: it must fit between those before and after it."""
@@ -121,34 +121,22 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
         yield Span(path, start, size, identity, size)
 
 
-def open_segment(path: Path | StoredPath, identity: int | None = None) -> BufferedReader:
+def open_segment(path: Place, identity: int | None = None) -> BufferedReader:
     """Opens the file, and not another one that has taken its name since it was found."""
     try:
-        file, current = opened_and_identified(path)
+        opened, current = path.open_identified()
     except OSError as error:
         line = os_error_line(error, path)
         # What else a storage refuses already says what to do.
-        remedy = (
-            "" if isinstance(path, StoredPath) and error.errno != errno.ENOENT else "; give a readable segment file"
-        )
+        remedy = "" if path.is_remote and error.errno != errno.ENOENT else "; give a readable segment file"
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{line}{remedy}") from None
+    file = cast(BufferedReader, opened)
     if identity not in (None, current):
         file.close()
         raise Failure(
             ExitCode.UNREADABLE_INPUT, f"{path}: another file replaced it while it was read; run the command again"
         )
     return file
-
-
-def opened_and_identified(path: Path | StoredPath) -> tuple[BufferedReader, int]:
-    """Opens the file with what distinguishes it from another file of its name: on remote storage, where files do not
-    grow, when it was written."""
-    if isinstance(path, StoredPath):
-        file = cast(BufferedReader, path.storage.open(path.file))
-        stored = path.storage.find(path.file)
-        return file, -1 if stored is None else stored.modified_ms
-    file = path.open("rb")
-    return file, os.fstat(file.fileno()).st_ino
 
 
 def is_entry_at(file: BinaryIO, position: int) -> bool:

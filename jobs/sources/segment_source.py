@@ -10,8 +10,9 @@ from jobs.output.failure import Failure
 from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, open_segment
 from jobs.sources.stored_segments import stored_segments
 from jobs.storage.options import StorageOptions, storage_options
-from jobs.storage.places import is_remote
-from jobs.storage.stored_path import Place, StoredPath
+from jobs.storage.places.addresses import is_remote
+from jobs.storage.places.local_place import LocalPlace
+from jobs.storage.places.place import Place
 from schemas.words.exit_codes import ExitCode
 
 SUFFIX = ".log"
@@ -50,8 +51,8 @@ def segment_files(pattern: str, partition: int | None, options: StorageOptions |
     roots = [Path(match) for match in sorted(glob.glob(pattern))] if has_magic(pattern) else [Path(pattern)]
     if not roots:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: nothing matches; give folders of segments")
-    paths = {path.absolute() for root in roots for path in paths_below(root)}
-    files = [segment_file(path, partition_of(path, partition)) for path in sorted(paths)]
+    paths = sorted({path.absolute() for root in roots for path in paths_below(root)})
+    files = [segment_file(path, partition_of(path, partition)) for path in map(LocalPlace, paths)]
     if not files:
         line = "no segment files (….log) in it; give a log dir, a folder with several of them, or __consumer_offsets-N"
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {line}")
@@ -124,7 +125,7 @@ def partition_of(path: Place, given: int | None) -> int:
     return given
 
 
-def segment_file(path: Path, partition: int) -> SegmentFile:
+def segment_file(path: LocalPlace, partition: int) -> SegmentFile:
     with open_segment(path) as file:
         stat = os.fstat(file.fileno())
     modified_ms = stat.st_mtime_ns // 1_000_000
@@ -147,7 +148,7 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
     if marks is None or file.size < marks.read_to:
         return 0
     is_same = (file.size, file.modified_ms) == (marks.size, marks.modified_ms)
-    if isinstance(file.path, StoredPath) and is_same:
+    if file.path.is_remote and is_same:
         # On remote storage, checking each of thousands of files takes long.
         return None
     if not holds_batches_of(file.path, file.identity, marks):
@@ -157,7 +158,7 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
     return marks.read_to if file.size > marks.size else 0
 
 
-def holds_batches_of(path: Path | StoredPath, identity: int | None, marks: Marks) -> bool:
+def holds_batches_of(path: Place, identity: int | None, marks: Marks) -> bool:
     """A file without a good batch is identified by its beginning."""
     with open_segment(path, identity) as file:
         if marks.first_batch_crc != batch_crc(file, 0):

@@ -23,7 +23,7 @@ from jobs.command_line.flags import EPOCH
 from jobs.output.failure import Failure, os_error_line
 from jobs.sources.stored_segments import split_at_pattern
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import is_remote, storage_at
+from jobs.storage.places.addresses import is_remote, storage_at
 from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
 from schemas.declarations.columns import Table
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS

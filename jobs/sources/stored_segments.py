@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from jobs.output.failure import Failure, os_error_line
 from jobs.sources.segment_files import FOLDER
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
-from jobs.storage.stored_files import Storage, StoredFile
-from jobs.storage.stored_path import StoredPath
+from jobs.storage.places.addresses import remote_storage_at
+from jobs.storage.places.remote_place import RemotePlace
+from jobs.storage.stored_files import RemoteStorage, StoredFile
 from schemas.words.exit_codes import ExitCode
 
 SUFFIX = ".log"
@@ -17,14 +17,14 @@ MAGIC = re.compile(r"[*?[]")
 EXPECTED = "give a log dir, a folder with several of them, or __consumer_offsets-N"
 
 
-def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPath, StoredFile]]:
+def stored_segments(place: str, options: StorageOptions) -> list[tuple[RemotePlace, StoredFile]]:
     """The place may be a folder, a file, or a pattern for these."""
     above, pattern = split_at_pattern(place.rstrip("/"))
     # A file belongs to the folder that it is in.
     if not pattern and above.endswith(SUFFIX):
         above, _, name = above.rpartition("/")
         pattern = [name]
-    storage = storage_at(above, options)
+    storage = remote_storage_at(above, options)
     try:
         segments = list(segments_of(storage, pattern))
     except OSError as error:
@@ -43,9 +43,9 @@ def split_at_pattern(place: str) -> tuple[str, list[str]]:
     return f"{root}://{'/'.join(names[:first])}", names[first:]
 
 
-def segments_of(storage: Storage, pattern: list[str]) -> Iterator[tuple[StoredPath, StoredFile]]:
+def segments_of(storage: RemoteStorage, pattern: list[str]) -> Iterator[tuple[RemotePlace, StoredFile]]:
     for file in storage.list():
-        path = StoredPath(storage, file.name)
+        path = RemotePlace(storage, file.name)
         names = file.name.split("/")
         depth = len(pattern)
         matches = len(names) >= depth and all(map(fnmatchcase, names, pattern))

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.output.failure import Failure
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import file_path, files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -62,7 +62,7 @@ def held_snapshots(warehouse: Warehouse, name: str, times: pa.ChunkedArray) -> p
 
 def rows_of_times(path: Place, name: str, bounds: dict[str, datetime], wanted: pa.Array) -> Iterator[pa.Table]:
     schema = table_schema(TABLES[name])
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+    with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         column = file.schema_arrow.names.index(TIME)
         for group in range(file.num_row_groups):
             statistics = file.metadata.row_group(group).column(column).statistics
@@ -97,7 +97,7 @@ def known_topic_id(warehouse: Warehouse, cluster: str, topic: str) -> str | None
 
 
 def topic_ids(path: Place, cluster: str, topic: str) -> Iterator[str]:
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+    with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, ["cluster", "topic", "topic_id"], use_threads=False)
             is_it = pc.and_(pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("topic"), topic))

@@ -6,15 +6,12 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyarrow import fs
 
-from jobs.storage.local_storage import LocalStorage
 from jobs.storage.stored_files import Data, Storage, StoredFile
 
 
 def arrow_files(storage: Storage) -> fs.FileSystem:
-    """To read from, by names relative to the storage's place. Threads of Arrow call back into Python to read what is
-    not local: who reads datasets waits for all of it, or says use_threads=False (apache/arrow#34314)."""
-    if isinstance(storage, LocalStorage):
-        return fs.SubTreeFileSystem(storage.place, fs.LocalFileSystem())
+    """To read from, by names relative to the storage's place. Threads of Arrow call back into Python to read: who reads
+    datasets waits for all of it, or says use_threads=False (apache/arrow#34314)."""
     return fs.PyFileSystem(StorageHandler(storage))
 
 

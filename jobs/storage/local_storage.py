@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 from jobs.storage.stored_files import Data, StoredFile, last_bytes, nothing
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,25 +51,12 @@ class LocalStorage:
             file.sync()
             wait()
             file.begun.replace(file.path)
-        except OSError:
+        except BaseException:
             file.abandon()
             raise
 
     def delete(self, name: str) -> None:
         (self.root / name).unlink(missing_ok=True)
-
-    def restore(self, folder: str = "") -> None:
-        """A file that is there is whole."""
-
-    def in_time(self, call: Callable[[], T]) -> T:
-        return call()
-
-    @property
-    def delta_options(self) -> dict[str, str]:
-        return {}
-
-    def delta_uri(self, folder: str) -> str:
-        return str(self.root / folder)
 
 
 def stored_file(path: Path, name: str) -> StoredFile:

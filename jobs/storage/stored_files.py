@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Protocol, TypeVar
 
+from jobs.storage.options import StorageOptions
+
 # Python has no type of its own for them before 3.12.
 Data = Any
 T = TypeVar("T")
@@ -68,6 +70,13 @@ class Storage(Protocol):
     def delete(self, name: str) -> None:
         """Nothing happens where there is no such file."""
         ...
+
+
+class RemoteStorage(Storage, Protocol):
+    """One that is reached over the network."""
+
+    @property
+    def options(self) -> StorageOptions: ...
 
     def restore(self, folder: str = "") -> None:
         """Files of a warehouse that a server lost the end of, where a server can: only on HDFS."""

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 
 from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import is_remote, local_path, place_at
-from jobs.storage.stored_path import Place
+from jobs.storage.places.addresses import is_remote, local_path, place_at
+from jobs.storage.places.local_place import LocalPlace
+from jobs.storage.places.place import Place
 from jobs.warehouses import open_warehouse
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
@@ -37,7 +38,7 @@ def place_of(place: str) -> Place:
     """The place of a warehouse, for commands without `--config`. It reads settings only if they say how to reach the
     place."""
     if not is_remote(place):
-        return local_path(place)
+        return LocalPlace(local_path(place))
     # Imported here, since most commands need no settings.
     from jobs.configuration.read_settings import load_settings
     from jobs.configuration.settings import options_of

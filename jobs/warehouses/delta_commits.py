@@ -7,14 +7,13 @@ application version. So `commit` reads the recorded one first: committing the sa
 import json
 import uuid
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
+from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
-from jobs.storage.stored_path import Place, StoredPath, by_delta, delete, delete_folder, files_in, write_new
 from jobs.warehouses.delta_tables import (
     APPLICATION,
     IS_OPEN,
@@ -62,24 +61,24 @@ def clear(path: Place, change: Change, sequence: int) -> None:
     except UNREADABLE as error:
         if is_refusal(error):
             raise
-    delete_folder(path / "_delta_log")
+    (path / "_delta_log").delete_folder()
     added = {file.name for file in change.added}
-    for file in files_in(path, ".parquet"):
+    for file in path.files_in(".parquet"):
         if file.name not in added:
-            delete(file)
+            file.delete()
 
 
 def create(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> DeltaTable:
     """An existing table stays as it is."""
     write_first_version(path, table, change, sequence, time_ms)
-    return by_delta(path, lambda uri, options: DeltaTable(uri, storage_options=options))
+    return path.by_delta(lambda uri, options: DeltaTable(uri, storage_options=options))
 
 
 def write_first_version(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> bool:
     """Creates a table with its first files in one commit; False: there is one already. delta-rs would create an empty
     table first, since it accepts no custom properties together with files."""
     try:
-        write_new(version_file(path, FIRST_VERSION), first_version(table, change, sequence, time_ms))
+        version_file(path, FIRST_VERSION).write_new(first_version(table, change, sequence, time_ms))
     except FileExistsError:
         return False
     return True
@@ -144,21 +143,20 @@ def commit(
     if is_done(path, delta, sequence) or not (change.added or change.removed):
         return delta
     if is_written(path, table, change, sequence, time_ms, delta):
-        by_delta(path, lambda *_: delta.update_incremental())
+        path.by_delta(lambda *_: delta.update_incremental())
         return delta
-    if isinstance(path, StoredPath) and (newest := open_table(path)) is not None and is_done(path, newest, sequence):
+    if path.is_remote and (newest := open_table(path)) is not None and is_done(path, newest, sequence):
         # A server whose answer was lost on the way had written it.
         return newest
     properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
     schema = Schema.from_arrow(table_schema(table))
     partitions = partitioning(table) or None
-    by_delta(
-        path,
+    path.by_delta(
         lambda *_: delta.create_write_transaction(
             actions_of(change, time_ms), "append", schema, partitions, commit_properties=properties
         ),
     )
-    by_delta(path, lambda *_: delta.update_incremental())
+    path.by_delta(lambda *_: delta.update_incremental())
     return delta
 
 
@@ -170,10 +168,10 @@ def is_written(
     properties of, and after a version that another writer has added since: it looks for conflicts. `sequence`:
     None for commits that no run makes."""
     version = delta.version() + 1
-    if isinstance(path, Path) or (version + 1) % CHECKPOINT_VERSIONS == 0 or not is_as_made(delta, table):
+    if not path.is_remote or (version + 1) % CHECKPOINT_VERSIONS == 0 or not is_as_made(delta, table):
         return False
     try:
-        write_new(version_file(path, version), next_version(table, change, sequence, time_ms))
+        version_file(path, version).write_new(next_version(table, change, sequence, time_ms))
     except FileExistsError:
         return False
     return True

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from jobs.storage.stored_path import Place, bytes_of, text_of, write_whole, write_whole_bytes
+from jobs.storage.places.place import Place
 
 LOG = "_delta_log"
 LAST_CHECKPOINT = "_last_checkpoint"
@@ -64,12 +64,12 @@ def removed_files(files: Sequence[LogFile], version: int) -> dict[str, int]:
     base, commits = since_checkpoint(files, version)
     removed: dict[str, int] = {}
     for checkpoint in base:
-        column = pq.read_table(pa.BufferReader(bytes_of(checkpoint.place)), columns=["remove"]).column("remove")
+        column = pq.read_table(pa.BufferReader(checkpoint.place.read_bytes()), columns=["remove"]).column("remove")
         for action in column.drop_null().to_pylist():
             if action["path"] is not None:
                 removed[unquote(action["path"])] = action["deletionTimestamp"] or 0
     for commit in commits:
-        for action in map(json.loads, text_of(commit.place).splitlines()):
+        for action in map(json.loads, commit.place.read_text().splitlines()):
             if "add" in action:
                 removed.pop(unquote(action["add"]["path"]), None)
             if "remove" in action:
@@ -85,15 +85,15 @@ def write_checkpoint(folder: Place, files: Sequence[LogFile], version: int, is_g
         log = Path(copy, LOG)
         log.mkdir()
         for file in (*base, *commits):
-            (log / file.place.name).write_bytes(bytes_of(file.place))
+            (log / file.place.name).write_bytes(file.place.read_bytes())
         DeltaTable(copy, version=version).create_checkpoint()
         name = f"{version:020}.checkpoint.parquet"
         rows = without_removed(pq.read_table(log / name), is_gone)
         pq.write_table(rows, log / name, store_schema=False)
         data = (log / name).read_bytes()
-    write_whole_bytes(folder / LOG / name, data)
+    (folder / LOG / name).write_whole_bytes(data)
     about: Mapping[str, int] = {"version": version, "size": rows.num_rows, "sizeInBytes": len(data)}
-    write_whole(folder / LOG / LAST_CHECKPOINT, json.dumps(about))
+    (folder / LOG / LAST_CHECKPOINT).write_whole(json.dumps(about))
 
 
 def without_removed(rows: pa.Table, is_gone: Callable[[str], bool]) -> pa.Table:

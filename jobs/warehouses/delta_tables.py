@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from jobs.storage.stored_path import Place, StoredPath, by_delta, is_file, parquet_source
-from jobs.storage.together import done_together
+from jobs.storage.places.place import Place
+from jobs.storage.places.together import done_together
 from jobs.warehouses.older_tables import with_missing_columns
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
@@ -53,11 +53,10 @@ class Change:
 
 
 def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
-    if isinstance(path, StoredPath):
-        # To delta-rs an empty commit is one that changes nothing.
-        path.storage.restore(path.file)
+    # To delta-rs an empty commit is one that changes nothing.
+    path.restore()
     try:
-        return by_delta(path, lambda uri, options: DeltaTable(uri, version=version, storage_options=options))
+        return path.by_delta(lambda uri, options: DeltaTable(uri, version=version, storage_options=options))
     except TableNotFoundError:
         return None
 
@@ -79,7 +78,7 @@ def is_open(table: Table, file: Mapping[str, Any]) -> bool | None:
 
 def is_newest(path: Place, version: int) -> bool:
     """Whether the table is still at its newest version. It looks for one file and opens nothing."""
-    return not is_file(version_file(path, version + 1))
+    return not version_file(path, version + 1).is_file()
 
 
 def version_file(path: Place, version: int) -> Place:
@@ -89,7 +88,7 @@ def version_file(path: Place, version: int) -> Place:
 def sequence_of(path: Place, delta: DeltaTable) -> int:
     """The sequence number of the last run that changed the table; 0 if none has. delta-rs reads the log again for it,
     so the storage may refuse, or not answer."""
-    return by_delta(path, lambda *_: delta.transaction_version(APPLICATION)) or 0
+    return path.by_delta(lambda *_: delta.transaction_version(APPLICATION)) or 0
 
 
 def is_done(path: Place, delta: DeltaTable, sequence: int) -> bool:
@@ -103,32 +102,32 @@ def files_of(delta: DeltaTable) -> pa.Table:
 
 def rows_of(
     delta: DeltaTable,
+    folder: Place,
     table: Table,
     columns: Sequence[str] | None = None,
     cluster: str | None = None,
-    folder: Place | None = None,
     may_hold: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> pa.Table:
     """Reads rows file after file, on this thread; files of a storage together, on threads that have ended then.
     delta-rs reads with Arrow threads that call back into Python; if one still runs when the process ends, the process
-    aborts (apache/arrow#34314). Files without rows of the cluster are not read: they may be damaged. `folder`: the
-    table's, needed if it is not local. `may_hold` decides by a file's entry in the Delta log whether to read it."""
+    aborts (apache/arrow#34314). Files without rows of the cluster are not read: they may be damaged. `may_hold` decides
+    by a file's entry in the Delta log whether to read it."""
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     places = [
-        folder / unquote(row["path"]) if isinstance(folder, StoredPath) else file_path(uri)
-        for uri, row in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True)
+        folder / file_path(row["path"])
+        for row in files_of(delta).to_pylist()
         if (cluster is None or clusters_of(row, [cluster])) and (may_hold is None or may_hold(row))
     ]
 
     def read(place: Place) -> pa.Table:
-        with pq.ParquetFile(parquet_source(place), pre_buffer=False) as file:
+        with pq.ParquetFile(place.parquet_source(), pre_buffer=False) as file:
             rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
         if cluster is not None:
             rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
         return with_missing_columns(rows, wanted, place)
 
-    return pa.concat_tables([wanted.empty_table(), *done_together(folder or Path(), read, places)])
+    return pa.concat_tables([wanted.empty_table(), *done_together(folder, read, places)])
 
 
 def clusters_of(file: Mapping[str, Any], known: Iterable[str]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from jobs.storage.stored_path import Place, delete, files_by_folder
+from jobs.storage.places.place import Place
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, Manifest
 from schemas.contract.tables import BESIDE_RUNS, TABLES
 
@@ -18,7 +18,7 @@ def leftovers(
     # Files of tables that change outside of runs may be in the middle of being written.
     tables = {name: table for name, table in TABLES.items() if name not in BESIDE_RUNS}
     folders = [table.folder for table in tables.values()]
-    by_folder = files_by_folder(root, ["", RUNS_FOLDER, *folders, *(f"{folder}/_delta_log" for folder in folders)])
+    by_folder = root.files_by_folder(["", RUNS_FOLDER, *folders, *(f"{folder}/_delta_log" for folder in folders)])
     left = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
     for name, table in tables.items():
         for path in by_folder[table.folder]:
@@ -42,4 +42,4 @@ def is_unnamed(run_id: str, table: str, name: str, manifest: Manifest | None, ru
 def remove_leftovers(root: Place, finished: Collection[str], manifest: Manifest, runs_files: Collection[str]) -> None:
     """`runs_files`: the files of the table `runs`."""
     for path in leftovers(root, finished, manifest, runs_files):
-        delete(path)
+        path.delete()

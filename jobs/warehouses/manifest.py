@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.output.failure import Failure
+from jobs.storage.places.place import Place
 from jobs.storage.stored_files import nothing
-from jobs.storage.stored_path import Place, files_in, text_of, write_whole
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -60,7 +60,7 @@ def manifest_path(warehouse: Place, run_id: str) -> Place:
 
 def write_manifest(warehouse: Place, manifest: Manifest, wait_for_files: Callable[[], None] = nothing) -> None:
     """The manifest appears only after the files that it names."""
-    write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest), wait_for_files)
+    manifest_path(warehouse, manifest.run_id).write_whole(manifest_text(manifest), wait_for_files)
 
 
 def manifest_text(manifest: Manifest) -> str:
@@ -68,11 +68,11 @@ def manifest_text(manifest: Manifest) -> str:
 
 
 def unfinished_manifests(warehouse: Place) -> list[Place]:
-    return files_in(warehouse / RUNS_FOLDER, SUFFIX)
+    return (warehouse / RUNS_FOLDER).files_in(SUFFIX)
 
 
 def read_manifest(path: Place) -> Manifest:
-    return parse_manifest(text_of(path), str(path))
+    return parse_manifest(path.read_text(), str(path))
 
 
 def parse_manifest(text: str, place: str) -> Manifest:

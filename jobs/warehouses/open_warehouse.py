@@ -1,20 +1,14 @@
 """Opens a warehouse: for a run, which holds its lock, or for reading; and says why a folder is none."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from jobs.output.failure import Failure, os_error_line
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.kept_files import KEPT
-from jobs.storage.storage_lock import StorageLock
-from jobs.storage.stored_path import Place, StoredPath, names_in, text_of, write_whole
-from jobs.warehouses.lock import LOCK_FILE, hold_lock
-from jobs.warehouses.manifest import (
-    read_manifest,
-    unfinished_manifests,
-)
+from jobs.storage.kernel_lock import LOCK_FILE
+from jobs.storage.places.place import Place
+from jobs.warehouses.manifest import read_manifest, unfinished_manifests
 from jobs.warehouses.warehouse import Warehouse
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, has_redacted_mark, marker_text
 from schemas.words.exit_codes import ExitCode
@@ -33,14 +27,14 @@ def writing(
     completes the work of a killed run."""
     KEPT.forget()
     with unusable_when_full(root):
-        if isinstance(root, StoredPath):
-            root.storage.restore(root.file)
+        root.restore()
         if may_be_new:
             prepare(root)
         else:
             check_made(root)
             check_writable(root)
-        with locked_here(root, lock_wait, job, notify) as lock:
+        lock = root.lock(job)
+        with lock.hold(lock_wait, notify):
             warehouse = Warehouse(root, lock, [])
             for path in unfinished_manifests(root):
                 notify(
@@ -52,27 +46,15 @@ def writing(
         wait_for_closes()
 
 
-@contextmanager
-def locked_here(root: Place, wait: float, job: str, notify: Callable[[str], None]) -> Iterator[StorageLock | None]:
-    """Uses the kernel's lock if one kernel sees all writers."""
-    if isinstance(root, Path):
-        with hold_lock(root, wait, job, notify):
-            yield None
-    else:
-        with StorageLock(root.storage, job).hold(wait, notify) as lock:
-            yield lock
-
-
 def prepare(root: Place) -> None:
-    if isinstance(root, Path):
-        if root.exists() and not root.is_dir():
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file; give a folder")
-        root.mkdir(parents=True, exist_ok=True)
+    if root.is_no_folder():
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file; give a folder")
+    root.make_folder()
     # A folder with only these files is ours too: a run that was killed while it wrote the marker left them, or another
     # run is writing it now.
-    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in names_in(root))
+    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in root.names_in())
     if is_new and marker_of(root) is None:
-        write_whole(root / MARKER, marker_text())
+        (root / MARKER).write_whole(marker_text())
     check_ours(root, NEW_OR_MADE)
     check_writable(root)
 
@@ -82,7 +64,7 @@ def check_writable(root: Place) -> None:
     if is_redacted(root):
         line = f"{root}: is a redacted copy, which nothing may change; give the warehouse that it was copied from"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
-    if isinstance(root, Path) and not os.access(root, os.W_OK):
+    if not root.is_writable():
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only; give a folder to write to")
 
 
@@ -99,8 +81,8 @@ def reading(root: Place) -> Warehouse:
 
 
 def check_made(root: Place) -> None:
-    if isinstance(root, Path) and not root.is_dir():
-        what = "is a file" if root.exists() else "no such folder"
+    if not root.is_folder():
+        what = "is a file" if root.is_no_folder() else "no such folder"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {what}; {MADE}")
     check_ours(root, MADE)
 
@@ -111,7 +93,7 @@ def check_ours(root: Place, advice: str) -> None:
 
 def marker_of(root: Place) -> str | None:
     try:
-        return text_of(root / MARKER)
+        return (root / MARKER).read_text()
     except (FileNotFoundError, NotADirectoryError):
         return None
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, rows_of
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.table_files import TableFile
@@ -26,7 +26,7 @@ def with_few_files(
     held = files_of(delta).column("path").to_pylist()
     if len(held) < MOST_FILES and forget_versions_before is None:
         return Change((new,))
-    rows = rows_of(delta, table, folder=folder)
+    rows = rows_of(delta, folder, table)
     left = rows if forget_versions_before is None else without_versions(rows, forget_versions_before)
     is_changed = not left.equals(rows)
     whole = TableFile(folder, table, run_id)

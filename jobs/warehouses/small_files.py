@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.configuration.settings import Tables
+from jobs.storage.places.place import Place
+from jobs.storage.places.together import done_together
 from jobs.storage.stored_files import nothing
-from jobs.storage.stored_path import Place, parquet_source, size_of
-from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, partitioning
 from jobs.warehouses.table_files import STATISTICS_COLUMNS, TableFile
 from schemas.contract.tables import TABLES
@@ -105,9 +105,9 @@ def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[t
 
 
 def small(path: Place) -> Small:
-    metadata = pq.read_metadata(parquet_source(path))
+    metadata = pq.read_metadata(path.parquet_source())
     raw_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return Small(path.name, size_of(path), raw_bytes)
+    return Small(path.name, path.size(), raw_bytes)
 
 
 def rewrite(of: Rewriting, files: Sequence[Small], *, is_new: bool) -> DataFile:
@@ -134,13 +134,13 @@ def parts_of(paths: Sequence[Place], table: Table) -> Iterator[pa.Table]:
 
 
 def row_groups(path: Place, table: Table) -> Iterator[pa.Table]:
-    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+    with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, use_threads=False).cast(table_schema(table))
 
 
 def read_table_file(path: Place, table: Table) -> pa.Table:
-    with pq.ParquetFile(parquet_source(path)) as file:
+    with pq.ParquetFile(path.parquet_source()) as file:
         return file.read().cast(table_schema(table))
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.storage.stored_path import BegunParquet, Place
-from jobs.storage.together import begun_together
+from jobs.storage.places.place import BegunParquet, Place
+from jobs.storage.places.together import begun_together
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.failpoints import failpoint
 from schemas.contract.tables import TABLES
@@ -84,7 +84,7 @@ class TableFile:
         if not self.num_waiting or self.schema is None:
             return
         if self.writer is None:
-            self.begun = BegunParquet(self.folder / self.name)
+            self.begun = (self.folder / self.name).begin_parquet()
             self.writer = writer_of(self.begun.sink, self.schema)
         # Parquet stops using a dictionary for a row group when a second one follows.
         rows = pa.concat_tables(self.waiting).unify_dictionaries()

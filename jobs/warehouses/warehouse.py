@@ -3,16 +3,14 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs.storage.storage_lock import StorageLock
-from jobs.storage.stored_path import Place, delete, write_whole
-from jobs.storage.together import done_together
+from jobs.storage.places.place import Lock, Place
+from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_commits import FIRST_VERSION, clear, commit, write_first_version
 from jobs.warehouses.delta_tables import (
     Change,
@@ -45,8 +43,8 @@ from udfs.arrays.arrow_schema import table_schema
 @dataclass(frozen=True)
 class Warehouse:
     root: Place
-    # The lock on storage without a kernel lock: checked before each commit.
-    lock: StorageLock | None = None
+    # Checked before each commit. None: nothing is written.
+    lock: Lock | None = None
     # The content of `runs` that was read, at most one entry: kept while nobody else may change `runs`, or so that a
     # reader sees one state. None: nothing is kept.
     seen: list[tuple[int, pa.Table]] | None = field(default=None, compare=False, repr=False)
@@ -61,11 +59,6 @@ class Warehouse:
 
     def path(self, table: str) -> Place:
         return self.root / folder_of(table)
-
-    def place(self, table: str) -> str:
-        """The location in Spark's form, independent of its default file system."""
-        path = self.path(table)
-        return f"file:{path.absolute()}" if isinstance(path, Path) else str(path)
 
     def open(self, table: str) -> DeltaTable | None:
         """The table as the newest finished run left it, or its current state; None if there is none yet."""
@@ -133,11 +126,11 @@ class Warehouse:
         delta, table = self.newest(RUNS), TABLES[RUNS]
         if delta is None:
             return -1, table_schema(table).empty_table()
-        return delta.version(), rows_of(delta, table, columns, folder=self.path(RUNS))
+        return delta.version(), rows_of(delta, self.path(RUNS), table, columns)
 
     def rows(self, table: str, columns: Sequence[str] | None = None, cluster: str | None = None) -> pa.Table | None:
         delta = self.open(table)
-        return None if delta is None else rows_of(delta, TABLES[table], columns, cluster, self.path(table))
+        return None if delta is None else rows_of(delta, self.path(table), TABLES[table], columns, cluster)
 
     def num_rows(self) -> dict[str, int]:
         """Row counts by table, from the Delta logs."""
@@ -170,7 +163,7 @@ class Warehouse:
         failpoint("runs_committed")
         # The manifest must still exist, since it shows which files are leftovers.
         remove_leftovers(self.root, self.run_ids(), manifest, self.runs_files())
-        delete(manifest_path(self.root, manifest.run_id))
+        manifest_path(self.root, manifest.run_id).delete()
         failpoint("manifest_removed")
 
     def finish_files(self, manifest: Manifest, result: str | None) -> None:
@@ -193,7 +186,7 @@ class Warehouse:
         file, *_ = done_together(self.root, call, steps)
         if versions != expected:
             # Others have rewritten files of a table in the meantime.
-            delete(self.path(RUNS) / rows.name)
+            (self.path(RUNS) / rows.name).delete()
             rows = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
             rows.write(run_rows(manifest, versions))
             file = rows.close()
@@ -206,7 +199,7 @@ class Warehouse:
         return frozenset() if delta is None else frozenset(files_of(delta).column("path").to_pylist())
 
     def write_result(self, run_id: str, text: str) -> None:
-        write_whole(self.root / RUNS_FOLDER / f"{run_id}.json", text)
+        (self.root / RUNS_FOLDER / f"{run_id}.json").write_whole(text)
 
     def commit_table(self, manifest: Manifest, before: Mapping[str, int], name: str) -> int:
         path, change = self.path(name), manifest.changes[name]

@@ -11,6 +11,7 @@ from jobs import cli
 from jobs.command_line.group_choice import GroupChoice
 from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.any_warehouse import reading
 
 pytestmark = pytest.mark.browser
@@ -113,7 +114,7 @@ def test_a_number_of_the_overview_shows_the_groups_that_it_counts(tab: Page, sam
 
 def test_numbers_lead_to_pages_of_groups_too(tab: Page, audited_sample: Path, tmp_path: Path) -> None:
     with report_of(reading(str(audited_sample)), "sample", GroupChoice(), most_bytes=400_000) as report:
-        write_index(tmp_path, report.index, write_group_pages(tmp_path, report.groups).names)
+        write_index(LocalPlace(tmp_path), report.index, write_group_pages(LocalPlace(tmp_path), report.groups).names)
     tab.goto((tmp_path / "index.html").as_uri())
     links = tab.locator("table.groups tbody td a[href^='groups/']")
     addresses = links.evaluate_all("all => all.map(each => each.href)")

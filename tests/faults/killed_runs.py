@@ -13,9 +13,9 @@ import pytest
 
 from jobs import cli
 from jobs.storage import storage_lock
+from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS
-from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode

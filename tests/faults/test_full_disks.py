@@ -11,7 +11,7 @@ import pytest
 
 from jobs import cli
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.faults.at_steps import DONE, at
 from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER, unfinished_manifests
 from schemas.contract.tables import TABLES
@@ -86,7 +87,7 @@ def check_killed_at(
 
 def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -> None:
     assert history(warehouse) == undisturbed
-    assert unfinished_manifests(warehouse) == []
+    assert unfinished_manifests(LocalPlace(warehouse)) == []
     found = rows(warehouse, "runs")
     assert len({row["run_id"] for row in found}) == len(found)
     assert set(versions(warehouse)) == {name for name, table in TABLES.items() if table.job == "ingest"}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.giants import many_groups, write
@@ -81,7 +82,7 @@ def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[s
     assert (process.returncode, out) == (ExitCode.INTERRUPTED, ""), errors
     assert beside_progress(errors) == ["groupscope: interrupted"], errors
     wait_until(lambda: not any(command_of(each) == command for each, command in children.items() if command))
-    assert Warehouse(warehouse).versions() == before
+    assert Warehouse(LocalPlace(warehouse)).versions() == before
     assert len(rows(warehouse, "classic_group_metadata")) == 10
     # Whoever comes next does it all.
     for words in (["ingest", "--source", f"segments:{warehouse.parent / 'log'}"], ["replay"]):
@@ -91,7 +92,7 @@ def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[s
 
 @pytest.mark.drawn_together(2)
 def test_an_audit_in_worker_processes(warehouse: Path) -> None:
-    before = Warehouse(warehouse).versions()
+    before = Warehouse(LocalPlace(warehouse)).versions()
     held = set(warehouse.glob("classic_group_metadata/*.parquet"))
     with begun(warehouse, "local", 20_000) as process:
         wait_until(lambda: set(warehouse.glob("classic_group_metadata/*.parquet")) != held, process)
@@ -101,7 +102,7 @@ def test_an_audit_in_worker_processes(warehouse: Path) -> None:
 @pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_an_audit_while_spark_works(warehouse: Path) -> None:
-    before = Warehouse(warehouse).versions()
+    before = Warehouse(LocalPlace(warehouse)).versions()
     with begun(warehouse, "spark", 10_000) as process:
         wait_until(lambda: any("pyspark.daemon" in each for each in descendants(process.pid).values()), process)
         assert_ended(process, warehouse, before)
@@ -110,7 +111,7 @@ def test_an_audit_while_spark_works(warehouse: Path) -> None:
 @pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_an_audit_while_spark_starts(warehouse: Path) -> None:
-    before = Warehouse(warehouse).versions()
+    before = Warehouse(LocalPlace(warehouse)).versions()
     with begun(warehouse, "spark", 1_000) as process:
         wait_until(lambda: any("SparkSubmit" in each for each in descendants(process.pid).values()), process)
         assert_ended(process, warehouse, before)

@@ -12,7 +12,7 @@ import pytest
 
 from jobs import cli
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.doctor import run_checks
-from jobs.replaying.tables import lost_rows
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -80,7 +80,7 @@ def lose_mixed(warehouse: Path, name: str) -> None:
 
 
 def broken(warehouse: Path) -> list[Any]:
-    return [each for each in run_checks(warehouse) if each.status == "broken"]
+    return [each for each in run_checks(LocalPlace(warehouse)) if each.status == "broken"]
 
 
 def mended(warehouse: Path, mend: str) -> None:
@@ -112,7 +112,7 @@ def test_a_storage_that_does_not_answer_has_lost_nothing(
     def refuse(*arguments: object) -> None:
         raise OSError(errno.EIO, "no answer from the server for 5 s: check that it runs", f"{warehouse}/{step}")
 
-    monkeypatch.setattr(*{"open": (Warehouse, "open_at"), "size": (lost_rows, "size_of")}[step], refuse)
+    monkeypatch.setattr(*{"open": (Warehouse, "open_at"), "size": (LocalPlace, "size")}[step], refuse)
     code = cli.main(["replay", "--warehouse", str(warehouse), "--cluster", "one"])
     (line,) = capsys.readouterr().err.splitlines()
     assert line == f"groupscope: {warehouse}/{step}: no answer from the server for 5 s: check that it runs"

@@ -13,7 +13,7 @@ from hdfs_native import Client
 from jobs import cli
 from jobs.storage import cut_files
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from jobs.warehouses import any_warehouse
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE

@@ -21,9 +21,9 @@ from deltalake import DeltaTable, write_deltalake
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.hdfs_storage import HdfsStorage
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage, read_whole, write_once
-from jobs.storage.stored_path import StoredPath, by_delta
 from jobs.warehouses.delta_tables import sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode
@@ -73,17 +73,17 @@ CALLS: dict[str, tuple[Callable[[Storage], object], Callable[..., object]]] = {
     "restore": (nothing, lambda storage, _: storage.restore()),
     "open table": (
         nothing,
-        lambda storage, _: by_delta(
-            StoredPath(storage, "t"), lambda uri, options: DeltaTable(uri, storage_options=options)
+        lambda storage, _: RemotePlace(storage, "t").by_delta(
+            lambda uri, options: DeltaTable(uri, storage_options=options)
         ),
     ),
     "last run": (
         lambda storage: DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options),
-        lambda storage, table: sequence_of(StoredPath(storage, "t"), table),
+        lambda storage, table: sequence_of(RemotePlace(storage, "t"), table),
     ),
     "commit": (
         lambda storage: DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options),
-        lambda storage, table: by_delta(StoredPath(storage, "t"), lambda *_: table.delete()),
+        lambda storage, table: RemotePlace(storage, "t").by_delta(lambda *_: table.delete()),
     ),
 }
 

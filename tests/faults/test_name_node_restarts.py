@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.mini_hdfs import MiniHdfs, mini_hdfs

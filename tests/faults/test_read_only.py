@@ -14,7 +14,7 @@ from hdfs_native import Client
 
 from jobs import cli
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode

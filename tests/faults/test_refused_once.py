@@ -11,9 +11,9 @@ import pytest
 
 from jobs import cli
 from jobs.configuration.settings import Settings, options_of
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage
-from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_commits import clear
 from jobs.warehouses.delta_tables import Change
 from schemas.contract.tables import TABLES
@@ -78,7 +78,7 @@ def test_a_log_that_may_not_be_read_is_not_removed(
     before = sorted(file.name for file in storage.list())
     behaviour.next = [*["pass"] * good, "403"]
     with pytest.raises(PermissionError, match="permission denied"):
-        clear(StoredPath(behind, TABLES["rebalances"].folder), Change(), sequence=99)
+        clear(RemotePlace(behind, TABLES["rebalances"].folder), Change(), sequence=99)
     assert sorted(file.name for file in storage.list()) == before
 
 

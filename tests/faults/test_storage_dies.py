@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 from tests.faults.killed_runs import JOBS, Undisturbed, check_like, put, short_locks

@@ -10,7 +10,7 @@ import pytest
 
 from jobs import cli
 from jobs.configuration.settings import Settings, options_of
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from tests.builders.storages.kinds import ELSEWHERE, fetched
 from tests.builders.storages.s3_server import options_for
 from tests.runs.ingested import ROOT, history

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from jobs.output.failure import Failure
-from jobs.warehouses.lock import LOCK_FILE, hold_lock
+from jobs.storage.kernel_lock import LOCK_FILE, KernelLock
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
@@ -27,10 +28,11 @@ HOLDING = "holding\n"
 HOLD = f"""
 import sys, time
 from pathlib import Path
-from jobs.warehouses.lock import hold_lock
+from jobs.storage.kernel_lock import KernelLock
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import prepare
-prepare(Path(sys.argv[1]))
-with hold_lock(Path(sys.argv[1]), 0, "ingest", print):
+prepare(LocalPlace(Path(sys.argv[1])))
+with KernelLock(Path(sys.argv[1]), "ingest").hold(0, print):
     sys.stdout.write({HOLDING!r})
     sys.stdout.flush()
     sys.stdin.read()
@@ -120,7 +122,7 @@ def test_one_of_two_ingests_waits_and_then_works(tmp_path: Path, sources: list[s
             each.communicate(timeout=120)
     assert [each.returncode for each in waiting] == [0, 0]
     assert history(warehouse) == history(tmp_path / "direct")
-    runs = Warehouse(warehouse).run_rows(["run_id", "ingest_counts"])
+    runs = Warehouse(LocalPlace(warehouse)).run_rows(["run_id", "ingest_counts"])
     assert sorted(int(row["run_id"][:8]) for row in runs) == [1, 2]
     assert (warehouse / LOCK_FILE).read_text() == ""
 
@@ -137,22 +139,22 @@ def test_many_first_ingests_at_once_make_one_warehouse(tmp_path: Path, sources: 
     )
     ingest(tmp_path / "direct", "--source", sources[0])
     assert history(warehouse) == history(tmp_path / "direct")
-    assert len(Warehouse(warehouse).run_rows(["run_id"])) == 4
+    assert len(Warehouse(LocalPlace(warehouse)).run_rows(["run_id"])) == 4
 
 
 def test_the_lock_is_of_the_process_and_is_not_handed_on_to_what_it_starts(tmp_path: Path) -> None:
     """Spark's virtual machine lives on for a while when its driver was killed."""
-    with hold_lock(tmp_path, 0, "ingest", print):
+    with KernelLock(tmp_path, "ingest").hold(0, print):
         child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     try:
-        with hold_lock(tmp_path, 0, "ingest", print):
+        with KernelLock(tmp_path, "ingest").hold(0, print):
             pass
     finally:
         child.communicate()
 
 
 def test_a_lock_that_nobody_has_described_is_told_all_the_same(tmp_path: Path) -> None:
-    with hold_lock(tmp_path, 0, "ingest", print):
+    with KernelLock(tmp_path, "ingest").hold(0, print):
         (tmp_path / LOCK_FILE).write_text("")
-        with pytest.raises(Failure, match="busy with another run"), hold_lock(tmp_path, 0, "ingest", print):
+        with pytest.raises(Failure, match="busy with another run"), KernelLock(tmp_path, "ingest").hold(0, print):
             pass

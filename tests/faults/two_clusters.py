@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.replaying.tables.history_files import HistoryFiles
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, RemovedFile, sequence_of
 from schemas.contract.tables import TABLES
@@ -42,12 +43,13 @@ def mix_files(warehouse: Path, name: str) -> None:
         return
     held = pa.concat_tables([pq.read_table(path).cast(table_schema(table)) for path in delta.file_uris()])
     removed = tuple(RemovedFile(Path(path).name, is_data_change=False) for path in delta.file_uris())
-    files = HistoryFiles(warehouse, max(row["run_id"] for row in rows(warehouse, "runs")))
+    files = HistoryFiles(LocalPlace(warehouse), max(row["run_id"] for row in rows(warehouse, "runs")))
     files.write(name, held, 0)
     written, wait = files.closing()
     wait()
     change = Change(tuple(done for _, done in written), removed)
-    commit(folder, table, change, sequence_of(folder, delta) + 1, 0, delta)
+    place = LocalPlace(folder)
+    commit(place, table, change, sequence_of(place, delta) + 1, 0, delta)
     *_, named, last = sorted((folder / "_delta_log").glob("*.json"))
     kept = [each for each in actions(named) if "add" not in each]
     more = [each for each in actions(last) if "add" in each or "remove" in each]

@@ -18,9 +18,8 @@ from unittest import mock
 import pyarrow as pa
 
 from jobs.replaying.log.opened import REPEATED, Opened
-from jobs.replaying.log.partition import PartitionLog
+from jobs.replaying.log.partition import PartitionLog, offsets_of
 from jobs.replaying.log.row_groups import RowGroup, Wanted
-from jobs.replaying.log.table_rows import offsets_of
 from jobs.replaying.log.topic_names import COLUMNS, sightings
 from jobs.replaying.partition import replay_task
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
@@ -32,6 +31,7 @@ from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, deserial
 from jobs.replaying.task.replay_messages import Progress, ReplayInput, Rules, progress_of
 from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
+from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import TABLES
 from tests.builders.logs.short_logs import PARTITION
 from udfs.arrays.arrow_schema import table_schema
@@ -72,7 +72,7 @@ class MemoryLog(PartitionLog):
 
 def piece_of(name: str, run: int, rows: pa.Table) -> RowGroup:
     offsets = offsets_of(rows)
-    return RowGroup(Path(name), run, int(offsets.min()), int(offsets.max()), rows.num_rows, is_mixed=False)
+    return RowGroup(LocalPlace(Path(name)), run, int(offsets.min()), int(offsets.max()), rows.num_rows, is_mixed=False)
 
 
 @dataclass
@@ -131,8 +131,8 @@ class MemoryRuns:
         run = str(len(self.runs) - 1)
         covered = {PARTITION: join_ranges(self.ranges)}
         return ReplayInput(
-            cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier, covered=covered,
-            names=names_of(known.values()), rules=self.rules,
+            cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier,
+            root=LocalPlace(Path()), covered=covered, names=names_of(known.values()), rules=self.rules,
         )  # fmt: skip
 
     def answer(self, run_input: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.leftovers import leftovers
 from jobs.warehouses.manifest import unfinished_manifests
 from jobs.warehouses.warehouse import Warehouse
@@ -45,17 +46,17 @@ def unchanged(warehouse: Path) -> Iterator[None]:
     before = (versions(warehouse), history(warehouse), num_runs(warehouse))
     yield
     assert (versions(warehouse), history(warehouse), num_runs(warehouse)) == before
-    assert unfinished_manifests(warehouse) == []
+    assert unfinished_manifests(LocalPlace(warehouse)) == []
 
 
 def check_no_leftovers(warehouse: Path) -> None:
     """After a run that ended well."""
-    assert leftovers(warehouse, {row["run_id"] for row in Warehouse(warehouse).run_rows(["run_id"])}) == []
+    assert leftovers(LocalPlace(warehouse), Warehouse(LocalPlace(warehouse)).run_ids()) == []
     assert [path.name for path in warehouse.rglob("*.begun")] == []
 
 
 def num_runs(warehouse: Path) -> int:
-    return len(Warehouse(warehouse).run_rows(["run_id"]))
+    return len(Warehouse(LocalPlace(warehouse)).run_rows(["run_id"]))
 
 
 @contextmanager

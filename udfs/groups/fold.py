@@ -9,7 +9,7 @@ from udfs.groups import conversions
 from udfs.groups.classic import classic_groups
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import RowsByTable
-from udfs.groups.modern import modern_groups, record_handlers
+from udfs.groups.modern import modern_groups, notes, state_json
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
@@ -21,7 +21,7 @@ from udfs.groups.states.modern import Modern
 # By record type, for values and tombstones. It changes only the group's current state.
 HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
     TYPE: classic_groups.take,
-    **dict.fromkeys(record_handlers.HANDLERS, modern_groups.take),
+    **dict.fromkeys(notes.NOTES, notes.take),
 }
 
 
@@ -140,7 +140,7 @@ class Fold:
         plain = json.loads(state)
         now: Classic | Modern | None = None
         if plain["kind"] is not None:
-            read = Classic.from_plain if plain["kind"] == "classic" else modern_groups.from_plain
+            read = Classic.from_plain if plain["kind"] == "classic" else state_json.from_plain
             now = read(plain["now"], topics)
         self.known[group_id] = known_of(plain)
         ledger = Ledger.from_plain(group_id, rows, plain["ledger"], topics)
@@ -156,7 +156,7 @@ class Fold:
         if isinstance(now, Classic):
             kind, plain = "classic", now.plain(topics)
         elif isinstance(now, Modern):
-            kind, plain = "modern", modern_groups.plain(now, topics)
+            kind, plain = "modern", state_json.plain(now, topics)
         spans = self.known.get(group.group_id)
         return json.dumps(
             {

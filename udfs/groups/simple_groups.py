@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import KnownPeriod
-from udfs.groups.history.interval_rows import state_row
 from udfs.groups.history.intervals import StateStretch
+from udfs.groups.history.ledger import state_row
 from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps

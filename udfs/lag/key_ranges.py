@@ -3,7 +3,8 @@ holds all of its rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, count, pairwise
+from itertools import count, pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -105,9 +106,10 @@ def ranges_of(counts: Iterable[pa.Table], most_rows: int) -> list[list[KeyRange]
         (start + starts_of_ranges(sizes[start:stop], most_rows)).tolist()
         for start, stop in pairwise([*begins, len(sizes)])
     ]
-    firsts = keys.take(pa.array([*chain(*starts)], pa.int64())).to_pylist()
-    begin_lists = [place == 0 for some in starts for place in range(len(some))]
-    firsts = [key | FIRST_OF_GROUP if is_begin else key for key, is_begin in zip(firsts, begin_lists, strict=True)]
+    firsts: list[dict[str, Any]] = []
+    for some in starts:
+        first, *rest = keys.take(pa.array(some, pa.int64())).to_pylist()
+        firsts += [first | FIRST_OF_GROUP, *rest]
     bounds, number = pa.Table.from_pylist(firsts[1:], NO_BOUNDS.schema), count()
     names = [None, *keys.column("group_id").take(pa.array(begins[1:], pa.int64())).to_pylist(), None]
     return [

@@ -8,11 +8,11 @@ from udfs.lag.partition_history import PartitionHistory
 
 
 class Measure(Protocol):
-    """Makes the rows of one table. Two rounds go through the histories of all ranges of keys, in the order of keys; a
-    measure keeps of each history only what it will need."""
+    """Makes the rows of one table about some groups. Two rounds go through the histories of all ranges of their keys,
+    in the order of keys; a measure keeps of each history only what it will need."""
 
     def look(self, history: PartitionHistory) -> None:
-        """The first round: notes what must be known of all keys before rows are made. Most measures need nothing."""
+        """The first round: notes what rows must know of all keys. Most measures need nothing."""
         return  # has a body, so that measures without a first round need not have one
 
     def take(self, history: PartitionHistory) -> None:

@@ -18,7 +18,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import CommitProperties
 
 from jobs.output.failure import Failure
-from jobs.storage.stored_path import Place, by_delta
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_commits import actions_of, create, is_written
 from jobs.warehouses.delta_tables import (
     UNREADABLE,
@@ -111,7 +111,7 @@ def stored_identities(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> 
             all(is_within(file, name, row[name]) for name in ("group_id", "topic", "from_offset")) for row in rows
         )
 
-    stored = rows_of(delta, GATE_SPANS, IDENTITY, rows[0]["cluster"], folder, may_hold)
+    stored = rows_of(delta, folder, GATE_SPANS, IDENTITY, rows[0]["cluster"], may_hold)
     return {identity(row) for row in stored.to_pylist()}
 
 
@@ -136,7 +136,7 @@ def with_few_small_files(delta: DeltaTable, folder: Place, new: DataFile) -> Cha
     small = [file["path"] for file in files_of(delta).to_pylist() if is_small(file)]
     if len(small) < MOST_SMALL_FILES:
         return Change((new,))
-    merged = written_file(folder, rows_of(delta, GATE_SPANS, folder=folder, may_hold=is_small))
+    merged = written_file(folder, rows_of(delta, folder, GATE_SPANS, may_hold=is_small))
     removed = tuple(RemovedFile(path, is_data_change=False) for path in small)
     return Change((replace(merged, is_data_change=False), new), removed)
 
@@ -147,7 +147,7 @@ def is_committed(delta: DeltaTable, folder: Place, change: Change) -> bool:
     now_ms = time.time_ns() // 1_000_000
     if is_written(folder, GATE_SPANS, change, None, now_ms, delta):
         return True
-    return by_delta(folder, lambda *_: is_next_version(delta, folder, change, now_ms))
+    return folder.by_delta(lambda *_: is_next_version(delta, folder, change, now_ms))
 
 
 def is_next_version(delta: DeltaTable, folder: Place, change: Change, now_ms: int) -> bool:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import DataFile, RemovedFile, files_of
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
@@ -58,7 +58,7 @@ def rewrite(path: Place, kept: TableFile, cluster: str, records: set[RecordKey],
 
 
 def rows_of(path: Place) -> Iterable[pa.Table]:
-    with pq.ParquetFile(parquet_source(path)) as file:
+    with pq.ParquetFile(path.parquet_source()) as file:
         for batch in file.iter_batches(BATCH_ROWS):
             yield pa.Table.from_batches([batch]).cast(SCHEMA)
 

@@ -11,7 +11,7 @@ from jobs.command_line.flags import EPOCH
 from jobs.ingestion.task.messages import KnownRange
 from jobs.ingestion.task.stored_rows import KnownFile
 from jobs.sources.segment_source import Marks
-from jobs.storage.together import done_together
+from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import decoded_records

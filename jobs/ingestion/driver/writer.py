@@ -18,7 +18,7 @@ from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
 from jobs.ingestion.task.plan import PartitionSpan, task_spec
 from jobs.ingestion.task.retried_rows import retry_file
 from jobs.ingestion.task.task import Task, guarded_answer, run_task
-from jobs.storage.together import done_together
+from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_tables import Change, files_of
 from jobs.warehouses.small_files import Rewriting, has_statistics, with_small_files_rewritten
 from jobs.warehouses.table_files import RowFiles

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from jobs.ingestion.task.stored_rows import KnownFile
 from jobs.sources.log_span import SpanFacts
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import DataFile
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.log.offset_ranges import Range

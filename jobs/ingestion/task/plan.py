@@ -7,7 +7,6 @@ contain the span. Units that the warehouse may already have are marked: only the
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from pathlib import Path
 
 from jobs.engine.task import PlanRow, TaskSpec
 from jobs.sources.log_span import LogSpan
@@ -145,7 +144,7 @@ def spans(changed: list[Reading], most_bytes: int) -> Iterator[CopySpan]:
     for reading in changed:
         file = reading.file
         # Finding the cuts means a look at the whole file, which is cheap only on local disks.
-        if reading.size > most_bytes * 3 // 2 and isinstance(file.path, Path):
+        if reading.size > most_bytes * 3 // 2 and not file.path.is_remote:
             parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start)
         else:
             parts = (Span(file.path, reading.start, file.size, file.identity, file.size),)

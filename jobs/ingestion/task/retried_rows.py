@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from jobs.engine.task import result_of
 from jobs.ingestion.task.messages import Counts, IngestInput, IngestResult
 from jobs.ingestion.task.task import Task, guarded_answer
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from schemas.contract.tables import TABLES
 from schemas.words.records import Part
 from udfs.arrays.arrow_schema import table_schema
@@ -29,7 +29,7 @@ def retry_file(assignment: IngestInput, path: Place) -> IngestResult:
 
 
 def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(parquet_source(path)) as file:
+    with pq.ParquetFile(path.parquet_source()) as file:
         yield from file.iter_batches(BATCH_ROWS)
 
 

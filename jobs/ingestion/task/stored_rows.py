@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.storage.stored_path import Place, parquet_source
+from jobs.storage.places.place import Place
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
 
@@ -75,7 +75,7 @@ def known_rows(
 
 def rows_of(path: Place, table: Table, cluster: str, partition: int, first: int) -> Iterator[pa.Table]:
     schema = table_schema(table)
-    with pq.ParquetFile(parquet_source(path)) as file:
+    with pq.ParquetFile(path.parquet_source()) as file:
         groups = [group for group in range(file.num_row_groups) if may_hold(file, group, partition, first)]
         for batch in file.iter_batches(BATCH_ROWS, groups) if groups else ():
             rows = pa.Table.from_batches([batch]).cast(schema)

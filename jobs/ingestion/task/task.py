@@ -7,7 +7,6 @@ data. A failure that a user can act on is a result too: Spark would bury an exce
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from jobs.ingestion.task.windows import note_offsets, read_offsets, runs_of, win
 from jobs.output.failure import Failure, os_error_line
 from jobs.processes.freed_memory import keep_memory
 from jobs.sources.log_span import SpanFacts
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.table_files import RowFiles, Waiting
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -76,7 +75,7 @@ def failure_code(error: OSError, root: Place) -> int:
 
 
 def is_below(name: str, root: Place) -> bool:
-    return Path(name).is_relative_to(root) if isinstance(root, Path) else name.startswith(f"{root}/")
+    return name == str(root) or name.startswith(f"{str(root).rstrip('/')}/")
 
 
 class Task:

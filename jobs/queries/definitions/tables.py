@@ -2,13 +2,11 @@
 columns."""
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from jobs.queries.definitions.column_types import duckdb_type, trino_type
 from jobs.queries.definitions.dialects import Dialect, comments, text_literal
 from jobs.queries.files.table_files import Files, files_at
-from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
@@ -24,7 +22,7 @@ def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[
     yield f"-- Tables of {warehouse.address} for {dialect}, each at one version."
     if dialect == Dialect.TRINO:
         yield f"CREATE SCHEMA IF NOT EXISTS {TRINO_SCHEMA};"
-    if dialect == Dialect.DUCKDB and isinstance(warehouse.root, StoredPath):
+    if dialect == Dialect.DUCKDB and warehouse.root.is_remote:
         yield from extension_for(warehouse.address)
     for name, table in USER_TABLES.items():
         version = versions.get(name)
@@ -56,7 +54,7 @@ def duckdb_table(table: Table, warehouse: Warehouse, version: int | None) -> lis
 
 def spark_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
     # A comment on a column would have to name all of them; Delta has them.
-    rows = f"SELECT * FROM delta.`{place_of(warehouse, table).replace('`', '``')}` VERSION AS OF {version}"
+    rows = f"SELECT * FROM delta.`{warehouse.path(table.name).address.replace('`', '``')}` VERSION AS OF {version}"
     query = rows if version is not None else no_rows(table, sql_type, "`")
     return [f"CREATE OR REPLACE VIEW {table.name} COMMENT {text_literal(table.comment)} AS\n{query}"]
 
@@ -66,8 +64,7 @@ def trino_table(table: Table, warehouse: Warehouse, version: int | None) -> list
     if version is None:
         return [view + no_rows(table, trino_type)]
     known = f"{text_literal(TRINO_SCHEMA)}, {text_literal(table.name)}"
-    path = warehouse.path(table.name)
-    location = f"file://{path.absolute()}" if isinstance(path, Path) else str(path)
+    location = warehouse.path(table.name).uri
     return [
         f"CALL system.register_table({known}, {text_literal(location)})",
         f"{view}SELECT * FROM {TRINO_SCHEMA}.{table.name} FOR VERSION AS OF {version}",
@@ -79,10 +76,6 @@ DEFINITIONS: dict[Dialect, Callable[[Table, Warehouse, int | None], list[str]]] 
     Dialect.TRINO: trino_table,
     Dialect.DUCKDB: duckdb_table,
 }
-
-
-def place_of(warehouse: Warehouse, table: Table) -> str:
-    return warehouse.place(table.name).removeprefix("file:")
 
 
 def duckdb_view_of(table: Table, files: list[Files]) -> str:

@@ -33,7 +33,7 @@ def register(
     rows: list[tuple[str | None, ...]] = []
     names = sorted(name for name in tables if name in USER_TABLES)
     for name in names:
-        location, full_name = warehouse.place(name).removeprefix("file:"), f"{name_literal(used)}.{name}"
+        location, full_name = warehouse.path(name).address, f"{name_literal(used)}.{name}"
         if spark.catalog.tableExists(full_name):
             check_location(spark, full_name, location)
         else:

@@ -27,8 +27,7 @@ from jobs.queries.engines.absent_tables import say_absent
 from jobs.queries.files.table_files import Files, files_at, opened_at, unreadable
 from jobs.queries.results import QueryResult
 from jobs.queries.statements import only_reads
-from jobs.storage.stored_path import StoredPath
-from jobs.storage.together import done_together
+from jobs.storage.places.together import done_together
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
@@ -107,7 +106,7 @@ def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callab
 def session_of(warehouse: Warehouse, statements: Sequence[str]) -> "Iterator[Session]":
     named = named_in(statements)
     versions = warehouse.readable_versions(named.tables)
-    is_stored = isinstance(warehouse.root, StoredPath)
+    is_stored = warehouse.root.is_remote
     stored = stored_tables(warehouse, versions) if is_stored else {}
     files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in versions.items()}
     with (
@@ -167,7 +166,7 @@ def bring_into_scope(
         try:
             connection.execute(duckdb_view_of(USER_TABLES[name], files.get(name, [])))
         except duckdb.Error as error:
-            raise unreadable(warehouse.place(name).removeprefix("file:"), versions[name], error_text(error)) from None
+            raise unreadable(warehouse.path(name).address, versions[name], error_text(error)) from None
     for name in named.views:
         connection.execute(f"CREATE VIEW {name} AS\n{VIEWS[name].sql}")
     for name in named.functions:
@@ -188,7 +187,6 @@ def stored_tables(warehouse: Warehouse, versions: dict[str, int]) -> "dict[str, 
     return {
         name: StoredTable(folder, USER_TABLES[name], delta)
         for (name, folder), delta in zip(folders.items(), opened, strict=True)
-        if isinstance(folder, StoredPath)
     }
 
 

@@ -99,7 +99,7 @@ def bring_into_scope(
     named = named_in(statements)
     for name in named.tables:
         table, version = USER_TABLES[name], versions.get(name)
-        frame = no_rows(spark, table) if version is None else table_at(spark, warehouse.place(name), table, version)
+        frame = no_rows(spark, table) if version is None else table_at(spark, warehouse.path(name), table, version)
         frame.createOrReplaceTempView(name)
     for name in named.views:
         spark.sql(VIEWS[name].sql).createOrReplaceTempView(name)

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -20,9 +19,8 @@ from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
 from jobs.queries.files.table_files import partition_of, unread
-from jobs.storage.arrow_files import arrow_files
-from jobs.storage.stored_path import StoredPath, parquet_source, row_group_source
-from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, files_of
+from jobs.storage.places.place import Place
+from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
 
@@ -36,17 +34,19 @@ AHEAD = 2
 class StoredTable(ds.FileSystemDataset):  # type: ignore[misc]
     """One version of a table. What could not be read is in `failures`, since DuckDB repeats errors in its own words."""
 
-    def __init__(self, folder: StoredPath, table: Table, delta: DeltaTable) -> None:
+    def __init__(self, folder: Place, table: Table, delta: DeltaTable) -> None:
         # Other writers may have left NULL where none is allowed: `doctor` reports it, and the rows are still readable.
         schema = pa.schema([field.with_nullable(True) for field in table_schema(table)])
         actions = files_of(delta).to_pylist()
-        files = arrow_files(folder.storage)
+        places = [folder / file_path(action["path"]) for action in actions]
+        self.places = {place.in_arrow[0]: place for place in places}
+        _, files = folder.in_arrow
         fragments = [
-            PARQUET.make_fragment((folder / unquote(action["path"])).file, files, contents_of(action, schema))
-            for action in actions
+            PARQUET.make_fragment(name, files, contents_of(action, schema))
+            for name, action in zip(self.places, actions, strict=True)
         ]
         super().__init__(fragments, schema, PARQUET, files)
-        self.folder, self.version = folder, delta.version()
+        self.version = delta.version()
         self.failures: list[Failure] = []
 
     def scanner(self, columns: Sequence[str] | None = None, filter: ds.Expression | None = None) -> "Scan":
@@ -77,26 +77,26 @@ class Scan:
     def reads(self) -> Iterator[Callable[[], pa.Table]]:
         """One for each row group that may have rows."""
         for fragment in self.table.get_fragments(self.filter):
-            place, contents = StoredPath(self.table.folder.storage, fragment.path), fragment.partition_expression
+            place, contents = self.table.places[fragment.path], fragment.partition_expression
             with self.noting_failures(place):
                 # Of texts as such: from bounds of codes Arrow draws no conclusion.
-                with parquet_source(place) as source:
+                with place.parquet_source() as source:
                     whole = PARQUET.make_fragment(source, partition_expression=contents)
                     parts = whole.split_by_row_group(self.filter, self.table.schema)
                 for part in parts:
                     yield partial(self.row_group, place, contents, whole.metadata, part.row_groups[0].id)
 
-    def row_group(self, place: StoredPath, contents: ds.Expression, footer: pq.FileMetaData, number: int) -> pa.Table:
+    def row_group(self, place: Place, contents: ds.Expression, footer: pq.FileMetaData, number: int) -> pa.Table:
         """As a whole, on this thread: no thread of Arrow is reading, and calling back into Python, when the process
         ends (apache/arrow#34314). Each has a reader of its own, which has a position."""
-        with self.noting_failures(place), row_group_source(place, footer, number, self.needed) as source:
+        with self.noting_failures(place), place.row_group_source(footer, number, self.needed) as source:
             fragment = CODED.make_fragment(source, partition_expression=contents, row_groups=[number])
             schema = with_codes(self.table.schema)
             rows = fragment.to_table(schema, list(self.columns), filter=self.filter, use_threads=False)
             return rows.unify_dictionaries()
 
     @contextmanager
-    def noting_failures(self, place: StoredPath) -> Iterator[None]:
+    def noting_failures(self, place: Place) -> Iterator[None]:
         try:
             yield
         except UNREADABLE as error:

@@ -1,15 +1,14 @@
 """Tables as Spark frames, each at one version."""
 
 import re
-from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.output.failure import Failure
 from jobs.spark.types import table_type
-from jobs.storage.places import is_remote
-from jobs.warehouses.delta_tables import IS_OPEN, file_path, open_table
+from jobs.storage.places.place import Place
+from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table
 from schemas.declarations.columns import Table
 from schemas.words.exit_codes import ExitCode
 
@@ -19,21 +18,21 @@ FEW_FILES = 500
 PATTERN = re.compile(r"[*?\[\]{}\\]")
 
 
-def table_at(spark: SparkSession, place: str, table: Table, version: int) -> DataFrame:
-    """`place` is the table's as Spark takes it."""
+def table_at(spark: SparkSession, folder: Place, table: Table, version: int) -> DataFrame:
     try:
-        if is_remote(place):
-            return by_delta(spark, place, version)
-        delta = open_table(Path(place.removeprefix("file:")), version)
-        files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
+        if folder.is_remote:
+            return by_delta(spark, folder.uri, version)
+        delta = open_table(folder, version)
+        paths = [] if delta is None else files_of(delta).column("path").to_pylist()
+        files = [(folder / file_path(path)).uri for path in paths]
         # Spark takes paths for patterns. Other writers than ours leave a column out of the file if its path has it.
-        is_plain = not PATTERN.search(place) and not any(f"/{IS_OPEN}=" in file for file in files)
+        is_plain = not PATTERN.search(folder.address) and not any(f"/{IS_OPEN}=" in file for file in files)
         if delta is None or len(files) > FEW_FILES or not is_plain:
-            return by_delta(spark, place, version)
+            return by_delta(spark, folder.uri, version)
         return spark.read.schema(table_type(table)).parquet(*files) if files else no_rows(spark, table)
     except (PySparkException, OSError, ValueError) as error:
         line = f"version {version} cannot be read: {first_line(str(error))}; run `groupscope doctor`"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {line}") from None
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{folder.address}: {line}") from None
 
 
 def no_rows(spark: SparkSession, table: Table) -> DataFrame:

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
 from jobs.storage.refusals import refusal_of_warehouse
-from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.older_tables import lacking
 from jobs.warehouses.warehouse import Warehouse
@@ -29,10 +27,9 @@ def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
     folder = warehouse.path(name)
     delta = opened_at(warehouse, name, version)
     uris_of: dict[bool | None, list[str]] = {}
-    for uri, action in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
-        # By the names that people write, where delta-rs may have its own for a storage.
-        path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri).absolute()
-        uris_of.setdefault(partition_of(action), []).append(str(path))
+    # By the names that people write: delta-rs may have its own for a storage.
+    for action in files_of(delta).to_pylist():
+        uris_of.setdefault(partition_of(action), []).append((folder / file_path(action["path"])).address)
     columns = tuple(lacking(delta, TABLES[name]))
     return [Files(tuple(uris), is_open, columns) for is_open, uris in uris_of.items()]
 

@@ -21,7 +21,7 @@ from jobs.replaying.log.row_groups import (
     bounds_by_row_group,
     piece_of,
 )
-from jobs.storage.stored_path import Place, parquet_source, row_group_source
+from jobs.storage.places.place import Place
 from schemas.tables.decoded_records import CLASSIC_MEMBER
 from udfs.arrays.nullable import filled, first_of
 
@@ -70,7 +70,7 @@ class Opened:
 
     def footer(self, path: Place) -> pq.FileMetaData:
         if path not in self.footers:
-            self.footers[path] = pq.read_metadata(parquet_source(path))
+            self.footers[path] = pq.read_metadata(path.parquet_source())
         return self.footers[path]
 
     def read_columns(self, path: Place) -> Sequence[str]:
@@ -116,7 +116,7 @@ class Opened:
         needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
         footer = self.footer(piece.path)
-        source = row_group_source(piece.path, footer, piece.group, needed)
+        source = piece.path.row_group_source(footer, piece.group, needed)
         with pq.ParquetFile(source, metadata=footer, read_dictionary=repeated) as file:
             return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
 

@@ -1,4 +1,9 @@
-"""The log of one offsets partition from the decoded tables: the records that count, in log order."""
+"""The log of one offsets partition from the decoded tables: the records that count, in log order, a window of offsets
+at a time.
+
+Several files may contain the same span of the log: copies, merged small files, files of later runs. So each row group
+is read when the window reaches it, and its rows after the window wait.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log.opened import Opened, pieces
-from jobs.replaying.log.row_groups import EPOCH, MOST, OFFSET, LogFile, RowGroup, Wanted
-from jobs.replaying.log.slices import Slice
-from jobs.replaying.log.table_rows import TableRows, ends_of_windows, epochs_of, offsets_of, times_of
+from jobs.replaying.log.opened import REPEATED, Opened, pieces
+from jobs.replaying.log.row_groups import EPOCH, LEAST, MOST, OFFSET, LogFile, RowGroup, Wanted
 from schemas.tables.decoded_records import REJECTED_RECORDS, TABLES
-from udfs.log.coverage import NO_TIME, Coverage
+from udfs.arrays.nullable import filled
+from udfs.log.coverage import NO_TIME
 from udfs.log.leader_epochs import NO_EPOCH, LeaderEpochs
 
 COMMITS, MARKERS, REJECTED = "offset_commits", "transaction_markers", REJECTED_RECORDS.name
@@ -35,60 +39,35 @@ COLUMNS = {
 REJECTED_COLUMNS = [
     OFFSET, "record_time", EPOCH, "record_type", "reason", "part", "field", "key_bytes", "batch_first_offset",
 ]  # fmt: skip
-SURVEYED = {
-    COMMITS: ["is_transactional", "is_tombstone", "group_id", "topic"],
-    REJECTED: ["reason"],
-    **{name: ["group_id"] for name in GROUP_TABLES},
-}
-# Records of types unknown to this replay: they contain no history of groups.
-FOREIGN = "unknown_record_type"
 WINDOW_ROWS = 1 << 18
-TOMBSTONES = pa.schema([("group_id", pa.string()), ("topic", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
+# Of a window, as Parquet counts them before compression. A million rows of commits have fewer.
+MOST_WINDOW_BYTES = 64_000_000
 
 
 @dataclass
-class Survey:
-    """`first_records`: by group of the slice, offset and time of its first record. `tombstones`: of offsets of all
-    groups."""
+class TableRows:
+    """Rows of one table, read in ascending order of offsets."""
 
-    slice: Slice
-    first_records: dict[str, tuple[int, int | None]] = field(default_factory=dict)
-    tombstones: list[pa.Table] = field(default_factory=list)
-    num_records: int = 0
+    opened: Opened
+    wanted: Wanted
+    columns: Sequence[str]
+    pieces: list[RowGroup]
+    waiting: pa.Table | None = None
+    num_read: int = 0
 
-    def add(self, parts: Mapping[str, pa.Table]) -> None:
-        self.num_records += sum(rows.num_rows for rows in parts.values())
-        for name, rows in parts.items():
-            if name == COMMITS or name in GROUP_TABLES:
-                self.add_groups(rows)
-            if name == COMMITS:
-                gone = rows.select(TOMBSTONES.names).filter(rows.column("is_tombstone"))
-                self.tombstones.append(gone.cast(TOMBSTONES))
-
-    def add_groups(self, rows: pa.Table) -> None:
-        ours = self.slice.rows(rows)
-        codes, names = codes_and_values(ours.column("group_id"))
-        # The first row of each code. Rows are in log order: of equal places the last write wins, so they are written
-        # from the end.
-        first = np.full(len(names), -1)
-        first[codes[::-1]] = np.arange(len(codes))[::-1]
-        places = first[first >= 0]
-        offsets, times = offsets_of(ours)[places].tolist(), times_of(ours)[places].tolist()
-        for code, offset, time in zip(codes[places].tolist(), offsets, times, strict=True):
-            before = self.first_records.get(names[code])
-            if before is None or offset < before[0]:
-                self.first_records[names[code]] = (offset, None if time == NO_TIME else time)
-
-    def all_tombstones(self) -> pa.Table:
-        return pa.concat_tables([TOMBSTONES.empty_table(), *self.tombstones])
-
-
-def codes_and_values(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """Codes, and the value of each code."""
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        return np.empty(0, np.int32), []
-    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False)), encoded.dictionary.to_pylist()
+    def take_until(self, last: int) -> pa.Table | None:
+        """In log order; None if there are none."""
+        parts = [] if self.waiting is None else [self.waiting]
+        while self.num_read < len(self.pieces) and self.pieces[self.num_read].first <= last:
+            parts.append(self.opened.read(self.pieces[self.num_read], self.columns, self.wanted))
+            self.num_read += 1
+        self.waiting = None
+        if not parts:
+            return None
+        rows = in_log_order(pa.concat_tables(parts))
+        split = int(np.searchsorted(offsets_of(rows), last, "right"))
+        self.waiting = rows.slice(split) if split < rows.num_rows else None
+        return rows.slice(0, split) if split else None
 
 
 @dataclass
@@ -175,33 +154,6 @@ class PartitionLog:
         mask = self.counting(rows)
         return rows if mask.all() else rows.filter(pa.array(mask))
 
-    def survey(self, coverage: Coverage, of: Slice) -> "Survey":
-        """Reads only the offset and the group of every record."""
-        survey = Survey(of)
-        tables = {
-            name: self.rows(name, [OFFSET, EPOCH, "record_time", *SURVEYED.get(name, ())]) for name in self.row_groups
-        }
-        stops = [stretch.last_offset for stretch in coverage.stretches]
-        for end in ends_of_windows(self.all_pieces(list(self.row_groups)), WINDOW_ROWS, stops):
-            parts = {name: rows for name, table in tables.items() if (rows := table.take_until(end)) is not None}
-            parts = {
-                name: self.that_count(rows.filter(pc.is_valid(rows.column(OFFSET)))) for name, rows in parts.items()
-            }
-            if parts:
-                self.survey_window(parts, coverage)
-                survey.add(parts)
-        return survey
-
-    def survey_window(self, parts: Mapping[str, pa.Table], coverage: Coverage) -> None:
-        is_plain = COMMITS in parts and parts[COMMITS].column("is_transactional").null_count > 0
-        offsets = np.concatenate([offsets_of(rows) for rows in parts.values()])
-        order = np.argsort(offsets, kind="stable")
-        times = np.concatenate([times_of(rows) for rows in parts.values()])[order]
-        epochs = np.concatenate([epochs_of(rows) for rows in parts.values()])[order]
-        is_replayable = np.concatenate([replayable(name, rows) for name, rows in parts.items()])[order]
-        coverage.add(offsets[order], times, is_replayable, is_plain)
-        self.epochs.add(offsets[order], epochs, times)
-
     def windows(
         self, names: Sequence[str], stops: Sequence[int], most_rows: int = WINDOW_ROWS
     ) -> Iterator[tuple[int, dict[str, pa.Table]]]:
@@ -247,7 +199,49 @@ class PartitionLog:
         return self.that_count(joined).sort_by(OFFSET)
 
 
-def replayable(name: str, rows: pa.Table) -> np.ndarray:
-    if name != REJECTED:
-        return np.ones(rows.num_rows, np.bool_)
-    return np.asarray(pc.equal(rows.column("reason"), FOREIGN).to_numpy(zero_copy_only=False)).astype(np.bool_)
+def as_read(schema: pa.Schema) -> pa.Schema:
+    """The types of columns that `Opened` reads: rows of pieces, and none, must go together."""
+    codes = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([field.with_type(codes) if field.name in REPEATED else field for field in schema])
+
+
+def in_log_order(rows: pa.Table) -> pa.Table:
+    offsets = offsets_of(rows)
+    if (np.diff(offsets) > 0).all():
+        return rows
+    return rows.take(np.lexsort((epochs_of(rows), offsets)))
+
+
+def offsets_of(rows: pa.Table) -> np.ndarray:
+    return np.asarray(rows.column(OFFSET).to_numpy())
+
+
+def epochs_of(rows: pa.Table) -> np.ndarray:
+    """NULL becomes -1."""
+    return np.asarray(filled(rows.column(EPOCH), -1).to_numpy())
+
+
+def times_of(rows: pa.Table) -> np.ndarray:
+    """Microseconds; NULL becomes the lowest number."""
+    return np.asarray(filled(rows.column("record_time").cast(pa.int64()), LEAST).to_numpy())
+
+
+def codes_and_values(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    """Codes, and the value of each code."""
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        return np.empty(0, np.int32), []
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False)), encoded.dictionary.to_pylist()
+
+
+def ends_of_windows(row_groups: Sequence[RowGroup], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
+    """Last offsets of windows of about this many rows, fewer if these are large. No window extends past one of the
+    stops."""
+    ends, rows, size = set(stops), 0, 0
+    for piece in sorted(row_groups, key=lambda piece: piece.last):
+        rows, size = rows + piece.num_rows, size + piece.num_bytes
+        if rows >= most_rows or size >= MOST_WINDOW_BYTES:
+            ends.add(piece.last)
+            rows = size = 0
+    yield from sorted(ends)
+    yield MOST

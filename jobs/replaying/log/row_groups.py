@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.parquet as pq
 
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.leftovers import NAME
 
 PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of
-from jobs.storage.stored_path import parquet_source
 from schemas.words.history import TopicSource
 from udfs.codes.names import Names
 from udfs.topics.names import Sighting, of_groups
@@ -31,7 +30,7 @@ def named_in(files: Sequence[LogFile], table: str, cluster: str, opened: Opened)
         groups = [group for group in range(footer.num_row_groups) if may_name(footer.row_group(group))]
         if not groups:
             continue
-        source = parquet_source(each.path)
+        source = each.path.parquet_source()
         with pq.ParquetFile(source, metadata=footer, read_dictionary=dictionaries, pre_buffer=False) as file:
             for group in groups:
                 # Most row groups are of one cluster, and then no row needs to be compared.

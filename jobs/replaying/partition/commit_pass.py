@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from jobs.replaying.log.partition import COLUMNS, COMMITS, MARKERS, PartitionLog
+from jobs.replaying.log.partition import COLUMNS, COMMITS, MARKERS, PartitionLog, as_read
 from jobs.replaying.log.slices import Slice
-from jobs.replaying.log.table_rows import as_read
 from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema

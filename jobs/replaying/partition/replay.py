@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log.partition import PartitionLog, Survey
+from jobs.replaying.log.partition import PartitionLog
 from jobs.replaying.log.slices import Slice
+from jobs.replaying.log.survey import Survey
 from jobs.replaying.partition.anomalies import add_misplaced, add_unreadable
 from jobs.replaying.partition.commit_pass import CommitPass
 from jobs.replaying.partition.departure_details import Details, with_details

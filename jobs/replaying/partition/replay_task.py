@@ -11,6 +11,7 @@ from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import PartitionLog
 from jobs.replaying.log.row_groups import Wanted
 from jobs.replaying.log.slices import Slice
+from jobs.replaying.log.survey import survey_of
 from jobs.replaying.partition.replay import PartitionReplay
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, serialize
@@ -73,7 +74,7 @@ def replay_from(
     through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
     log.epochs = progress.epochs
     log.begin_epochs()
-    survey = log.survey(progress.coverage, Slice(partition_slice.number, partition_slice.num_slices))
+    survey = survey_of(log, progress.coverage, Slice(partition_slice.number, partition_slice.num_slices))
     note_damage(run_input, partition_slice.partition, progress.coverage, log.opened)
     replay = PartitionReplay(
         run_input=run_input,

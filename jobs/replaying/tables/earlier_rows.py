@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 from jobs.replaying.log.opened import FEW_BYTES, Opened
 from jobs.replaying.log.row_groups import Bounds, LogFile, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
-from jobs.storage.stored_path import parquet_source
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import empty_rows, table_schema
@@ -67,13 +66,13 @@ def num_bytes(footer: pq.FileMetaData) -> int:
 
 
 def all_rows(file: LogFile, table: Table) -> pa.Table:
-    with pq.ParquetFile(parquet_source(file.path), pre_buffer=False) as parquet:
+    with pq.ParquetFile(file.path.parquet_source(), pre_buffer=False) as parquet:
         return parquet.read(use_threads=False).cast(table_schema(table))
 
 
 def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:
     column = partition_column(table)
-    with pq.ParquetFile(parquet_source(file.path), pre_buffer=False) as parquet:
+    with pq.ParquetFile(file.path.parquet_source(), pre_buffer=False) as parquet:
         groups = [
             group for group in range(parquet.num_row_groups) if may_hold(parquet.metadata, group, column, partition)
         ]

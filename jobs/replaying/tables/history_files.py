@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
 from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
 from schemas.contract.tables import TABLES

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from deltalake import DeltaTable
 
+from jobs.storage.places.place import Place
+from jobs.storage.places.together import done_together
 from jobs.storage.refusals import raise_refusal
-from jobs.storage.stored_path import Place, size_of
-from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -62,7 +62,7 @@ def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
 
 def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
     try:
-        size = size_of(path)
+        size = path.size()
     except FileNotFoundError:
         return "is not there"
     except OSError as error:

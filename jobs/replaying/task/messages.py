@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -10,7 +9,7 @@ import pyarrow as pa
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import DataFile
 
 
@@ -44,7 +43,7 @@ class RunInput(Generic[P]):
     # Progress by offsets partition, for those that need not start from the beginning.
     earlier: Mapping[int, P]
     # The folder in which files are written.
-    root: Place = Path()
+    root: Place
     # Files of decoded tables, and files of the job's own tables with rows that may still change.
     files: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
     held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)

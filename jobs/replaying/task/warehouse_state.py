@@ -15,7 +15,6 @@ from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.lost_rows import clusters_with, usable
 from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.replay_messages import Progress, progress_of
-from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, partitioning
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
@@ -109,7 +108,7 @@ class KnownHistory:
 
 def partitions_in(path: Any, column: str) -> tuple[int, int]:
     """The lowest and the highest offsets partition; for tables without partitions, all."""
-    metadata = pq.read_metadata(parquet_source(path))
+    metadata = pq.read_metadata(path.parquet_source())
     names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     if column not in names:
         return ANY_PARTITION

@@ -8,11 +8,14 @@ import pytest
 
 from jobs.configuration.settings import Settings, options_of
 from jobs.storage.closes import wait_for_closes
+from jobs.storage.local_storage import LocalStorage
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.local_place import LocalPlace
+from jobs.storage.places.place import Place
+from jobs.storage.places.remote_place import RemotePlace
+from jobs.storage.places.together import done_together
 from jobs.storage.stored_files import Storage, StoredFile
-from jobs.storage.stored_path import StoredPath
-from jobs.storage.together import done_together
 from tests.builders.storages.s3_server import options_for
 
 ELSEWHERE = ["s3", pytest.param("hdfs", marks=[pytest.mark.spark, pytest.mark.soak])]
@@ -29,13 +32,17 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     return storage_at(str(tmp_path / "w"), StorageOptions())
 
 
+def place_of(storage: Storage, name: str) -> Place:
+    return LocalPlace(Path(storage.place, name)) if isinstance(storage, LocalStorage) else RemotePlace(storage, name)
+
+
 def copied(folder: Path, storage: Storage, name: str) -> str:
     """The URI under which the folder's files are."""
 
     def copy(path: Path) -> None:
         storage.replace(f"{name}/{path.relative_to(folder)}".lstrip("/"), path.read_bytes())
 
-    done_together(StoredPath(storage), copy, filter(Path.is_file, folder.rglob("*")))
+    done_together(RemotePlace(storage), copy, filter(Path.is_file, folder.rglob("*")))
     # A file gets the time of its close: one that changes while it is read is refused.
     wait_for_closes()
     return f"{storage.place}/{name}".rstrip("/")
@@ -50,7 +57,7 @@ def fetched(storage: Storage, name: str, folder: Path) -> Path:
         with storage.open(file.name) as reader:
             path.write_bytes(reader.read())
 
-    done_together(StoredPath(storage), fetch, storage.list(name))
+    done_together(RemotePlace(storage), fetch, storage.list(name))
     return folder
 
 

@@ -14,6 +14,7 @@ from deltalake import DeltaTable, Schema, TableFeatures
 
 from benchmarks.year_of_runs import run_at
 from jobs.replaying.run import Replay
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import PROPERTIES
 from jobs.warehouses.delta_tables import Change, DataFile
 from jobs.warehouses.manifest import Manifest
@@ -45,7 +46,7 @@ def add_row(
     spoiled: Callable[[Path, DataFile], DataFile] = as_written,
 ) -> None:
     """By a run of its own, as if a job had gone wrong. `spoiled`: its file, and what the log says of it."""
-    with writing(root, "test", 0, print) as warehouse:
+    with writing(LocalPlace(root), "test", 0, print) as warehouse:
         sequence = warehouse.next_sequence()
         run_id = f"{sequence:08}-20261124T000000Z"
         file = TableFile(warehouse.path(table), TABLES[table], run_id)
@@ -179,7 +180,7 @@ def end_a_run(root: Path) -> None:
 
 def name_newest_versions(root: Path, **columns: Any) -> None:
     """By a run that changes nothing, with these columns of its row."""
-    with writing(root, "test", 0, print) as warehouse:
+    with writing(LocalPlace(root), "test", 0, print) as warehouse:
         sequence = warehouse.next_sequence()
         run_id = f"{sequence:08}-20261124T000000Z"
         changes = {name: Change() for name in warehouse.versions() if name != "runs"}

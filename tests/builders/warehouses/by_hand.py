@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.open_warehouse import prepare
@@ -34,12 +35,12 @@ PLAIN: dict[Type, Any] = {
 
 def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
     """One warehouse, written by as many runs, in order."""
-    prepare(root)
+    prepare(LocalPlace(root))
     # As a run has it, which reads `runs` once: otherwise each table would have all of it read again.
-    writer = Warehouse(root, seen=[])
+    writer = Warehouse(LocalPlace(root), seen=[])
     for number, rows in enumerate(runs, 1):
         write_run(writer, f"run-{number:04}", rows)
-    return Warehouse(root)
+    return Warehouse(LocalPlace(root))
 
 
 def write_run(

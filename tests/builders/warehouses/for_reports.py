@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.warehouses.by_hand import NOW, NOW_MS, Rows, write_run
@@ -32,12 +33,12 @@ def state(group: str, **columns: Any) -> dict[str, Any]:
 
 def judged(root: Path, tables: Mapping[str, Rows], exit_code: int = 20, ingest_code: int = 0) -> Warehouse:
     """By a run of each step, the gate last."""
-    prepare(root)
-    warehouse = Warehouse(root)
+    prepare(LocalPlace(root))
+    warehouse = Warehouse(LocalPlace(root))
     for number, job in enumerate(STEPS, 1):
         about = {"job": job, "exit_code": ingest_code if job == "ingest" else 0}
         write_run(warehouse, f"{number:08}-{job}", tables if number == 1 else {}, about=about)
     gate_rows = {"gate_runs": [{"run_id": GATE_RUN, "suite": "runs"}]}
     about = {"job": "gate", "exit_code": exit_code, "verdict": "findings", "as_of_time": NOW_MS}
     write_run(warehouse, GATE_RUN, gate_rows, about=about)
-    return Warehouse(root)
+    return Warehouse(LocalPlace(root))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from deltalake import write_deltalake
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES, USER_TABLES
@@ -51,15 +52,15 @@ VALUES: Mapping[Type, tuple[Any, ...]] = {
 def odd_warehouse(root: Path, rng: np.random.Generator) -> Warehouse:
     """Made by two runs. Between them another writer appends to a partitioned table, as Delta's own do: a folder for
     each value, and no such column in the files."""
-    prepare(root)
-    warehouse = Warehouse(root)
+    prepare(LocalPlace(root))
+    warehouse = Warehouse(LocalPlace(root))
     write_run(warehouse, "run-0001", rows_of_all(rng), absent=ABSENT)
     name = "ownership_intervals"
-    write_deltalake(warehouse.path(name), filled(TABLES[name], odd_rows(TABLES[name], rng)), mode="append")
+    write_deltalake(warehouse.path(name).path, filled(TABLES[name], odd_rows(TABLES[name], rng)), mode="append")
     # In the first run nothing joins with anything.
     write_run(warehouse, "run-0002", random_history(rng, 60) | random_gate(rng, 200), absent=ABSENT)
     # Of no run: nobody may see it.
-    write_deltalake(warehouse.path("offset_commits"), filled(TABLES["offset_commits"], [{}]), mode="append")
+    write_deltalake(warehouse.path("offset_commits").path, filled(TABLES["offset_commits"], [{}]), mode="append")
     return warehouse
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from jobs.docs_pages.functions import page
 from jobs.sources.segment_files import framed_pieces, offsets_partition_of, spans_of
+from jobs.storage.places.local_place import LocalPlace
 from schemas.words.records import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ def sample_rows() -> list[dict[str, Any]]:
             "key": records.keys.bytes_at(row),
             "value": records.values.bytes_at(row),
             "topic": OFFSETS_TOPIC,
-            "partition": offsets_partition_of(path),
+            "partition": offsets_partition_of(LocalPlace(path)),
             "offset": int(records.offset[row]),
             "timestamp": int(records.timestamp_ms[row]) * 1000,
             "timestampType": 0,
         }
         for path in sorted((ROOT / "data" / "sample").glob("*/*.log"))
-        for span in spans_of(path, 1 << 30)
+        for span in spans_of(LocalPlace(path), 1 << 30)
         for records in (piece.records for piece in framed_pieces(span))
         for row in np.flatnonzero(~records.is_control).tolist()
     ]

@@ -82,7 +82,7 @@ def test_files_of_other_groups_are_left_alone(written: tuple[Warehouse, list[dic
     others = set(reader.files(TABLE, [])) - needed
     assert (len(needed), len(others)) == (2, 2)
     for path in others:
-        Path(path).unlink()
+        path.delete()
     of_b = (equal("group_id", "b"),)
     assert in_order(reader.rows(TABLE, COLUMNS, *of_b)) == expected(rows, of_b)
 

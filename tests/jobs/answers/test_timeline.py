@@ -92,7 +92,7 @@ Ask = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(tmp_path_factory.mktemp("timeline") / "warehouse", ROWS).root
+    return make(tmp_path_factory.mktemp("timeline") / "warehouse", ROWS).root.path
 
 
 @pytest.fixture

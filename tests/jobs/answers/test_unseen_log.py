@@ -69,7 +69,7 @@ HOLE = f"records of __consumer_offsets-3 after {stamp(40)} and before {stamp(70)
 @pytest.fixture(scope="module")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("unseen")
-    return {name: make(folder / name, rows).root for name, rows in (("three", OF_THREE), ("with four", WITH_FOUR))}
+    return {name: make(folder / name, rows).root.path for name, rows in (("three", OF_THREE), ("with four", WITH_FOUR))}
 
 
 @pytest.fixture

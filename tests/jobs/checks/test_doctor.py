@@ -20,9 +20,10 @@ from jobs.checks.key_slices import slices
 from jobs.checks.row_checks import repeated_keys
 from jobs.checks.table_checks import open_tables
 from jobs.doctor import run_checks
+from jobs.storage.kernel_lock import KernelLock
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import PROPERTIES, commit
 from jobs.warehouses.delta_tables import Change, DataFile
-from jobs.warehouses.lock import hold_lock
 from jobs.warehouses.manifest import Manifest, write_manifest
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -36,28 +37,32 @@ COMMIT_SCHEMA = table_schema(TABLES["offset_commits"])
 
 
 def problems(root: Path) -> set[tuple[str, str, str | None]]:
-    return {(str(result.status), result.check, result.subject) for result in run_checks(root) if result.status != "ok"}
+    return {
+        (str(result.status), result.check, result.subject)
+        for result in run_checks(LocalPlace(root))
+        if result.status != "ok"
+    }
 
 
 def only_file(warehouse: Warehouse, table: str) -> Path:
-    (path,) = warehouse.path(table).glob("*.parquet")
+    (path,) = warehouse.path(table).path.glob("*.parquet")
     return path
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rejected = [{"record_offset": 9, "offsets_partition": 1}, {"byte_position": 0, "source_file": "x.log"}]
-    return make(tmp_path_factory.mktemp("made"), {"offset_commits": COMMITS}, {"rejected_records": rejected}).root
+    return make(tmp_path_factory.mktemp("made"), {"offset_commits": COMMITS}, {"rejected_records": rejected}).root.path
 
 
 @pytest.fixture
 def well(made: Path, tmp_path: Path) -> Warehouse:
     shutil.copytree(made, tmp_path / "well")
-    return Warehouse(tmp_path / "well")
+    return Warehouse(LocalPlace(tmp_path / "well"))
 
 
 def test_a_warehouse_that_is_well_has_no_findings_but_good_ones(well: Warehouse) -> None:
-    assert problems(well.root) == set()
+    assert problems(well.root.path) == set()
 
 
 def test_a_warehouse_that_real_ingests_wrote_is_well(tmp_path: Path) -> None:
@@ -96,7 +101,7 @@ def write_null(warehouse: Warehouse) -> None:
     lax = pa.schema([field.with_nullable(True) for field in rows.schema])
     place = rows.schema.get_field_index("group_id")
     rows = rows.cast(lax).set_column(place, lax.field("group_id"), pa.nulls(1, pa.string()))
-    path = warehouse.path("offset_commits") / "part-null.parquet"
+    path = warehouse.path("offset_commits").path / "part-null.parquet"
     pq.write_table(rows, path)
     add_file(warehouse, DataFile(path.name, path.stat().st_size, 1, json.dumps({"numRecords": 1})))
 
@@ -113,20 +118,20 @@ def add_file(warehouse: Warehouse, file: DataFile) -> None:
 
 def write_without_statistics(warehouse: Warehouse) -> None:
     rows = filled(TABLES["offset_commits"], [{"record_offset": 100}])
-    path = warehouse.path("offset_commits") / "part-plain.parquet"
+    path = warehouse.path("offset_commits").path / "part-plain.parquet"
     pq.write_table(rows, path)
     add_file(warehouse, DataFile(path.name, path.stat().st_size, 1, "{}"))
 
 
 def raise_protocol(warehouse: Warehouse) -> None:
-    delta = DeltaTable(warehouse.path("offset_commits"))
+    delta = DeltaTable(warehouse.path("offset_commits").path)
     delta.alter.add_feature(TableFeatures.DeletionVectors, allow_protocol_versions_increase=True)
     write_run(warehouse, "run-0003", {"offset_commits": [{"record_offset": 100}]})
 
 
 def remake(schema: pa.Schema, properties: dict[str, str] = PROPERTIES) -> Callable[[Warehouse], None]:
     def change(warehouse: Warehouse) -> None:
-        path = warehouse.path("topic_snapshots")
+        path = warehouse.path("topic_snapshots").path
         shutil.rmtree(path)
         DeltaTable.create(path, Schema.from_arrow(schema), configuration=properties, raise_if_key_not_exists=False)
 
@@ -141,15 +146,15 @@ def with_field(name: str, change: Callable[[pa.Field], pa.Field]) -> pa.Schema:
 
 
 def drop_table(warehouse: Warehouse) -> None:
-    shutil.rmtree(warehouse.path("topic_snapshots"))
+    shutil.rmtree(warehouse.path("topic_snapshots").path)
 
 
 def spoil_log(warehouse: Warehouse) -> None:
-    (warehouse.path("topic_snapshots") / "_delta_log" / f"{0:020}.json").write_text("{")
+    (warehouse.path("topic_snapshots").path / "_delta_log" / f"{0:020}.json").write_text("{")
 
 
 def write_behind_runs(warehouse: Warehouse) -> None:
-    write_deltalake(warehouse.path("offset_commits"), filled(TABLES["offset_commits"], [{}]), mode="append")
+    write_deltalake(warehouse.path("offset_commits").path, filled(TABLES["offset_commits"], [{}]), mode="append")
 
 
 def leave_a_file(warehouse: Warehouse) -> None:
@@ -164,8 +169,8 @@ def leave_a_manifest(warehouse: Warehouse) -> None:
 
 
 def spoil_a_manifest(warehouse: Warehouse) -> None:
-    (warehouse.root / "_runs").mkdir(exist_ok=True)
-    (warehouse.root / "_runs" / "run-0003.manifest.json").write_text("{}")
+    (warehouse.root / "_runs").make_folder()
+    (warehouse.root / "_runs" / "run-0003.manifest.json").write_whole("{}")
 
 
 def miscount(**counts: int) -> Callable[[Warehouse], None]:
@@ -226,15 +231,15 @@ def test_what_is_broken_is_detected_and_named(
     well: Warehouse, spoil: Callable[[Warehouse], None], expected: set[tuple[str, ...]]
 ) -> None:
     spoil(well)
-    result = problems(well.root)
+    result = problems(well.root.path)
     assert {kind[: len(next(iter(expected)))] for kind in result} == expected
     assert all(finding.mend for finding in run_checks(well.root) if finding.status != "ok")
 
 
 def test_a_lock_that_is_held_is_reported_and_what_its_run_writes_is_no_orphan(well: Warehouse) -> None:
     leave_a_file(well)
-    with hold_lock(well.root, 0, "ingest", print):
-        assert problems(well.root) == {("warn", "lock", "_lock")}
+    with KernelLock(well.root.path, "ingest").hold(0, print):
+        assert problems(well.root.path) == {("warn", "lock", "_lock")}
 
 
 def doctor(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -244,11 +249,11 @@ def doctor(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_exit_code_says_whether_anything_is_broken_and_the_worst_stands_first(well: Warehouse) -> None:
     leave_a_file(well)
-    warned = doctor("--warehouse", well.root, "--format", "json")
+    warned = doctor("--warehouse", well.root.path, "--format", "json")
     lines = [json.loads(line) for line in warned.stdout.splitlines()]
     assert (warned.returncode, warned.stderr, lines[0]["status"], lines[1]["status"]) == (0, "", "warn", "ok")
     write_rows_twice(well)
-    broken = doctor("--warehouse", well.root, "--format", "json")
+    broken = doctor("--warehouse", well.root.path, "--format", "json")
     first = json.loads(broken.stdout.splitlines()[0])
     assert (broken.returncode, broken.stderr) == (
         23,

@@ -15,7 +15,8 @@ from benchmarks.year_of_runs import Year
 from jobs import cli
 from jobs.checks import history_checks, row_checks, table_checks, version_checks
 from jobs.doctor import run_checks
-from jobs.warehouses.lock import hold_lock
+from jobs.storage.kernel_lock import KernelLock
+from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.broken_warehouses import (
     change_a_type,
@@ -145,7 +146,7 @@ def test_lost_records_come_back_from_a_backup_or_from_the_input(
 
 
 def test_a_run_in_progress_is_waited_for(warehouse: Path) -> None:
-    with hold_lock(warehouse, 0, "ingest", print):
+    with KernelLock(warehouse, "ingest").hold(0, print):
         (result,) = problems(warehouse)
         assert (result.check, result.mend) == ("lock", "run doctor again when that run has ended")
     assert problems(warehouse) == []
@@ -166,4 +167,4 @@ def commands(mend: str) -> list[list[str]]:
 
 
 def problems(root: Path) -> list[Any]:
-    return [result for result in run_checks(root) if result.status != "ok"]
+    return [result for result in run_checks(LocalPlace(root)) if result.status != "ok"]

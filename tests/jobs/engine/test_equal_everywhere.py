@@ -11,7 +11,7 @@ import pytest
 
 from jobs import cli
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.short_logs import short_log

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.warehouses.by_hand import NOW, Rows, prepare, write_run
 from tests.runs.ingested import ROOT, rows
@@ -34,8 +35,8 @@ Gate = Callable[..., subprocess.CompletedProcess[str]]
 
 def make(root: Path, tables: Mapping[str, Rows]) -> None:
     """By a run whose id sorts before that of the gate."""
-    prepare(root)
-    write_run(Warehouse(root), "00000001-by-hand", tables)
+    prepare(LocalPlace(root))
+    write_run(Warehouse(LocalPlace(root)), "00000001-by-hand", tables)
 
 
 def words(folder: Path, *flags: str) -> list[str]:

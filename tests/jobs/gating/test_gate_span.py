@@ -16,10 +16,11 @@ from jobs import cli
 from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import run_checks
 from jobs.gating.validated_spans import spans_table
-from jobs.storage.places import storage_at
+from jobs.storage.kernel_lock import KernelLock
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.stored_files import read_whole
 from jobs.warehouses.any_warehouse import reading
-from jobs.warehouses.lock import hold_lock
 from schemas.words.exit_codes import ExitCode
 from tests.builders.gate import validations
 from tests.builders.storages.kinds import copied_to, elsewhere
@@ -122,7 +123,7 @@ def test_sql_shows_a_span_at_once_and_a_later_run_leaves_it(
         assert capfd.readouterr().out == f"n\n{number}\n"
     write_run(reading(warehouse), "run-0002", {}, absent=frozenset({"gate_spans"}))
     assert len(spans(warehouse)) == 2
-    assert [finding for finding in run_checks(Path(warehouse)) if finding.status != "ok"] == []
+    assert [finding for finding in run_checks(LocalPlace(Path(warehouse))) if finding.status != "ok"] == []
 
 
 def test_a_run_leaves_the_file_that_a_command_is_just_writing(warehouse: str) -> None:
@@ -145,7 +146,7 @@ def test_standard_input_is_a_result(warehouse: str, results: dict[str, str]) -> 
 
 
 def test_it_does_not_wait_for_a_run(warehouse: str, results: dict[str, str]) -> None:
-    with hold_lock(Path(warehouse), 0, "audit", print):
+    with KernelLock(Path(warehouse), "audit").hold(0, print):
         command = ("--lock-wait", "0", "--group", "g", "--span", "t:0:1:2", "--result", results["passed"])
         assert gate(warehouse, *command) == ExitCode.CLEAN
     assert len(spans(warehouse)) == 1

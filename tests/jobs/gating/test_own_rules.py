@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.by_hand import NOW, prepare, write_run
@@ -26,9 +27,9 @@ RESET: dict[str, Any] = {"kind": "shift", "topic": "orders", "at_time": NOW, "pa
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A group of billing whose offset went back by a reset, and one of another team."""
-    prepare(tmp_path / "w")
+    prepare(LocalPlace(tmp_path / "w"))
     # By a run whose id sorts before that of the gate.
-    write_run(Warehouse(tmp_path / "w"), "00000001-by-hand", {
+    write_run(Warehouse(LocalPlace(tmp_path / "w")), "00000001-by-hand", {
         "history_coverage": [{"last_offset": 9, "num_records": 10, "from_time": NOW - timedelta(days=1),
                               "to_time": NOW}],
         "topic_snapshots": [{"captured_time": NOW}],

@@ -14,6 +14,7 @@ import pytest
 from deltalake import write_deltalake
 
 from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.batches import Batch, record
 from tests.builders.logs.copies import T0, WrittenBatch, commit, random_log, write_copy
@@ -125,7 +126,7 @@ def without_producers(result: dict[str, list[str]], warehouse: Path) -> dict[str
 
 
 def is_healthy(warehouse: Path) -> bool:
-    return {finding.status for finding in run_checks(warehouse)} == {"ok"}
+    return {finding.status for finding in run_checks(LocalPlace(warehouse))} == {"ok"}
 
 
 def test_parquet_and_delta_make_the_rows_of_the_segments(

@@ -10,6 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import Written, WrittenBatch, commit, random_log, write_copy
 from tests.drawn_cases import draw_seed
@@ -75,7 +76,7 @@ def files(warehouse: Path, name: str) -> list[str]:
 
 
 def is_healthy(warehouse: Path) -> bool:
-    return {finding.status for finding in run_checks(warehouse)} == {"ok"}
+    return {finding.status for finding in run_checks(LocalPlace(warehouse))} == {"ok"}
 
 
 def check_old_versions(warehouse: Path) -> None:
@@ -205,4 +206,4 @@ def test_runs_stay_in_few_files_and_all_of_them_can_be_asked(tmp_path: Path, rng
     assert sum(row["ingest_counts"] != [] for row in result) == 1
     # All before the 17th in one, and those after it.
     assert len(DeltaTable(tmp_path / "w" / "runs").file_uris()) == 5
-    assert {finding.status for finding in run_checks(tmp_path / "w")} == {"ok"}
+    assert {finding.status for finding in run_checks(LocalPlace(tmp_path / "w"))} == {"ok"}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
@@ -78,7 +79,7 @@ def check_like_direct(warehouse: Path, direct: Path) -> None:
     counts = [count for row in rows(warehouse, "runs") for count in row["ingest_counts"]]
     assert all(count["read"] == count["decoded"] + count["rejected"] + count["already_known"] for count in counts)
     assert sum(count["decoded"] for count in counts) == len(direct_keys(direct))
-    assert {finding.status for finding in run_checks(warehouse)} == {"ok"}
+    assert {finding.status for finding in run_checks(LocalPlace(warehouse))} == {"ok"}
     check_no_leftovers(warehouse)
 
 
@@ -111,7 +112,7 @@ def test_rejected_records_are_taken_up(warehouse: Path, direct: Path) -> None:
 def check_sorted(warehouse: Path) -> None:
     """Each file in the order of the log, which a later run relies on when it looks for what is known."""
     for name in RECORD_TABLES:
-        delta = Warehouse(warehouse).open(name)
+        delta = Warehouse(LocalPlace(warehouse)).open(name)
         assert delta is not None
         for fragment in delta.to_pyarrow_dataset().get_fragments():
             result = fragment.to_table(columns=["offsets_partition", "record_offset"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, ingest, rows
 from tests.runs.refused import refused, unchanged
@@ -85,7 +86,7 @@ def test_a_snapshot_becomes_rows_of_both_tables_once(tmp_path: Path) -> None:
     grown = ingest(w, "--snapshots", written(path, SNAPSHOT, later))
     assert grown["rows_added"] == {"cluster_snapshots": 1, "topic_snapshots": 2}
     assert {row["captured_time"] for row in rows(w, "topic_snapshots")} == {at(T), at(T + 1)}
-    assert {finding.status for finding in run_checks(w)} == {"ok"}
+    assert {finding.status for finding in run_checks(LocalPlace(w))} == {"ok"}
 
 
 def test_the_same_settings_in_another_order_are_the_same(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.ingestion.task.plan import LARGEST_TASK, CopySpan, PartitionSpan, size_of, tasks
 from jobs.sources.segment_files import Span
+from jobs.storage.places.local_place import LocalPlace
 
 MB = 1 << 20
 
@@ -15,7 +16,11 @@ MB = 1 << 20
 def units_of(sizes: list[int]) -> list[PartitionSpan]:
     return [
         PartitionSpan(
-            number, ((CopySpan(Span(Path(f"{number}.log"), 0, size), 0, None, is_newest=True),),), 0, 1, False
+            number,
+            ((CopySpan(Span(LocalPlace(Path(f"{number}.log")), 0, size), 0, None, is_newest=True),),),
+            0,
+            1,
+            False,
         )
         for number, size in enumerate(sizes)
     ]

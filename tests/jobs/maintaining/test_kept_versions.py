@@ -18,11 +18,11 @@ from deltalake import DeltaTable
 from benchmarks.year_of_runs import Year, run_at, sizes
 from jobs import cli
 from jobs.maintaining.run import Maintain
+from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import VARIABLE
-from jobs.warehouses.lock import LOCK_FILE
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched

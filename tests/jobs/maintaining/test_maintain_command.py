@@ -15,7 +15,7 @@ from jobs import cli
 from jobs.maintaining.old_rows import DROPPED_FROM
 from jobs.maintaining.preview import COLUMNS
 from jobs.maintaining.upkeep import is_appended_to
-from jobs.warehouses.lock import LOCK_FILE, hold_lock
+from jobs.storage.kernel_lock import LOCK_FILE, KernelLock
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.generated.log import T0
@@ -62,7 +62,7 @@ def test_a_warehouse_without_runs_is_refused(tmp_path: Path, capfd: pytest.Captu
 
 def test_it_waits_for_another_run_no_longer_than_it_may(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = {path: path.stat().st_size for path in warehouse.rglob("*.parquet")}
-    with hold_lock(warehouse, 0, "audit", print):
+    with KernelLock(warehouse, "audit").hold(0, print):
         assert maintain(warehouse, "--keep", "2d", "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE
     assert "busy with audit" in capfd.readouterr().err
     assert {path: path.stat().st_size for path in warehouse.rglob("*.parquet")} == before
@@ -75,7 +75,7 @@ def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(
     for keep in ("2d", "1h"):
         before = content(warehouse)
         capfd.readouterr()
-        with hold_lock(warehouse, 0, "audit", print):
+        with KernelLock(warehouse, "audit").hold(0, print):
             assert (
                 maintain(warehouse, "--keep", keep, "--dry-run", "--lock-wait", "0", "--format", "json")
                 == ExitCode.CLEAN

@@ -43,7 +43,7 @@ def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             for cluster in "ab" for group in ("g", "größe") for hour in range(3)
         ]  # fmt: skip
         rows = random_gate(np.random.default_rng(4), 3_000)
-        return make(root, {**rows, "group_verdicts": groups}).root
+        return make(root, {**rows, "group_verdicts": groups}).root.path
     data, config = ROOT / "data" / "sample", root.with_name("groupscope.toml")
     config.write_text('[[groups]]\npattern = ".*"\nfreshness_objective_s = 5\n')
     words = ["--warehouse", str(root), "--config", str(config)]

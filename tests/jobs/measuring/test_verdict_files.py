@@ -9,6 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from schemas.tables.lag import GROUP_VERDICTS
 from tests.runs.ingested import ROOT, ingest, rows, versions
 from tests.runs.replayed_logs import assert_same, replay, result_of, told
@@ -57,7 +58,7 @@ def test_small_files_of_verdicts_are_rewritten_as_soon_as_the_settings_say(
     assert len(files(warehouse)) == (2 if most == 2 else 4)
     assert by_time(warehouse).keys() == {int(time) for time in TIMES}
     assert all(by_time(warehouse).values())
-    assert {finding.status for finding in run_checks(warehouse)} == {"ok"}
+    assert {finding.status for finding in run_checks(LocalPlace(warehouse))} == {"ok"}
 
 
 def test_verdicts_of_one_time_are_replaced_in_a_file_that_holds_several(measured: tuple[Path, list[str], int]) -> None:

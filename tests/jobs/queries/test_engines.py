@@ -20,6 +20,7 @@ from jobs.queries.definitions.views import view_definitions
 from jobs.queries.engines import spark_engine
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.tables import USER_TABLES
@@ -74,7 +75,7 @@ class Place(NamedTuple):
 @pytest.fixture(scope="module", params=["sample", "odd"])
 def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
     if request.param == "odd":
-        return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(8)).root)
+        return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(8)).root.path)
     root = tmp_path_factory.mktemp("it's [x] é 100%") / "warehouse"
     shutil.copytree(request.getfixturevalue("audited_sample"), root)
     return Place("sample", root)
@@ -83,7 +84,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def both(place: Place, spark: "SparkSession") -> Iterator[Both]:
     """With everything in scope at once."""
-    warehouse = reading(place.root)
+    warehouse = reading(LocalPlace(place.root))
     with DuckDBEngine(str(place.root)).scope(["SHOW TABLES"]) as answer:
         spark_engine.bring_into_scope(spark, warehouse, warehouse.readable_versions(), ["SHOW TABLES"])
         yield {"duckdb": answer, "spark": partial(spark_engine.answer, spark)}
@@ -163,7 +164,7 @@ def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is
     both: Both, place: Place, spark: "SparkSession", number: int, rng: np.random.Generator
 ) -> None:
     """In a bare DuckDB and in a database of Spark's own, from what is printed alone."""
-    warehouse = reading(place.root)
+    warehouse = reading(LocalPlace(place.root))
     texts = {
         dialect: "\n".join(
             [*table_definitions(dialect, warehouse, warehouse.readable_versions()), *view_definitions(dialect)]

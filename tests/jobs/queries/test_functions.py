@@ -211,7 +211,7 @@ def test_columns_of_the_result_are_the_declared_ones(spark: "SparkSession", func
 def test_the_sql_command_knows_the_functions_where_a_statement_names_them(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    warehouse = make(tmp_path / "w", {}).root
+    warehouse = make(tmp_path / "w", {}).root.path
     statement = (
         "SELECT kafka_assign('[]') AS answer, decode_offsets_record('\\x00\\x02\\x00\\x01g'::BLOB, NULL).type AS t"
     )

@@ -25,7 +25,7 @@ ROWS = [{"group_id": f"group-{number}", "metadata": f"{number * 7919:x}" * 40} f
 def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The one file of offset_commits."""
     warehouse = make(tmp_path_factory.mktemp("locks") / "warehouse", {"offset_commits": ROWS})
-    (uri,) = DeltaTable(warehouse.path("offset_commits")).file_uris()
+    (uri,) = DeltaTable(warehouse.path("offset_commits").path).file_uris()
     return Path(uri)
 
 
@@ -129,13 +129,13 @@ def test_a_file_that_cannot_be_read_is_a_matter_of_the_warehouse(
     tmp_path: Path, damage: Callable[[bytes], bytes] | None
 ) -> None:
     warehouse = make(tmp_path / "warehouse", {"offset_commits": ROWS})
-    (uri,) = DeltaTable(warehouse.path("offset_commits")).file_uris()
+    (uri,) = DeltaTable(warehouse.path("offset_commits").path).file_uris()
     if damage is None:
         Path(uri).unlink()
     else:
         Path(uri).write_bytes(damage(Path(uri).read_bytes()))
     with pytest.raises(Failure) as failure:
-        answer(warehouse.root, "SELECT max(metadata), max(group_id) FROM offset_commits")
+        answer(warehouse.root.path, "SELECT max(metadata), max(group_id) FROM offset_commits")
     assert failure.value.code == ExitCode.UNUSABLE_WAREHOUSE
     assert "\n" not in str(failure.value)
 

@@ -55,7 +55,7 @@ class Terminal:
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     warehouse = make(tmp_path / "warehouse", {"offset_commits": [{"group_id": "a;b"}]})
-    opened = Terminal(warehouse.root, tmp_path / "cache")
+    opened = Terminal(warehouse.root.path, tmp_path / "cache")
     opened.until(PROMPT)
     yield opened
     try:

@@ -71,10 +71,10 @@ def test_every_statement_is_answered_at_the_versions_that_runs_name(
     warehouse = make(tmp_path / "warehouse", rows)
     # As a run leaves a table that is killed before it writes `runs`.
     write_deltalake(
-        warehouse.path("offset_commits"), filled(TABLES["offset_commits"], [{"cluster": "z"}]), mode="append"
+        warehouse.path("offset_commits").path, filled(TABLES["offset_commits"], [{"cluster": "z"}]), mode="append"
     )
     (tmp_path / "questions.sql").write_text(STATEMENTS)
-    done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root, "--format", "json")
+    done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root.path, "--format", "json")
 
     message = 'groupscope: statement 7: Binder Error: Referenced column "nothing" not found in FROM clause!'
     assert (done.returncode, done.stderr[: len(message)], done.stderr.count("\n")) == (2, message, 1)
@@ -96,7 +96,7 @@ def test_every_statement_is_answered_at_the_versions_that_runs_name(
         "u": "00000000-0000-0000-0000-000000000001",
     }
     assert counted == {"n": 200_000, "last": 199_999}
-    assert version == {"version": DeltaTable(warehouse.path("offset_commits")).version() - 1}
+    assert version == {"version": DeltaTable(warehouse.path("offset_commits").path).version() - 1}
 
 
 INSTANTS = """
@@ -147,7 +147,7 @@ def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Pat
         },
     )
     (tmp_path / "questions.sql").write_text(INSTANTS)
-    done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root, "--format", "json")
+    done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root.path, "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     result = [tuple(json.loads(line).values()) for line in done.stdout.splitlines()]
     assert sorted(result[:2]) == [("a", "billing", "two"), ("b", "billing", "three")]

@@ -18,7 +18,7 @@ from jobs.output.rows import Format, row_lines
 from jobs.queries.definitions.tables import in_duckdb
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.tables import TABLES, USER_TABLES

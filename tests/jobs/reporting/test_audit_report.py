@@ -8,7 +8,7 @@ import pytest
 
 from jobs import cli
 from jobs.configuration.settings import Settings, options_of
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import read_whole
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment

@@ -14,6 +14,7 @@ from jobs.reporting.page_files import write_group_pages
 from jobs.reporting.parts.group_parts import GroupsToDraw
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.rows.redaction import Key, NoRedaction
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.any_warehouse import reading
 from schemas.words.exit_codes import ExitCode
 
@@ -45,8 +46,8 @@ def test_workers_write_the_pages_that_one_process_writes(
     monkeypatch.setattr("jobs.reporting.report.MOST_IN_FULL", 12)
     with small_report(audited_sample, key) as report:
         assert 0 < report.others.groups.num_in_full < len(report.others.groups.groups)
-        here = write_group_pages(tmp_path / "here", report.groups)
-        there = write_by_workers(report.others, reading(str(audited_sample)), tmp_path / "there", workers)
+        here = write_group_pages(LocalPlace(tmp_path / "here"), report.groups)
+        there = write_by_workers(report.others, reading(str(audited_sample)), LocalPlace(tmp_path / "there"), workers)
     assert len(workers.workers) == 2
     assert files_of(tmp_path / "there") == files_of(tmp_path / "here")
     assert there == here
@@ -58,7 +59,7 @@ def test_a_folder_that_workers_cannot_write_to_is_named(
 ) -> None:
     (tmp_path / "file").write_text("")
     with small_report(audited_sample) as report, pytest.raises(Failure) as failure:
-        write_by_workers(report.others, reading(str(audited_sample)), tmp_path / "file" / "r", workers)
+        write_by_workers(report.others, reading(str(audited_sample)), LocalPlace(tmp_path / "file" / "r"), workers)
     assert failure.value.code == ExitCode.USAGE
     expected = "Not a directory; give a folder that can be written to"
     assert str(failure.value) == f"--report {tmp_path}/file/r: {expected}"

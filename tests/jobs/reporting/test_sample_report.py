@@ -8,6 +8,7 @@ import pytest
 from jobs.command_line.group_choice import GroupChoice
 from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.any_warehouse import reading
 from tests.oracles.pages.parsed_pages import Element, parsed
 from tests.sample.story import checked_in
@@ -94,8 +95,8 @@ def test_groups_beyond_the_size_have_pages_of_their_own(audited_sample: Path, tm
     (tmp_path / "groups" / "group-gone-0123456789.html").write_text("of an earlier report")
     (tmp_path / "groups" / "notes.html").write_text("of the user")
     with report_of(reading(str(audited_sample)), "sample", GroupChoice(), most_bytes=most) as small:
-        pages = write_group_pages(tmp_path, small.groups)
-        num_bytes = pages.num_bytes + write_index(tmp_path, small.index, pages.names)
+        pages = write_group_pages(LocalPlace(tmp_path), small.groups)
+        num_bytes = pages.num_bytes + write_index(LocalPlace(tmp_path), small.index, pages.names)
     written = [tmp_path / "index.html", *(tmp_path / "groups").glob("group-*.html")]
     assert len(written) == 1 + len(pages.names) > 1
     assert num_bytes == sum(file.stat().st_size for file in written)

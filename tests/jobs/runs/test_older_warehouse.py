@@ -12,6 +12,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.cli import main
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import create
 from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning, sequence_of
 from jobs.warehouses.table_files import TableFile
@@ -53,7 +54,7 @@ def aged(audited: Path, place: Path, columns: Mapping[str, Sequence[str]], table
     ]
     at, field = runs.column_names.index("table_versions"), runs.schema.field("table_versions")
     runs = runs.set_column(at, field, pa.array(versions, field.type))
-    made_anew(place / "runs", TABLES["runs"], runs, sequence_of(place / "runs", delta))
+    made_anew(place / "runs", TABLES["runs"], runs, sequence_of(LocalPlace(place / "runs"), delta))
     return place
 
 
@@ -61,12 +62,12 @@ def made_anew(folder: Path, table: Table, rows: pa.Table, sequence: int) -> None
     shutil.rmtree(folder)
     files = []
     for is_open in (True, False) if partitioning(table) else (None,):
-        file = TableFile(folder, table, f"older-{is_open}")
+        file = TableFile(LocalPlace(folder), table, f"older-{is_open}")
         some = rows if is_open is None else rows.filter(pc.equal(rows.column(IS_OPEN), is_open))
         file.write(some.select([column.name for column in table.columns]).cast(table_schema(table)))
         if (done := file.close()) is not None:
             files.append(replace(done, is_open=is_open))
-    create(folder, table, Change(tuple(files)), sequence, NOW_MS)
+    create(LocalPlace(folder), table, Change(tuple(files)), sequence, NOW_MS)
 
 
 @pytest.fixture(scope="module")

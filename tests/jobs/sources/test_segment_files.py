@@ -8,6 +8,7 @@ import pytest
 from jobs import dump
 from jobs.output.rows import Format
 from jobs.sources.segment_files import PIECE_BYTES, framed_pieces, spans_of
+from jobs.storage.places.local_place import LocalPlace
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, batch, segment
 from udfs.framing.offset_order import with_rising_offsets
 
@@ -16,7 +17,7 @@ SPAN_BYTES = 2_000
 
 
 def offsets_of(path: Path, span_bytes: int, piece_bytes: int) -> list[int]:
-    pieces = (framed for span in spans_of(path, span_bytes) for framed in framed_pieces(span, piece_bytes))
+    pieces = (framed for span in spans_of(LocalPlace(path), span_bytes) for framed in framed_pieces(span, piece_bytes))
     return [int(offset) for framed in pieces for offset in framed.records.offset]
 
 
@@ -31,7 +32,7 @@ def log_with_length(folder: Path, damaged: int, length: int) -> Path:
 def test_a_file_is_cut_into_spans_that_follow_each_other(tmp_path: Path) -> None:
     size = len(batch(0, [(COMMIT_KEY, COMMIT_V3)]))
     path = log_with_length(tmp_path, 0, size - 12)
-    spans = list(spans_of(path, SPAN_BYTES))
+    spans = list(spans_of(LocalPlace(path), SPAN_BYTES))
     assert len(spans) == -(-BATCHES // -(-SPAN_BYTES // size))
     assert [span.start for span in spans] == [0, *(span.end for span in spans[:-1])]
     assert spans[-1].end == path.stat().st_size
@@ -55,14 +56,14 @@ def test_a_length_of_tens_of_megabytes_costs_one_batch(tmp_path: Path) -> None:
     path = segment(tmp_path, bytes(raw))
     assert offsets_of(path, SPAN_BYTES, PIECE_BYTES) == list(range(1, 100))
     # Nor may all that was brought for its sake become records at once.
-    spans = spans_of(path, SPAN_BYTES)
+    spans = spans_of(LocalPlace(path), SPAN_BYTES)
     assert max(framed.consumed for span in spans for framed in framed_pieces(span)) <= PIECE_BYTES
 
 
 def test_a_torn_end_stays_harmless_while_a_broker_goes_on_writing(tmp_path: Path) -> None:
     whole = batch(0, [(COMMIT_KEY, COMMIT_V3)])
     path = segment(tmp_path, whole + whole[:-5])
-    (span,) = spans_of(path, 1 << 20)
+    (span,) = spans_of(LocalPlace(path), 1 << 20)
     with path.open("ab") as file:
         file.write(whole[-5:] + whole)
     counts = dump.Counts()
@@ -89,7 +90,7 @@ def test_a_wrong_first_offset_costs_one_batch_wherever_the_file_is_cut(
 def kept_offsets(path: Path, span_bytes: int, piece_bytes: int) -> list[int]:
     """As a task reads the spans, one after the other."""
     result, before = [], -1
-    for span in spans_of(path, span_bytes):
+    for span in spans_of(LocalPlace(path), span_bytes):
         highest = None if span.next_offset is None else span.next_offset - 1
         for piece in framed_pieces(span, piece_bytes):
             framed = with_rising_offsets(piece, before, highest)

@@ -13,7 +13,7 @@ from jobs.sources.segment_files import framed_pieces, open_segment
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import compacted, keys_of, random_log, write_copy

@@ -10,10 +10,10 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.refusals import reword_delta_failures
 from jobs.storage.stored_files import Storage, read_whole, write_once
-from jobs.storage.stored_path import StoredPath, by_delta
 from tests.builders.storages.s3_server import SECRET, Misbehaviour, free_port, options_for, proxy
 
 Behind = tuple[Storage, Misbehaviour]
@@ -136,7 +136,7 @@ def test_a_damaged_log_is_no_refusal(s3: str, content: bytes) -> None:
     (log,) = [file.name for file in storage.list("t/_delta_log") if file.name.endswith(".json")]
     storage.replace(f"t/_delta_log/{Path(log).name}", content)
     with pytest.raises(DeltaError, match=r"^Kernel error: ") as damage:
-        by_delta(StoredPath(storage, "t"), lambda uri, options: DeltaTable(uri, storage_options=options))
+        RemotePlace(storage, "t").by_delta(lambda uri, options: DeltaTable(uri, storage_options=options))
     assert SECRET not in str(damage.value)
 
 

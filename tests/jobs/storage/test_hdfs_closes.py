@@ -17,9 +17,9 @@ from jobs.spark.java import java_executable
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.hdfs_storage import HdfsFile
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage, read_whole, write_once
-from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, open_table, rows_of
 from jobs.warehouses.table_files import TableFile
@@ -58,7 +58,7 @@ def stored(place: str) -> Storage:
 
 
 def add_row(storage: Storage, sequence: int) -> None:
-    folder = StoredPath(storage, "t")
+    folder = RemotePlace(storage, "t")
     file = TableFile(folder, TABLE, "run")
     file.write(
         pa.table([["c"], pa.array([sequence], pa.int32()), ["g"], ["{}"]], [each.name for each in TABLE.columns])
@@ -69,10 +69,10 @@ def add_row(storage: Storage, sequence: int) -> None:
 
 
 def rows(storage: Storage) -> list[int]:
-    folder = StoredPath(storage, "t")
+    folder = RemotePlace(storage, "t")
     table = open_table(folder)
     assert table is not None
-    result: list[int] = sorted(rows_of(table, TABLE, folder=folder).column("offsets_partition").to_pylist())
+    result: list[int] = sorted(rows_of(table, folder, TABLE).column("offsets_partition").to_pylist())
     return result
 
 

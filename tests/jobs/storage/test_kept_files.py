@@ -7,9 +7,9 @@ import pytest
 
 from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.kept_files import BLOCK_BYTES, BLOCKS_AT_ONCE, GAP_BYTES, KEPT, LAST_BYTES, KeptFiles
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage, created, write_once
-from jobs.storage.stored_path import StoredPath, parquet_source, row_group_source
 from tests.builders.storages.kinds import storage
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 
@@ -57,11 +57,11 @@ def test_a_file_that_is_not_there_is_reported_as_such(storage: Storage) -> None:
 def test_columns_of_a_row_group_are_what_was_written(
     storage: Storage, rng: np.random.Generator, wanted: list[str]
 ) -> None:
-    place, rows = StoredPath(storage, "f.parquet"), wide_rows(rng)
+    place, rows = RemotePlace(storage, "f.parquet"), wide_rows(rng)
     write_rows(place, rows)
-    metadata = pq.read_metadata(parquet_source(place))
+    metadata = pq.read_metadata(place.parquet_source())
     for group in range(metadata.num_row_groups):
-        source = row_group_source(place, metadata, group, wanted)
+        source = place.row_group_source(metadata, group, wanted)
         with pq.ParquetFile(source, metadata=metadata, pre_buffer=False) as parquet:
             read = parquet.read_row_group(group, columns=wanted, use_threads=False)
         expected = rows.slice(group * GROUP_ROWS, GROUP_ROWS).select(
@@ -87,7 +87,7 @@ def wide_rows(rng: np.random.Generator) -> pa.Table:
     return pa.table({**columns, "parts": pa.array(few * (num_rows // 1000))})
 
 
-def write_rows(place: StoredPath, rows: pa.Table) -> None:
+def write_rows(place: RemotePlace, rows: pa.Table) -> None:
     with (
         created(place.storage, place.file) as file,
         pq.ParquetWriter(arrow_sink(file), rows.schema, compression="none", use_dictionary=False) as writer,
@@ -105,19 +105,19 @@ class TestRequests:
 
     def test_a_small_parquet_file_takes_one_request_however_often_it_is_read(self, s3: str) -> None:
         with proxy(s3) as (url, behaviour):
-            place = StoredPath(storage_at("s3://bucket/kept/small", options_for(url)), "f.parquet")
+            place = RemotePlace(storage_at("s3://bucket/kept/small", options_for(url)), "f.parquet")
             rows = pa.table({f"column_{number}": pa.array(range(1000)) for number in range(20)})
             with created(place.storage, place.file) as file, pq.ParquetWriter(arrow_sink(file), rows.schema) as writer:
                 writer.write_table(rows)
             KEPT.forget()
             self.asked(behaviour)
             for _ in range(3):
-                assert pq.read_metadata(parquet_source(place)).num_rows == 1000
-                with pq.ParquetFile(parquet_source(place), pre_buffer=False) as parquet:
+                assert pq.read_metadata(place.parquet_source()).num_rows == 1000
+                with pq.ParquetFile(place.parquet_source(), pre_buffer=False) as parquet:
                     assert parquet.read(use_threads=False) == rows
             assert self.asked(behaviour) == ["GET"]
             KEPT.forget()
-            assert pq.read_metadata(parquet_source(place)).num_rows == 1000
+            assert pq.read_metadata(place.parquet_source()).num_rows == 1000
             assert self.asked(behaviour) == ["GET"]
 
     def test_a_large_file_is_read_some_blocks_at_once(self, s3: str, rng: np.random.Generator) -> None:
@@ -147,12 +147,12 @@ class TestRequests:
         # One such column lies between a and c, a small one between b and c.
         assert rows.column("b").nbytes // 2 > GAP_BYTES
         with proxy(s3) as (url, behaviour):
-            place = StoredPath(storage_at("s3://bucket/kept/columns", options_for(url)), "-".join(wanted))
+            place = RemotePlace(storage_at("s3://bucket/kept/columns", options_for(url)), "-".join(wanted))
             write_rows(place, rows)
             KEPT.forget()
-            metadata = pq.read_metadata(parquet_source(place))
+            metadata = pq.read_metadata(place.parquet_source())
             self.asked(behaviour)
-            source = row_group_source(place, metadata, 1, wanted)
+            source = place.row_group_source(metadata, 1, wanted)
             with pq.ParquetFile(source, metadata=metadata, pre_buffer=False) as parquet:
                 assert parquet.read_row_group(1, columns=wanted, use_threads=False).num_rows == GROUP_ROWS
             assert self.asked(behaviour) == ["GET"] * requests

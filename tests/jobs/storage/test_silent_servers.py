@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
 from tests.builders.storages.kinds import copied, fetched

@@ -8,9 +8,9 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import read_whole
-from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, RemovedFile
 from jobs.warehouses.warehouse import Warehouse
@@ -39,7 +39,7 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_every_version_has_the_same_rows(name: str, hdfs: str, spark: "SparkSession") -> None:
     storage = storage_at(f"{hdfs}/{uuid4().hex}/w", StorageOptions())
-    warehouse, table, delta, old = Warehouse(StoredPath(storage)), TABLES[name], None, ()
+    warehouse, table, delta, old = Warehouse(RemotePlace(storage)), TABLES[name], None, ()
     for number in range(VERSIONS):
         added = written(warehouse, table, "run", NAMES[name](number))
         removed = tuple(RemovedFile(file.name, is_data_change=True) for file in old if file.is_open)

@@ -14,7 +14,7 @@ import pytest
 
 from jobs.output.failure import Failure
 from jobs.storage import storage_lock
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.storage_lock import FREE, MISSED_BEATS, StorageLock, name_of
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from schemas.words.exit_codes import ExitCode

@@ -21,12 +21,12 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from jobs.output.failure import Failure
 from jobs.storage import object_storage
-from jobs.storage.arrow_files import arrow_files, arrow_sink
+from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage, created, read_whole, write_once
 from schemas.words.exit_codes import ExitCode
-from tests.builders.storages.kinds import storage
+from tests.builders.storages.kinds import place_of, storage
 from tests.builders.storages.s3_server import options_for
 
 __all__ = ["storage"]
@@ -133,9 +133,9 @@ def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
     rows = pa.table({"n": range(1000), "text": ["x" * (n % 7) for n in range(1000)]})
     for part in range(2):
         parquet(storage, f"t/part-{part}.parquet", rows.slice(part * 500, 500))
-    files = arrow_files(storage)
-    assert pq.read_table("t/part-1.parquet", filesystem=files, use_threads=False).equals(rows.slice(500))
-    result = ds.dataset("t", format="parquet", filesystem=files).to_table(
+    folder, files = place_of(storage, "t").in_arrow
+    assert pq.read_table(f"{folder}/part-1.parquet", filesystem=files, use_threads=False).equals(rows.slice(500))
+    result = ds.dataset(folder, format="parquet", filesystem=files).to_table(
         filter=ds.field("n") >= 400, use_threads=False
     )
     assert result.sort_by("n").equals(rows.slice(400))
@@ -143,15 +143,18 @@ def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
 
 def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
     rows = pa.table({"n": pa.array(range(100), pa.int64())})
-    schema, options = Schema.from_arrow(rows.schema), storage.delta_options or None
+    schema, table = Schema.from_arrow(rows.schema), place_of(storage, "t")
 
     def add(name: str) -> list[AddAction]:
         size = parquet(storage, f"t/{name}", rows)
         return [AddAction(name, size, {}, 0, True, json.dumps({"numRecords": 100}))]
 
-    uri = storage.delta_uri("t")
-    create_table_with_add_actions(uri, schema, add("0.parquet"), storage_options=options)
-    writers = [DeltaTable(uri, storage_options=options) for _ in range(3)]
+    def opened() -> DeltaTable:
+        return table.by_delta(lambda uri, options: DeltaTable(uri, storage_options=options))
+
+    first = add("0.parquet")
+    table.by_delta(lambda uri, options: create_table_with_add_actions(str(uri), schema, first, storage_options=options))
+    writers = [opened() for _ in range(3)]
     together = threading.Barrier(3)
 
     def commit(number: int) -> None:
@@ -161,7 +164,7 @@ def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
 
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(commit, (1, 2, 3)))
-    result = DeltaTable(uri, storage_options=options)
+    result = opened()
     assert result.version() == 3
     assert sorted(os.path.basename(file) for file in result.file_uris()) == [f"{n}.parquet" for n in range(4)]
     logs = [file.name for file in storage.list("t/_delta_log") if file.name.endswith(".json")]

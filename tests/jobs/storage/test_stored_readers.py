@@ -12,10 +12,11 @@ from jobs import cli
 from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import run_checks
 from jobs.storage import storage_lock
-from jobs.storage.places import place_at, storage_at
+from jobs.storage.kernel_lock import LOCK_FILE
+from jobs.storage.places.addresses import place_at, storage_at
+from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import Storage, write_once
-from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
@@ -93,9 +94,8 @@ def test_the_doctor_finds_the_sample_well(stored_sample: str, capfd: pytest.Capt
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rejected = [{"record_offset": 9, "offsets_partition": 1}, {"byte_position": 0, "source_file": "x.log"}]
-    root = make(tmp_path_factory.mktemp("made") / "w", {"offset_commits": COMMITS}, {"rejected_records": rejected}).root
-    assert isinstance(root, Path)
-    return root
+    runs = {"offset_commits": COMMITS}, {"rejected_records": rejected}
+    return make(tmp_path_factory.mktemp("made") / "w", *runs).root.path
 
 
 @pytest.mark.drawn(3)
@@ -118,9 +118,9 @@ def test_the_doctor_finds_what_it_finds_in_a_local_one(
     made: Path, elsewhere: str, tmp_path: Path, spoil: Callable[[Warehouse], None]
 ) -> None:
     shutil.copytree(made, tmp_path / "w")
-    spoil(Warehouse(tmp_path / "w"))
+    spoil(Warehouse(LocalPlace(tmp_path / "w")))
     place = place_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
-    here, there = ([result[:3] for result in run_checks(root)] for root in (tmp_path / "w", place))
+    here, there = ([result[:3] for result in run_checks(root)] for root in (LocalPlace(tmp_path / "w"), place))
     assert there == here
     assert there[0][0] != "ok"
 
@@ -130,7 +130,7 @@ def stored(made: Path, elsewhere: str, tmp_path: Path) -> Storage:
     """Beside it a file that a run is just writing, or that a failed one left."""
     shutil.copytree(made, tmp_path / "w")
     (tmp_path / "w" / LOCK_FILE).unlink(missing_ok=True)
-    leave_a_file(Warehouse(tmp_path / "w"))
+    leave_a_file(Warehouse(LocalPlace(tmp_path / "w")))
     return storage_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
 
 

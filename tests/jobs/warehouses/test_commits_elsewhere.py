@@ -9,8 +9,10 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
+from jobs.storage.places.local_place import LocalPlace
+from jobs.storage.places.place import Place
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage, read_whole, write_once
-from jobs.storage.stored_path import Place, StoredPath
 from jobs.warehouses import delta_commits
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, open_table, sequence_of
@@ -72,8 +74,8 @@ def actions(text: str) -> list[Mapping[str, Any]]:
 
 @pytest.mark.parametrize("table", ["ownership_intervals", "replayed_groups"])
 def test_they_are_those_of_delta_rs(storage: Storage, tmp_path: Path, table: str, is_ours: list[bool]) -> None:
-    folder = StoredPath(storage, "t")
-    ours, theirs = committed(folder, table, CHANGES), committed(tmp_path / "t", table, CHANGES)
+    folder = RemotePlace(storage, "t")
+    ours, theirs = committed(folder, table, CHANGES), committed(LocalPlace(tmp_path / "t"), table, CHANGES)
     assert is_ours == [True] * 3 + [False] * 3
     assert ours.version() == theirs.version() == 3
     assert files_of(ours).equals(files_of(theirs))
@@ -87,7 +89,7 @@ def test_they_are_those_of_delta_rs(storage: Storage, tmp_path: Path, table: str
 
 
 def test_what_others_committed_meanwhile_stays(storage: Storage, is_ours: list[bool]) -> None:
-    folder, table = StoredPath(storage, "t"), TABLES["replayed_groups"]
+    folder, table = RemotePlace(storage, "t"), TABLES["replayed_groups"]
     delta = commit(folder, table, Change((FIRST,)), 1, 1, None)
     other = DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options)
     other.create_write_transaction([AddAction("other.parquet", 1, {}, 1, True, "{}")], "append", other.schema(), [])
@@ -102,11 +104,11 @@ def test_what_others_committed_meanwhile_stays(storage: Storage, is_ours: list[b
 def test_a_commit_that_was_killed_is_none(storage: Storage) -> None:
     """What is left of it has another name."""
     table = TABLES["replayed_groups"]
-    folder = StoredPath(storage, table.folder)
+    folder = RemotePlace(storage, table.folder)
     delta = commit(folder, table, Change((FIRST,)), 1, 1, None)
     begun = f"{table.folder}/_delta_log/{1:020}.json.0123456789abcdef0123456789abcdef.begun"
     write_once(storage, begun, b'{"add"')
-    assert leftovers(StoredPath(storage), []) == [StoredPath(storage, begun)]
+    assert leftovers(RemotePlace(storage), []) == [RemotePlace(storage, begun)]
     opened = open_table(folder)
     assert opened is not None
     assert opened.version() == 0
@@ -114,7 +116,7 @@ def test_a_commit_that_was_killed_is_none(storage: Storage) -> None:
 
 
 def test_tables_with_properties_of_others_are_left_to_delta_rs(storage: Storage, is_ours: list[bool]) -> None:
-    folder, table = StoredPath(storage, "t"), TABLES["replayed_groups"]
+    folder, table = RemotePlace(storage, "t"), TABLES["replayed_groups"]
     delta = commit(folder, table, Change((FIRST,)), 1, 1, None)
     delta.alter.set_table_properties({"delta.appendOnly": "true"})
     assert commit(folder, table, Change((SECOND,)), 2, 2, delta).version() == 2
@@ -123,7 +125,7 @@ def test_tables_with_properties_of_others_are_left_to_delta_rs(storage: Storage,
 
 def test_delta_rs_makes_the_checkpoints(storage: Storage, is_ours: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delta_commits, "CHECKPOINT_VERSIONS", 3)
-    folder, table = StoredPath(storage, "t"), TABLES["replayed_groups"]
+    folder, table = RemotePlace(storage, "t"), TABLES["replayed_groups"]
     delta = None
     for number in range(1, 6):
         delta = commit(folder, table, Change((DataFile(f"{number}", 1, 1, "{}"),)), number, number, delta)

@@ -14,6 +14,7 @@ import pytest
 
 from jobs import cli
 from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, rows, versions
 from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, told
@@ -61,7 +62,7 @@ def test_readers_read_a_warehouse_with_fewer_tables(tmp_path: Path, capfd: pytes
 
 
 def test_doctor_has_one_line_a_table_about_comments_and_names_what_is_missing(tmp_path: Path) -> None:
-    result = [each for each in run_checks(unpacked("contract-2", tmp_path)) if each.status != "ok"]
+    result = [each for each in run_checks(LocalPlace(unpacked("contract-2", tmp_path))) if each.status != "ok"]
     about = Counter(each.subject for each in result)
     assert max(about.values()) == 1
     assert sorted(str(each.subject) for each in result if each.status == "broken") == NEW_TABLES
@@ -79,7 +80,7 @@ def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(
     printed = capfd.readouterr()
     assert "an older release did not write lag_days, lag_minutes" in printed.err
     assert "expectation_failed" not in printed.out
-    assert [each for each in run_checks(warehouse) if each.status == "broken"] == []
+    assert [each for each in run_checks(LocalPlace(warehouse)) if each.status == "broken"] == []
     assert cli.main(["audit", "--warehouse", str(fresh), *CONFIG, *report, *source()]) == ExitCode.CLEAN
     capfd.readouterr()
     # Once only.

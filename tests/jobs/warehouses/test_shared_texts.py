@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses import table_files
 from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES
@@ -45,7 +46,7 @@ def test_shared_and_plain_texts_make_one_file(
 ) -> None:
     monkeypatch.setattr(table_files, "MOST_ROWS", most_rows)
     groups = [["b", "a", "b"], ["c", "a", "ü"]]
-    file = TableFile(tmp_path, COMMITS, "run")
+    file = TableFile(LocalPlace(tmp_path), COMMITS, "run")
     for place, are_shared in enumerate(kinds):
         file.write(rows(groups[place], 10 * place, are_shared=are_shared), 3)
     done = file.close()

@@ -11,10 +11,11 @@ from jobs import cli
 from jobs.output.failure import Failure
 from jobs.storage import storage_lock
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
+from jobs.storage.places.local_place import LocalPlace
+from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import Storage, write_once
-from jobs.storage.stored_path import StoredPath, delete_folder
 from jobs.warehouses import any_warehouse
 from jobs.warehouses.failpoints import VARIABLE
 from schemas.words.exit_codes import ExitCode
@@ -186,7 +187,7 @@ def test_a_folder_is_deleted_with_all_in_it_and_nothing_beside(stored: Storage, 
     for storage in (stored, local):
         for name in ("a/b/c", "a/d", "ab"):
             write_once(storage, name, b"1")
-    delete_folder(StoredPath(stored, "a"))
-    delete_folder(tmp_path / "w" / "a")
+    RemotePlace(stored, "a").delete_folder()
+    LocalPlace(tmp_path / "w" / "a").delete_folder()
     assert [[file.name for file in storage.list()] for storage in (stored, local)] == [["ab"], ["ab"]]
     assert not (tmp_path / "w" / "a").exists()

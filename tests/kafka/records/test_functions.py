@@ -9,6 +9,7 @@ import pytest
 
 from jobs.queries.engines.duckdb_functions import register_duckdb
 from jobs.sources.segment_files import framed_pieces, spans_of
+from jobs.storage.places.local_place import LocalPlace
 from tests.kafka.capture import Capture
 from tests.kafka.records.dump_log import dumped_records
 from tests.kafka.records.test_dump import as_text, without_absent_tags, without_payload_versions
@@ -24,7 +25,7 @@ def records_of(capture: Capture) -> pa.Table:
     keys: list[bytes | None] = []
     values: list[bytes | None] = []
     for path in capture.segments:
-        for piece in (piece for span in spans_of(path, 1 << 30) for piece in framed_pieces(span)):
+        for piece in (piece for span in spans_of(LocalPlace(path), 1 << 30) for piece in framed_pieces(span)):
             rows = np.flatnonzero(~piece.records.is_control).tolist()
             keys += [piece.records.keys.bytes_at(row) for row in rows]
             values += [piece.records.values.bytes_at(row) for row in rows]

@@ -9,7 +9,7 @@ import pytest
 
 from jobs import cli
 from jobs.configuration.settings import Settings, options_of
-from jobs.storage.places import storage_at
+from jobs.storage.places.addresses import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import commit
 from tests.builders.logs.segments import batch, segment

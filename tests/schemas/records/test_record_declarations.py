@@ -10,7 +10,7 @@ from udfs.decoding.decoded import CONTROL
 from udfs.groups import fold
 from udfs.groups.modern import notes as replay_notes
 from udfs.groups.modern import record_handlers
-from udfs.groups.readers.record_kinds import READERS_OF_TABLES
+from udfs.groups.readers.modern_records import READERS_OF_TABLES
 from udfs.rows.column_sources import BY_RECORD_TYPE
 
 # As docs of Kafka's records and their generated classes name them; see also the tests against Kafka's jars.

@@ -10,7 +10,7 @@ from schemas.words.history import (
     Severity,
     StateEnd,
 )
-from udfs.groups.classic import causes, conflicts, details, members_and_state, owners, rebalance_rows, value_checks
+from udfs.groups.classic import causes, details, members_and_state, owners, rebalance_rows, value_checks
 from udfs.groups.classic.rounds import Round, replaced_ids
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.classic_records import NOTHING, ClassicValue
@@ -173,7 +173,7 @@ def rebalance(round_: Round) -> None:
         if is_reset(member) and round_.previous(replaced_by.get(member.member_id, member.member_id))
     }
     cause = causes.cause(round_, joined, left, sets)
-    conflicts.check_claims(round_, sets)
+    value_checks.check_claims(round_, sets)
     # Owners first: their rows need the members that are removed next.
     handover = owners.hand_over(round_, lost, sets)
     changes = details.round_changes(round_, joined, left, cause[0])

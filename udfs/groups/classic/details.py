@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from schemas.words.history import LeaveKind, RebalanceTrigger
 from udfs.groups.classic.causes import leave_kind
-from udfs.groups.classic.handover import Handover
+from udfs.groups.classic.rebalance_rows import Handover
 from udfs.groups.classic.rounds import Round
 from udfs.groups.history.change_details import (
     PLAIN,

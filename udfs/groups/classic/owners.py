@@ -6,10 +6,10 @@ claimed a partition and was not assigned it gives it up after the rebalance."""
 from collections.abc import Iterable
 
 from schemas.words.history import MoveKind, OwnershipEnd, OwnershipPhase
-from udfs.groups.classic.conflicts import names_of, two_owners
-from udfs.groups.classic.handover import Handover, add_moves
 from udfs.groups.classic.reading_stops import reading_ends
+from udfs.groups.classic.rebalance_rows import Handover, add_moves
 from udfs.groups.classic.rounds import Round, milliseconds
+from udfs.groups.classic.value_checks import names_of, two_owners
 from udfs.groups.history.intervals import OwnerStretch
 from udfs.groups.history.reading_ends import known_end
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps

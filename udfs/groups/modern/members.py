@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from schemas.words.history import Confidence, LeaveKind
+from schemas.words.history import Confidence, LeaveKind, OwnershipEnd
 from schemas.words.records import GroupType
 from udfs.groups.history.departures import modern_departure
 from udfs.groups.history.intervals import MemberStretch
-from udfs.groups.modern.moves import milliseconds
-from udfs.groups.modern.owners import by_role, member_timeouts, release_all
+from udfs.groups.history.reading_ends import ReadingEnd, given_up, left_or_timed_out, overdue, went_away
+from udfs.groups.modern.owners import by_role, milliseconds, release, stop_reading
 from udfs.groups.readers.modern_values import UNREVOKED
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
@@ -55,13 +55,46 @@ def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: 
     return inherited
 
 
+def release_all(
+    group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, is_exact: bool, at: Moment
+) -> None:
+    """Releases everything of a member that left. What it had waits for the next assignment."""
+    is_replaced, is_expired = kind == LeaveKind.STATIC_REPLACED, kind == LeaveKind.STATIC_EXPIRED_LIKELY
+    stay = group.ledger.members.get(member_id)
+    joined = None if stay is None else stay.from_time
+    why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
+    for (_, role), tps in member.shown.items():
+        begun_at = group.ledger.by_beginning(tps, member_id, role)
+        release(group, now, member_id, role, tps, why, is_exact, at)
+        for since, some in () if is_replaced else begun_at.items():
+            until = end_of_gone(group, now, member, kind, joined if is_expired else since, at)
+            stop_reading(now, role, some, member_id, at, None, until)
+
+
+def end_of_gone(
+    group: Group, now: Modern, member: Member, kind: LeaveKind, since: int | None, at: Moment
+) -> ReadingEnd | None:
+    """`since`: when it got the partition; of a static member that expired, when it joined."""
+    of = group.timeouts_of(now.group_type, member)
+    match kind:
+        case LeaveKind.STATIC_EXPIRED_LIKELY:
+            away = member.since if member.before_gone is None else member.before_gone.since
+            return went_away(at.time, of, away, now.deserted_since, since)
+        case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
+            return overdue(at.time, of, since)
+        case LeaveKind.LEFT_OR_TIMED_OUT:
+            return left_or_timed_out(at.time, of, since, at.offset)
+        case _:
+            return given_up(at.time, of, since)
+
+
 def commits_may_tell(now: Modern, kind: LeaveKind) -> bool:
     """Whether commits may show how a member left. Members of share groups do not commit here."""
     return kind == LeaveKind.LEFT_OR_TIMED_OUT and now.group_type != GroupType.SHARE
 
 
 def note_departure(group: Group, now: Modern, member_id: str, member: Member, at: Moment) -> None:
-    timeouts = member_timeouts(group, now, member)
+    timeouts = group.timeouts_of(now.group_type, member)
     is_streams = now.group_type == GroupType.STREAMS
     group.context.departures.append(
         modern_departure(group.group_id, member_id, at.offset, at.time, timeouts, is_streams=is_streams)

@@ -15,18 +15,14 @@ from schemas.words.history import (
 from schemas.words.records import GroupType
 from udfs.groups.history.intervals import StateStretch
 from udfs.groups.history.rows import RowsByTable
-from udfs.groups.modern.causes import note_causes
 from udfs.groups.modern.members import replaced_members, settle_departed, settle_present
-from udfs.groups.modern.notes import forget_seen, take
+from udfs.groups.modern.notes import forget_seen
 from udfs.groups.modern.owners import settle_owners
-from udfs.groups.modern.rebalances import begin_target, close, close_if_reached, open_rebalance
-from udfs.groups.modern.state_json import from_plain, plain
+from udfs.groups.modern.rebalances import begin_target, close, close_if_reached, note_causes, open_rebalance
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.group import Group
 from udfs.groups.states.modern import GROUP_KEY, Modern, Operation, Start
 from udfs.sentences.counts import counted
-
-__all__ = ["Modern", "from_plain", "hole", "open_rows", "plain", "settle", "take"]
 
 
 def settle(group: Group, before: Modern | None, operation: Sequence[Record], at: Moment) -> None:

@@ -1,28 +1,44 @@
-"""Who owns what in consumer, share and streams groups: only records of types 8, 14 and 22 say it."""
+"""Who owns what in consumer, share and streams groups: only records of types 8, 14 and 22 say it. So they also show
+which partitions moved or stopped under which target assignment, and how long these were unowned."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, OwnershipPhase, Severity, TaskRole
+from schemas.words.history import (
+    AnomalyKind,
+    MoveKind,
+    OwnershipEnd,
+    OwnershipPhase,
+    RebalanceOutcome,
+    Severity,
+    TaskRole,
+)
 from schemas.words.records import GroupType
 from udfs.groups.history.intervals import OwnerStretch
-from udfs.groups.history.reading_ends import (
-    ReadingEnd,
-    Timeouts,
-    given_up,
-    left_or_timed_out,
-    overdue,
-    timeouts_of_record,
-    timeouts_of_setting,
-    went_away,
-)
-from udfs.groups.modern.moves import gain, stop_reading
-from udfs.groups.modern.streams_tasks import by_subtopology, partitions_of
+from udfs.groups.history.reading_ends import UNKNOWN_END, ReadingEnd, given_up, known_end
+from udfs.groups.history.row_makers import PARTITION_MOVE, READING_END
+from udfs.groups.history.rows import RowsByTable
+from udfs.groups.modern.streams_tasks import by_subtopology, expand_roles
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.group import Group
-from udfs.groups.states.modern import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Placed, Tps, TpsByRole
+from udfs.groups.states.modern import (
+    AWAY,
+    KEY_OF_OWNED,
+    NOTHING,
+    Member,
+    Modern,
+    Place,
+    Placed,
+    Rebalance,
+    Stop,
+    Tps,
+    TpsByRole,
+)
 from udfs.topics.partition_codes import TopicCodes
+
+# Rebalances of streams groups count only active tasks: the other roles stop nothing.
+COUNTED_ROLES = (None, TaskRole.ACTIVE)
 
 
 def place_partitions(now: Modern, member: Member, topics: TopicCodes) -> Placed:
@@ -41,10 +57,6 @@ def place_partitions(now: Modern, member: Member, topics: TopicCodes) -> Placed:
             if own:
                 placed[(phase, role)] = own
     return placed
-
-
-def expand_roles(now: Modern, by_role: ByRole, topics: TopicCodes) -> dict[str | None, frozenset[int]]:
-    return {role: partitions_of(share, now.topology, topics) for role, share in by_role.items()}
 
 
 def without(of: Placed, other: Placed) -> Placed:
@@ -99,7 +111,7 @@ def end(group: Group, now: Modern, of: Change, at: Moment) -> None:
         begun_at = group.ledger.by_beginning(lost, of.member_id, role)
         release(group, now, of.member_id, role, lost, OwnershipEnd.REVOKED, of.is_exact, at)
         for since, some in begun_at.items():
-            until = given_up(at.time, timeouts_of(group, now, of.member_id), since)
+            until = given_up(at.time, group.timeouts_of(now.group_type, now.members.get(of.member_id)), since)
             stop_reading(now, role, some, of.member_id, at, now.rebalance, until)
 
 
@@ -160,52 +172,124 @@ def part_from(group: Group, now: Modern, other_id: str, member_id: str, role: st
     group.anomaly(record, AnomalyKind.OLDER_RULE, Severity.INFO, f"{line}: coordinators before 4.2 refuse to load")
     (since,) = group.ledger.by_beginning(tps, other_id, role)
     release(group, now, other_id, role, tps, OwnershipEnd.REASSIGNED, False, at)
-    until = given_up(at.time, timeouts_of(group, now, other_id), since)
+    until = given_up(at.time, group.timeouts_of(now.group_type, other), since)
     stop_reading(now, role, tps, other_id, at, now.rebalance, until)
     if other is not None:
         other.shown = {key: some - tps if key[1] == role else some for key, some in other.shown.items()}
 
 
-def release_all(
-    group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, is_exact: bool, at: Moment
+# -- stops and moves
+
+
+def stop_reading(
+    now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
 ) -> None:
-    """Releases everything of a member that left. What it had waits for the next assignment."""
-    is_replaced, is_expired = kind == LeaveKind.STATIC_REPLACED, kind == LeaveKind.STATIC_EXPIRED_LIKELY
-    stay = group.ledger.members.get(member_id)
-    joined = None if stay is None else stay.from_time
-    why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
-    for (_, role), tps in member.shown.items():
-        begun_at = group.ledger.by_beginning(tps, member_id, role)
-        release(group, now, member_id, role, tps, why, is_exact, at)
-        for since, some in () if is_replaced else begun_at.items():
-            until = end_of_gone(group, now, member, kind, joined if is_expired else since, at)
-            stop_reading(now, role, some, member_id, at, None, until)
+    """The member lost the partitions, which are now unread unless other members own them too."""
+    stop = Stop(
+        member_id=member_id,
+        time=at.time,
+        offset=at.offset,
+        assignment_offset=None if by is None else by.assignment_offset,
+        is_reported=False,
+        end=end,
+    )
+    set_stop(now, role, now.holders.unheld(role, tps), stop)
 
 
-def end_of_gone(
-    group: Group, now: Modern, member: Member, kind: LeaveKind, since: int | None, at: Moment
-) -> ReadingEnd | None:
-    """`since`: when it got the partition; of a static member that expired, when it joined."""
-    of = member_timeouts(group, now, member)
-    match kind:
-        case LeaveKind.STATIC_EXPIRED_LIKELY:
-            away = member.since if member.before_gone is None else member.before_gone.since
-            return went_away(at.time, of, away, now.deserted_since, since)
-        case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
-            return overdue(at.time, of, since)
-        case LeaveKind.LEFT_OR_TIMED_OUT:
-            return left_or_timed_out(at.time, of, since, at.offset)
-        case _:
-            return given_up(at.time, of, since)
+def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment) -> None:
+    taken = [((tp, role), now.stops.pop((tp, role), None)) for tp in tps] if now.stops else []
+    if now.assignment_offset is None:
+        return
+    of, rows = now.assignment_offset, group.context.rows
+    counting = now.rebalance if role in COUNTED_ROLES else None
+    is_counted = counting is not None
+    fresh = tps if not taken else frozenset(tp for (tp, _), stop in taken if stop is None)
+    if fresh:
+        add_move(group, now, rows, of, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, None, is_counted)
+    for _, some, stop in together((place, stop) for place, stop in taken if stop is not None):
+        kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
+        idle = milliseconds(stop.time, at.time)
+        # The time before the stop was counted where the stop was reported.
+        end = known_end(stop.time) if stop.is_reported else stop.end
+        add_move(group, now, rows, of, role, some, kind, stop, member_id, at, idle, end, is_counted)
+        if counting is not None:
+            counting.num_moved += len(some) if kind == MoveKind.MOVED else 0
+            counting.num_returned += len(some) if kind == MoveKind.RETURNED else 0
+            counting.stopped_ms += (idle or 0) * len(some)
 
 
-def timeouts_of(group: Group, now: Modern, member_id: str) -> Timeouts:
-    return member_timeouts(group, now, now.members.get(member_id) or Member())
+def add_move(
+    group: Group, now: Modern, into: RowsByTable, assignment_offset: int, role: str | None, tps: Tps, kind: MoveKind,
+    stop: Stop | None, to_id: str | None, at: Moment, idle_ms: int | None, end: ReadingEnd | None, is_counted: bool, *,
+    is_open: bool = False,
+) -> None:  # fmt: skip
+    """`stop`: of the member that had them. `end`: when it stopped reading them. Standby and warmup tasks have none."""
+    into.add(PARTITION_MOVE(
+        group_id=group.group_id, group_type=now.group_type, assignment_offset=assignment_offset, tp=tps,
+        is_open=is_open, kind=kind, from_member_id=None if stop is None else stop.member_id, to_member_id=to_id,
+        move_offset=at.offset, move_time=at.time, role=role, idle_ms=idle_ms,
+        evidence_first_offset=at.offset if stop is None else stop.offset, evidence_last_offset=at.offset,
+    ))  # fmt: skip
+    known = end if end is not None and role in COUNTED_ROLES else UNKNOWN_END
+    into.add(READING_END(known, tp=tps, is_counted=is_counted))
 
 
-def member_timeouts(group: Group, now: Modern, member: Member) -> Timeouts:
-    about = member.about
-    rebalance_ms = None if about is None else about.rebalance_timeout_ms
-    if about is not None and about.session_timeout_ms is not None:
-        return timeouts_of_record(about.session_timeout_ms, rebalance_ms)
-    return timeouts_of_setting(group.context.timeouts_of(group.group_id, now.group_type), rebalance_ms)
+def together(stops: Iterable[tuple[Place, Stop]]) -> list[tuple[str | None, Tps, Stop]]:
+    """Partitions of one role that stopped together."""
+    of: dict[tuple[str | None, int], tuple[Stop, list[int]]] = {}
+    for (tp, role), stop in stops:
+        # Each stop of several partitions is one object, faster to compare than its fields.
+        of.setdefault((role, id(stop)), (stop, []))[1].append(tp)
+    return [(role, frozenset(tps), stop) for (role, _), (stop, tps) in of.items()]
+
+
+def claim_stops(now: Modern, assignment_offset: int) -> None:
+    """The new assignment takes over the partitions that members left behind."""
+    unclaimed = [(place, stop) for place, stop in now.stops.items() if stop.assignment_offset is None]
+    for role, tps, stop in together(unclaimed):
+        set_stop(now, role, tps, stop._replace(assignment_offset=assignment_offset))
+
+
+def set_stop(now: Modern, role: str | None, tps: Tps, stop: Stop) -> None:
+    for tp in tps:
+        now.stops[tp, role] = stop
+
+
+def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome) -> None:
+    """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
+    first, that one may still assign them."""
+    stopped = unreported(now, of)
+    of.num_unowned += add_revoked(group, now, of, stopped, group.context.rows, is_open=False)
+    for role, tps, stop in stopped:
+        if outcome == RebalanceOutcome.SUPERSEDED:
+            set_stop(now, role, tps, stop._replace(is_reported=True))
+        else:
+            for tp in tps:
+                del now.stops[tp, role]
+
+
+def unreported(now: Modern, of: Rebalance) -> list[tuple[str | None, Tps, Stop]]:
+    stops = now.stops.items()
+    return together(
+        each for each in stops if each[1].assignment_offset == of.assignment_offset and not each[1].is_reported
+    )
+
+
+def add_revoked(
+    group: Group, now: Modern, of: Rebalance, stopped: Iterable[tuple[str | None, Tps, Stop]], into: RowsByTable, *,
+    is_open: bool,
+) -> int:  # fmt: skip
+    """Rows of partitions that are stopped. Returns how many count."""
+    number = 0
+    for role, tps, stop in stopped:
+        at, is_counted = Moment(stop.offset, stop.time), role in COUNTED_ROLES
+        add_move(
+            group, now, into, of.assignment_offset, role, tps, MoveKind.REVOKED, stop, None, at, None, stop.end,
+            is_counted, is_open=is_open,
+        )  # fmt: skip
+        number += len(tps) if is_counted else 0
+    return number
+
+
+def milliseconds(from_time: int | None, to_time: int | None) -> int | None:
+    return None if from_time is None or to_time is None else (to_time - from_time) // 1000

@@ -1,8 +1,13 @@
-"""Tasks of streams groups as the topic partitions that they read."""
+"""What records assign by role, as topic partitions: tasks of streams groups as the partitions that they read."""
 
 from udfs.groups.readers.modern_values import Topology
-from udfs.groups.readers.recorded_lists import Partitions, Share
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share
+from udfs.groups.states.modern import Modern, TpsByRole
 from udfs.topics.partition_codes import SHIFT, TopicCodes
+
+
+def expand_roles(now: Modern, by_role: ByRole, topics: TopicCodes) -> TpsByRole:
+    return {role: partitions_of(share, now.topology, topics) for role, share in by_role.items()}
 
 
 def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes) -> frozenset[int]:

@@ -8,12 +8,12 @@ from udfs.groups.history.anomaly_rows import anomaly_row
 from udfs.groups.history.change_details import Change, detail
 from udfs.groups.history.departures import Departure
 from udfs.groups.history.ledger import Ledger
-from udfs.groups.history.reading_ends import Setting
+from udfs.groups.history.reading_ends import Setting, Timeouts, timeouts_of_record, timeouts_of_setting
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.history.unclear_details import UnclearDetail, is_unclear
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
-from udfs.groups.states.modern import Modern
+from udfs.groups.states.modern import Member, Modern
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import TopicCodes
 
@@ -41,7 +41,7 @@ class Context:
     # Timeouts of groups that set their own, by group and type.
     own_timeouts: Mapping[tuple[str, str], Setting] = field(default_factory=dict)
 
-    def timeouts_of(self, group_id: str, group_type: str) -> Setting:
+    def setting_of(self, group_id: str, group_type: str) -> Setting:
         own = self.own_timeouts.get((group_id, group_type))
         return self.timeouts.get(group_type, Setting()) if own is None else own
 
@@ -74,6 +74,14 @@ class Group:
         before = self.seen.get(key, -1)
         self.seen[key] = record.offset
         return self.context.gaps.is_complete(before, record.offset)
+
+    def timeouts_of(self, group_type: str, member: Member | None) -> Timeouts:
+        """Of a member of a group that is not classic. None: nothing is known of it."""
+        about = None if member is None else member.about
+        rebalance_ms = None if about is None else about.rebalance_timeout_ms
+        if about is not None and about.session_timeout_ms is not None:
+            return timeouts_of_record(about.session_timeout_ms, rebalance_ms)
+        return timeouts_of_setting(self.context.setting_of(self.group_id, group_type), rebalance_ms)
 
     def detail(self, assignment_offset: int, trigger: str, changes: Sequence[Change]) -> str | None:
         """The detail of a rebalance. If commits may show more, it is noted for later."""

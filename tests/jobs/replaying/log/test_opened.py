@@ -8,6 +8,7 @@ import pytest
 
 from jobs.replaying.log.opened import FEW_ROWS, Opened, pieces
 from jobs.replaying.log.row_groups import LogFile, Wanted
+from jobs.storage.places.local_place import LocalPlace
 
 CLUSTER, OTHER = "ours", "others"
 
@@ -27,7 +28,7 @@ def log_file(path: Path, sizes: dict[int, int], other_rows: int = 0) -> LogFile:
         }),
         path,
     )  # fmt: skip
-    return LogFile(path, min(sizes), max(sizes))
+    return LogFile(LocalPlace(path), min(sizes), max(sizes))
 
 
 def counted(file: LogFile, partition: int) -> int:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from jobs.replaying.log.partition import MOST_WINDOW_BYTES, ends_of_windows
 from jobs.replaying.log.row_groups import MOST, RowGroup
-from jobs.replaying.log.table_rows import MOST_WINDOW_BYTES, ends_of_windows
 from jobs.replaying.partition import commit_pass
+from jobs.storage.places.local_place import LocalPlace
 from tests.builders.generated.log import COMMIT, T0, Log
 from tests.builders.logs.short_logs import LogPart
 from tests.jobs.replaying.runs.test_in_memory import commit, deletion
@@ -19,7 +20,7 @@ from tests.runs.warehouse_runs import ingest, write
 def row_groups(*sizes: tuple[int, int]) -> list[RowGroup]:
     """Of so many rows and bytes; each ends ten offsets after the one before."""
     return [
-        RowGroup(Path("f"), number, 10 * number, 10 * number + 9, rows, is_mixed=False, num_bytes=size)
+        RowGroup(LocalPlace(Path("f")), number, 10 * number, 10 * number + 9, rows, is_mixed=False, num_bytes=size)
         for number, (rows, size) in enumerate(sizes)
     ]
 

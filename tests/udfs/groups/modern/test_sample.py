@@ -16,8 +16,7 @@ from tests.sample.story import ROOT, checked_in, epoch_ms
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable, arrow_rows
 from udfs.groups.readers.classic_records import classic_records
-from udfs.groups.readers.modern_records import modern_records
-from udfs.groups.readers.record_kinds import READERS_OF_TABLES
+from udfs.groups.readers.modern_records import READERS_OF_TABLES, modern_records
 from udfs.groups.states.group import Context
 from udfs.topics.partition_codes import TopicCodes
 

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
-from pathlib import Path
 from typing import TypeVar
 
-from jobs.storage.stored_path import Place
+from jobs.storage.places.place import Place
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-# All that one run commits.
-MOST_AT_ONCE = 32
 
 
 def done_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -22,10 +18,10 @@ def done_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> li
 
 def begun_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> Callable[[], list[R]]:
     """The same, going on while the caller does something else: what comes back waits for it."""
-    if isinstance(root, Path):
+    if not root.is_remote:
         done = list(map(work, items))
         return lambda: done
-    pool = ThreadPoolExecutor(MOST_AT_ONCE, "groupscope-storage")
+    pool = ThreadPoolExecutor(root.most_at_once, "groupscope-storage")
     begun = [pool.submit(work, item) for item in items]
     pool.shutdown(wait=False)
 

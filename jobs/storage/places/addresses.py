@@ -7,8 +7,9 @@ from urllib.parse import unquote, urlsplit
 from jobs.output.failure import Failure
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.options import StorageOptions
-from jobs.storage.stored_files import Storage
-from jobs.storage.stored_path import Place, StoredPath
+from jobs.storage.places.local_place import LocalPlace
+from jobs.storage.places.place import Place
+from jobs.storage.stored_files import RemoteStorage, Storage
 from schemas.words.exit_codes import ExitCode
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -32,15 +33,23 @@ def local_path(place: str) -> Path:
 
 
 def place_at(place: str, options: StorageOptions) -> Place:
-    """A path of a local disk, which the operating system reads, or a place of another storage."""
-    return StoredPath(storage_at(place, options)) if is_remote(place) else local_path(place).absolute()
+    if not is_remote(place):
+        return LocalPlace(local_path(place).absolute())
+    # Here, since a command on local disks does without it.
+    from jobs.storage.places.remote_place import RemotePlace
+
+    return RemotePlace(remote_storage_at(place, options))
 
 
 def storage_at(place: str, options: StorageOptions) -> Storage:
     """Nothing is reached yet."""
+    if is_remote(place):
+        return remote_storage_at(place, options)
+    return LocalStorage(str(local_path(place).absolute()))
+
+
+def remote_storage_at(place: str, options: StorageOptions) -> RemoteStorage:
     scheme = scheme_of(place)
-    if scheme == "file":
-        return LocalStorage(str(local_path(place).absolute()))
     if scheme not in OBJECTS + HADOOP:
         raise Failure(ExitCode.USAGE, f"{place}: unknown kind of storage {scheme}:; {EXPECTED}")
     checked = checked_uri(place, scheme)

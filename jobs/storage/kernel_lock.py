@@ -1,0 +1,85 @@
+"""One writer at a time, where one kernel sees all writers: it frees the lock when the holder dies for any reason."""
+
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
+
+LOCK_FILE = "_lock"
+PAUSE_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class KernelLock:
+    """Of the warehouse in the folder."""
+
+    folder: Path
+    job: str
+
+    @property
+    def path(self) -> Path:
+        return self.folder / LOCK_FILE
+
+    @contextmanager
+    def hold(self, wait_seconds: float, notify: Callable[[str], None]) -> Iterator[None]:
+        """Waits for another holder, then gives up with a line that names it."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            wait_for(descriptor, self.path, wait_seconds, notify)
+            # Information for those who wait. Only the kernel's lock counts.
+            holder = {"job": self.job, "pid": os.getpid(), "host": socket.gethostname()}
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+            yield
+            os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
+
+    def check(self) -> None:
+        """No other process can take it from a holder that lives."""
+
+    def live_holder(self, notify: Callable[[str], None]) -> str | None:
+        """Asks by a shared lock, which several processes may hold."""
+        try:
+            with self.path.open("rb") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return holder_of(file.fileno())
+        except OSError:
+            return None
+        return None
+
+
+def wait_for(descriptor: int, path: Path, wait_seconds: float, notify: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + wait_seconds
+    is_reported = False
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            pass
+        if time.monotonic() >= deadline:
+            about = f"{path.parent}: busy with {holder_of(descriptor)}"
+            expected = f"not free within {wait_seconds:g} s (--lock-wait)"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{about}, {expected}")
+        if not is_reported:
+            notify(f"{path.parent}: waiting for {holder_of(descriptor)}")
+            is_reported = True
+        time.sleep(min(PAUSE_SECONDS, max(deadline - time.monotonic(), 0.01)))
+
+
+def holder_of(descriptor: int) -> str:
+    with suppress(ValueError, KeyError):
+        holder = json.loads(os.pread(descriptor, 4096, 0))
+        return f"{holder['job']} (process {holder['pid']} on {holder['host']})"
+    return "another run"
