@@ -36,11 +36,10 @@ PLAIN: dict[Type, Any] = {
 def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
     """One warehouse, written by as many runs, in order."""
     prepare(LocalPlace(root))
-    # As a run has it, which reads `runs` once: otherwise each table would have all of it read again.
-    writer = Warehouse(LocalPlace(root), seen=[])
+    warehouse = Warehouse(LocalPlace(root))
     for number, rows in enumerate(runs, 1):
-        write_run(writer, f"run-{number:04}", rows)
-    return Warehouse(LocalPlace(root))
+        write_run(warehouse, f"run-{number:04}", rows)
+    return warehouse
 
 
 def write_run(
@@ -53,6 +52,8 @@ def write_run(
 ) -> None:
     """`claimed`: counts that the run claims, if they are not those of its rows. It makes no `absent` tables.
     `about`: columns of its row of `runs`, if they differ from those of an ingest."""
+    # As a run's own, which reads `runs` once: otherwise all of it is read again for each table.
+    warehouse = replace(warehouse, seen=[])
     changes = {
         name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ())))
         for name in TABLES
