@@ -12,14 +12,15 @@ def expand_roles(now: Modern, by_role: ByRole, topics: TopicCodes) -> TpsByRole:
 
 def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes) -> frozenset[int]:
     """A task reads its partition of every source and repartition topic of its subtopology. The log does not record
-    which topics a pattern matches, nor which topics have fewer partitions than the task's number."""
+    which topics a pattern matches, nor which topics have fewer partitions than the task's number. Topics get their
+    codes in the order of the record: that of a set changes from process to process."""
     if isinstance(share, Partitions):
         return share.tps
     if topology is None:
         return frozenset()
     return frozenset(
         topics.of_name(topic) << SHIFT | partition
-        for subtopology, partition in share.tasks
+        for subtopology, partition in share.listed
         for topic in topology.sources.get(subtopology, ())
     )
 
