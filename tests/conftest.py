@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from jobs.gating.measuring import Frame
 
 
+# Few of the objects that tests make are in circles, and Python's own 700 have the collector look for them all the time.
+COLLECTED_AFTER = (10_000, 20, 50)
 AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
 
 
@@ -53,6 +55,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     gc.collect()
     gc.freeze()
     gc.enable()
+    gc.set_threshold(*COLLECTED_AFTER)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

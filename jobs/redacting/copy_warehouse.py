@@ -17,7 +17,7 @@ from jobs.redacting.redacted_rows import RedactedRows, names_in, redacted_rows
 from jobs.reporting.rows.redaction import Key
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.places.place import Place
-from jobs.warehouses.delta_commits import create
+from jobs.warehouses.delta_commits import write_first_version
 from jobs.warehouses.delta_tables import Change, DataFile, file_path, files_of, is_open
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.older_tables import with_missing_columns
@@ -120,7 +120,7 @@ def write_tables(
                 added += write_file(file, target, redacted, named)
                 activity.done += 1
             num_rows += sum(file.num_rows for file in added)
-            create(target / TABLES[name].folder, TABLES[name], Change(tuple(added)), SEQUENCE, time_ms)
+            write_first_version(target / TABLES[name].folder, TABLES[name], Change(tuple(added)), SEQUENCE, time_ms)
     return num_rows
 
 

@@ -7,7 +7,6 @@ application version. So `commit` reads the recorded one first: committing the sa
 import json
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from deltalake import DeltaTable, Schema
@@ -43,6 +42,7 @@ PROPERTIES = {
 }
 # Of readers and of writers.
 PROTOCOL = (1, 2)
+FIRST_VERSION = 0
 # Delta's own number, where a table does not set another one.
 CHECKPOINT_VERSIONS = 100
 # For tables that are read only at their newest version: no run names an older one.
@@ -69,11 +69,19 @@ def clear(path: Place, change: Change, sequence: int) -> None:
 
 
 def create(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> DeltaTable:
-    """Creates a table with its first files in one commit. An existing table stays as it is. delta-rs would create an
-    empty table first, since it accepts no custom properties together with files."""
-    with suppress(FileExistsError):
-        version_file(path, 0).write_new(first_version(table, change, sequence, time_ms))
+    """An existing table stays as it is."""
+    write_first_version(path, table, change, sequence, time_ms)
     return path.by_delta(lambda uri, options: DeltaTable(uri, storage_options=options))
+
+
+def write_first_version(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> bool:
+    """Creates a table with its first files in one commit; False: there is one already. delta-rs would create an empty
+    table first, since it accepts no custom properties together with files."""
+    try:
+        version_file(path, FIRST_VERSION).write_new(first_version(table, change, sequence, time_ms))
+    except FileExistsError:
+        return False
+    return True
 
 
 def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:

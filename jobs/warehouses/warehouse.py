@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from jobs.storage.places.place import Lock, Place
 from jobs.storage.places.together import done_together
-from jobs.warehouses.delta_commits import clear, commit
+from jobs.warehouses.delta_commits import FIRST_VERSION, clear, commit, write_first_version
 from jobs.warehouses.delta_tables import (
     Change,
     DataFile,
@@ -217,22 +217,28 @@ class Warehouse:
             clear(path, change, manifest.sequence)
             self.remember(name, None)
         delta = None if name in manifest.anew else self.newest(name)
+        return self.commit(manifest, name, change, delta)
+
+    def commit(self, manifest: Manifest, name: str, change: Change, delta: DeltaTable | None) -> int:
+        """The version of the table with the change."""
         self.check_lock()
-        delta = commit(path, TABLES[name], change, manifest.sequence, manifest.time_ms, delta)
+        about = (self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)
+        # The first run creates all tables and needs few of them again: it opens none of them here.
+        if delta is None and write_first_version(*about):
+            return FIRST_VERSION
+        delta = commit(*about, delta)
         self.remember(name, delta)
         return delta.version()
 
     def commit_runs(self, manifest: Manifest, versions: Mapping[str, int], file: DataFile) -> None:
         path, table, delta = self.path(RUNS), TABLES[RUNS], self.newest(RUNS)
         known = self.runs()[1]
-        self.check_lock()
         before = manifest.forget_versions_before
         change = Change((file,)) if delta is None else with_few_files(delta, path, table, file, manifest.run_id, before)
-        delta = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
-        self.remember(RUNS, delta)
+        version = self.commit(manifest, RUNS, change, delta)
         if self.seen is not None:
             new = run_rows(manifest, versions).select(known.column_names)
-            self.seen[:] = [(delta.version(), pa.concat_tables([known, new]))]
+            self.seen[:] = [(version, pa.concat_tables([known, new]))]
 
     def check_lock(self) -> None:
         if self.lock is not None:

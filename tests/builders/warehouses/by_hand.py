@@ -52,6 +52,8 @@ def write_run(
 ) -> None:
     """`claimed`: counts that the run claims, if they are not those of its rows. It makes no `absent` tables.
     `about`: columns of its row of `runs`, if they differ from those of an ingest."""
+    # As a run's own, which reads `runs` once: otherwise all of it is read again for each table.
+    warehouse = replace(warehouse, seen=[])
     changes = {
         name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ())))
         for name in TABLES
