@@ -31,24 +31,27 @@ pytestmark = pytest.mark.spark
 
 TABLE = TABLES["replayed_groups"]
 FILES = {"small": b"1", "large": bytes(range(256)) * 20_000, "a/b": b"2" * 1000, "deleted": b"3"}
-# Now and then a name node knows the last block at once, and the file is closed: of so many, some are open.
 FILES |= {f"more/{number}": b"4" for number in range(20)}
 KEPT = FILES | {"replaced": b"new"}
-# Dies before anything of it is closed.
+# Dies before all of it is closed. Now and then a name node knows the last block at once, and closes the file; on a busy
+# machine half a second is over before the next file is written.
 DIES = """
 import os, signal, sys
+from jobs.storage import closes
 from jobs.storage.stored_files import write_once
 from tests.jobs.storage.test_hdfs_closes import FILES, add_row, stored
 
 storage = stored(sys.argv[1])
+file = storage.create("unfinished")
+file.write(b"1" * (2 << 20))
 for sequence in (1, 2):
     add_row(storage, sequence)
 for name, data in FILES.items():
     write_once(storage, name, data)
 storage.replace("replaced", b"old")
 storage.replace("replaced", b"new")
-file = storage.create("unfinished")
-file.write(b"1" * (2 << 20))
+while all(each.ended.is_set() for each in closes.begun):
+    storage.replace("replaced", b"new")
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
