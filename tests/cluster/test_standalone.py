@@ -17,7 +17,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.cluster.killed_executors import killing_executors
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
 from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, row_texts
 
 __all__ = ["elsewhere"]
 
@@ -151,4 +151,4 @@ def assert_sample(warehouse: Path, here: Path) -> None:
     assert all((warehouse / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)
     assert history(warehouse) == history(here)
     tables = (*HISTORY, *ASSIGNMENTS)
-    assert_same(told(here, tables), told(warehouse, tables), "audit")
+    assert_same(row_texts(here, tables), row_texts(warehouse, tables), "audit")

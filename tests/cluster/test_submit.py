@@ -14,7 +14,7 @@ import pytest
 from schemas.words.exit_codes import ExitCode
 from tests.cluster.zip_alone import Elsewhere, elsewhere
 from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, row_texts
 
 __all__ = ["elsewhere"]
 
@@ -67,7 +67,7 @@ def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path:
     recompute(tmp_path / "here")
     assert history(tmp_path / "w") == history(tmp_path / "here")
     tables = (*HISTORY, *ASSIGNMENTS)
-    assert_same(told(tmp_path / "here", tables), told(tmp_path / "w", tables), "audit")
+    assert_same(row_texts(tmp_path / "here", tables), row_texts(tmp_path / "w", tables), "audit")
     assert list((elsewhere.folder / "cwd").iterdir()) == []
 
 

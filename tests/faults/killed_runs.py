@@ -34,7 +34,7 @@ from tests.runs.replayed_logs import (
     STATES,
     assert_same,
     batch_ends,
-    told,
+    row_texts,
     write_part,
 )
 
@@ -69,7 +69,7 @@ class Undisturbed:
 
     def words(self, job: str, *, is_later: bool) -> list[str]:
         source = ["--source", f"segments:{self.log(is_later=is_later)}", "--snapshots", str(SNAPSHOTS)]
-        # How old the log is would be told by the hour.
+        # Otherwise verdicts would depend on the hour of the test.
         gate = ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"]
         return {"ingest": source, "gate": gate, AUDIT: [*source, *gate]}.get(job, [])
 
@@ -130,7 +130,7 @@ def check_like(storage: Storage, copy: Path, whole: Path) -> None:
     assert versions(copy).keys() == versions(whole).keys()
     assert history(copy) == history(whole)
     made = [name for name in TABLES_OF_JOBS if (whole / TABLES[name].folder).exists()]
-    assert_same(told(whole, made), told(copy, made), str(copy))
+    assert_same(row_texts(whole, made), row_texts(copy, made), str(copy))
     assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
 
 

@@ -17,7 +17,7 @@ from tests.faults.at_steps import DONE, at
 from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like
 from tests.runs.ingested import history, versions
 from tests.runs.refused import fill, mounted
-from tests.runs.replayed_logs import told
+from tests.runs.replayed_logs import row_texts
 
 Capture = pytest.CaptureFixture[str]
 ROOM = 24 << 20
@@ -71,7 +71,7 @@ class Filled:
         assert "No space left on device" in line and str(self.warehouse) in line and line.isprintable()
         assert versions(self.warehouse) == versions(before)
         assert history(self.warehouse) == history(before)
-        assert told(self.warehouse, TABLES_OF_JOBS) == told(before, TABLES_OF_JOBS)
+        assert row_texts(self.warehouse, TABLES_OF_JOBS) == row_texts(before, TABLES_OF_JOBS)
 
     def finish(self, folder: Path) -> None:
         self.filler.unlink(missing_ok=True)

@@ -13,12 +13,12 @@ from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.tables.events import COMMIT_FINDINGS
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, ingest
-from tests.runs.replayed_logs import GATED, MEASURED, assert_same, killed_at, recompute, replay, told
+from tests.runs.replayed_logs import GATED, MEASURED, assert_same, killed_at, recompute, replay, row_texts
 
 SAMPLE = ROOT / "data" / "sample"
 WORDS = {
     "lag": (),
-    # How old the log is would be told by the hour.
+    # Otherwise verdicts would depend on the hour of the test.
     "gate": ("--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"),
 }
 BEFORE = {"lag": "assignments", "gate": "lag"}
@@ -53,10 +53,10 @@ def check(left: dict[str, Path], warehouse: Path, job: str, point: str) -> None:
     shutil.copytree(left[BEFORE[job]], warehouse)
     assert killed_at(point, job, warehouse, *WORDS[job]) == -signal.SIGKILL
     run(job, warehouse)
-    made = told(warehouse, TABLES[job])
+    made = row_texts(warehouse, TABLES[job])
     # The sample has no odd commits.
     assert all(found for name, found in made.items() if name != COMMIT_FINDINGS.name)
-    assert_same(told(left[job], TABLES[job]), made, point)
+    assert_same(row_texts(left[job], TABLES[job]), made, point)
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 

@@ -23,7 +23,7 @@ from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.faults.two_clusters import CLUSTERS, DERIVED, mix_files, two_clusters
 from tests.runs.ingested import ROOT, ingest, rows
-from tests.runs.replayed_logs import growing, killed_at, told, write_part
+from tests.runs.replayed_logs import growing, killed_at, row_texts, write_part
 
 Capture = pytest.CaptureFixture[str]
 
@@ -92,15 +92,15 @@ def mended(warehouse: Path, mend: str) -> None:
 
 
 @cache
-def told_of_whole(whole: Path, job: str) -> dict[str, list[str]]:
+def texts_of_whole(whole: Path, job: str) -> dict[str, list[str]]:
     """No test changes it."""
-    return told(whole, DERIVED[job])
+    return row_texts(whole, DERIVED[job])
 
 
 def assert_whole(whole: Path, warehouse: Path) -> None:
     assert broken(warehouse) == []
     for job, names in DERIVED.items():
-        expected, found = told_of_whole(whole, job), told(warehouse, names)
+        expected, found = texts_of_whole(whole, job), row_texts(warehouse, names)
         for name in names:
             assert found[name] == expected[name], (job, name)
 

@@ -24,7 +24,7 @@ from tests.faults.at_steps import DONE, at
 from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like, impatient, put, short_locks
 from tests.runs.ingested import history, versions
 from tests.runs.refused import mounted
-from tests.runs.replayed_logs import assert_same, told
+from tests.runs.replayed_logs import assert_same, row_texts
 
 Capture = pytest.CaptureFixture[str]
 # The mini cluster's administrator is whoever started it, whom it refuses nothing.
@@ -167,7 +167,7 @@ class Refused:
         assert versions(seen) == versions(expected)
         assert history(seen) == history(expected)
         made = [name for name in TABLES_OF_JOBS if (expected / TABLES[name].folder).exists()]
-        assert_same(told(expected, made), told(seen, made), str(expected))
+        assert_same(row_texts(expected, made), row_texts(seen, made), str(expected))
 
 
 def test_a_warehouse_that_may_only_be_read_from_some_step_on(

@@ -22,7 +22,7 @@ from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
 from tests.faults.killed_runs import put
 from tests.faults.two_clusters import DERIVED, mix_files, two_clusters
-from tests.runs.replayed_logs import told
+from tests.runs.replayed_logs import row_texts
 
 Capture = pytest.CaptureFixture[str]
 REFUSED = "permission denied (403 Forbidden"
@@ -97,4 +97,4 @@ def test_rows_of_other_clusters_in_a_file_that_may_not_be_read_stay(
     (line,) = capsys.readouterr().err.splitlines()
     assert REFUSED in line and "--full" not in line, line
     assert cli.main(words) == ExitCode.CLEAN
-    assert told(fetched(storage, "", tmp_path / "found"), DERIVED["replay"]) == told(whole, DERIVED["replay"])
+    assert row_texts(fetched(storage, "", tmp_path / "found"), DERIVED["replay"]) == row_texts(whole, DERIVED["replay"])

@@ -14,7 +14,7 @@ from jobs.storage.places.addresses import storage_at
 from tests.builders.storages.kinds import ELSEWHERE, fetched
 from tests.builders.storages.s3_server import options_for
 from tests.runs.ingested import ROOT, history
-from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, told
+from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, row_texts
 from tests.sample.part import sample_part
 
 __all__ = ["sample_part"]
@@ -62,4 +62,4 @@ def test_two_audits_at_once_leave_what_one_leaves(place: str, sample_part: Path,
     assert any(f"{place}: waiting for " in each for each in lines), lines
     both = fetched(storage_at(place, options_of(Settings())), "", tmp_path / "fetched")
     assert history(both) == history(tmp_path / "one")
-    assert_same(told(tmp_path / "one", TABLES), told(both, TABLES), place)
+    assert_same(row_texts(tmp_path / "one", TABLES), row_texts(both, TABLES), place)

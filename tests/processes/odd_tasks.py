@@ -21,7 +21,7 @@ class Done:
     files: list[tuple[str, DataFile]] = field(default_factory=list)
 
 
-def told(what: tuple[str, int]) -> Done:
+def obeyed(what: tuple[str, int]) -> Done:
     verb, number = what
     match verb:
         case "sleep":
@@ -39,7 +39,7 @@ def told(what: tuple[str, int]) -> Done:
 
 def closing(what: tuple[str, int]) -> Closing[Done]:
     """Its work takes no time, what it was told is done while its files are closed."""
-    return Closing(partial(told, what))
+    return Closing(partial(obeyed, what))
 
 
 def closed_after_a_later_one(what: tuple[str, int]) -> Closing[Done]:
@@ -53,7 +53,7 @@ def closed_after_a_later_one(what: tuple[str, int]) -> Closing[Done]:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"task {number + 3} has not been done")
             time.sleep(0.01)
-        return told(("sleep", number))
+        return obeyed(("sleep", number))
 
     return Closing(result)
 
@@ -73,7 +73,7 @@ def closed_later(what: tuple[str, str]) -> Done:
         Path(place).touch()
 
     begin_close(close).wait_until(lambda: True)
-    return told(("sleep", 0))
+    return obeyed(("sleep", 0))
 
 
 def wait_for_file(place: str) -> Done:

@@ -43,7 +43,7 @@ def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def audit(warehouse: str, segments: str, *flags: str, snapshots: Path = SNAPSHOTS) -> None:
     words = ["audit", "--warehouse", warehouse, "--source", f"segments:{segments}", "--snapshots", str(snapshots)]
-    # How old the log is would be told by the hour.
+    # Otherwise verdicts would depend on the hour of the test.
     settings = ["--config", str(ROOT / "conf" / "sample.toml")]
     assert cli.main([*words, *settings, "--fail-on", "never", *flags]) in CODES
 

@@ -68,7 +68,7 @@ def copies(segments: Sequence[Path], folder: Path, number: int) -> Iterator[str]
         yield f"segments:{folder}/copy-{step}-*"
 
 
-def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:
+def row_texts(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:
     """Every row that a replay keeps, in one order."""
     result, at = {}, versions(warehouse)
     for name in tables:
@@ -83,7 +83,7 @@ def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[s
 def measured(warehouse: Path) -> dict[str, list[str]]:
     """Every row that `lag` made but its own progress."""
     names = [name for name in MEASURED if not TABLES[name].is_state and (warehouse / TABLES[name].folder).exists()]
-    result = told(warehouse, names)
+    result = row_texts(warehouse, names)
     # Each run adds how groups stood as of its own time.
     verdicts = lag.GROUP_VERDICTS.name
     if result.get(verdicts):

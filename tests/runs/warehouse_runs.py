@@ -9,7 +9,7 @@ from jobs import cli
 from tests.builders.generated.log import T0
 from tests.builders.logs.short_logs import PARTITION, LogPart, ShortLog
 from tests.builders.warehouses.replayed_segments import snapshot
-from tests.runs.replayed_logs import HISTORY, replay, told
+from tests.runs.replayed_logs import HISTORY, replay, row_texts
 
 TableTexts = Mapping[str, list[str]]
 
@@ -23,9 +23,9 @@ def histories(log: ShortLog, folder: Path) -> tuple[TableTexts, TableTexts]:
         for number, part in enumerate(log.of_run(run)):
             ingest(warehouse, write(part, folder / f"{run}-{number}"), *more)
         replay(warehouse)
-    several = told(warehouse, HISTORY)
+    several = row_texts(warehouse, HISTORY)
     replay(warehouse, "--full")
-    return several, told(warehouse, HISTORY)
+    return several, row_texts(warehouse, HISTORY)
 
 
 def ingest(warehouse: Path, source: Path, *more: str | Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from jobs import cli
 from tests.runs.ingested import ROOT, history
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, growing, measured, told, write_part
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, growing, measured, row_texts, write_part
 
 SAMPLE = ROOT / "data" / "sample"
 HOUR_MS = 3_600_000
@@ -57,5 +57,5 @@ def test_a_clock_that_was_wrong_during_one_run_leaves_nothing_behind(
     wrong = [right[0], right[1] + wrong_days * DAY_MS, right[2]]
     one, other = (audited(tmp_path / name, logs, clocks) for name, clocks in (("right", right), ("wrong", wrong)))
     assert history(other) == history(one)
-    for rows_of in (lambda warehouse: told(warehouse, (*HISTORY, *ASSIGNMENTS)), measured):
+    for rows_of in (lambda warehouse: row_texts(warehouse, (*HISTORY, *ASSIGNMENTS)), measured):
         assert_same(rows_of(one), rows_of(other), str(wrong))

@@ -13,7 +13,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.runs.equal_audits import many_tasks
 from tests.runs.ingested import ROOT, history, ingest
 from tests.runs.progress_lines import beside_progress
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, row_texts
 
 __all__ = ["many_tasks"]
 
@@ -40,7 +40,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def check_equal(one: Path, other: Path) -> None:
     assert history(other) == history(one)
-    assert_same(told(one, RUN_TABLES), told(other, RUN_TABLES), str(other))
+    assert_same(row_texts(one, RUN_TABLES), row_texts(other, RUN_TABLES), str(other))
 
 
 @pytest.mark.drawn(1)
@@ -90,7 +90,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
 
 
 @pytest.mark.parametrize(
-    ("choice", "told"),
+    ("choice", "named"),
     [
         (("--workers", "0"), "'0'; give a number of processes such as 4"),
         (("--workers", "many"), "'many'; give a number of processes such as 4"),
@@ -98,10 +98,10 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
     ],
 )
 def test_what_is_no_engine_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: tuple[str, str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: tuple[str, str], named: str
 ) -> None:
     from jobs import cli
 
     assert cli.main(["ingest", "--warehouse", str(tmp_path / "w"), *choice]) == ExitCode.USAGE
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert named in line

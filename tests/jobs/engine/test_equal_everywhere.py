@@ -19,7 +19,7 @@ from tests.kafka.capture import capture_of
 from tests.kafka.releases import RELEASES
 from tests.runs.equal_audits import audit
 from tests.runs.ingested import ROOT, history
-from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, told, write_part
+from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, row_texts, write_part
 from tests.runs.warehouse_runs import write
 from tests.sample.part import sample_part
 
@@ -86,7 +86,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
 
 def check_equal(one: Path, other: Path) -> None:
     assert history(other) == history(one)
-    assert_same(told(one, TABLES), told(other, TABLES), str(other))
+    assert_same(row_texts(one, TABLES), row_texts(other, TABLES), str(other))
 
 
 @pytest.mark.drawn_together(2)

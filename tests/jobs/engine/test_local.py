@@ -14,10 +14,10 @@ from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
-from tests.processes.odd_tasks import Done, closed_after_a_later_one, closing, told
+from tests.processes.odd_tasks import Done, closed_after_a_later_one, closing, obeyed
 from tests.runs.ingested import ROOT
 
-STEP = Step(told, Done)
+STEP = Step(obeyed, Done)
 CLOSING = Step(closing, Done)
 DRIVER = """
 import sys
@@ -81,8 +81,8 @@ def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
     with pytest.raises(Failure) as raised:
         engine.run(STEP, specs(*[("sleep", 1)] * 4, what, *[("sleep", 1)] * 4))
     assert raised.value.code == ExitCode.FAILED
-    told = f"offsets partition 4: the worker process {line}; the run wrote nothing to the tables"
-    assert str(raised.value) == told
+    expected = f"offsets partition 4: the worker process {line}; the run wrote nothing to the tables"
+    assert str(raised.value) == expected
     assert engine.workers == []
     # And it can be used again.
     assert [each.number for each in engine.run(STEP, specs(("sleep", 5), ("sleep", 6)))] == [5, 6]

@@ -20,7 +20,7 @@ from jobs.output.failure import Failure
 from jobs.output.progress import Activity
 from jobs.spark.jars import SPARK
 from schemas.words.exit_codes import ExitCode
-from tests.processes.odd_tasks import Done, told
+from tests.processes.odd_tasks import Done, obeyed
 from tests.runs.ingested import ROOT
 from tests.runs.progress_lines import beside_progress
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-STEP = Step(told, Done)
+STEP = Step(obeyed, Done)
 PACKAGE = Path(pyspark.__file__).parent
 # What Spark reads its own version from, where it comes first on the class path.
 JAVA_VERSION = "version=4.1.7\nbranch=\nrevision=\nuser=\nurl=\ndate=\ndocroot=\n"

@@ -17,7 +17,7 @@ from tests.builders.logs.batches import batch_of, record
 from tests.builders.logs.damaged import FOLDER, WrittenLog, WrittenSegment, damaged_contents, random_log, write
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3
 from tests.runs.ingested import RECORD_TABLES, ROOT, ingest, rows
-from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 
 PIECE_BYTES = 1 << 20
 # Files are read, and cut for several tasks, between batches anywhere. Of batches alone: a compressed message of the
@@ -108,7 +108,7 @@ def test_a_good_copy_repairs_what_was_damaged_in_any_order(
     check_coverage(tmp_path / "w", log, 0)
     ingest(tmp_path / "once", "--source", f"segments:{good}")
     replay(tmp_path / "once")
-    assert_same(told(tmp_path / "w", HISTORY), told(tmp_path / "once", HISTORY), "a repaired log")
+    assert_same(row_texts(tmp_path / "w", HISTORY), row_texts(tmp_path / "once", HISTORY), "a repaired log")
 
 
 def test_copies_damaged_in_different_places_leave_what_both_lack(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_copies_damaged_in_different_places_leave_what_both_lack(tmp_path: Path)
             replay(warehouse)
         (stretch,) = rows(warehouse, "history_coverage")
         assert (stretch["damaged_records"], stretch["compacted_records_estimate"]) == (4, 0)
-        result.append(told(warehouse, HISTORY))
+        result.append(row_texts(warehouse, HISTORY))
     assert_same(result[0], result[1], "the other order")
     assert_same(result[0], result[2], "one run")
 
@@ -182,7 +182,7 @@ def test_damage_at_the_end_is_counted_again_when_the_log_goes_on(tmp_path: Path)
     replay(tmp_path / "once")
     assert check_row_counts(tmp_path / "w", log) == 4
     check_coverage(tmp_path / "w", log, 4)
-    assert_same(told(tmp_path / "w", HISTORY), told(tmp_path / "once", HISTORY), "a log that went on")
+    assert_same(row_texts(tmp_path / "w", HISTORY), row_texts(tmp_path / "once", HISTORY), "a log that went on")
 
 
 def test_dump_counts_them_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from jobs import cli
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.long_logs import LongLog, Model, as_rows, run, run_all
 from tests.runs.ingested import history, rows
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, OF_THE_RUN, STATES, assert_same, plain, told
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, OF_THE_RUN, STATES, assert_same, plain, row_texts
 
 KEEP = "3d"
 COMPARED = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED)
@@ -37,7 +37,7 @@ def check_same_within(whole: Path, maintained: Path, since: datetime, about: str
     model = Model(every, since)
     left = {name: [row for row in found if not model.leaves_out(name, row)] for name, found in every.items()}
     expected = {name: sorted(as_told(name, row) for row in found) for name, found in left.items()}
-    assert_same(expected, told(maintained, COMPARED), about)
+    assert_same(expected, row_texts(maintained, COMPARED), about)
     return sum(len(every[name]) - len(found) for name, found in left.items())
 
 
@@ -68,5 +68,5 @@ def test_rows_within_the_term_are_those_of_a_warehouse_that_nobody_maintained(
         run(job, whole, "--full")
     # A full run of `lag` keeps verdicts as of other times.
     compared = [name for name in COMPARED if name != "group_verdicts"]
-    assert_same(told(whole, compared), told(maintained, compared), "rebuilt")
+    assert_same(row_texts(whole, compared), row_texts(maintained, compared), "rebuilt")
     assert len(rows(maintained, "runs")) == len(rows(whole, "runs")) + steps

@@ -29,7 +29,7 @@ from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for
 from tests.builders.warehouses.five_days import KEEP_DAYS, five_days
 from tests.runs.ingested import ROOT
-from tests.runs.replayed_logs import HISTORY, STATES, assert_same, told
+from tests.runs.replayed_logs import HISTORY, STATES, assert_same, row_texts
 
 __all__ = ["five_days"]
 
@@ -129,7 +129,7 @@ def check_killed(five_days: Year, place: tuple[Storage, dict[str, str]], tmp_pat
     copy = fetched(storage, "", tmp_path / f"copy-{point}")
     for _ in range(len(runs(copy)) - len(runs(bare))):
         maintain_here(five_days, undisturbed, later)
-    assert_same(told(undisturbed, (*HISTORY, *STATES)), told(copy, (*HISTORY, *STATES)), point)
+    assert_same(row_texts(undisturbed, (*HISTORY, *STATES)), row_texts(copy, (*HISTORY, *STATES)), point)
     assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
     assert counts(copy) == counts(undisturbed), point
 

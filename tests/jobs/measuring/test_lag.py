@@ -21,7 +21,7 @@ from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import audited_sample
 from tests.runs.ingested import ROOT, ingest, rows, versions
-from tests.runs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
+from tests.runs.replayed_logs import assert_same, growing, measured, replay, result_of, row_texts, write_part
 from tests.sample.part import num_partitions, sample_part
 from tests.sample.story import Sample, checked_in, epoch_ms
 
@@ -287,7 +287,7 @@ def test_verdicts_of_a_time_are_replaced_and_those_of_others_stay(unmeasured: Pa
     first, second = (str(json.loads(LINES[number])["captured_at"]) for number in (9, 15))
     for at in (first, second):
         measure(warehouse, "--as-of", at)
-    before = told(warehouse, [GROUP_VERDICTS.name])
+    before = row_texts(warehouse, [GROUP_VERDICTS.name])
     assert len({row["as_of_time"] for row in rows(warehouse, GROUP_VERDICTS.name)}) == 2
     measure(warehouse, "--full", "--as-of", first)
-    assert_same(before, told(warehouse, [GROUP_VERDICTS.name]), "replaced")
+    assert_same(before, row_texts(warehouse, [GROUP_VERDICTS.name]), "replaced")

@@ -12,7 +12,7 @@ from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
 from schemas.tables.lag import GROUP_VERDICTS
 from tests.runs.ingested import ROOT, ingest, rows, versions
-from tests.runs.replayed_logs import assert_same, replay, result_of, told
+from tests.runs.replayed_logs import assert_same, replay, result_of, row_texts
 from tests.sample.part import sample_part
 
 __all__ = ["sample_part"]
@@ -63,11 +63,11 @@ def test_small_files_of_verdicts_are_rewritten_as_soon_as_the_settings_say(
 
 def test_verdicts_of_one_time_are_replaced_in_a_file_that_holds_several(measured: tuple[Path, list[str], int]) -> None:
     warehouse, flags, most = measured
-    before, counts, held = told(warehouse, [NAME]), by_time(warehouse), files(warehouse)
+    before, counts, held = row_texts(warehouse, [NAME]), by_time(warehouse), files(warehouse)
     if most == 2:
         # The file that the run takes rows out of holds two times or more.
         assert max(held.values()) > max(counts.values())
     result = result_of("lag", warehouse, "--full", "--as-of", TIMES[0], *flags)
     assert NAME not in result["rows_added"]
-    assert_same(before, told(warehouse, [NAME]), "replaced")
+    assert_same(before, row_texts(warehouse, [NAME]), "replaced")
     assert by_time(warehouse) == counts

@@ -13,7 +13,7 @@ from jobs.replaying.task import plan
 from tests.builders.generated.log import compacted, generated, some_topics, write
 from tests.builders.warehouses.replayed_segments import snapshot
 from tests.runs.ingested import ROOT, ingest, rows
-from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, told, write_part
+from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, row_texts, write_part
 from tests.sample.part import num_partitions, sample_part
 
 __all__ = ["sample_part"]
@@ -42,7 +42,7 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
         began.append(run["num_partitions_recomputed_whole"])
     # A cut may fall into an operation.
     assert min(began[1:]) < num_partitions(sample_part)
-    assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "grown")
+    assert_same(row_texts(whole, ASSIGNMENTS), row_texts(warehouse, ASSIGNMENTS), "grown")
     assert run["all_verdicts"] == verdicts(whole) == verdicts(warehouse)
 
 
@@ -68,31 +68,31 @@ def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
         write_part(tmp_path / "whole", tmp_path / "log", {name: max(1, number) for name, number in share.items()})
         ingest(tmp_path / "grown", "--source", f"segments:{tmp_path / 'log'}", "--snapshots", snapshots)
         recompute(tmp_path / "grown")
-    assert_same(told(tmp_path / "w", ASSIGNMENTS), told(tmp_path / "grown", ASSIGNMENTS), "generated")
+    assert_same(row_texts(tmp_path / "w", ASSIGNMENTS), row_texts(tmp_path / "grown", ASSIGNMENTS), "generated")
 
 
 def test_a_second_run_changes_nothing(whole: Path) -> None:
-    before = told(whole, ASSIGNMENTS)
+    before = row_texts(whole, ASSIGNMENTS)
     run = recompute(whole)
     assert (run["num_partitions"], run["num_assignments"], run["rows_added"]) == (0, 0, {})
     assert run["all_verdicts"] == verdicts(whole)
-    assert_same(before, told(whole, ASSIGNMENTS), "twice")
+    assert_same(before, row_texts(whole, ASSIGNMENTS), "twice")
 
 
 def test_a_full_run_gives_the_same_rows(sample_part: Path, whole: Path) -> None:
-    before = told(whole, ASSIGNMENTS)
+    before = row_texts(whole, ASSIGNMENTS)
     run = recompute(whole, "--full")
     assert run["num_partitions_recomputed_whole"] == num_partitions(sample_part)
     assert run["verdicts"] == run["all_verdicts"] == verdicts(whole)
-    assert_same(before, told(whole, ASSIGNMENTS), "full")
+    assert_same(before, row_texts(whole, ASSIGNMENTS), "full")
 
 
 def test_windows_and_slices_of_any_size_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = told(whole, ASSIGNMENTS)
+    before = row_texts(whole, ASSIGNMENTS)
     monkeypatch.setattr(task, "WINDOW_ROWS", 3)
     monkeypatch.setattr(plan, "MOST_GROUP_RECORDS", 25)
     recompute(whole, "--full")
-    assert_same(before, told(whole, ASSIGNMENTS), "small")
+    assert_same(before, row_texts(whole, ASSIGNMENTS), "small")
 
 
 def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
@@ -104,7 +104,7 @@ def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
     for source in copies(segments, tmp_path, 3):
         ingest(warehouse, "--source", source, *FLAGS)
         recompute(warehouse)
-    assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "shuffled")
+    assert_same(row_texts(whole, ASSIGNMENTS), row_texts(warehouse, ASSIGNMENTS), "shuffled")
 
 
 def captured(path: Path, numbers: dict[str, int], time_ms: int, settings: dict[str, str] | None = None) -> Path:
@@ -126,7 +126,7 @@ def test_what_a_new_snapshot_says_about_topics_is_recomputed_and_nothing_else(
     }  # fmt: skip
     ingest(warehouse, *log, "--snapshots", SAMPLE / "snapshots.jsonl")
     assert recompute(warehouse)["num_partitions_recomputed_whole"]
-    assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "late")
+    assert_same(row_texts(whole, ASSIGNMENTS), row_texts(warehouse, ASSIGNMENTS), "late")
 
     ingest(
         warehouse, *log, "--snapshots", captured(tmp_path / "other.jsonl", {"nobody-reads-it": 3}, 1_900_000_000_000)
@@ -136,11 +136,11 @@ def test_what_a_new_snapshot_says_about_topics_is_recomputed_and_nothing_else(
     (tmp_path / "again.jsonl").write_text(json.dumps({**again, "captured_at": again["captured_at"] + 1}) + "\n")
     ingest(warehouse, *log, "--snapshots", tmp_path / "again.jsonl")
     assert recompute(warehouse)["num_partitions"] == 0
-    assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "again")
+    assert_same(row_texts(whole, ASSIGNMENTS), row_texts(warehouse, ASSIGNMENTS), "again")
 
 
 def test_a_changed_rule_is_asked_of_what_stands_there_already(sample_part: Path, whole: Path, tmp_path: Path) -> None:
-    before = told(whole, ASSIGNMENTS)
+    before = row_texts(whole, ASSIGNMENTS)
     settings = tmp_path / "settings.toml"
     settings.write_text('[[groups]]\npattern = "classic-killed"\nredundancy = 2\n')
     run = recompute(whole, "--config", settings)
@@ -152,4 +152,4 @@ def test_a_changed_rule_is_asked_of_what_stands_there_already(sample_part: Path,
     assert False in of_rule["classic-killed"]
     assert not any(each for group_id, each in of_rule.items() if group_id != "classic-killed")
     recompute(whole)
-    assert_same(before, told(whole, ASSIGNMENTS), "without the rule")
+    assert_same(before, row_texts(whole, ASSIGNMENTS), "without the rule")

@@ -23,7 +23,7 @@ from tests.runs.replayed_logs import (
     growing,
     killed_at,
     recompute,
-    told,
+    row_texts,
     write_part,
 )
 
@@ -64,7 +64,7 @@ def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     shutil.copytree(ingested, tmp_path / "w")
     assert killed_at(point, "assignments", tmp_path / "w") == -signal.SIGKILL
     recompute(tmp_path / "w")
-    assert_same(told(whole, ASSIGNMENTS), told(tmp_path / "w", ASSIGNMENTS), point)
+    assert_same(row_texts(whole, ASSIGNMENTS), row_texts(tmp_path / "w", ASSIGNMENTS), point)
     assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
 
 
@@ -87,7 +87,7 @@ def test_a_run_changes_rows_of_its_own_cluster_alone(log: Path, tmp_path: Path, 
 def of_cluster(warehouse: Path, cluster: str) -> dict[str, list[str]]:
     return {
         name: [row for row in result if f"'cluster': '{cluster}'" in row]
-        for name, result in told(warehouse, ASSIGNMENTS).items()
+        for name, result in row_texts(warehouse, ASSIGNMENTS).items()
     }
 
 

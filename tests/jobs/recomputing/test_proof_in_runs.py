@@ -10,7 +10,7 @@ from jobs import cli
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.by_hand import Log, commit, generation, write_log, write_snapshot
 from tests.runs.ingested import ingest, rows
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, told
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, row_texts
 
 # The group's leader did not assign ranges; another group commits in another offsets partition.
 WRONG: Log = {3: [generation("g", 1, 50, {"a": [0], "b": [1, 2]})]}
@@ -68,7 +68,9 @@ def test_records_of_other_groups_contradict_snapshots_in_whatever_order_all_of_i
     assert ("records name partition 3, a snapshot has 3" in reason) is (others is BEYOND)
     for number, order in enumerate([*permutations(steps)][3::20]):
         warehouse = history(tmp_path / f"w{number}", *order)
-        assert_same(told(whole, (*HISTORY, *ASSIGNMENTS)), told(warehouse, (*HISTORY, *ASSIGNMENTS)), str(order))
+        assert_same(
+            row_texts(whole, (*HISTORY, *ASSIGNMENTS)), row_texts(warehouse, (*HISTORY, *ASSIGNMENTS)), str(order)
+        )
 
 
 def test_a_later_snapshot_judges_earlier_rows_anew(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_a_later_snapshot_judges_earlier_rows_anew(tmp_path: Path) -> None:
     history(warehouse, after)
     assert verdict(warehouse)[0] == "drift"
     whole = at_once(tmp_path / "whole", log, before, after)
-    assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "later")
+    assert_same(row_texts(whole, ASSIGNMENTS), row_texts(warehouse, ASSIGNMENTS), "later")
 
 
 # Of a group of which nothing is recomputed.

@@ -20,7 +20,7 @@ from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.modern import CONSUMER, Modern, ModernMember
 from tests.builders.generated.topics import KeyValue, written
 from tests.runs.ingested import ingest, rows
-from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 
 LEFT, TIMED_OUT, STATIC = "left_or_timed_out", "session_timeout_likely", "static_expired_likely"
 GOES: Final = 60.0
@@ -144,7 +144,7 @@ def test_the_rows_are_the_same_where_commit_and_round_came_in_two_runs(
     times = [(batch.records[0].time - T0) / 1000 for batch in log]
     ends = [sum(time < until for time in times) for until in (49.5, GOES)]
     grown = history(tmp_path, *(log[:end] for end in (*ends, len(log))))
-    assert_same(told(whole, HISTORY), told(grown, HISTORY), "grown")
+    assert_same(row_texts(whole, HISTORY), row_texts(grown, HISTORY), "grown")
 
 
 def test_nothing_is_claimed_where_a_later_commit_may_be_missing(tmp_path: Path) -> None:
@@ -206,7 +206,11 @@ def test_the_detail_of_a_rebalance_says_how_the_member_went_wherever_runs_end(
     for until in (61, 63):
         end = sum(time < T0 + until * 1000 for time in times)
         grown = history(tmp_path / str(until), log[:end], log)
-        assert_same(told(whole, HISTORY), told(grown, HISTORY), f"cut at {until}")
+        assert_same(row_texts(whole, HISTORY), row_texts(grown, HISTORY), f"cut at {until}")
     # The target may be there when the departure is answered, and its rebalance over when runs end once more.
     ends = [sum(time < T0 + until * 1000 for time in times) for until in (50, 63)]
-    assert_same(told(whole, HISTORY), told(history(tmp_path / "three", *(log[:end] for end in ends), log), HISTORY), "")
+    assert_same(
+        row_texts(whole, HISTORY),
+        row_texts(history(tmp_path / "three", *(log[:end] for end in ends), log), HISTORY),
+        "",
+    )

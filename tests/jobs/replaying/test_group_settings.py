@@ -12,7 +12,7 @@ from jobs.replaying.task.replay_messages import OwnTimeouts, Rules
 from jobs.replaying.task.snapshot_rules import own_timeouts
 from tests.oracles.history.unread import unlike
 from tests.runs.ingested import ROOT, ingest, rows
-from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 from udfs.groups.history.reading_ends import GROUP_SETTINGS, SNAPSHOT, Setting
 
 SAMPLE: Final = ROOT / "data" / "sample"
@@ -61,9 +61,9 @@ def test_the_newest_snapshot_that_lists_a_group_shows_its_timeouts(warehouse: Pa
         assert (look(warehouse, second, *groups), bases(warehouse)) == (0, {OF_THE_GROUP}), second
     # A group of which the log knows nothing rests in one offsets partition too.
     assert look(warehouse, 14, of_group("stranger", share_session_timeout_ms=7000)) == 1
-    before = told(warehouse, HISTORY)
+    before = row_texts(warehouse, HISTORY)
     replay(warehouse, "--full")
-    assert_same(told(warehouse, HISTORY), before, "full")
+    assert_same(row_texts(warehouse, HISTORY), before, "full")
     # Taken back: the brokers' value counts again.
     assert (look(warehouse, 20, of_group(GROUP)), bases(warehouse)) == (1, {AS_BROKERS_SAY})
 

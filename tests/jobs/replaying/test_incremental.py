@@ -11,7 +11,7 @@ from jobs.replaying.partition import group_pass
 from jobs.replaying.task import plan
 from tests.builders.generated.log import compacted, generated, some_topics, write
 from tests.runs.ingested import ROOT, ingest
-from tests.runs.replayed_logs import HISTORY, assert_same, copies, growing, replay, told, write_part
+from tests.runs.replayed_logs import HISTORY, assert_same, copies, growing, replay, row_texts, write_part
 from tests.sample.part import num_partitions, sample_part
 
 __all__ = ["sample_part"]
@@ -40,7 +40,7 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
         began.append(run["num_partitions_replayed_whole"])
     # A cut may fall into an operation.
     assert min(began[1:]) < num_partitions(sample_part)
-    assert_same(told(whole), told(warehouse), "grown")
+    assert_same(row_texts(whole), row_texts(warehouse), "grown")
 
 
 def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
@@ -55,7 +55,7 @@ def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
         write_part(tmp_path / "whole", tmp_path / "log", {name: max(1, number) for name, number in share.items()})
         ingest(tmp_path / "grown", "--source", f"segments:{tmp_path / 'log'}")
         replay(tmp_path / "grown")
-    assert_same(told(tmp_path / "w", HISTORY), told(tmp_path / "grown", HISTORY), "generated")
+    assert_same(row_texts(tmp_path / "w", HISTORY), row_texts(tmp_path / "grown", HISTORY), "generated")
 
 
 @pytest.mark.parametrize("first", [[0], [866, 1600, 2364]])
@@ -72,7 +72,7 @@ def test_segments_of_one_folder_follow_each_other_in_whatever_run_they_came(firs
         assert replay(tmp_path / "grown")["num_partitions"] == 1, number
     ingest(tmp_path / "w", "--source", f"segments:{source}")
     replay(tmp_path / "w")
-    assert_same(told(tmp_path / "w"), told(tmp_path / "grown"), "missing")
+    assert_same(row_texts(tmp_path / "w"), row_texts(tmp_path / "grown"), "missing")
     ingest(tmp_path / "grown", "--source", f"segments:{source}")
     assert replay(tmp_path / "grown")["num_partitions"] == 0
 
@@ -89,34 +89,34 @@ def test_runs_that_find_holes_give_what_one_run_gives(tmp_path: Path, rng: np.ra
         segment.rename(segment.with_name(f"{batches[first].base_offset:020}.log"))
         ingest(tmp_path / "w", "--source", f"segments:{part}")
         replay(tmp_path / "w")
-    grown = told(tmp_path / "w", HISTORY)
+    grown = row_texts(tmp_path / "w", HISTORY)
     replay(tmp_path / "w", "--full")
-    assert_same(told(tmp_path / "w", HISTORY), grown, "holes")
+    assert_same(row_texts(tmp_path / "w", HISTORY), grown, "holes")
 
 
 def test_a_second_run_changes_nothing(whole: Path) -> None:
-    before = told(whole)
+    before = row_texts(whole)
     run = replay(whole)
     assert (run["num_partitions"], run["rows_added"]) == (0, {})
-    assert_same(before, told(whole), "twice")
+    assert_same(before, row_texts(whole), "twice")
 
 
 def test_a_full_replay_gives_the_same_rows(sample_part: Path, whole: Path) -> None:
-    before = told(whole)
+    before = row_texts(whole)
     run = replay(whole, "--full")
     assert run["num_partitions_replayed_whole"] == num_partitions(sample_part)
-    assert_same(before, told(whole), "full")
+    assert_same(before, row_texts(whole), "full")
 
 
 def test_rows_that_are_written_as_soon_as_there_are_some_are_the_same(
     whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In windows of few records, as a log of many groups makes them of many."""
-    before = told(whole)
+    before = row_texts(whole)
     monkeypatch.setattr(group_pass, "WINDOW_ROWS", 16)
     monkeypatch.setattr(group_pass, "MOST_HELD_ROWS", 0)
     replay(whole, "--full")
-    assert_same(before, told(whole), "early")
+    assert_same(before, row_texts(whole), "early")
 
 
 def test_groups_in_slices_give_the_same_rows(
@@ -129,7 +129,7 @@ def test_groups_in_slices_give_the_same_rows(
         write_part(sample_part, source, share)
         ingest(warehouse, "--source", f"segments:{source}", "--snapshots", SNAPSHOTS, "--cluster", "sample")
         replay(warehouse)
-    assert_same(told(whole), told(warehouse), "slices")
+    assert_same(row_texts(whole), row_texts(warehouse), "slices")
 
 
 def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
@@ -141,4 +141,4 @@ def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
     for source in copies(segments, tmp_path, 3):
         ingest(warehouse, "--source", source, "--snapshots", SNAPSHOTS, "--cluster", "sample")
         replay(warehouse)
-    assert_same(told(whole), told(warehouse), "shuffled")
+    assert_same(row_texts(whole), row_texts(warehouse), "shuffled")

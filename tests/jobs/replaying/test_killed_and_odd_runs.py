@@ -14,7 +14,7 @@ from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
 from tests.runs.ingested import ROOT, ingest, rows
-from tests.runs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, run_replay, told, write_part
+from tests.runs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, row_texts, run_replay, write_part
 from tests.sample.part import sample_part
 
 __all__ = ["sample_part"]
@@ -36,7 +36,7 @@ def undisturbed(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     """The rows of a replay that was not killed."""
     warehouse = shutil.copytree(ingested, tmp_path_factory.mktemp("undisturbed") / "w")
     replay(warehouse)
-    return told(warehouse)
+    return row_texts(warehouse)
 
 
 @pytest.mark.drawn(2)
@@ -47,7 +47,7 @@ def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     shutil.copytree(ingested, tmp_path / "w")
     assert killed_at(point, "replay", tmp_path / "w") == -signal.SIGKILL
     replay(tmp_path / "w")
-    assert_same(undisturbed, told(tmp_path / "w"), point)
+    assert_same(undisturbed, row_texts(tmp_path / "w"), point)
     assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
 
 
@@ -121,9 +121,9 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     assert replay(tmp_path / "w")["num_partitions_replayed_whole"] == 0
     later = ("later", 12, None, None, None, None, "possible")
     assert sorted_rows(tmp_path / "w", "group_state_intervals", names) == [*states, later]
-    grown = told(tmp_path / "w")
+    grown = row_texts(tmp_path / "w")
     replay(tmp_path / "w", "--full")
-    assert_same(told(tmp_path / "w"), grown, "hole")
+    assert_same(row_texts(tmp_path / "w"), grown, "hole")
 
     # What was missing turns up: the history is one.
     write_log(tmp_path / "c", [commits(2, 9)])

@@ -11,7 +11,7 @@ import pytest
 from jobs import cli
 from tests.builders.logs.by_hand import IDS, Log, commit, target, write_log, write_snapshot
 from tests.runs.ingested import ingest, rows
-from tests.runs.replayed_logs import HISTORY, STATES, assert_same, replay, told
+from tests.runs.replayed_logs import HISTORY, STATES, assert_same, replay, row_texts
 
 # Two names for two ids: only other groups show which is whose.
 PAIR: Log = {3: [target("pair", 10, {"orders": 3, "payments": 2})]}
@@ -50,7 +50,7 @@ def test_a_name_proved_in_one_offsets_partition_reaches_groups_of_others_over_ru
     sources = {row["topic"]: row["source"] for row in rows(warehouse, "topics")}
     assert sources == {"orders": "single_subscription", "payments": "single_subscription"}
     whole = run(tmp_path / "whole", write_log(tmp_path / "both", {**PAIR, **ONE}))
-    assert_same(told(whole, (*HISTORY, *STATES)), told(warehouse, (*HISTORY, *STATES)), "runs")
+    assert_same(row_texts(whole, (*HISTORY, *STATES)), row_texts(warehouse, (*HISTORY, *STATES)), "runs")
 
 
 @pytest.fixture(scope="module")

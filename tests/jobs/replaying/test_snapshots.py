@@ -12,7 +12,7 @@ from jobs.replaying.task.snapshot_rules import num_offsets_partitions
 from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
 from tests.runs.ingested import ingest, rows
-from tests.runs.replayed_logs import assert_same, replay, told
+from tests.runs.replayed_logs import assert_same, replay, row_texts
 from udfs.topics.names import Snapshots
 
 LATER = T0 + 60_000
@@ -92,9 +92,9 @@ def test_a_snapshot_that_says_nothing_new_replays_nothing_again(tmp_path: Path) 
     ingest_snapshots(tmp_path / "w", LISTED, SET, LED, first=LATER + 2000)
     assert replay(tmp_path / "w")["num_partitions"] == 0
     assert {row["topic"] for row in rows(tmp_path / "w", "topics") if row["is_open"]} == {OFFSETS_TOPIC, "t", "u"}
-    before = told(tmp_path / "w")
+    before = row_texts(tmp_path / "w")
     replay(tmp_path / "w", "--full")
-    assert_same(before, told(tmp_path / "w"), "full")
+    assert_same(before, row_texts(tmp_path / "w"), "full")
     assert misplaced(tmp_path / "w") == WRONG
 
 
@@ -115,9 +115,9 @@ def test_a_group_in_two_offsets_partitions_is_reported_and_read_from_one(
     replay(tmp_path / "w")
     both = ("g", "records of the group are in offsets partitions 3, 4; its coordinator reads only one of them")
     assert misplaced(tmp_path / "w") == [both, both]
-    before = told(tmp_path / "w")
+    before = row_texts(tmp_path / "w")
     replay(tmp_path / "w", "--full")
-    assert_same(before, told(tmp_path / "w"), "full")
+    assert_same(before, row_texts(tmp_path / "w"), "full")
     result, said = answers("offsets", "g")
     assert (result, "uses only 4, since it has the newest record" in said) == (["t,0,1"], True)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.builders.generated.log import T0, write
 from tests.jobs.replaying.test_departures import CASES, batches, events
 from tests.runs.ingested import ingest, rows
-from tests.runs.replayed_logs import HISTORY, assert_same, replay, told
+from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 
 END: Final = T0 + 47_500
 # From 3.3 s, a heartbeat interval, after second 50 at the latest; since the last commit at the earliest.
@@ -55,9 +55,9 @@ def test_the_next_snapshot_with_the_same_end_shows_that_nothing_was_to_be_read(w
     # From then on nothing about the move can change.
     assert (look(warehouse, (70, END)), unread(warehouse)) == (0, {(0, 2_500)})
     assert (look(warehouse, (75, END + 9)), unread(warehouse)) == (0, {(0, 2_500)})
-    before = told(warehouse, HISTORY)
+    before = row_texts(warehouse, HISTORY)
     replay(warehouse, "--full")
-    assert_same(told(warehouse, HISTORY), before, "full")
+    assert_same(row_texts(warehouse, HISTORY), before, "full")
 
 
 def test_a_next_snapshot_with_another_end_changes_nothing(warehouse: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from tests.builders.generated.log import LoggedBatch, compacted, generated, names, some_topics, write
 from tests.oracles.history.unread import unlike
 from tests.runs.ingested import ROOT, ingest, rows
-from tests.runs.replayed_logs import HISTORY, assert_same, growing, replay, told, write_part
+from tests.runs.replayed_logs import HISTORY, assert_same, growing, replay, row_texts, write_part
 
 SAMPLE = ROOT / "data" / "sample"
 Topics = dict[str, tuple[str, int]]
@@ -118,4 +118,4 @@ def test_log_and_snapshots_may_come_in_any_number_of_runs(tmp_path: Path, rng: n
         write_part(tmp_path / "whole", tmp_path / "log", {name: max(1, number) for name, number in share.items()})
         take_in(tmp_path / "grown", tmp_path / "log", some[3 * step : 3 * step + 3], step)
     take_in(tmp_path / "grown", tmp_path / "log", some[12:], 9)
-    assert_same(told(tmp_path / "w", HISTORY), told(tmp_path / "grown", HISTORY), "grown")
+    assert_same(row_texts(tmp_path / "w", HISTORY), row_texts(tmp_path / "grown", HISTORY), "grown")

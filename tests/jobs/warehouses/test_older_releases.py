@@ -17,7 +17,7 @@ from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, rows, versions
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, told
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, row_texts
 
 OLDER = Path(__file__).with_name("older_releases")
 SAMPLE = ROOT / "data" / "sample"
@@ -89,7 +89,7 @@ def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(
     for job in ("replay", "assignments", "lag"):
         assert cli.main([job, "--full", "--warehouse", str(warehouse), *CONFIG[:2]]) == ExitCode.CLEAN
     compared = [name for name in (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED) if name in versions(fresh)]
-    assert_same(told(fresh, compared), told(warehouse, compared), "by this release")
+    assert_same(row_texts(fresh, compared), row_texts(warehouse, compared), "by this release")
 
 
 def source() -> list[str]:
