@@ -27,7 +27,6 @@ from benchmarks.kept_figures import conditions, keep
 from benchmarks.year_of_runs import PARTITIONS, Year
 from benchmarks.year_page import YEAR, shown
 from jobs import cli
-from jobs.storage.places.addresses import local_path
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
 from schemas.contract.tables import TABLES
@@ -136,7 +135,7 @@ class AuditedYear(Year):
 
 def rows_of_opened(folder: Path) -> int:
     """All tables at the versions that the newest run names, and how many rows they have."""
-    warehouse = reading(LocalPlace(local_path(str(folder))))
+    warehouse = reading(LocalPlace(folder))
     for name, version in warehouse.versions().items():
         DeltaTable(folder / TABLES[name].folder, version=version)
     return sum(warehouse.num_rows().values())

@@ -21,7 +21,6 @@ from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.maintaining.run import Maintain
 from jobs.replaying.run import Replay
 from jobs.runs.run import Job, RunOptions, run_jobs
-from jobs.storage.places.addresses import local_path
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
 from schemas.contract.tables import folder_of
@@ -93,7 +92,7 @@ class Year:
         files = [path for path in self.warehouse.rglob("*") if path.is_file()]
         logs = [path for path in files if path.parent.name == "_delta_log"]
         begun = time.process_time()
-        warehouse = reading(LocalPlace(local_path(str(self.warehouse))))
+        warehouse = reading(LocalPlace(self.warehouse))
         versions = warehouse.versions()
         history = sum(warehouse.num_rows().values())
         for name, version in versions.items():

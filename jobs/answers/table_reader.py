@@ -88,8 +88,8 @@ class TableReader:
 def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None, schema: pa.Schema) -> pa.Table:
     # Files of an older release lack columns, which are NULL then.
     schema = pa.schema([field.with_nullable(True) for field in schema])
-    names = [path.in_arrow[0] for path in paths]
-    dataset = ds.dataset(names, schema, format="parquet", filesystem=paths[0].in_arrow[1])
+    names = [path.arrow_name for path in paths]
+    dataset = ds.dataset(names, schema, format="parquet", filesystem=paths[0].arrow_files())
     # Elsewhere Arrow's threads call back into Python: see delta_tables.rows_of.
     return dataset.to_table(columns=columns, filter=whole, use_threads=not paths[0].is_remote)
 

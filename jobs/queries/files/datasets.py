@@ -39,8 +39,8 @@ class StoredTable(ds.FileSystemDataset):  # type: ignore[misc]
         schema = pa.schema([field.with_nullable(True) for field in table_schema(table)])
         actions = files_of(delta).to_pylist()
         places = [folder / file_path(action["path"]) for action in actions]
-        self.places = {place.in_arrow[0]: place for place in places}
-        _, files = folder.in_arrow
+        self.places = {place.arrow_name: place for place in places}
+        files = folder.arrow_files()
         fragments = [
             PARQUET.make_fragment(name, files, contents_of(action, schema))
             for name, action in zip(self.places, actions, strict=True)

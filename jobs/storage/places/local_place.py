@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 import pyarrow.parquet as pq
 
@@ -96,9 +96,12 @@ class LocalPlace(Place):
         return self.path
 
     @property
-    def in_arrow(self) -> tuple[str, Any]:
+    def arrow_name(self) -> str:
+        return str(self.path)
+
+    def arrow_files(self) -> None:
         """Arrow's threads read by paths without calling back into Python."""
-        return str(self.path), None
+        return None
 
     def restore(self) -> None:
         """A file that is there is whole."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, Protocol, Self, TypeVar
 
 import pyarrow.parquet as pq
+from pyarrow import fs
 
 from jobs.storage.stored_files import nothing
 
@@ -147,8 +148,14 @@ class Place(ABC):
 
     @property
     @abstractmethod
-    def in_arrow(self) -> tuple[str, Any]:
-        """Its name in a file system of Arrow, and that file system."""
+    def arrow_name(self) -> str:
+        """In the file system that `arrow_files` makes."""
+        ...
+
+    @abstractmethod
+    def arrow_files(self) -> fs.FileSystem | None:
+        """Made anew by each call: once for a table, not once for each of its files. None: Arrow's own for local
+        files."""
         ...
 
     @abstractmethod

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import fs
 
 from jobs.storage.arrow_files import arrow_files, arrow_sink
 from jobs.storage.kept_files import open_kept, open_parts
@@ -125,8 +126,11 @@ class RemotePlace(Place):
         return pa.PythonFile(open_parts(self.storage, self.file, parts), mode="r")
 
     @property
-    def in_arrow(self) -> tuple[str, Any]:
-        return self.file, arrow_files(self.storage)
+    def arrow_name(self) -> str:
+        return self.file
+
+    def arrow_files(self) -> fs.FileSystem:
+        return arrow_files(self.storage)
 
     def restore(self) -> None:
         self.storage.restore(self.file)
@@ -175,7 +179,7 @@ class RemoteParquet:
     """It appears when it is finished."""
 
     file: NewFile
-    size: int = field(default=0)
+    size: int = 0
 
     @property
     def sink(self) -> pa.NativeFile:

@@ -133,7 +133,8 @@ def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
     rows = pa.table({"n": range(1000), "text": ["x" * (n % 7) for n in range(1000)]})
     for part in range(2):
         parquet(storage, f"t/part-{part}.parquet", rows.slice(part * 500, 500))
-    folder, files = place_of(storage, "t").in_arrow
+    table = place_of(storage, "t")
+    folder, files = table.arrow_name, table.arrow_files()
     assert pq.read_table(f"{folder}/part-1.parquet", filesystem=files, use_threads=False).equals(rows.slice(500))
     result = ds.dataset(folder, format="parquet", filesystem=files).to_table(
         filter=ds.field("n") >= 400, use_threads=False
