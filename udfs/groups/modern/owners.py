@@ -244,7 +244,7 @@ def together(stops: Iterable[tuple[Place, Stop]]) -> list[tuple[str | None, Tps,
 
 
 def claim_stops(now: Modern, assignment_offset: int) -> None:
-    """The new assignment takes over the partitions that members left behind."""
+    """Stops that belong to no assignment yet belong to the new one."""
     unclaimed = [(place, stop) for place, stop in now.stops.items() if stop.assignment_offset is None]
     for role, tps, stop in together(unclaimed):
         set_stop(now, role, tps, stop._replace(assignment_offset=assignment_offset))
