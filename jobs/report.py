@@ -20,7 +20,7 @@ from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.redacting.copy_warehouse import Copied, copy_warehouse
-from jobs.reporting.report_folder import check_cluster, marks_of, report_place
+from jobs.reporting.report_folder import check_cluster, check_folder, marks_of, report_place
 from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.places.place import Place
@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     cluster = known_cluster(warehouse, arguments.cluster)
     check_known(warehouse, cluster, arguments.group)
     folder = place_of(report_place(arguments.report, arguments.warehouse))
+    check_folder(folder)
     choice = GroupChoice(arguments.group, arguments.exclude_group)
     key = redaction_key(arguments)
     check_report_before(folder, cluster, key)

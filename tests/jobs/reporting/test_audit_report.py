@@ -161,6 +161,25 @@ def test_a_place_that_can_be_no_report_is_refused_before_anything_is_read(
     assert not (tmp_path / "w").exists()
 
 
+def test_a_file_in_place_of_a_report_is_called_one_by_each_command_and_stays(
+    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r")) == ExitCode.CLEAN
+    capfd.readouterr()
+    report = ["report", "--warehouse", str(tmp_path / "w"), "--report", str(file)]
+    for run in (
+        lambda: audit(log, tmp_path / "w", "--report", str(file)),
+        lambda: cli.main(report),
+        lambda: cli.main([*report, "--redact"]),
+    ):
+        assert run() == ExitCode.USAGE
+        line = "is a file; give a folder that can be written to"
+        assert capfd.readouterr().err == f"groupscope: --report {file}: {line}\n"
+    assert file.read_text() == "mine"
+
+
 def test_a_warehouse_elsewhere_has_its_report_in_it_and_any_place_takes_one(
     log: Path, elsewhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
