@@ -29,7 +29,7 @@ FEWEST_ROUNDS, MOST_ROUNDS = 3, 25
 # After this long a round is not repeated for the sake of a better one.
 LONG_SECONDS = 5.0
 # Of the geometric mean, and of the worst cell.
-BOUNDS_OF_CLIENTS = Bound(0.1, 0.07), Bound(3.0, 1.5)
+BOUNDS_OF_CLIENTS = Bound(0.07, 0.05), Bound(3.0, 1.5)
 BOUNDS_OF_COORDINATORS = Bound(0.6, 0.4), Bound(1.5, 1.0)
 
 

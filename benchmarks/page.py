@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.kept_figures import kept
 from benchmarks.slope_page import slope_lines
-from benchmarks.year_page import YEAR, year_lines
+from benchmarks.year_page import OF_AUDITS, OF_RUNS, lines_of_audits, lines_of_runs
 from jobs.docs_pages.page_file import write_or_check
 
 PAGE = Path("docs/performance.md")
@@ -73,8 +73,9 @@ def page(figures: Mapping[str, Any]) -> str:
                 *table(HEAD, rows),
             ]
             lines += [""]
-    if YEAR in figures:
-        lines += [*year_lines(figures[YEAR]["figures"]), f"Measured in run {runs[YEAR]}.", ""]
+    for name, lines_of in ((OF_RUNS, lines_of_runs), (OF_AUDITS, lines_of_audits)):
+        if name in figures:
+            lines += [*lines_of(figures[name]["figures"]), f"Measured in run {runs[name]}.", ""]
     lines += [RUNS, *run_lines(figures, runs)]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -1,20 +1,26 @@
 """What a year of hourly runs leaves with a `maintain` a day: files, bytes and seconds to open it, day by day.
 
-    python -m benchmarks.year_of_runs FOLDER DAYS RUNS_A_DAY KEEP_DAYS
+    python -m benchmarks.year_of_runs FOLDER [--runs N] [--runs-a-day N] [--keep-days N] [--keep]
 
-Each run reads the newest records and replays them. The runs' clock is simulated; all else is the real jobs.
+Each run reads the newest records and replays them. The runs' clock is simulated; all else is the real jobs. A folder of
+fewer runs is continued, if it was not ended within a day. --keep keeps the figures in benchmarks/figures.json, for
+docs/performance.md.
 """
 
+import argparse
 import json
+import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from deltalake import DeltaTable
 
+from benchmarks.kept_figures import conditions, keep
+from benchmarks.year_page import OF_RUNS, shown
 from jobs.configuration.read_settings import load_settings
 from jobs.engine.local import LocalEngine
 from jobs.ingestion.run import Ingest, IngestOptions
@@ -23,26 +29,33 @@ from jobs.replaying.run import Replay
 from jobs.runs.run import Job, RunOptions, run_jobs
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
-from schemas.contract.tables import folder_of
+from schemas.contract.tables import TABLES
 from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.topics import KeyValue, written
 from tests.builders.logs.by_hand import generation
 
 DAY = 86_400
+RUNS_OF_A_YEAR = 365 * 24
 GROUPS, PARTITIONS = 3, 4
+# How far the simulated year has come, and what was measured after each of its days.
+STATE, DAYS = "state.json", "days.jsonl"
+# What an ingest reads stays, and so do the rows of `runs`.
+KEPT_FOLDERS = {table.folder for table in TABLES.values() if table.job == "ingest" or table.name == "runs"}
 
 
 @dataclass(frozen=True)
-class Size:
-    """After a day's runs. `history`: rows of the history of offsets."""
+class AfterDay:
+    """What a warehouse has after a day's runs and a `maintain`. `kept_bytes`: of files of the tables that `maintain`
+    drops no row of; `rows`: of all tables but `runs`. Seconds are of a processor: other work hardly changes them."""
 
     day: int
+    runs: int
     files: int
     log_files: int
     log_bytes: int
-    bytes: int
-    history: int
-    # Of a processor: other work hardly changes it.
+    kept_bytes: int
+    other_bytes: int
+    rows: int
     open_seconds: float
 
 
@@ -53,6 +66,7 @@ class Year:
     keep: timedelta
     offset: int = 0
     now_ms: int = T0
+    num_runs: int = 0
 
     @property
     def warehouse(self) -> Path:
@@ -63,6 +77,7 @@ class Year:
             seconds = number * DAY + run * DAY // self.runs_a_day
             self.now_ms = T0 + (seconds + 60) * 1000
             self.run(self.write(seconds, is_new_generation=run == 0), seconds)
+            self.num_runs += 1
 
     def run(self, source: Path, seconds: int) -> None:
         """`seconds`: of the log, since its begin."""
@@ -88,24 +103,48 @@ class Year:
         write(into, 0, batches)
         return into
 
-    def size(self, day: int) -> Size:
-        files = [path for path in self.warehouse.rglob("*") if path.is_file()]
-        logs = [path for path in files if path.parent.name == "_delta_log"]
+    def measured_day(self, number: int) -> AfterDay:
+        self.day(number)
+        self.maintain()
+        return self.after_day(number)
+
+    def after_day(self, number: int) -> AfterDay:
         begun = time.process_time()
-        warehouse = reading(LocalPlace(self.warehouse))
-        versions = warehouse.versions()
-        history = sum(warehouse.num_rows().values())
-        for name, version in versions.items():
-            DeltaTable(self.warehouse / folder_of(name), version=version)
-        return Size(
-            day=day,
-            files=len(files),
+        rows = rows_of_opened(self.warehouse)
+        open_seconds = time.process_time() - begun
+        sizes = sizes_of(self.warehouse)
+        logs = [size for path, size in sizes.items() if path.parent.name == "_delta_log"]
+        kept = sum(size for path, size in sizes.items() if is_kept(path, self.warehouse))
+        return AfterDay(
+            day=number,
+            runs=self.num_runs,
+            files=len(sizes),
             log_files=len(logs),
-            log_bytes=sum(path.stat().st_size for path in logs),
-            bytes=sum(path.stat().st_size for path in files),
-            history=history,
-            open_seconds=round(time.process_time() - begun, 4),
+            log_bytes=sum(logs),
+            kept_bytes=kept,
+            other_bytes=sum(sizes.values()) - sum(logs) - kept,
+            rows=rows,
+            open_seconds=round(open_seconds, 4),
         )
+
+    def state(self) -> dict[str, int]:
+        return {"offset": self.offset, "now_ms": self.now_ms, "num_runs": self.num_runs}
+
+
+def rows_of_opened(folder: Path) -> int:
+    """All tables at the versions that the newest run names, and how many rows they have."""
+    warehouse = reading(LocalPlace(folder))
+    for name, version in warehouse.versions().items():
+        DeltaTable(folder / TABLES[name].folder, version=version)
+    return sum(warehouse.num_rows().values())
+
+
+def sizes_of(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+def is_kept(path: Path, warehouse: Path) -> bool:
+    return path.suffix == ".parquet" and str(path.parent.relative_to(warehouse)) in KEPT_FOLDERS
 
 
 def run_at(warehouse: str, now_ms: int, *jobs: Job, is_about_all: bool = False) -> None:
@@ -129,19 +168,40 @@ def commit(group: str, partition: int, seconds: int) -> KeyValue:
     return written(1, key, value, 3)
 
 
-def sizes(folder: Path, days: int, runs_a_day: int, keep_days: int) -> Iterator[Size]:
-    year = Year(folder, runs_a_day, timedelta(days=keep_days))
-    for day in range(days):
-        year.day(day)
-        year.maintain()
-        yield year.size(day)
+def measured_days(
+    folder: Path, runs: int, runs_a_day: int, keep_days: int, year_of: type[Year] = Year
+) -> Iterator[AfterDay]:
+    """Of those days that the folder does not have yet."""
+    state, days = folder / STATE, folder / DAYS
+    begun = json.loads(state.read_text()) if state.exists() else {}
+    year = year_of(folder, runs_a_day, timedelta(days=keep_days), **begun)
+    while year.num_runs < runs:
+        measured = year.measured_day(year.num_runs // runs_a_day)
+        with days.open("a") as file:
+            file.write(json.dumps(asdict(measured)) + "\n")
+        state.write_text(json.dumps(year.state()))
+        yield measured
 
 
-def main(folder: str, days: str, runs_a_day: str, keep_days: str) -> None:
-    for size in sizes(Path(folder), int(days), int(runs_a_day), int(keep_days)):
-        sys.stdout.write(json.dumps(asdict(size)) + "\n")
-        sys.stdout.flush()
+def main(words: Sequence[str], name: str, measure: str, year_of: type[Year]) -> None:
+    parser = argparse.ArgumentParser(prog=f"python -m {name}")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=RUNS_OF_A_YEAR)
+    parser.add_argument("--runs-a-day", type=int, default=24)
+    parser.add_argument("--keep-days", type=int, default=7)
+    parser.add_argument("--keep", action="store_true")
+    given = parser.parse_args(words)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    # Runs may print too.
+    with os.fdopen(os.dup(1), "w") as ours:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        for day in measured_days(given.folder, given.runs, given.runs_a_day, given.keep_days, year_of):
+            ours.write(json.dumps(asdict(day)) + "\n")
+            ours.flush()
+    if given.keep:
+        days = [json.loads(line) for line in (given.folder / DAYS).read_text().splitlines()]
+        keep(measure, conditions(), [{**day, "keep_days": given.keep_days} for day in shown(days)])
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:], "benchmarks.year_of_runs", OF_RUNS, Year)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.year_of_audits import RUNS_OF_A_YEAR, audited_days
+from benchmarks.year_of_audits import AfterDayOfAudits, AuditedYear
+from benchmarks.year_of_runs import RUNS_OF_A_YEAR, measured_days
 
 LONG = (RUNS_OF_A_YEAR, 24, 7)
 
@@ -14,7 +15,9 @@ def test_audits_of_a_maintained_warehouse_leave_no_more_and_more(
     tmp_path: Path, runs: int, runs_a_day: int, keep_days: int
 ) -> None:
     # The second half goes on where the first one ended.
-    days = [day for end in (runs // 2, runs) for day in audited_days(tmp_path, end, runs_a_day, keep_days)]
+    ends = runs // 2, runs
+    days = [day for end in ends for day in measured_days(tmp_path, end, runs_a_day, keep_days, AuditedYear)]
+    days = [day for day in days if isinstance(day, AfterDayOfAudits)]
     assert [day.runs for day in days] == [*range(runs_a_day, runs + 1, runs_a_day)]
     settled = days[keep_days + 1 :]
     early, late = settled[: len(settled) // 2], settled[len(settled) // 2 :]
