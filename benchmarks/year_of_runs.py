@@ -27,6 +27,7 @@ from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.maintaining.run import Maintain
 from jobs.replaying.run import Replay
 from jobs.runs.run import Job, RunOptions, run_jobs
+from jobs.spark.compiled_loops import keep_compiled_loops
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
 from schemas.contract.tables import TABLES
@@ -192,6 +193,7 @@ def main(words: Sequence[str], name: str, measure: str, year_of: type[Year]) -> 
     parser.add_argument("--keep", action="store_true")
     given = parser.parse_args(words)
     given.folder.mkdir(parents=True, exist_ok=True)
+    keep_compiled_loops()
     # Runs may print too.
     with os.fdopen(os.dup(1), "w") as ours:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

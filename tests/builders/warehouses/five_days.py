@@ -25,4 +25,4 @@ def make(folder: Path) -> None:
     year = Year(folder, RUNS_A_DAY, timedelta(days=KEEP_DAYS))
     for day in range(DAYS):
         year.day(day)
-    (folder / CLOCK).write_text(json.dumps({"offset": year.offset, "now_ms": year.now_ms}))
+    (folder / CLOCK).write_text(json.dumps(year.state()))
