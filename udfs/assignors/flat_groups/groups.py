@@ -1,8 +1,6 @@
 """The columns that groups of leaders and of coordinators have in common."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Generic, TypeVar
 
@@ -19,11 +17,14 @@ Asked = TypeVar("Asked", Problem, ServerProblem)
 MEMBERS_AT_ONCE = 20_000
 
 
-@dataclass(frozen=True)
 class FlatGroups(Generic[Asked]):
     """Members, topics and classes are numbered within their group."""
 
-    problems: Sequence[Asked]
+    def __init__(self, problems: Sequence[Asked]) -> None:
+        self.problems = problems
+        # Lists, not cached properties: these lock, which takes a tenth of the time of a small group.
+        self.members: list[str] = list(chain.from_iterable(problem.members for problem in problems))
+        self.topics: list[str] = list(chain.from_iterable(problem.topics for problem in problems))
 
     def sizes(self, *others: Sequence[int]) -> Numbers:
         """By group, in the columns of udfs/assignors/flat_groups/kernels.py; `others` are those from ROWS on."""
@@ -35,14 +36,6 @@ class FlatGroups(Generic[Asked]):
             *others,
         ]
         return np.array(columns, np.int64).T.copy()
-
-    @cached_property
-    def members(self) -> list[str]:
-        return list(chain.from_iterable(problem.members for problem in self.problems))
-
-    @cached_property
-    def topics(self) -> list[str]:
-        return list(chain.from_iterable(problem.topics for problem in self.problems))
 
     @property
     def classes(self) -> Codes:

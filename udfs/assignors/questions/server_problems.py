@@ -63,7 +63,7 @@ class ServerProblem:
         """Uuid.compareTo among the topics."""
         return lambda position: tuple(self.ids[topics[position]].tolist())
 
-    @cached_property
+    @property
     def is_homogeneous(self) -> bool:
         """Kafka counts subscribers of each name, known or not: the order of the lists is not looked at."""
         if len(self.topics_of_class) == 1:
