@@ -21,7 +21,7 @@ class FlatGroups(Generic[Asked]):
     """Members, topics and classes are numbered within their group."""
 
     def __init__(self, problems: Sequence[Asked]) -> None:
-        self.problems = problems
+        self.problems: Sequence[Asked] = problems
         # Lists, not cached properties: these lock, which takes a tenth of the time of a small group.
         self.members: list[str] = list(chain.from_iterable(problem.members for problem in problems))
         self.topics: list[str] = list(chain.from_iterable(problem.topics for problem in problems))

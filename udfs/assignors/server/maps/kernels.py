@@ -60,59 +60,37 @@ def note(steps: Longs, step: int, kind: int, topic: int, partition: int) -> None
     steps[0, step], steps[1, step], steps[2, step] = kind, topic, partition
 
 
-@compiled(inlines=False)
-def change_maps(
+@compiled(allocates=False)
+def change_map(
     cells: Longs,
-    desk: Longs,
     board: Longs,
-    starts: Longs,
     topics: Codes,
     partitions: Codes,
-    step_starts: Longs,
+    rows: int,
     steps: Longs,
+    own_steps: range,
     hashes: Hashes,
     ranks: Longs,
     made_for: Longs,
     is_new_copy: bool,
     may_repeat: bool,
-    are_walked: Flags,
+    open_sets: Longs,
+    events: Longs,
     walked: Longs,
-    walked_starts: Longs,
-) -> Any:
-    """Does to the members' maps what the steps say. Writes the sets of each changed map as it is walked, and where each
-    member's start; returns how many things were done to sets, and to how many sets."""
-    open_sets, events = np.full(len(made_for), CLOSED), np.empty((2, desk.shape[1]), np.int64)
-    held_topics, held_partitions = np.empty(desk.shape[1], np.int32), np.empty(desk.shape[1], np.int32)
-    sets = entries = at = 0
-    for member in range(len(starts) - 1):
-        walked_starts[member] = at
-        first, rows, first_set = starts[member], starts[member + 1] - starts[member], sets
-        if step_starts[member] == step_starts[member + 1]:
-            continue
-        if rows:
-            own_topics, own_partitions = topics[first : first + rows], partitions[first : first + rows]
-            if not are_walked[member]:
-                walk_record(
-                    cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, held_topics, held_partitions
-                )
-                own_topics, own_partitions = held_topics, held_partitions
-            sets = copy_sets(board, entries, sets, own_topics, own_partitions, rows, is_new_copy)
-            entries += rows
-        num_old = sets - first_set
-        for number in range(first_set, sets):
-            open_sets[board[SET_TOPIC, number]] = number
-        own_steps = range(step_starts[member], step_starts[member + 1])
-        entries, sets, num_events = do_steps(
-            board, steps, own_steps, entries, sets, open_sets, made_for, may_repeat, events
-        )
-        for number in range(first_set, sets):
-            open_sets[board[SET_TOPIC, number]] = CLOSED
-        if sets - first_set <= FULL_CHAIN_COMPUTED:
-            at += walk_few_topics(board, first_set, num_old, sets, hashes, events, num_events, walked, at)
-        else:
-            at += walk_topics(cells, board, first_set, num_old, sets, hashes, ranks, events, num_events, walked[at:])
-    walked_starts[len(starts) - 1] = at
-    return entries, sets
+) -> int:
+    """Does to a member's map what its steps say. Writes its sets as the map is walked; returns how many they are."""
+    num_old = copy_sets(board, topics, partitions, rows, is_new_copy)
+    for number in range(num_old):
+        open_sets[board[SET_TOPIC, number]] = number
+    entries, sets, num_events = do_steps(
+        board, steps, own_steps, rows, num_old, open_sets, made_for, may_repeat, events
+    )
+    for number in range(sets):
+        open_sets[board[SET_TOPIC, number]] = CLOSED
+    group_entries(board, entries, sets)
+    if sets <= FULL_CHAIN_COMPUTED:
+        return walk_few_topics(board, num_old, sets, hashes, events, num_events, walked)
+    return walk_topics(cells, board, num_old, sets, hashes, ranks, events, num_events, walked)
 
 
 @compiled(allocates=False, inlines=False)
@@ -160,15 +138,7 @@ def do_steps(
 
 @compiled(allocates=False, inlines=False)
 def walk_few_topics(
-    board: Longs,
-    first: int,
-    num_old: int,
-    end: int,
-    hashes: Hashes,
-    events: Longs,
-    num_events: int,
-    walked: Longs,
-    start: int,
+    board: Longs, num_old: int, sets: int, hashes: Hashes, events: Longs, num_events: int, walked: Longs
 ) -> int:
     """The sets of a map that had so few topics that no bucket can be crowded; returns how many are left.
 
@@ -182,28 +152,27 @@ def walk_few_topics(
         else:
             capacity *= 2 if size > capacity * 3 >> 2 else 1
             size += event == COMPUTE
-    end_place = start
-    for turn in range(end - first):
-        number = end - 1 - turn if turn < end - first - num_old else first + turn - (end - first - num_old)
+    end_place = 0
+    for turn in range(sets):
+        number = sets - 1 - turn if turn < sets - num_old else turn - (sets - num_old)
         if not board[SET_OPEN, number]:
             continue
         bucket = spread_of(int(hashes[board[SET_TOPIC, number]])) & (capacity - 1)
         at = end_place
-        while at > start and spread_of(int(hashes[board[SET_TOPIC, walked[at - 1]]])) & (capacity - 1) > bucket:
+        while at > 0 and spread_of(int(hashes[board[SET_TOPIC, walked[at - 1]]])) & (capacity - 1) > bucket:
             walked[at] = walked[at - 1]
             at -= 1
         walked[at] = number
         end_place += 1
-    return end_place - start
+    return end_place
 
 
-@compiled(inlines=False)
+@compiled(allocates=False, inlines=False)
 def walk_topics(
     cells: Longs,
     board: Longs,
-    first: int,
     num_old: int,
-    end: int,
+    sets: int,
     hashes: Hashes,
     ranks: Longs,
     events: Longs,
@@ -211,23 +180,20 @@ def walk_topics(
     walked: Longs,
 ) -> int:
     """The sets of any map, as HashMap walks their topics after the events; returns how many are left."""
-    for number in range(first, end):
+    for number in range(sets):
         topic = board[SET_TOPIC, number]
-        set_key(cells, number - first, int(hashes[topic]), ranks[topic] if len(ranks) else UNRANKED)
+        set_key(cells, number, int(hashes[topic]), ranks[topic] if len(ranks) else UNRANKED)
     clear(cells, table_capacity(num_old))
     put(cells, cells[NODES], cells[NODES] + num_old * NODE)
     for turn in range(num_events):
-        node = cells[NODES] + (events[EVENT_SET, turn] - first) * NODE
+        node = cells[NODES] + events[EVENT_SET, turn] * NODE
         if events[EVENT, turn] == REMOVE:
             remove(cells, node, False)
         else:
             make_room(cells)
             if events[EVENT, turn] == COMPUTE:
                 compute(cells, node)
-    count = walk(cells, walked)
-    for at in range(count):
-        walked[at] += first
-    return count
+    return int(walk(cells, walked))
 
 
 @compiled(inlines=False)
@@ -257,27 +223,37 @@ def walked_maps(
     as their maps are walked, not as in the record.
     """
     members = len(starts) - 1
-    most, room, largest = 1, 0, DEFAULT_CAPACITY
+    most, largest = 1, DEFAULT_CAPACITY
     for member in range(members):
         rows, num_steps = starts[member + 1] - starts[member], step_starts[member + 1] - step_starts[member]
         most = max(most, rows + num_steps)
-        room += rows + num_steps if num_steps else 0
     for topic in range(len(made_for)):
         largest = max(largest, table_capacity(made_for[topic]))
+    # For one map after the other: memory that is used again stays in the processor's cache.
     cells = made(most, grown(largest, most + 1))
-    desk, board = np.empty((6, most + 1), np.int64), np.empty((BOARD_ROWS, room + 1), np.int64)
-    walked, walked_starts = np.empty(room, np.int64), np.empty(members + 1, np.int64)
-    entries, sets = change_maps(
-        cells, desk, board, starts, topics, partitions, step_starts, steps, hashes, ranks, made_for, is_new_copy,
-        may_repeat, are_walked, walked, walked_starts,
-    )  # fmt: skip
-    entry_starts = group_entries(board, entries, sets)
+    desk, board = np.empty((6, most + 1), np.int64), np.empty((BOARD_ROWS, most + 1), np.int64)
+    open_sets, events = np.full(len(made_for), CLOSED), np.empty((2, most + 1), np.int64)
+    held_topics, held_partitions = np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
+    walked = np.empty(most + 1, np.int64)
     at = 0
     for member in range(members):
         first, end, before = starts[member], starts[member + 1], at
-        if step_starts[member] != step_starts[member + 1]:
-            own = range(walked_starts[member], walked_starts[member + 1])
-            at = write_sets(cells, desk, board, walked, own, entry_starts, found_topics, found_partitions, at)
+        if step_starts[member] < step_starts[member + 1]:
+            own_steps = range(step_starts[member], step_starts[member + 1])
+            if are_walked[member]:
+                own_topics, own_partitions = topics[first:end], partitions[first:end]
+            else:
+                own_topics, own_partitions = held_topics, held_partitions
+                if end > first:
+                    walk_record(
+                        cells, desk, topics[first:end], partitions[first:end], hashes, ranks, is_new_copy,
+                        held_topics, held_partitions,
+                    )  # fmt: skip
+            count = change_map(
+                cells, board, own_topics, own_partitions, end - first, steps, own_steps, hashes, ranks, made_for,
+                is_new_copy, may_repeat, open_sets, events, walked,
+            )  # fmt: skip
+            at = write_sets(cells, desk, board, walked, count, found_topics, found_partitions, at)
         elif is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
             for row in range(first, end):
                 found_topics[at], found_partitions[at] = topics[row], partitions[row]

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import numpy as np
-
 from udfs.arrays.compiled import compiled
 from udfs.assignors.java.kernels import (
     FULL_CHAIN,
@@ -26,8 +24,10 @@ ADD, TAKE = range(2)
 # Below, a number is its own spread hash code.
 EQUAL_SPREAD: Final = 1 << 16
 # The rows of the board: what was done to the sets of changed maps, in turn; the sets; the entries set by set.
-ENTRY_SET, ENTRY_PARTITION, ENTRY_KIND, SET_TOPIC, SET_CAPACITY, SET_ENTRIES, SET_TAKES, BY_SET, SET_OPEN = range(9)
-BOARD_ROWS: Final = 9
+ENTRY_SET, ENTRY_PARTITION, ENTRY_KIND, SET_TOPIC, SET_CAPACITY, SET_ENTRIES, SET_TAKES, SET_OPEN = range(8)
+# Where the entries of a set end by set, and these entries.
+SET_END, BY_SET = 8, 9
+BOARD_ROWS: Final = 10
 
 
 @compiled(allocates=False, inlines=False)
@@ -51,17 +51,14 @@ def size_of(board: Longs, number: int) -> int:
     return int(board[SET_ENTRIES, number] - 2 * board[SET_TAKES, number])
 
 
-@compiled(allocates=False, inlines=False)
-def copy_sets(
-    board: Longs, entries: int, sets: int, topics: Codes, partitions: Codes, rows: int, is_new_copy: bool
-) -> int:
-    """A copy of a member's map, which its rows are walked from (deepCopyAssignment); returns how many sets there are
-    then."""
-    row = 0
+@compiled(allocates=False)
+def copy_sets(board: Longs, topics: Codes, partitions: Codes, rows: int, is_new_copy: bool) -> int:
+    """A copy of a member's map, which its rows are walked from (deepCopyAssignment); returns how many sets it has."""
+    sets = row = 0
     while row < rows:
         first = row
         while row < rows and topics[row] == topics[first]:
-            enter(board, entries + row, sets, partitions[row], ADD)
+            enter(board, row, sets, partitions[row], ADD)
             row += 1
         open_set(board, sets, topics[first], copied_capacity(row - first, is_new_copy))
         board[SET_ENTRIES, sets] = row - first
@@ -78,18 +75,17 @@ def holds(board: Longs, entries: int, number: int, partition: int) -> bool:
     return False
 
 
-@compiled(inlines=False)
-def group_entries(board: Longs, entries: int, sets: int) -> Longs:
-    """Writes the entries set by set, in their order; returns where those of each set start."""
-    starts = np.zeros(sets + 1, np.int64)
+@compiled(allocates=False)
+def group_entries(board: Longs, entries: int, sets: int) -> None:
+    """Writes the entries set by set, in their order, and where those of each set end."""
+    start = 0
     for number in range(sets):
-        starts[number + 1] = starts[number] + board[SET_ENTRIES, number]
-    ends = starts.copy()
+        board[SET_END, number] = start
+        start += board[SET_ENTRIES, number]
     for entry in range(entries):
         number = board[ENTRY_SET, entry]
-        board[BY_SET, ends[number]] = entry
-        ends[number] += 1
-    return starts
+        board[BY_SET, board[SET_END, number]] = entry
+        board[SET_END, number] += 1
 
 
 @compiled(inlines=False)
@@ -98,17 +94,17 @@ def write_sets(
     desk: Longs,
     board: Longs,
     walked: Longs,
-    places: range,
-    entry_starts: Longs,
+    num_walked: int,
     topics: Codes,
     partitions: Codes,
     written: int,
 ) -> int:
-    """Writes the rows of the sets at some places, each as HashSet walks it; returns where the rows end then."""
+    """Writes the rows of the sets that are walked, each as HashSet walks it; returns where the rows end then."""
     numbers, keys, kinds = desk[2], desk[3], desk[4]
-    for place in places:
+    for place in range(num_walked):
         number = walked[place]
-        first, count, capacity = entry_starts[number], board[SET_ENTRIES, number], board[SET_CAPACITY, number]
+        count, capacity = board[SET_ENTRIES, number], board[SET_CAPACITY, number]
+        first = board[SET_END, number] - count
         for at in range(count):
             numbers[at] = board[ENTRY_PARTITION, board[BY_SET, first + at]]
         if board[SET_TAKES, number]:
