@@ -1,68 +1,53 @@
-"""Kills executors of Spark that run below this process, at random instants."""
+"""Kills executors of Spark in the middle of tasks: while the file of a table is half written, or when it is whole and
+the driver does not know of it yet."""
 
-import os
 import random
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
-EXECUTOR = b"CoarseGrainedExecutorBackend"
-LOOK_SECONDS = 0.1
-# How long an executor lives at most: of the shorter lives nobody gets to the end of a task.
-LIVES = (1.5, 6.0)
+from deltalake import DeltaTable
+
+from tests.cluster import pyspark_dying_worker
+from tests.cluster.pyspark_dying_worker import GOES_ON, HALF, WHOLE
+
+DIES = "dies"
+# Of each job whose tasks write files; the driver writes others.
+TABLES = ("offset_commits", "group_metadata", "offset_history", "rebalances", "assignment_audit", "lag_points")
 # Spark gives up after four of one task.
-MOST_KILLS = 10
+MOST_KILLS = 3
 
 
-@contextmanager
-def killing_executors(chance: random.Random) -> Iterator[list[int]]:
-    """The processes that were killed."""
-    killed: list[int] = []
-    is_over = threading.Event()
-    kills, longest = chance.randint(1, MOST_KILLS), chance.choice(LIVES)
-    thread = threading.Thread(target=kill_some, args=(kills, longest, chance, killed, is_over))
-    thread.start()
-    try:
-        yield killed
-    finally:
-        is_over.set()
-        thread.join()
+@dataclass(frozen=True)
+class Orders:
+    """Each table's task loses its executor once."""
+
+    folder: Path
+    tables: list[str]
+
+    def settings(self, python_path: str) -> dict[str, str]:
+        return {
+            "spark.python.worker.module": pyspark_dying_worker.__name__.rpartition(".")[2],
+            "spark.executorEnv.PYTHONPATH": f"{self.folder}:{python_path}",
+        }
+
+    def left(self) -> list[Path]:
+        """The files at which it happened: none is to be in a table."""
+        return [Path(path.read_text()) for path in (self.folder / "left").iterdir()]
 
 
-def kill_some(kills: int, longest: float, chance: random.Random, killed: list[int], is_over: threading.Event) -> None:
-    while len(killed) < kills and not is_over.wait(LOOK_SECONDS):
-        if not executors():
-            continue
-        if is_over.wait(chance.uniform(0, longest)):
-            return
-        if living := executors():
-            process = chance.choice(living)
-            # It may have ended by itself.
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
+def orders(folder: Path, chance: random.Random, kills: int) -> Orders:
+    for name in ("orders", "left"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy(pyspark_dying_worker.__file__, folder)
+    tables = chance.sample(TABLES, kills)
+    for name in tables:
+        # The worker of the task dies with its executor, or writes the rest of its files.
+        words = f"{chance.choice((HALF, WHOLE))}, {chance.choice((DIES, GOES_ON))}"
+        (folder / "orders" / name).write_text(words)
+    return Orders(folder, tables)
 
 
-def executors() -> list[int]:
-    """Of workers that this process has started, and no others."""
-    parents = {int(path.name): parent_of(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
-    return sorted(each for each in parents if is_below(each, os.getpid(), parents) and is_executor(each))
-
-
-def parent_of(process: Path) -> int | None:
-    with suppress(OSError):
-        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
-    return None
-
-
-def is_below(process: int, ours: int, parents: dict[int, int | None]) -> bool:
-    above = parents.get(process)
-    return above is not None and (above == ours or is_below(above, ours, parents))
-
-
-def is_executor(process: int) -> bool:
-    with suppress(OSError):
-        return EXECUTOR in Path(f"/proc/{process}/cmdline").read_bytes()
-    return False
+def files_of(table: Path) -> set[str]:
+    """That its newest version names."""
+    return {Path(uri).name for uri in DeltaTable(table).file_uris()}

@@ -1,12 +1,12 @@
 """An audit on a standalone cluster: a master and two workers in processes of their own, with executors that come and
-go, and a second copy of each task, or with executors that are killed at random, on purpose. Every table is what one
-process writes."""
+go, and a second copy of each task, or with executors that are killed in the middle of tasks, on purpose. Every table is
+what one process writes."""
 
 import json
 import random
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,10 +14,10 @@ import pytest
 from benchmarks.standalone import cluster_of
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
-from tests.cluster.killed_executors import killing_executors
+from tests.cluster.killed_executors import MOST_KILLS, files_of, orders
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
-from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, row_texts
+from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history
+from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, row_texts
 
 __all__ = ["elsewhere"]
 
@@ -26,6 +26,8 @@ pytestmark = pytest.mark.spark
 SAMPLE = ROOT / "data" / "sample"
 # With groups of each type, and the partition that stopped.
 SOURCE = ("--source", f"segments:{SAMPLE / '__consumer_offsets-[37]'}", "--snapshots", SAMPLE / "snapshots.jsonl")
+# Its rules say nothing of the age of the sample.
+WORDS = (*SOURCE, "--config", ROOT / "conf" / "sample.toml")
 # Beside the product's own settings, for executors that start when there are tasks and end when there are none.
 COMING_AND_GOING = {
     "spark.executor.cores": "1",
@@ -39,7 +41,9 @@ TWICE = {
     "spark.speculation.minTaskRuntime": "10ms",
     "spark.speculation.task.duration.threshold": "10ms",
 }
-MANY_AUDITS = 10
+MANY_AUDITS = 8
+# With what ingest counted of each file.
+OF_AUDITS = ("source_files", *HISTORY, *ASSIGNMENTS, *MEASURED, *GATED)
 Check = Callable[[Elsewhere, str, Path, Path, random.Random], None]
 
 
@@ -73,7 +77,7 @@ def submitted(
     flags = ("--py-files", elsewhere.archive, "--properties-file", ROOT / "conf" / "spark-defaults.conf")
     chosen = {**SETTINGS, **COMING_AND_GOING, **event_log, **settings}
     return elsewhere.submit_with(
-        chosen, flags, "audit.py", *SOURCE, "--warehouse", warehouse, "--report", folder / "report"
+        chosen, flags, "audit.py", *WORDS, "--warehouse", warehouse, "--report", folder / "report"
     )
 
 
@@ -84,6 +88,7 @@ def events_in(folder: Path) -> Counter[str]:
             for line in path.read_text().splitlines():
                 event = json.loads(line)
                 found[event["Event"].removeprefix("SparkListener")] += 1
+                found["lost tasks"] += event.get("Task End Reason", {}).get("Reason") == "ExecutorLostFailure"
                 found["second copies"] += bool(event.get("Task Info", {}).get("Speculative")) and (
                     event["Event"] == "SparkListenerTaskEnd"
                 )
@@ -100,25 +105,43 @@ def check_twice(elsewhere: Elsewhere, master: str, folder: Path, here: Path, _: 
 
 
 def check_killed(elsewhere: Elsewhere, master: str, folder: Path, here: Path, chance: random.Random) -> None:
-    """An audit whose executors are killed ends well, or says in a line that it did not; then the next one does."""
+    """An audit whose executors are killed in the middle of tasks does these again. What they left is in no table."""
     folder.mkdir()
-    warehouse, at_master = folder / "w", {"spark.master": master}
-    with killing_executors(chance) as killed:
-        done = submitted(elsewhere, at_master, warehouse, folder / "killed")
-    assert killed
-    assert "Traceback" not in done.stdout, done.stdout
-    if done.returncode != ExitCode.FINDINGS:
-        assert done.returncode == ExitCode.FAILED, done.stdout + done.stderr
-        lines = [line for line in done.stdout.splitlines() if line.startswith("groupscope: ")]
-        assert len(lines) == 1 and "the run wrote nothing to the tables" in lines[0], done.stdout
-        audit(elsewhere, at_master, warehouse, folder / "next")
+    warehouse, ordered = folder / "w", orders(folder / "module", chance, chance.randint(2, MOST_KILLS))
+    settings = {"spark.master": master, **ordered.settings(elsewhere.environment["PYTHONPATH"])}
+    seen = audit(elsewhere, settings, warehouse, folder / "killed")
+    assert seen["lost tasks"] == len(ordered.left()) == len(ordered.tables), seen
+    for file in ordered.left():
+        assert file.name not in files_of(file.parent), file
+        # The run removes it when it ends.
+        assert not file.exists(), file
+    assert_sample(warehouse, here)
+    assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+
+
+def check_given_up(elsewhere: Elsewhere, master: str, folder: Path, here: Path, chance: random.Random) -> None:
+    """Where Spark does not do a lost task again, the audit says in a line that its run wrote nothing, which is true;
+    the next audit starts from there."""
+    folder.mkdir()
+    warehouse, ordered = folder / "w", orders(folder / "module", chance, kills=1)
+    settings = {"spark.master": master, **ordered.settings(elsewhere.environment["PYTHONPATH"])}
+    done = submitted(elsewhere, {**settings, "spark.task.maxFailures": "1"}, warehouse, folder / "killed")
+    (left,) = ordered.left()
+    assert done.returncode == ExitCode.FAILED, done.stdout + done.stderr
+    # On a busy machine others tell how far it is.
+    lines = [line for line in done.stdout.splitlines() if not line.endswith(" so far")]
+    assert len(lines) == 1 and lines[0].startswith("groupscope: "), done.stdout
+    assert "the run wrote nothing to the tables" in lines[0]
+    assert left.exists() and not (left.parent / "_delta_log").exists()
+    audit(elsewhere, {"spark.master": master}, warehouse, folder / "next")
+    assert not left.exists()
     assert_sample(warehouse, here)
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
 # A run of Spark takes most of a minute of a processor.
 @pytest.mark.drawn(1)
-@pytest.mark.parametrize("check", [check_twice, check_killed])
+@pytest.mark.parametrize("check", [check_twice, check_killed, check_given_up])
 def test_an_audit_in_trouble_leaves_one_set_of_rows(
     elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int, check: Check
 ) -> None:
@@ -131,24 +154,24 @@ def test_files_that_a_second_copy_left_are_in_no_table_and_do_not_disturb_the_ne
 ) -> None:
     check_twice(elsewhere, master, tmp_path / "run", tmp_path / "here", random.Random(seed))
     audit(elsewhere, {**TWICE, "spark.master": master}, tmp_path / "run" / "w", tmp_path / "second")
-    assert_sample(tmp_path / "run" / "w", tmp_path / "here")
+    # How groups stand and which rules are broken is said anew by each audit.
+    assert_sample(tmp_path / "run" / "w", tmp_path / "here", (*HISTORY, *ASSIGNMENTS))
 
 
 @pytest.mark.soak
-def test_audits_whose_executors_are_killed_at_random_are_made_good(
+def test_audits_whose_executors_are_killed_in_the_middle_of_tasks_are_made_good(
     elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
     for number in range(MANY_AUDITS):
-        check_killed(elsewhere, master, tmp_path / str(number), tmp_path / "here", chance)
+        check = chance.choice((check_killed, check_killed, check_given_up))
+        check(elsewhere, master, tmp_path / str(number), tmp_path / "here", chance)
 
 
-def assert_sample(warehouse: Path, here: Path) -> None:
+def assert_sample(warehouse: Path, here: Path, tables: Sequence[str] = OF_AUDITS) -> None:
     if not here.exists():
-        ingest(here, *SOURCE)
-        replay(here)
-        recompute(here)
+        words = ["audit", *map(str, WORDS), "--warehouse", str(here), "--report", f"{here}.report", "--workers", "1"]
+        assert cli.main(words) == ExitCode.FINDINGS
     assert all((warehouse / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)
     assert history(warehouse) == history(here)
-    tables = (*HISTORY, *ASSIGNMENTS)
     assert_same(row_texts(here, tables), row_texts(warehouse, tables), "audit")

@@ -43,7 +43,8 @@ def check_slow(runs: DisturbedRuns, folder: Path) -> None:
     code, lines = runs.run(words)
     # Whatever else the server does, a client that asks again gets there.
     assert code == ExitCode.CLEAN or any(not each.startswith(READING) for each in behaviour.repeated), lines
-    assert len(behaviour.requests) > asked + 100
+    # A run that such a write has ended may have asked for little before.
+    assert code != ExitCode.CLEAN or len(behaviour.requests) > asked + 100
     runs.end_well(words, code, lines, str(is_later))
     check_like(storage, folder / "copy", runs.undisturbed.after(AUDIT, is_later=is_later))
 
