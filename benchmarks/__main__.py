@@ -82,6 +82,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "start": start.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
+    "assignors-share": assignors.measure_share,
     "assignors-large": assignors.measure_large,
     "assignors-many": assignors_many.measure,
     "sql": sql.measure,

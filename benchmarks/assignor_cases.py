@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from udfs.assignors.flat_groups.groups import only_answer
 from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
-from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS
+from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS, OF_SHARE_GROUPS
 
 BUCKETS = 5
 GENERATION = 1
@@ -58,7 +58,8 @@ class Case:
     def answer(self, problem: Problem | ServerProblem) -> Assignment:
         if isinstance(problem, Problem):
             return only_answer(OF_LEADERS[self.assignor]([problem]))
-        return only_answer(OF_COORDINATORS[self.assignor]([problem]))
+        assignors = OF_COORDINATORS if self.side == "server" else OF_SHARE_GROUPS
+        return only_answer(assignors[self.assignor]([problem]))
 
     def digest(self) -> int:
         """As Digest of AssignorRounds.java."""
@@ -108,7 +109,7 @@ class Case:
         classes = np.array(buckets, np.int32)
         topics_of_class = [self.topics_of(bucket) for bucket in range(1 if self.is_equal else BUCKETS)]
         nothing = [None] * len(members)
-        if self.side == "server":
+        if self.side != "client":
             ids = topic_ids(self.topics)
             return ServerProblem(members, nothing, names, counts, ids, classes, topics_of_class, rows)
         has = np.bincount(rows.members, minlength=len(members)) > 0

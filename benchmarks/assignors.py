@@ -21,6 +21,8 @@ SHAPES = {
     True: list(product((100, 1_000, 10_000), (10, 50), (10, 100, 1_000))),
     False: [(100, 10, 10), (100, 50, 1_000), (1_000, 10, 100)],
 }
+# Of share groups: members, partitions, topics.
+SHARED = [(100, 1_000, 10), (1_000, 100, 10), (1_000, 10_000, 100)]
 HISTORIES = ("fresh", "joined")
 # A case is warm and measured for so many seconds on either side, or for a few calls when they take longer.
 WARM_SECONDS = {True: 1.0, False: 0.4}
@@ -41,6 +43,14 @@ def measure_server(run: Run) -> list[Ratio]:
     return measure_grid(run, "server", OF_COORDINATORS, *BOUNDS_OF_COORDINATORS)
 
 
+def measure_share(run: Run) -> list[Ratio]:
+    cases = [
+        Case("share", "simple", members, topics, partitions // topics, is_equal, history)
+        for (members, partitions, topics), is_equal, history in product(SHARED, (True, False), HISTORIES)
+    ]
+    return with_mean(list(compare(run, cases)), "share", *BOUNDS_OF_COORDINATORS)
+
+
 def measure_grid(run: Run, side: str, assignors: Iterable[str], of_mean: Bound, of_worst: Bound) -> list[Ratio]:
     cases = [
         Case(side, assignor, members, topics, members * share // topics, is_equal, history)
@@ -48,7 +58,10 @@ def measure_grid(run: Run, side: str, assignors: Iterable[str], of_mean: Bound, 
             SHAPES[run.whole], (True, False), assignors, HISTORIES
         )
     ]
-    compared = list(compare(run, cases))
+    return with_mean(list(compare(run, cases)), side, of_mean, of_worst)
+
+
+def with_mean(compared: Sequence[Ratio], side: str, of_mean: Bound, of_worst: Bound) -> list[Ratio]:
     worst = max(compared, key=lambda each: each.ratio)
     return [
         *compared,

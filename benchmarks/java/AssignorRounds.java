@@ -27,9 +27,9 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.coordinator.group.api.assignor.GroupAssignment;
-import org.apache.kafka.coordinator.group.api.assignor.PartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.SubscribedTopicDescriber;
 import org.apache.kafka.coordinator.group.api.assignor.SubscriptionType;
+import org.apache.kafka.coordinator.group.assignor.SimpleAssignor;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 import org.apache.kafka.coordinator.group.modern.GroupSpecImpl;
 import org.apache.kafka.coordinator.group.modern.MemberSubscriptionAndAssignmentImpl;
@@ -254,14 +254,14 @@ public final class AssignorRounds {
         var resolver = new TopicIds.CachedTopicResolver(new Topics(ids));
         Map<String, Map<Uuid, Set<Integer>>> targets = new HashMap<>();
         if (!shape.isFresh()) {
-            coordinators(shape).assign(groupSpec(shape, targets, resolver, false), describer).members()
+            assigned(shape, groupSpec(shape, targets, resolver, false), describer).members()
                 .forEach((member, assignment) -> targets.put(member, asRead(assignment.partitions())));
         }
         GroupSpecImpl group = groupSpec(shape, targets, resolver, true);
         return new Prepared() {
             @Override
             public Object call() {
-                return coordinators(shape).assign(group, describer);
+                return assigned(shape, group, describer);
             }
 
             @Override
@@ -277,9 +277,12 @@ public final class AssignorRounds {
         };
     }
 
-    private static PartitionAssignor coordinators(Case shape) {
-        return shape.assignor.equals("uniform")
-            ? new UniformAssignor() : new org.apache.kafka.coordinator.group.assignor.RangeAssignor();
+    private static GroupAssignment assigned(Case shape, GroupSpecImpl group, SubscribedTopicDescriber describer) {
+        return switch (shape.assignor) {
+            case "uniform" -> new UniformAssignor().assign(group, describer);
+            case "simple" -> new SimpleAssignor().assign(group, describer);
+            default -> new org.apache.kafka.coordinator.group.assignor.RangeAssignor().assign(group, describer);
+        };
     }
 
     /** A target as the coordinator makes it of a record: a default map, and a set copied from each list. */

@@ -18,7 +18,7 @@ from udfs.assignors.questions.specs import GroupProtocol, Release, Spec
 from udfs.assignors.server.range import server_ranges
 from udfs.assignors.server.uniform import uniforms_by_topic
 from udfs.assignors.share.groups import Pair, ShareGroup, share_group_of
-from udfs.assignors.share.simple import shared_by_all, shared_by_topic
+from udfs.assignors.share.simple import simples
 
 AnswersOfLeaders = Callable[[Sequence[Problem]], list[Answer]]
 AnswersOfCoordinators = Callable[[Sequence[ServerProblem]], list[Answer]]
@@ -71,17 +71,17 @@ def moves_partition_by_partition(problem: ServerProblem) -> bool:
 
 
 def simple(spec: Spec) -> MemberLists:
+    if spec.release >= SIMPLE_BY_SHARES:
+        return by_coordinator(OF_SHARE_GROUPS["simple"])(spec)
     group = share_group_of(spec)
-    lists = dict(zip(group.members, simple_of(group)(group), strict=True))
+    lists = dict(zip(group.members, simple_before_4_2(group)(group), strict=True))
     return [(member.member_id, lists[member.member_id]) for member in spec.members]
 
 
-def simple_of(group: ShareGroup) -> Callable[[ShareGroup], list[list[Pair]]]:
+def simple_before_4_2(group: ShareGroup) -> Callable[[ShareGroup], list[list[Pair]]]:
     if group.release < SIMPLE_BY_HASH:
         return all_to_everybody
-    if group.release < SIMPLE_BY_SHARES:
-        return assign_by_hash if group.is_homogeneous else hashed_by_subscription
-    return shared_by_all if group.is_homogeneous else shared_by_topic
+    return assign_by_hash if group.is_homogeneous else hashed_by_subscription
 
 
 # By name, those that releases of the client bring: what they answer to each of many questions.
@@ -94,6 +94,8 @@ OF_LEADERS: Mapping[str, AnswersOfLeaders] = MappingProxyType(
     }
 )
 OF_COORDINATORS: Mapping[str, AnswersOfCoordinators] = MappingProxyType({"uniform": uniforms, "range": server_ranges})
+# From 4.2 on.
+OF_SHARE_GROUPS: Mapping[str, AnswersOfCoordinators] = MappingProxyType({"simple": simples})
 ASSIGNORS: Mapping[tuple[GroupProtocol, str], KnownAssignor] = MappingProxyType(
     {
         **{

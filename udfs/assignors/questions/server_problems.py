@@ -19,8 +19,8 @@ from udfs.assignors.java.iteration_order import (
     string_hashes,
     uuid_hashes,
 )
-from udfs.assignors.questions.problems import Assignment, Codes, Numbers, Rows, as_sets, owned_rows
-from udfs.assignors.questions.specs import JDKS, NEWEST_RELEASE, Release, Spec
+from udfs.assignors.questions.problems import ABSENT, Assignment, Codes, Numbers, Rows, as_sets, owned_rows
+from udfs.assignors.questions.specs import JDKS, NEWEST_RELEASE, GroupProtocol, Release, Spec
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class ServerProblem:
     `topics` holds every topic that somebody subscribes to or has a target on; one that the metadata lacks has a count
     of 0. Members that subscribe to the same topics share a class: `topics_of_class` are its topics as they were listed.
     `ids` are the topics' ids as pairs of 64 bits, big-endian. `targets` are the members' targets of the epoch before.
+    In those of share groups a topic without partitions is a row whose partition is ABSENT.
     """
 
     members: Sequence[str]
@@ -115,7 +116,7 @@ def server_problem_of(spec: Spec) -> ServerProblem:
     topics_of_class = [
         np.array([names.setdefault(name, len(names)) for name in listed], np.int32) for listed in classes
     ]
-    targets = as_sets(owned_rows([member.target for member in spec.members], names))
+    targets = targets_of(spec, names)
     assignable = None if spec.assignable is None else owned_rows([spec.assignable], names)
     unknown = len(names) - len(spec.topics)
     raw = b"".join(base64.urlsafe_b64decode(f"{topic.topic_id}==") for topic in spec.topics) + bytes(16 * unknown)
@@ -132,3 +133,15 @@ def server_problem_of(spec: Spec) -> ServerProblem:
         release=spec.release,
         jdk=spec.jdk,
     )
+
+
+def targets_of(spec: Spec, names: dict[str, int]) -> Rows:
+    """Only coordinators of share groups write topics without partitions, which take room in Java's maps."""
+    targets = [member.target for member in spec.members]
+    if spec.group_protocol != GroupProtocol.SHARE or all(partitions for target in targets for _, partitions in target):
+        return as_sets(owned_rows(targets, names))
+    rows = as_sets(owned_rows([tuple((topic, of or (ABSENT,)) for topic, of in target) for target in targets], names))
+    # A topic that a record lists twice may have partitions after all.
+    sets, sizes = np.unique(rows.members.astype(np.int64) << 32 | rows.topics, return_counts=True)
+    of_row = np.searchsorted(sets, rows.members.astype(np.int64) << 32 | rows.topics)
+    return rows.take((rows.partitions != ABSENT) | (sizes[of_row] == 1))

@@ -21,9 +21,10 @@ from udfs.assignors.flat_groups.kernels import (
 )
 from udfs.assignors.java.kernels import Hashes, grown, made, walked_keys
 from udfs.assignors.java.tree.kernels import TIES, Longs
-from udfs.assignors.server.maps.kernels import note, walked_maps
+from udfs.assignors.server.maps.kernels import walked_maps
 from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, walk_record
 from udfs.assignors.server.maps.sets.kernels import ADD, TAKE
+from udfs.assignors.server.maps.steps.kernels import note
 from udfs.assignors.server.unequal.kernels import unequal_steps
 from udfs.assignors.server.walks.kernels import (
     IS_EQUAL,

@@ -1,10 +1,10 @@
-"""A share group as its coordinator passes it to the assignor: members in order, their targets as Java's maps."""
+"""A share group as its coordinator passes it to the assignor before 4.2: members in order, their targets as Java's
+maps."""
 
 import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from udfs.assignors.questions.specs import Owned, Release, Spec, Topic
 
 Pair = tuple[str, int]
 Target = JavaTable[str, JavaSet[int]]
-K = TypeVar("K")
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,6 @@ class ShareGroup:
     assignable: dict[str, frozenset[int]] | None
     ids: TopicIds
     release: Release
-    jdk: int
 
     @cached_property
     def hash_codes(self) -> list[int]:
@@ -70,12 +68,6 @@ class ShareGroup:
             for partition in range(self.counts[topic])
             if allowed is None or partition in allowed.get(topic, ())
         ]
-
-    def copied(self, target: Target) -> Target:
-        copy: Target = JavaTable(self.ids.topics, table_capacity(len(target)))
-        for topic, partitions in target.items():
-            copy.put(topic, copied_set(partitions, len(partitions), self.jdk))
-        return copy
 
 
 def share_group_of(spec: Spec) -> ShareGroup:
@@ -95,7 +87,6 @@ def share_group_of(spec: Spec) -> ShareGroup:
         assignable=None if spec.assignable is None else {name: frozenset(of) for name, of in spec.assignable},
         ids=ids,
         release=spec.release,
-        jdk=spec.jdk,
     )
 
 
@@ -120,12 +111,8 @@ def target_of(owned: Owned, ids: TopicIds, jdk: int) -> Target:
         listed.setdefault(topic, {}).update(dict.fromkeys(partitions))
     target: Target = JavaTable(ids.topics)
     for topic, each_once in listed.items():
-        target.put(topic, copied_set(tuple(each_once), len(each_once), jdk))
+        target.put(topic, JavaSet(NUMBERS, copied_set_capacity(len(each_once), jdk), each_once))
     return target
-
-
-def copied_set(partitions: tuple[int, ...] | JavaSet[int], size: int, jdk: int) -> JavaSet[int]:
-    return JavaSet(NUMBERS, copied_set_capacity(size, jdk), partitions)
 
 
 def pairs_of(target: Target) -> Iterator[Pair]:

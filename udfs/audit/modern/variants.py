@@ -25,7 +25,7 @@ from udfs.assignors.questions.specs import (
     Spec,
     Topic,
 )
-from udfs.assignors.registry import ASSIGNORS, OF_COORDINATORS
+from udfs.assignors.registry import ASSIGNORS, OF_COORDINATORS, OF_SHARE_GROUPS, SIMPLE_BY_SHARES
 from udfs.audit.checks.comparison import by_member, group_by_topic
 from udfs.audit.modern.questions import Question, other_orders
 from udfs.topics.ids import topic_id_of
@@ -158,17 +158,20 @@ def gives_far_more(question: Question, variant: Variant) -> bool:
 
 def answer(question: Question, variant: Variant) -> Rows:
     """Rows in the question's own order of members."""
-    if variant.assignor == "simple":
-        return share_rows(question, variant)
     problem = question.problem(variant.release, variant.jdk, variant.order)
-    rows = only_answer(OF_COORDINATORS[variant.assignor]([problem]))
+    if variant.assignor != "simple":
+        rows = only_answer(OF_COORDINATORS[variant.assignor]([problem]))
+    elif variant.release >= SIMPLE_BY_SHARES:
+        rows = only_answer(OF_SHARE_GROUPS[variant.assignor]([problem]))
+    else:
+        return share_rows_before_4_2(question, problem, variant)
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)
 
 
-def share_rows(question: Question, variant: Variant) -> Rows:
-    spec = spec_of(question, question.problem(variant.release, variant.jdk, variant.order), variant)
+def share_rows_before_4_2(question: Question, problem: ServerProblem, variant: Variant) -> Rows:
+    spec = spec_of(question, problem, variant)
     lists = dict(ASSIGNORS[GroupProtocol.SHARE, "simple"].answer(spec))
     numbers = {name: place for place, name in enumerate(question.topics)}
     rows = [

@@ -7,12 +7,17 @@ import numpy as np
 import pytest
 
 from tests.builders.assignors.server_cases import random_share_spec
+from tests.builders.assignors.share_rounds import large_share_spec, next_round
 from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
-from tests.oracles.assignors.same_answers import assert_same, kafka_lists, our_lists
-from udfs.assignors.questions.specs import GroupProtocol, read_spec
-from udfs.assignors.registry import ASSIGNORS
+from tests.oracles.assignors.same_answers import FAILED, assert_same, kafka_lists, our_lists
+from udfs.assignors.questions.problems import AssignorFailed
+from udfs.assignors.questions.server_problems import server_problem_of
+from udfs.assignors.questions.specs import JDKS, GroupProtocol, read_spec
+from udfs.assignors.registry import ASSIGNORS, OF_SHARE_GROUPS, member_lists
+from udfs.assignors.server.groups import FIRST_JDK_OF_NEW_COPIES
 
 CASES = 100
+GROUPS, ROUNDS = 8, 4
 # 4.3 stands for 4.2 too.
 RELEASES = ["3.9", "4.0", "4.1", "4.3"]
 
@@ -37,6 +42,35 @@ def test_a_newer_java_shares_by_its_own_orders(release: str, rng: np.random.Gene
         pytest.skip("no Java from 19 on")
     specs = cases(rng, CASES, release=release, jdk=21)
     assert_same(specs, server_answers(specs, release, java))
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("jdk", JDKS)
+@pytest.mark.parametrize("is_equal", [True, False], ids=["equal", "unequal"])
+@pytest.mark.parametrize("count", [GROUPS, pytest.param(10 * GROUPS, marks=pytest.mark.soak)])
+def test_large_share_groups_are_assigned_as_kafka_does_round_after_round(
+    count: int, is_equal: bool, jdk: int, rng: np.random.Generator
+) -> None:
+    java = newer_java() if jdk >= FIRST_JDK_OF_NEW_COPIES else None
+    if jdk >= FIRST_JDK_OF_NEW_COPIES and java is None:
+        pytest.skip("no Java from 19 on")
+    specs = [large_share_spec(rng, is_equal) | {"jdk": jdk} for _ in range(count)]
+    for _ in range(ROUNDS):
+        answers = server_answers(specs, "4.3", java)
+        assert_same(specs, answers)
+        given = [(spec, kafka_lists(answer)) for spec, answer in zip(specs, answers, strict=True)]
+        specs = [next_round(rng, spec, lists) for spec, lists in given if lists != FAILED]
+
+
+def test_many_share_groups_get_in_one_call_what_each_gets_alone(rng: np.random.Generator) -> None:
+    specs = [*cases(rng, CASES), large_share_spec(rng, is_equal=True)]
+    problems = [server_problem_of(read_spec(spec)) for spec in specs]
+    for spec, problem, answer in zip(specs, problems, OF_SHARE_GROUPS["simple"](problems), strict=True):
+        if isinstance(answer, AssignorFailed):
+            assert our_lists(spec) == FAILED
+        else:
+            lists = member_lists(problem.members, problem.topics, answer)
+            assert our_lists(spec) == [[list(pair) for pair in pairs] for _, pairs in lists]
 
 
 ORDERS = {"name": "orders", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}

@@ -7,8 +7,6 @@ was made of its record.
 What each member has is its rows; a set is rows of one topic, one after another. Topics are numbers.
 """
 
-from typing import Any, Final
-
 import numpy as np
 
 from udfs.arrays.compiled import compiled
@@ -16,7 +14,6 @@ from udfs.assignors.java.kernels import (
     COMPUTE,
     FULL_CHAIN_COMPUTED,
     REMOVE,
-    TOUCH,
     Hashes,
     clear,
     compute,
@@ -30,34 +27,17 @@ from udfs.assignors.java.kernels import (
     table_capacity,
     walk,
 )
-from udfs.assignors.java.tree.kernels import NODE, NODES, NOTHING, TIES, UNRANKED, Longs
+from udfs.assignors.java.tree.kernels import NODE, NODES, TIES, UNRANKED, Longs
 from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, is_as_recorded, walk_record
 from udfs.assignors.server.maps.sets.kernels import (
-    ADD,
     BOARD_ROWS,
-    SET_ENTRIES,
     SET_OPEN,
-    SET_TAKES,
     SET_TOPIC,
-    TAKE,
     copy_sets,
-    enter,
     group_entries,
-    holds,
-    open_set,
-    size_of,
     write_sets,
 )
-
-CLOSED: Final = -1
-# The rows of the events of a map: what is done to it, and the set for whose topic it is done.
-EVENT, EVENT_SET = 0, 1
-
-
-@compiled(allocates=False, inlines=False)
-def note(steps: Longs, step: int, kind: int, topic: int, partition: int) -> None:
-    """Writes one step that is done to a member's map, see `walked_maps`."""
-    steps[0, step], steps[1, step], steps[2, step] = kind, topic, partition
+from udfs.assignors.server.maps.steps.kernels import CLOSED, EVENT, EVENT_SET, do_steps
 
 
 @compiled(allocates=False)
@@ -79,11 +59,11 @@ def change_map(
     walked: Longs,
 ) -> int:
     """Does to a member's map what its steps say. Writes its sets as the map is walked; returns how many they are."""
-    num_old = copy_sets(board, topics, partitions, rows, is_new_copy)
+    entries, num_old = copy_sets(board, topics, partitions, rows, is_new_copy)
     for number in range(num_old):
         open_sets[board[SET_TOPIC, number]] = number
     entries, sets, num_events = do_steps(
-        board, steps, own_steps, rows, num_old, open_sets, made_for, may_repeat, events
+        board, steps, own_steps, entries, num_old, open_sets, made_for, may_repeat, events
     )
     for number in range(sets):
         open_sets[board[SET_TOPIC, number]] = CLOSED
@@ -91,49 +71,6 @@ def change_map(
     if sets <= FULL_CHAIN_COMPUTED:
         return walk_few_topics(board, num_old, sets, hashes, events, num_events, walked)
     return walk_topics(cells, board, num_old, sets, hashes, ranks, events, num_events, walked)
-
-
-@compiled(allocates=False, inlines=False)
-def do_steps(
-    board: Longs,
-    steps: Longs,
-    own_steps: range,
-    entries: int,
-    sets: int,
-    open_sets: Longs,
-    made_for: Longs,
-    may_repeat: bool,
-    events: Longs,
-) -> Any:
-    """Does a member's steps to its sets, and writes what they do to its map. An ADD is computeIfAbsent(topic).add
-    (addPartitionToTargetAssignment); a TAKE is get(topic).remove, and remove(topic) with its last partition
-    (removePartitionFromTargetAssignment). Returns how many things were done to sets, how many sets there are then, and
-    how many events."""
-    num_events = 0
-    for step in own_steps:
-        kind, topic, event = steps[0, step], steps[1, step], NOTHING
-        number = open_sets[topic]
-        if kind == ADD and number == CLOSED:
-            number = open_sets[topic] = sets
-            open_set(board, sets, topic, table_capacity(made_for[topic]))
-            sets += 1
-            event = COMPUTE
-        elif kind == ADD and num_events and events[EVENT, num_events - 1] == COMPUTE:
-            # Another call makes room for what came before.
-            event = TOUCH
-        if kind == TAKE or not (may_repeat and holds(board, entries, number, steps[2, step])):
-            enter(board, entries, number, steps[2, step], kind)
-            entries += 1
-            board[SET_ENTRIES, number] += 1
-            board[SET_TAKES, number] += kind == TAKE
-        if kind == TAKE and not size_of(board, number):
-            board[SET_OPEN, number] = 0
-            open_sets[topic] = CLOSED
-            event = REMOVE
-        if event != NOTHING:
-            events[EVENT, num_events], events[EVENT_SET, num_events] = event, number
-            num_events += 1
-    return entries, sets, num_events
 
 
 @compiled(allocates=False, inlines=False)
@@ -217,7 +154,8 @@ def walked_maps(
     """Writes the rows of every member of a group as its map is walked after the member's steps (Map.entrySet); returns
     how many they are.
 
-    What a member has, in the order of its record, and what is done to it is from its start to the next one's.
+    What a member has, in the order of its record, and what is done to it is from its start to the next one's. A topic
+    without partitions is one row whose partition is NOTHING, and stays one where nothing is done to the map.
     `steps`: their kinds, topics and partitions. What is taken must be there; `may_repeat`: what is added may be there.
     `made_for`: how many partitions the set is made for that comes with a topic. `are_walked`: members whose rows stand
     as their maps are walked, not as in the record.
@@ -254,7 +192,7 @@ def walked_maps(
                 is_new_copy, may_repeat, open_sets, events, walked,
             )  # fmt: skip
             at = write_sets(cells, desk, board, walked, count, found_topics, found_partitions, at)
-        elif is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
+        elif are_walked[member] or is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
             for row in range(first, end):
                 found_topics[at], found_partitions[at] = topics[row], partitions[row]
                 at += 1

@@ -7,9 +7,9 @@ import numpy as np
 
 from udfs.arrays.compiled import compiled
 from udfs.assignors.java.tree.kernels import Longs
-from udfs.assignors.server.maps.kernels import note
 from udfs.assignors.server.maps.records.kernels import Codes, Flags
 from udfs.assignors.server.maps.sets.kernels import ADD, TAKE
+from udfs.assignors.server.maps.steps.kernels import note
 from udfs.assignors.server.unequal.audiences.kernels import audiences_of, takes_of_classes, topics_by_load
 from udfs.assignors.server.unequal.balancer.kernels import (
     NOBODY,

@@ -26,6 +26,24 @@ def hashes_of_ids(ids: Longs) -> Hashes:
 
 
 @compiled(inlines=False)
+def known_names(
+    listed: Codes, counts: Longs, hashes: Hashes, name_ranks: Longs, is_new_copy: bool, ties: Longs
+) -> Longs:
+    """The topics of a list that the metadata knows, as a walk over the set of names meets them, a copy of the list."""
+    names = len(listed)
+    ranks = name_ranks[listed] if len(name_ranks) else name_ranks
+    order, tied = walked_keys(hashes[listed], ranks, copied_capacity(names, is_new_copy))
+    ties[0] += tied
+    known, size = np.empty(names, np.int64), 0
+    for place in range(names):
+        topic = listed[order[place]]
+        if counts[topic] > 0:
+            known[size] = topic
+            size += 1
+    return known[:size]
+
+
+@compiled(inlines=False)
 def walked_subscription(
     listed: Codes,
     counts: Longs,
@@ -39,22 +57,14 @@ def walked_subscription(
 ) -> Longs:
     """The topics of a list that the metadata knows, as a walk over a table of their ids meets them; that is filled by a
     walk over the set of names, a copy of the list."""
-    names = len(listed)
-    ranks = name_ranks[listed] if len(name_ranks) else name_ranks
-    order, names_tied = walked_keys(hashes[listed], ranks, copied_capacity(names, is_new_copy))
-    known, size = np.empty(names, np.int64), 0
-    for place in range(names):
-        topic = listed[order[place]]
-        if counts[topic] > 0:
-            known[size] = topic
-            size += 1
-    known = known[:size]
+    names, known = len(listed), known_names(listed, counts, hashes, name_ranks, is_new_copy, ties)
+    size = len(known)
     if table == LIKE_NAMES:
         capacity = copied_capacity(names, is_new_copy)
     else:
         capacity = table_capacity((names if table == MAP_OF_NAMES else size) * 4 // 3 + 1)
     ranks = id_ranks[known] if len(id_ranks) else id_ranks
-    order, ids_tied = walked_keys(id_hashes[known], ranks, capacity)
-    ties[0] += names_tied + ids_tied
+    order, tied = walked_keys(id_hashes[known], ranks, capacity)
+    ties[0] += tied
     walked: Longs = known[order]
     return walked

@@ -1,6 +1,6 @@
 """Sets of partitions in changed maps, as loops: what is done to them is kept in turn, and walked at the end."""
 
-from typing import Final
+from typing import Any, Final
 
 from udfs.arrays.compiled import compiled
 from udfs.assignors.java.kernels import (
@@ -16,10 +16,10 @@ from udfs.assignors.java.kernels import (
     walk_few,
     walk_puts,
 )
-from udfs.assignors.java.tree.kernels import CAPACITY, HEADS, NEXT, NODE, NODES, SPREAD, UNRANKED, Longs
+from udfs.assignors.java.tree.kernels import CAPACITY, HEADS, NEXT, NODE, NODES, NOTHING, SPREAD, UNRANKED, Longs
 from udfs.assignors.server.maps.records.kernels import Codes, copied_capacity
 
-# What a step does to a member's map: it adds a partition, or takes one away, the topic with its last one.
+# What is done to a set: a partition is added, or taken away.
 ADD, TAKE = range(2)
 # Below, a number is its own spread hash code.
 EQUAL_SPREAD: Final = 1 << 16
@@ -52,18 +52,21 @@ def size_of(board: Longs, number: int) -> int:
 
 
 @compiled(allocates=False)
-def copy_sets(board: Longs, topics: Codes, partitions: Codes, rows: int, is_new_copy: bool) -> int:
-    """A copy of a member's map, which its rows are walked from (deepCopyAssignment); returns how many sets it has."""
-    sets = row = 0
+def copy_sets(board: Longs, topics: Codes, partitions: Codes, rows: int, is_new_copy: bool) -> Any:
+    """A copy of a member's map, which its rows are walked from (deepCopyAssignment); returns how many things were done
+    to sets then, and how many sets there are."""
+    entries = sets = row = 0
     while row < rows:
         first = row
         while row < rows and topics[row] == topics[first]:
-            enter(board, row, sets, partitions[row], ADD)
+            enter(board, entries, sets, partitions[row], ADD)
+            entries += partitions[row] != NOTHING
             row += 1
-        open_set(board, sets, topics[first], copied_capacity(row - first, is_new_copy))
-        board[SET_ENTRIES, sets] = row - first
+        size = row - first if partitions[first] != NOTHING else 0
+        open_set(board, sets, topics[first], copied_capacity(size, is_new_copy))
+        board[SET_ENTRIES, sets] = size
         sets += 1
-    return sets
+    return entries, sets
 
 
 @compiled(allocates=False, inlines=False)
@@ -105,16 +108,14 @@ def write_sets(
         number = walked[place]
         count, capacity = board[SET_ENTRIES, number], board[SET_CAPACITY, number]
         first = board[SET_END, number] - count
+        if not size_of(board, number):
+            continue
         for at in range(count):
             numbers[at] = board[ENTRY_PARTITION, board[BY_SET, first + at]]
         if board[SET_TAKES, number]:
             for at in range(count):
                 kinds[at] = board[ENTRY_KIND, board[BY_SET, first + at]]
-            added = count - board[SET_TAKES, number]
-            if is_copy_thinned(numbers, kinds, added, capacity):
-                count = thin_copy(numbers, added, count, capacity, keys)
-            else:
-                count = walk_thinned(cells, capacity, count, numbers, kinds, keys)
+            count = walk_changed(cells, capacity, count, count - board[SET_TAKES, number], numbers, kinds, keys)
         elif not walk_rising(numbers, count, capacity, keys):
             walk_puts(cells, numbers[:count], numbers[:0], capacity, keys)
         topic = board[SET_TOPIC, number]
@@ -142,6 +143,14 @@ def walk_rising(numbers: Longs, count: int, capacity: int, keys: Longs) -> bool:
         place = turn + at
         keys[at] = place if place < count else place - count
     return True
+
+
+@compiled(inlines=False)
+def walk_changed(cells: Longs, capacity: int, count: int, added: int, numbers: Longs, kinds: Longs, keys: Longs) -> int:
+    """How HashSet walks a set to which so many numbers were added, and some removed; returns how many are left."""
+    if is_copy_thinned(numbers, kinds, added, capacity):
+        return int(thin_copy(numbers, added, count, capacity, keys))
+    return int(walk_thinned(cells, capacity, count, numbers, kinds, keys))
 
 
 @compiled(inlines=False)

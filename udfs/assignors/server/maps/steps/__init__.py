@@ -1,0 +1,1 @@
+"""Steps of assignors that change members' maps, and what they do to the sets in them."""

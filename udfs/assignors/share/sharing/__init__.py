@@ -1,0 +1,1 @@
+"""Partitions that members share: who gives some up, and who gets more."""
