@@ -96,7 +96,7 @@ def change_maps(
     return entries, sets
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def walk_few_topics(
     board: Longs,
     first: int,
@@ -211,12 +211,14 @@ def walked_maps(
         may_repeat, are_walked, walked, walked_starts,
     )  # fmt: skip
     entry_starts = group_entries(board, entries, sets)
-    at = 0
+    at, numbers, keys, kinds = 0, desk[0], desk[1], desk[2]
     for member in range(members):
         first, end, before = starts[member], starts[member + 1], at
         if step_starts[member] != step_starts[member + 1]:
             own = range(walked_starts[member], walked_starts[member + 1])
-            at = write_sets(cells, desk, board, walked, own, entry_starts, found_topics, found_partitions, at)
+            at = write_sets(
+                cells, numbers, keys, kinds, board, walked, own, entry_starts, found_topics, found_partitions, at
+            )
         elif are_walked[member] or is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
             for row in range(first, end):
                 found_topics[at], found_partitions[at] = topics[row], partitions[row]

@@ -29,7 +29,7 @@ SAME_RANK: Final = 0
 FAILED: Final = -1
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def write_step(steps: Longs, step: int, member: int, kind: int, topic: int, partition: int) -> int:
     """One more step that is done to a member's map; returns how many steps there are then."""
     steps[STEP_MEMBER, step], steps[STEP_KIND, step] = member, kind
@@ -59,7 +59,7 @@ def set_shares(takers: Codes, first: int, end: int, total: int, members: Longs) 
         before = until
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def sharers_key(
     table: Longs, keys: Longs, num_keys: int, slots: Longs, last_slot: int, topic: int, partition: int, topic_hash: int
 ) -> int:

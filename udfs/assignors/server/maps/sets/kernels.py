@@ -30,7 +30,7 @@ ENTRY_SET, ENTRY_PARTITION, ENTRY_KIND, SET_TOPIC, SET_CAPACITY, SET_ENTRIES, SE
 BOARD_ROWS: Final = 9
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def open_set(board: Longs, number: int, topic: int, capacity: int) -> None:
     """A new set of a topic, without partitions, in a table of so many buckets (new HashSet)."""
     board[SET_TOPIC, number] = topic
@@ -39,13 +39,13 @@ def open_set(board: Longs, number: int, topic: int, capacity: int) -> None:
     board[SET_OPEN, number] = 1
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def enter(board: Longs, entry: int, number: int, partition: int, kind: int) -> None:
     """One more thing that was done to a set (Set.add, Set.remove), which the caller counts."""
     board[ENTRY_SET, entry], board[ENTRY_PARTITION, entry], board[ENTRY_KIND, entry] = number, partition, kind
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def size_of(board: Longs, number: int) -> int:
     """How many partitions a set has (Set.size)."""
     return int(board[SET_ENTRIES, number] - 2 * board[SET_TAKES, number])
@@ -94,10 +94,12 @@ def group_entries(board: Longs, entries: int, sets: int) -> Longs:
     return starts
 
 
-@compiled(inlines=False)
+@compiled()
 def write_sets(
     cells: Longs,
-    desk: Longs,
+    numbers: Longs,
+    keys: Longs,
+    kinds: Longs,
     board: Longs,
     walked: Longs,
     places: range,
@@ -107,7 +109,6 @@ def write_sets(
     written: int,
 ) -> int:
     """Writes the rows of the sets at some places, each as HashSet walks it; returns where the rows end then."""
-    numbers, keys, kinds = desk[2], desk[3], desk[4]
     for place in places:
         number = walked[place]
         first, count, capacity = entry_starts[number], board[SET_ENTRIES, number], board[SET_CAPACITY, number]
@@ -128,7 +129,7 @@ def write_sets(
     return written
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def walk_rising(numbers: Longs, count: int, capacity: int, keys: Longs) -> bool:
     """How HashSet walks numbers that were added in rising order and have a bucket each, the table never having had nine
     in one: as they are, but for where the buckets begin anew. False for any other numbers."""
