@@ -157,7 +157,7 @@ def walk_topics(
     for turn in range(num_events):
         node = cells[NODES] + (events[EVENT_SET, turn] - first) * NODE
         if events[EVENT, turn] == REMOVE:
-            remove(cells, node, False)
+            remove(cells, node)
         else:
             make_room(cells)
             if events[EVENT, turn] == COMPUTE:

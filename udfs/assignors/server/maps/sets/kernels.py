@@ -202,7 +202,7 @@ def walk_thinned(cells: Longs, capacity: int, count: int, numbers: Longs, kinds:
                 set_key(cells, at, numbers[at], UNRANKED)
             else:
                 put(cells, cells[NODES] + waiting * NODE, cells[NODES] + at * NODE)
-                remove(cells, find(cells, numbers[at]), False)
+                remove(cells, find(cells, numbers[at]))
                 waiting = at + 1
         put(cells, cells[NODES] + waiting * NODE, cells[NODES] + count * NODE)
         return int(walk(cells, keys))
