@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, dense_ranks, with_ranks
-from udfs.assignors.java.kernels import COMPUTE, PUT, REMOVE, REMOVE_WALKING, TOUCH, walked_after
+from udfs.assignors.java.kernels import COMPUTE, PUT, REMOVE, TOUCH, walked_after
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -73,9 +73,9 @@ class JavaTable(Generic[K, V]):
             self._entries[key] = make()
         return self._entries[key]
 
-    def remove(self, key: K, by_iterator: bool = False) -> None:
+    def remove(self, key: K) -> None:
         if key in self._entries:
-            self._note(REMOVE_WALKING if by_iterator else REMOVE, key)
+            self._note(REMOVE, key)
             del self._entries[key]
 
     def _note(self, kind: int, key: K) -> None:
@@ -102,5 +102,5 @@ class JavaSet(Generic[K]):
     def add(self, value: K) -> None:
         self._table.put(value, None)
 
-    def remove(self, value: K, by_iterator: bool = False) -> None:
-        self._table.remove(value, by_iterator)
+    def remove(self, value: K) -> None:
+        self._table.remove(value)

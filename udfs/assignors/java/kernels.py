@@ -36,8 +36,8 @@ from udfs.assignors.java.tree.kernels import (
 Hashes = NDArray[np.uint32]
 
 # What a step does to a key: puts it (put), computes it (computeIfAbsent), asks for one that is there (computeIfAbsent),
-# removes it (remove), removes it while it walks (Iterator.remove).
-PUT, COMPUTE, TOUCH, REMOVE, REMOVE_WALKING = range(5)
+# removes it (remove).
+PUT, COMPUTE, TOUCH, REMOVE = range(4)
 # A key put at the end of a chain of this length doubles a table of fewer than 64 buckets, at any load. In a larger
 # table it makes a tree of the chain. computeIfAbsent counts the new key too.
 FULL_CHAIN: Final = 8
@@ -193,13 +193,13 @@ def make_room(cells: Longs) -> None:
 
 
 @compiled(allocates=False, inlines=False)
-def remove(cells: Longs, node: int, is_walking: bool) -> None:
+def remove(cells: Longs, node: int) -> None:
     """A key that is there (removeNode)."""
     bucket = cells[node + SPREAD] & (cells[CAPACITY] - 1)
     head = cells[HEADS + bucket]
     cells[SIZE] -= 1
     if cells[head + COLOR] != CHAINED:
-        remove_from_tree(cells, bucket, node, is_walking)
+        remove_from_tree(cells, bucket, node)
     elif head == node:
         cells[HEADS + bucket] = cells[node + NEXT]
     else:
@@ -298,7 +298,7 @@ def walked_after(hashes: Hashes, ranks: Longs, kinds: Longs, keys: Longs, capaci
         elif kind == TOUCH:
             make_room(cells)
         else:
-            remove(cells, node, kind == REMOVE_WALKING)
+            remove(cells, node)
     order = np.empty(cells[SIZE], np.int64)
     walk(cells, order)
     return order, cells[TIES] > 0

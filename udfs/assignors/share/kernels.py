@@ -25,6 +25,7 @@ from udfs.assignors.server.maps.kernels import walked_maps
 from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags
 from udfs.assignors.server.maps.sets.kernels import ADD
 from udfs.assignors.server.walks.kernels import hashes_of_ids, known_names
+from udfs.assignors.share.keys.kernels import KEY_ROWS, NOTE_ROWS
 from udfs.assignors.share.parts.kernels import (
     notes_by_topic,
     notes_of_all,
@@ -34,9 +35,7 @@ from udfs.assignors.share.parts.kernels import (
     wanted_partitions,
 )
 from udfs.assignors.share.sharing.kernels import (
-    KEY_ROWS,
     MEMBER_ROWS,
-    NOTE_ROWS,
     STEP_KIND,
     STEP_MEMBER,
     STEP_ROWS,

@@ -28,7 +28,7 @@ def random_key(random: Random, kind: str, crowd: int) -> str:
 def random_steps(random: Random) -> list[str]:
     kind = random.choice(["n", "t"])
     steps = [f"{kind}{random.choice([0, 1, 16, 64, 64, 64, 256, 1024])}"]
-    crowd, letters = random.choice([1, 1, 2, 16]), random.choice(["p", "ppppr", "ppc", "ccccr", "pppi", "pcriiprc"])
+    crowd, letters = random.choice([1, 1, 2, 16]), random.choice(["p", "ppppr", "ppc", "ccccr", "pcrprc"])
     for _ in range(random.choice([12, 30, 60, 120, 250])):
         steps.append(random.choice(letters) + random_key(random, kind, crowd))
         if random.random() < 0.01:
@@ -50,7 +50,7 @@ def walked(steps: list[str]) -> str:
                 copy.put(each, None)
             table = copy
         else:
-            table.remove(key, by_iterator=step[0] == "i")
+            table.remove(key)
     return " ".join(map(str, table))
 
 

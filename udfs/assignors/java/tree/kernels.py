@@ -62,20 +62,19 @@ def add_to_tree(cells: Longs, bucket: int, node: int) -> None:
 
 
 @compiled(allocates=False, inlines=False)
-def remove_from_tree(cells: Longs, bucket: int, node: int, is_walking: bool) -> None:
-    """An iterator leaves small trees as they are, and the root where it stands (removeTreeNode)."""
+def remove_from_tree(cells: Longs, bucket: int, node: int) -> None:
+    """A small tree becomes a chain; of a larger one the root comes first again (removeTreeNode)."""
     root = root_of(cells, cells[HEADS + bucket])
     unlist(cells, bucket, node)
     if cells[HEADS + bucket] < 0:
         return
     left, right = cells[root + LEFT], cells[root + RIGHT]
     # As Java guesses a small tree from its shape before the removal.
-    if not is_walking and (left < 0 or right < 0 or cells[left + LEFT] < 0):
+    if left < 0 or right < 0 or cells[left + LEFT] < 0:
         make_chain(cells, bucket)
         return
     unhang(cells, node)
-    if not is_walking:
-        root_to_front(cells, bucket)
+    root_to_front(cells, bucket)
 
 
 @compiled(allocates=False, inlines=False)

@@ -73,7 +73,7 @@ def change_map(
     return walk_topics(cells, board, num_old, sets, hashes, ranks, events, num_events, walked)
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def walk_few_topics(
     board: Longs, num_old: int, sets: int, hashes: Hashes, events: Longs, num_events: int, walked: Longs
 ) -> int:
@@ -125,7 +125,7 @@ def walk_topics(
     for turn in range(num_events):
         node = cells[NODES] + events[EVENT_SET, turn] * NODE
         if events[EVENT, turn] == REMOVE:
-            remove(cells, node, False)
+            remove(cells, node)
         else:
             make_room(cells)
             if events[EVENT, turn] == COMPUTE:
@@ -172,7 +172,7 @@ def walked_maps(
     desk, board = np.empty((6, most + 1), np.int64), np.empty((BOARD_ROWS, most + 1), np.int64)
     open_sets, events = np.full(len(made_for), CLOSED), np.empty((2, most + 1), np.int64)
     held_topics, held_partitions = np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
-    walked = np.empty(most + 1, np.int64)
+    walked, numbers, keys, kinds = np.empty(most + 1, np.int64), desk[0], desk[1], desk[2]
     at = 0
     for member in range(members):
         first, end, before = starts[member], starts[member + 1], at
@@ -191,7 +191,7 @@ def walked_maps(
                 cells, board, own_topics, own_partitions, end - first, steps, own_steps, hashes, ranks, made_for,
                 is_new_copy, may_repeat, open_sets, events, walked,
             )  # fmt: skip
-            at = write_sets(cells, desk, board, walked, count, found_topics, found_partitions, at)
+            at = write_sets(cells, numbers, keys, kinds, board, walked, count, found_topics, found_partitions, at)
         elif are_walked[member] or is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
             for row in range(first, end):
                 found_topics[at], found_partitions[at] = topics[row], partitions[row]

@@ -1,9 +1,7 @@
 """Partitions that members share, as loops: the steps of Kafka's SimpleHomogeneousAssignmentBuilder, which
 SimpleHeterogeneousAssignmentBuilder does for each topic by itself.
 
-A member is its place in the coordinator's walk. A key is a partition of a topic: keys are numbered as they first come
-into the map of sharers (finalAssignmentByPartition). A note says that a member had a key; notes are in the order of
-members, those of one member as its map is walked.
+A member is its place in the coordinator's walk. Keys and notes: see udfs/assignors/share/keys/kernels.py.
 """
 
 from typing import Any, Final
@@ -11,25 +9,34 @@ from typing import Any, Final
 import numpy as np
 
 from udfs.arrays.compiled import compiled
-from udfs.assignors.java.kernels import clear, compute, make_room, set_key, table_capacity, walk, walk_puts
+from udfs.assignors.java.kernels import clear, table_capacity, walk, walk_puts
 from udfs.assignors.java.tree.kernels import NOTHING, Longs
 from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes
 from udfs.assignors.server.maps.sets.kernels import ADD, TAKE, walk_changed
 from udfs.assignors.server.maps.steps.kernels import ADD_AGAIN, COPY, LEAVE_SET
+from udfs.assignors.share.keys.kernels import (
+    BY_KEY,
+    IS_GONE,
+    KEY_HASH,
+    KEY_PARTITION,
+    KEY_TOPIC,
+    NOTE_KEY,
+    NOTE_MEMBER,
+    NOTES_END,
+    NUM_SHARERS,
+    SAME_RANK,
+    add_wanted,
+    group_notes,
+    note_all,
+)
 
-# The rows of what is kept: of keys, of notes, of members, and of steps in the order in which they are done.
-KEY_TOPIC, KEY_PARTITION, KEY_HASH, NUM_SHARERS, NOTES_END, KEY_ROWS = range(6)
-NOTE_MEMBER, NOTE_KEY, IS_GONE, BY_KEY, NOTE_ROWS = range(5)
+# The rows of what is kept of members, and of steps in the order in which they are done.
 NUM_HELD, SHARE, SHARES_KEY, GIVEN_KEY, WAITING, MEMBER_ROWS = range(6)
 STEP_MEMBER, STEP_KIND, STEP_TOPIC, STEP_PARTITION, STEP_ROWS = range(5)
-# Any odd number: keys that follow each other go to slots that do not.
-SCATTER: Final = 0x9E3779B1
-# Kafka compares no two keys of one hash code: any tree of theirs is shaped by chance, in Java too.
-SAME_RANK: Final = 0
 FAILED: Final = -1
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def write_step(steps: Longs, step: int, member: int, kind: int, topic: int, partition: int) -> int:
     """One more step that is done to a member's map; returns how many steps there are then."""
     steps[STEP_MEMBER, step], steps[STEP_KIND, step] = member, kind
@@ -57,27 +64,6 @@ def set_shares(takers: Codes, first: int, end: int, total: int, members: Longs) 
         members[SHARE, member], members[NUM_HELD, member] = until - before, 0
         members[SHARES_KEY, member] = members[GIVEN_KEY, member] = NOTHING
         before = until
-
-
-@compiled(allocates=False, inlines=False)
-def sharers_key(
-    table: Longs, keys: Longs, num_keys: int, slots: Longs, last_slot: int, topic: int, partition: int, topic_hash: int
-) -> int:
-    """Asks the map of sharers for a key (computeIfAbsent), and returns its number: the next one for a new key. The hash
-    code is that of TopicIdPartition for a topic's hash code, and the partition itself without one."""
-    slot = ((topic * SCATTER + partition) * SCATTER >> 15) & last_slot
-    make_room(table)
-    while slots[slot] != NOTHING:
-        number = slots[slot]
-        if keys[KEY_PARTITION, number] == partition and keys[KEY_TOPIC, number] == topic:
-            return int(number)
-        slot = (slot + 1) & last_slot
-    slots[slot] = num_keys
-    keys[KEY_TOPIC, num_keys], keys[KEY_PARTITION, num_keys] = topic, partition
-    keys[KEY_HASH, num_keys] = (31 * topic_hash + partition) & 0xFFFFFFFF
-    keys[NUM_SHARERS, num_keys] = 0
-    compute(table, set_key(table, num_keys, keys[KEY_HASH, num_keys], SAME_RANK))
-    return num_keys
 
 
 @compiled(inlines=False)
@@ -116,23 +102,6 @@ def revoke(notes: Longs, note: int, keys: Longs, steps: Longs, num_steps: int) -
             steps, num_steps, notes[NOTE_MEMBER, note], LEAVE_SET, keys[KEY_TOPIC, key], keys[KEY_PARTITION, key]
         )
     )
-
-
-@compiled(allocates=False, inlines=False)
-def group_notes(notes: Longs, num_notes: int, keys: Longs, num_keys: int) -> None:
-    """Writes the notes key by key, in their order, and where those of each key end: there those of the next one
-    start."""
-    for key in range(num_keys):
-        keys[NOTES_END, key] = 0
-    for note in range(num_notes):
-        keys[NOTES_END, notes[NOTE_KEY, note]] += 1
-    start = 0
-    for key in range(num_keys):
-        start, keys[NOTES_END, key] = start + keys[NOTES_END, key], start
-    for note in range(num_notes):
-        key = notes[NOTE_KEY, note]
-        notes[BY_KEY, keys[NOTES_END, key]] = note
-        keys[NOTES_END, key] += 1
 
 
 @compiled(inlines=False)
@@ -229,28 +198,10 @@ def hand_out(
 
 @compiled(inlines=False)
 def share(
-    cells: Longs,
-    desk: Longs,
-    table: Longs,
-    slots: Longs,
-    order: Longs,
-    noted: Codes,
-    first_note: int,
-    num_notes: int,
-    wanted: Codes,
-    first_wanted: int,
-    num_wanted: int,
-    takers: Codes,
-    first_taker: int,
-    end_taker: int,
-    hashes: Longs,
-    is_equal: bool,
-    notes: Longs,
-    keys: Longs,
-    members: Longs,
-    steps: Longs,
-    num_steps: int,
-) -> Any:
+    cells: Longs, desk: Longs, table: Longs, slots: Longs, order: Longs, noted: Codes, first_note: int, num_notes: int,
+    wanted: Codes, first_wanted: int, num_wanted: int, takers: Codes, first_taker: int, end_taker: int, hashes: Longs,
+    is_equal: bool, notes: Longs, keys: Longs, members: Longs, steps: Longs, num_steps: int,
+) -> Any:  # fmt: skip
     """Shares wanted keys among the takers. Returns the steps, and how many they are then, or FAILED. `noted`: members,
     topics and partitions of the notes; `wanted`: topics and partitions."""
     most = (end_taker - first_taker + num_wanted - 1) // num_wanted if num_wanted else 0
@@ -260,14 +211,7 @@ def share(
         slots[slot] = NOTHING
     # Maps are made for a number of entries and one more (AssignorHelpers.newHashMap).
     clear(table, table_capacity((num_wanted + 1) * 4 // 3 + 1))
-    num_keys = 0
-    for note in range(num_notes):
-        at = first_note + note
-        member, topic, partition = noted[0, at], int(noted[1, at]), int(noted[2, at])
-        key = sharers_key(table, keys, num_keys, slots, last_slot, topic, partition, hashes[topic])
-        num_keys = max(num_keys, key + 1)
-        notes[NOTE_MEMBER, note], notes[NOTE_KEY, note], notes[IS_GONE, note] = member, key, 0
-        keys[NUM_SHARERS, key] += 1
+    num_keys = note_all(table, slots, last_slot, noted, first_note, num_notes, hashes, notes, keys)
     # A copy and a partition taken, at most, for each.
     steps = with_room(steps, num_steps + 2 * num_notes)
     num_steps = trim(cells, desk, notes, num_notes, keys, members, is_equal, steps, num_steps)
@@ -276,12 +220,9 @@ def share(
     for place in range(num_keys):
         if keys[NUM_SHARERS, order[place]] > most:
             num_steps = thin_out(cells, desk, notes, keys, order[place], most, members, steps, num_steps)
-    for at in range(first_wanted, first_wanted + num_wanted):
-        topic, partition = int(wanted[0, at]), int(wanted[1, at])
-        key = sharers_key(table, keys, num_keys, slots, last_slot, topic, partition, hashes[topic])
-        if key == num_keys:
-            keys[NOTES_END, key] = num_notes
-            num_keys += 1
+    num_keys = add_wanted(
+        table, slots, last_slot, wanted, first_wanted, num_wanted, hashes, num_notes, keys, num_keys
+    )  # fmt: skip
     walk(table, order)
     for at in range(first_taker, end_taker):
         members[WAITING, at - first_taker] = takers[at]

@@ -30,8 +30,6 @@ public final class HashTables {
                 case 'p' -> map.put(key, i);
                 case 'c' -> map.computeIfAbsent(key, any -> 0);
                 case 'r' -> map.remove(key);
-                // An iterator removes by a way of its own.
-                case 'i' -> map.keySet().removeIf(each -> each.equals(key));
                 case 's' -> {
                     Map<Object, Object> copy = new HashMap<>(Integer.parseInt(text));
                     map.forEach(copy::put);

@@ -30,7 +30,7 @@ SET_END, BY_SET = 8, 9
 BOARD_ROWS: Final = 10
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def open_set(board: Longs, number: int, topic: int, capacity: int) -> None:
     """A new set of a topic, without partitions, in a table of so many buckets (new HashSet)."""
     board[SET_TOPIC, number] = topic
@@ -39,13 +39,13 @@ def open_set(board: Longs, number: int, topic: int, capacity: int) -> None:
     board[SET_OPEN, number] = 1
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def enter(board: Longs, entry: int, number: int, partition: int, kind: int) -> None:
     """One more thing that was done to a set (Set.add, Set.remove), which the caller counts."""
     board[ENTRY_SET, entry], board[ENTRY_PARTITION, entry], board[ENTRY_KIND, entry] = number, partition, kind
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def size_of(board: Longs, number: int) -> int:
     """How many partitions a set has (Set.size)."""
     return int(board[SET_ENTRIES, number] - 2 * board[SET_TAKES, number])
@@ -91,10 +91,12 @@ def group_entries(board: Longs, entries: int, sets: int) -> None:
         board[SET_END, number] += 1
 
 
-@compiled(inlines=False)
+@compiled()
 def write_sets(
     cells: Longs,
-    desk: Longs,
+    numbers: Longs,
+    keys: Longs,
+    kinds: Longs,
     board: Longs,
     walked: Longs,
     num_walked: int,
@@ -103,7 +105,6 @@ def write_sets(
     written: int,
 ) -> int:
     """Writes the rows of the sets that are walked, each as HashSet walks it; returns where the rows end then."""
-    numbers, keys, kinds = desk[2], desk[3], desk[4]
     for place in range(num_walked):
         number = walked[place]
         count, capacity = board[SET_ENTRIES, number], board[SET_CAPACITY, number]
@@ -125,7 +126,7 @@ def write_sets(
     return written
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def walk_rising(numbers: Longs, count: int, capacity: int, keys: Longs) -> bool:
     """How HashSet walks numbers that were added in rising order and have a bucket each, the table never having had nine
     in one: as they are, but for where the buckets begin anew. False for any other numbers."""
@@ -198,7 +199,7 @@ def walk_thinned(cells: Longs, capacity: int, count: int, numbers: Longs, kinds:
                 set_key(cells, at, numbers[at], UNRANKED)
             else:
                 put(cells, cells[NODES] + waiting * NODE, cells[NODES] + at * NODE)
-                remove(cells, find(cells, numbers[at]), False)
+                remove(cells, find(cells, numbers[at]))
                 waiting = at + 1
         put(cells, cells[NODES] + waiting * NODE, cells[NODES] + count * NODE)
         return int(walk(cells, keys))

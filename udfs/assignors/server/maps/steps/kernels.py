@@ -33,7 +33,7 @@ def note(steps: Longs, step: int, kind: int, topic: int, partition: int) -> None
     steps[0, step], steps[1, step], steps[2, step] = kind, topic, partition
 
 
-@compiled(allocates=False, inlines=False)
+@compiled(allocates=False)
 def do_steps(
     board: Longs,
     steps: Longs,
