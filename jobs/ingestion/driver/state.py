@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.command_line.flags import EPOCH
@@ -15,7 +17,8 @@ from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import decoded_records
-from udfs.log.offset_ranges import Range, join_ranges
+from udfs.arrays.nullable import Flags, Positions, numbers
+from udfs.log.offset_ranges import Range, join_by_group, join_ranges
 from udfs.rows.merge_copies import REJECTED
 
 FILE_COLUMNS = [
@@ -45,8 +48,8 @@ RANGE_COLUMNS = [
     "to_offset",
 ]
 
-# The kind for what was fetched from a live log.
-LIVE = "kafka"
+# Kinds: segments of a log, files of an archive, and what was fetched from a live log.
+SEGMENTS, ARCHIVE, LIVE = "segments", "records", "kafka"
 
 
 @dataclass
@@ -65,22 +68,11 @@ class State:
     intact: dict[int, list[Range]] = field(default_factory=dict)
 
 
-def state_of(warehouse: Warehouse, cluster: str) -> State:
+def state_of(warehouse: Warehouse, cluster: str, files: pa.Table | None) -> State:
+    """`files`: rows of `source_files`, by run."""
     state = State()
-    for row in rows_of_cluster(warehouse, "source_files", FILE_COLUMNS, cluster, "run_id"):
-        name = row["source_file"]
-        if row["kind"] == "segments":
-            state.marks[name] = marks_of(row, state.marks.get(name))
-        elif row["kind"] == "records":
-            state.archives[name] = (row["size_bytes"], in_ms(row["modified_time"]))
-        elif row["kind"] == LIVE:
-            state.requested.setdefault(row["offsets_partition"], []).append(requested_range(row))
-            state.log_ids[row["offsets_partition"]] = row["file_id"]
-        if row["first_offset"] is not None and row["offsets_partition"] is not None:
-            bounds = (row["first_offset"], row["last_offset"])
-            state.ranges.setdefault(row["offsets_partition"], []).append(bounds)
-            if row["kind"] != LIVE:
-                state.of_files.setdefault(row["offsets_partition"], []).append(bounds)
+    if files is not None:
+        note_files(state, files)
     for row in rows_of_cluster(warehouse, REJECTED, RANGE_COLUMNS, cluster, "byte_position"):
         if row["byte_position"] is not None and row["offsets_partition"] is not None:
             partition = row.pop("offsets_partition")
@@ -88,24 +80,93 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
             if (first := row["from_offset"]) is not None:
                 last = first if row["to_offset"] is None else row["to_offset"]
                 state.ranges.setdefault(partition, []).append((first, last))
-    for name in ("ranges", "of_files", "requested"):
-        setattr(state, name, {partition: join_ranges(ranges) for partition, ranges in getattr(state, name).items()})
+    state.ranges = {partition: join_ranges(ranges) for partition, ranges in state.ranges.items()}
     return state
 
 
-def requested_range(row: dict[str, Any]) -> Range:
-    """For a live log, positions are offsets."""
-    return row["read_from_position"], row["read_to_position"] - 1
+def note_files(state: State, files: pa.Table) -> None:
+    for row in files.take(pa.array(telling_rows(files))).to_pylist():
+        name = row["source_file"]
+        if row["kind"] == SEGMENTS:
+            state.marks[name] = marks_of(row, state.marks.get(name))
+        elif row["kind"] == ARCHIVE:
+            state.archives[name] = (row["size_bytes"], in_ms(row["modified_time"]))
+        elif row["kind"] == LIVE:
+            state.log_ids[row["offsets_partition"]] = row["file_id"]
+    is_live = pc.equal(files["kind"], LIVE)
+    has_offsets = pc.and_(files["first_offset"].is_valid(), files["offsets_partition"].is_valid())
+    state.ranges = ranges_between(files.filter(has_offsets), "first_offset", "last_offset")
+    of_files = files.filter(pc.and_(has_offsets, pc.invert(is_live)))
+    state.of_files = ranges_between(of_files, "first_offset", "last_offset")
+    # For a live log, positions are offsets.
+    state.requested = ranges_between(files.filter(is_live), "read_from_position", "read_to_position", num_beyond=1)
+
+
+def ranges_between(rows: pa.Table, first: str, last: str, num_beyond: int = 0) -> dict[int, list[Range]]:
+    """By offsets partition. `num_beyond`: by how much `last` is beyond the end."""
+    partitions = numbers(rows["offsets_partition"].cast(pa.int64()))
+    return join_by_group(partitions, numbers(rows[first]), numbers(rows[last]) - num_beyond)
+
+
+def telling_rows(files: pa.Table) -> Positions:
+    """Rows that say what is known of each file now: a year of hourly runs has many of each. Of a segment the newest one
+    that was read from its begin, else its first one, the newest one with a batch, and the newest one; of an archive's
+    file and of a live log the newest one."""
+    kinds = files["kind"].cast(pa.string())
+    is_segment, is_archive, is_live = (
+        pc.equal(kinds, kind).to_numpy().astype(np.bool_) for kind in (SEGMENTS, ARCHIVE, LIVE)
+    )
+    names = codes_of(files["source_file"])
+    is_whole = is_segment & (numbers(files["read_from_position"]) <= 0)
+    begin = np.maximum(newest(names, is_whole), oldest(names, is_segment))
+    has_batch = files["last_batch_position"].is_valid().to_numpy()
+    with_batch = newest(names, is_segment & has_batch)
+    logs = codes_of(files["offsets_partition"])
+    places = [
+        begin,
+        with_batch[with_batch >= begin],
+        newest(names, is_segment),
+        newest(names, is_archive),
+        newest(logs, is_live),
+    ]
+    told = np.unique(np.concatenate(places))
+    return told[told >= 0]
+
+
+def codes_of(column: pa.ChunkedArray) -> Positions:
+    """NULL has the last code."""
+    indices = column.combine_chunks().dictionary_encode().indices
+    return np.asarray(indices.fill_null(len(column)).to_numpy(), np.intp)
+
+
+def newest(codes: Positions, is_chosen: Flags) -> Positions:
+    """By code the last place of the chosen ones; -1: none."""
+    places = np.full(codes.max(initial=-1) + 1, -1, np.intp)
+    chosen = np.flatnonzero(is_chosen)
+    # Of equal codes the last one stays.
+    places[codes[chosen]] = chosen
+    return places
+
+
+def oldest(codes: Positions, is_chosen: Flags) -> Positions:
+    places = np.full(codes.max(initial=-1) + 1, -1, np.intp)
+    chosen = np.flatnonzero(is_chosen)[::-1]
+    places[codes[chosen]] = chosen
+    return places
+
+
+def table_of_cluster(warehouse: Warehouse, name: str, columns: list[str], cluster: str, order: str) -> pa.Table | None:
+    table = warehouse.rows(name, columns)
+    if table is None:
+        return None
+    return table.filter(pc.equal(table.column("cluster"), cluster)).sort_by(order).drop_columns("cluster")
 
 
 def rows_of_cluster(
     warehouse: Warehouse, name: str, columns: list[str], cluster: str, order: str
 ) -> list[dict[str, Any]]:
-    table = warehouse.rows(name, columns)
-    if table is None:
-        return []
-    table = table.filter(pc.equal(table.column("cluster"), cluster)).sort_by(order).drop_columns("cluster")
-    return [dict(row) for row in table.to_pylist()]
+    table = table_of_cluster(warehouse, name, columns, cluster, order)
+    return [] if table is None else [dict(row) for row in table.to_pylist()]
 
 
 def marks_of(row: dict[str, Any], before: Marks | None) -> Marks:

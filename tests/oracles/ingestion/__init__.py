@@ -1,0 +1,1 @@
+"""What an ingest knows of earlier runs, row by row."""
