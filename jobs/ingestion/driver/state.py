@@ -118,19 +118,16 @@ def telling_rows(files: pa.Table) -> Positions:
     )
     names = codes_of(files["source_file"])
     is_whole = is_segment & (numbers(files["read_from_position"]) <= 0)
-    begin = np.maximum(newest(names, is_whole), oldest(names, is_segment))
-    has_batch = files["last_batch_position"].is_valid().to_numpy()
-    with_batch = newest(names, is_segment & has_batch)
-    logs = codes_of(files["offsets_partition"])
+    has_batch = is_segment & files["last_batch_position"].is_valid().to_numpy()
     places = [
-        begin,
-        with_batch[with_batch >= begin],
+        np.maximum(newest(names, is_whole), oldest(names, is_segment)),
+        newest(names, has_batch),
         newest(names, is_segment),
         newest(names, is_archive),
-        newest(logs, is_live),
+        newest(codes_of(files["offsets_partition"]), is_live),
     ]
-    told = np.unique(np.concatenate(places))
-    return told[told >= 0]
+    rows = np.unique(np.concatenate(places))
+    return rows[rows >= 0]
 
 
 def codes_of(column: pa.ChunkedArray) -> Positions:
