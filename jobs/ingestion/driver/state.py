@@ -138,18 +138,19 @@ def codes_of(column: pa.ChunkedArray) -> Positions:
 
 def newest(codes: Positions, is_chosen: Flags) -> Positions:
     """By code the last place of the chosen ones; -1: none."""
-    places = np.full(codes.max(initial=-1) + 1, -1, np.intp)
-    chosen = np.flatnonzero(is_chosen)
-    # Of equal codes the last one stays.
-    places[codes[chosen]] = chosen
-    return places
+    return last_by_code(codes, np.flatnonzero(is_chosen))
 
 
 def oldest(codes: Positions, is_chosen: Flags) -> Positions:
-    places = np.full(codes.max(initial=-1) + 1, -1, np.intp)
-    chosen = np.flatnonzero(is_chosen)[::-1]
-    places[codes[chosen]] = chosen
-    return places
+    """By code the first place of the chosen ones; -1: none."""
+    return last_by_code(codes, np.flatnonzero(is_chosen)[::-1])
+
+
+def last_by_code(codes: Positions, places: Positions) -> Positions:
+    by_code = np.full(codes.max(initial=-1) + 1, -1, np.intp)
+    # Of equal codes the last one stays.
+    by_code[codes[places]] = places
+    return by_code
 
 
 def table_of_cluster(warehouse: Warehouse, name: str, columns: list[str], cluster: str, order: str) -> pa.Table | None:

@@ -1,11 +1,14 @@
 """The columns of consumer groups, for loops that answer many at once."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.flat_groups.groups import FlatGroups
-from udfs.assignors.java.iteration_order import dense_ranks
-from udfs.assignors.questions.problems import Codes, Numbers
+from udfs.assignors.flat_groups.groups import FlatGroups, split_by_group
+from udfs.assignors.java.iteration_order import dense_ranks, string_hashes, with_ranks
+from udfs.assignors.questions.problems import Assignment, Codes, Numbers
 from udfs.assignors.questions.server_problems import ServerProblem
 
 # From this line of Java on a copied set is made for what it copies.
@@ -38,3 +41,22 @@ class ServerGroups(FlatGroups[ServerProblem]):
         """String.compareTo among the names, then Uuid.compareTo among the ids."""
         ids = [tuple(each) for each in self.ids.tolist()]
         return [*self.ranks_of_topics, *dense_ranks(ids)]
+
+    def answers(self, rows_of: Callable[..., Any], *more_columns: Codes) -> tuple[list[Assignment], Sequence[int]]:
+        """Of a loop that walks members and changes their targets; and by group why it fails, 0: it does not."""
+        hashes = string_hashes([*self.members, *self.topics])
+        members, topics, partitions, ends, failures, _ = with_ranks(
+            lambda ranks: rows_of(
+                self.sizes_and_rules,
+                self.classes,
+                *self.lists,
+                self.counts,
+                self.ids,
+                *self.targets,
+                *more_columns,
+                hashes,
+                ranks,
+            ),
+            lambda: [*self.ranks_of_members, *self.ranks_of_names_and_ids],
+        )
+        return split_by_group(members, topics, partitions, ends.tolist()), failures.tolist()

@@ -32,6 +32,7 @@ from udfs.assignors.server.walks.kernels import (
     KEEPS_LARGER,
     LIKE_NAMES,
     hashes_of_ids,
+    keys_of_topics,
     walked_subscription,
 )
 
@@ -248,10 +249,9 @@ def uniform_rows(
         first, end = starts[TOPICS, group], starts[TOPICS, group + 1]
         row, last_row = starts[ROWS, group], starts[ROWS, group + 1]
         number, last_number = starts[CLASSES, group], starts[CLASSES, group + 1]
-        own_classes, own_counts, own_hashes = classes[member:last_member], counts[first:end], id_hashes[first:end]
+        own_classes, own_counts = classes[member:last_member], counts[first:end]
         own_lists = list_starts[number : last_number + 1]
-        name_ranks = ranks_of(ranks, names + first, names + end)
-        id_ranks = ranks_of(ranks, names + len(counts) + first, names + len(counts) + end)
+        name_hashes, own_hashes, name_ranks, id_ranks = keys_of_topics(first, end, names, hashes, id_hashes, ranks)
         is_new = sizes[group, IS_NEW_COPY] > 0
         member_ranks = ranks_of(ranks, member, last_member)
         walked, tied = walked_keys(hashes[member:last_member], member_ranks, DEFAULT_CAPACITY)
@@ -262,10 +262,7 @@ def uniform_rows(
         may_repeat, are_walked = False, np.zeros(len(walked), np.bool_)
         if len(walked) and sizes[group, IS_EQUAL]:
             number = own_classes[walked[0]]
-            own_list, name_hashes = (
-                listed[own_lists[number] : own_lists[number + 1]],
-                hashes[names + first : names + end],
-            )
+            own_list = listed[own_lists[number] : own_lists[number + 1]]
             given = walked_subscription(
                 own_list, own_counts, name_hashes, own_hashes, name_ranks, id_ranks, is_new, LIKE_NAMES, ties
             )

@@ -9,8 +9,6 @@ by more than one.
 from collections.abc import Sequence
 from typing import Final
 
-from udfs.assignors.flat_groups.groups import split_by_group
-from udfs.assignors.java.iteration_order import string_hashes, with_ranks
 from udfs.assignors.questions.problems import Answer, AssignorFailed
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.server.groups import ServerGroups
@@ -23,23 +21,8 @@ FAILURES: Final = {
 
 
 def uniforms_by_topic(problems: Sequence[ServerProblem]) -> list[Answer]:
-    groups = ServerGroups(problems)
-    hashes = string_hashes([*groups.members, *groups.topics])
-    members, topics, partitions, ends, failures, _ = with_ranks(
-        lambda ranks: uniform_rows(
-            groups.sizes_and_rules,
-            groups.classes,
-            *groups.lists,
-            groups.counts,
-            groups.ids,
-            *groups.targets,
-            hashes,
-            ranks,
-        ),
-        lambda: [*groups.ranks_of_members, *groups.ranks_of_names_and_ids],
-    )
-    answers = split_by_group(members, topics, partitions, ends.tolist())
+    answers, failures = ServerGroups(problems).answers(uniform_rows)
     return [
         AssignorFailed(FAILURES[failure]) if failure else answer
-        for answer, failure in zip(answers, failures.tolist(), strict=True)
+        for answer, failure in zip(answers, failures, strict=True)
     ]

@@ -24,7 +24,7 @@ from udfs.assignors.java.tree.kernels import NOTHING, Longs
 from udfs.assignors.server.maps.kernels import walked_maps
 from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags
 from udfs.assignors.server.maps.sets.kernels import ADD
-from udfs.assignors.server.walks.kernels import hashes_of_ids, known_names
+from udfs.assignors.server.walks.kernels import hashes_of_ids, keys_of_topics, known_names
 from udfs.assignors.share.keys.kernels import KEY_ROWS, NOTE_ROWS
 from udfs.assignors.share.parts.kernels import (
     notes_by_topic,
@@ -116,7 +116,7 @@ def simple_steps(
     firsts: Longs, is_assignable: Flags, id_hashes: Hashes, row_starts: Longs, topics: Codes, partitions: Codes,
 ) -> Any:  # fmt: skip
     """What is done to members' targets, in turn, and how many steps they are, or FAILED (SimpleAssignor.assign). Rows
-    of members stand as their targets are walked."""
+    of members are in the order in which their targets are walked."""
     steps, num_steps = np.empty((STEP_ROWS, len(topics)), np.int64), 0
     wanted, wanted_starts = wanted_partitions(given, counts, firsts, is_assignable)
     if is_equal:
@@ -194,10 +194,9 @@ def simple_rows(
         member, last_member = starts[MEMBERS, group], starts[MEMBERS, group + 1]
         first, end = starts[TOPICS, group], starts[TOPICS, group + 1]
         row, last_row = starts[ROWS, group], starts[ROWS, group + 1]
-        own_classes, own_counts, own_hashes = classes[member:last_member], counts[first:end], id_hashes[first:end]
+        own_classes, own_counts = classes[member:last_member], counts[first:end]
         own_lists = list_starts[starts[CLASSES, group] : starts[CLASSES, group + 1] + 1]
-        name_hashes, name_ranks = hashes[names + first : names + end], ranks_of(ranks, names + first, names + end)
-        id_ranks = ranks_of(ranks, names + len(counts) + first, names + len(counts) + end)
+        name_hashes, own_hashes, name_ranks, id_ranks = keys_of_topics(first, end, names, hashes, id_hashes, ranks)
         is_new, is_equal = sizes[group, IS_NEW_COPY] > 0, sizes[group, IS_EQUAL] > 0
         own_assignable, assignable = assignable, assignable + sizes[group, NUM_ASSIGNABLE]
         ends[group] = at

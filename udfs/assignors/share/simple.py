@@ -10,8 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from udfs.assignors.flat_groups.groups import split_by_group
-from udfs.assignors.java.iteration_order import string_hashes, with_ranks
 from udfs.assignors.questions.problems import Answer, AssignorFailed, Codes, Numbers, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.server.groups import FIRST_JDK_OF_NEW_COPIES, ServerGroups
@@ -41,22 +39,5 @@ class ShareGroups(ServerGroups):
 
 def simples(problems: Sequence[ServerProblem]) -> list[Answer]:
     groups = ShareGroups(problems)
-    hashes = string_hashes([*groups.members, *groups.topics])
-    members, topics, partitions, ends, failures, _ = with_ranks(
-        lambda ranks: simple_rows(
-            groups.sizes_and_rules,
-            groups.classes,
-            *groups.lists,
-            groups.counts,
-            groups.ids,
-            *groups.targets,
-            *groups.assignable,
-            hashes,
-            ranks,
-        ),
-        lambda: [*groups.ranks_of_members, *groups.ranks_of_names_and_ids],
-    )
-    answers = split_by_group(members, topics, partitions, ends.tolist())
-    return [
-        AssignorFailed(FAILURE) if fails else answer for answer, fails in zip(answers, failures.tolist(), strict=True)
-    ]
+    answers, failures = groups.answers(simple_rows, *groups.assignable)
+    return [AssignorFailed(FAILURE) if fails else answer for answer, fails in zip(answers, failures, strict=True)]

@@ -10,7 +10,6 @@ from udfs.assignors.flat_groups.kernels import (
     LISTED,
     MEMBERS,
     TOPICS,
-    ranks_of,
     starts_of_groups,
     starts_of_lists,
 )
@@ -23,6 +22,7 @@ from udfs.assignors.server.walks.kernels import (
     MAP_OF_KNOWN,
     MAP_OF_NAMES,
     hashes_of_ids,
+    keys_of_topics,
     walked_subscription,
 )
 
@@ -102,9 +102,8 @@ def range_rows(
     ends, row = np.empty(len(sizes), np.int64), 0
     for group in range(len(sizes)):
         first, end = starts[TOPICS, group], starts[TOPICS, group + 1]
-        own_counts, own_hashes, own_id_hashes = counts[first:end], hashes[first:end], id_hashes[first:end]
-        own_names = ranks_of(ranks, first, end)
-        own_ids = ranks_of(ranks, len(counts) + first, len(counts) + end)
+        own_counts = counts[first:end]
+        own_hashes, own_id_hashes, own_names, own_ids = keys_of_topics(first, end, 0, hashes, id_hashes, ranks)
         own_order = order[starts[MEMBERS, group] : starts[MEMBERS, group + 1]]
         own_classes = classes[starts[MEMBERS, group] : starts[MEMBERS, group + 1]]
         is_new, is_equal = sizes[group, IS_NEW_COPY] > 0, sizes[group, IS_EQUAL] > 0

@@ -1,9 +1,11 @@
 """What the coordinator's assignors walk before they assign, as loops: names and ids of topics."""
 
+from typing import Any
+
 import numpy as np
 
 from udfs.arrays.compiled import compiled
-from udfs.assignors.flat_groups.kernels import NUM_SIZES
+from udfs.assignors.flat_groups.kernels import NUM_SIZES, ranks_of
 from udfs.assignors.java.kernels import Hashes, table_capacity, walked_keys
 from udfs.assignors.java.tree.kernels import Longs
 from udfs.assignors.server.maps.records.kernels import Codes, copied_capacity
@@ -23,6 +25,19 @@ def hashes_of_ids(ids: Longs) -> Hashes:
         mixed = ids[topic, 0] ^ ids[topic, 1]
         hashes[topic] = ((mixed >> 32) ^ mixed) & 0xFFFFFFFF
     return hashes
+
+
+@compiled(inlines=False)
+def keys_of_topics(first: int, end: int, names: int, hashes: Hashes, id_hashes: Hashes, ranks: Longs) -> Any:
+    """Hashes of a group's topics by name and by id, and ranks of both, where ranks are given. `names`: where the hashes
+    and ranks of all topics' names start; ranks of the ids follow them."""
+    ids = names + len(id_hashes)
+    return (
+        hashes[names + first : names + end],
+        id_hashes[first:end],
+        ranks_of(ranks, names + first, names + end),
+        ranks_of(ranks, ids + first, ids + end),
+    )
 
 
 @compiled(inlines=False)

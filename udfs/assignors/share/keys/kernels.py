@@ -63,7 +63,7 @@ def add_wanted(
     table: Longs, slots: Longs, last_slot: int, wanted: Codes, first_wanted: int, num_wanted: int, hashes: Longs,
     num_notes: int, keys: Longs, num_keys: int,
 ) -> int:  # fmt: skip
-    """Adds what nobody has to the map of sharers (build), behind all notes; returns how many keys there are then."""
+    """Adds what nobody has to the map of sharers (build), after all notes; returns how many keys there are then."""
     for at in range(first_wanted, first_wanted + num_wanted):
         topic, partition = int(wanted[0, at]), int(wanted[1, at])
         key = sharers_key(table, keys, num_keys, slots, last_slot, topic, partition, hashes[topic])
