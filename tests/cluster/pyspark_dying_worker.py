@@ -3,6 +3,7 @@ files that a test has ordered. Spark takes only modules whose names begin like t
 
 import os
 import signal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,17 @@ GOES_ON = "goes on"
 
 
 def main(infile: Any, outfile: Any) -> None:
-    # Here: their threads must begin in this process, not in the one that forks workers.
-    import pyarrow.parquet as pq
+    # Here: its threads must begin in this process, not in the one that forks workers.
     from pyspark import worker
+
+    lose_executors_at_files()
+    worker.main(infile, outfile)
+
+
+@cache
+def lose_executors_at_files() -> None:
+    """Once: Spark uses a worker again for the next task."""
+    import pyarrow.parquet as pq
 
     close = pq.ParquetWriter.close
 
@@ -32,7 +41,6 @@ def main(infile: Any, outfile: Any) -> None:
             lose_executor(order)
 
     pq.ParquetWriter.close = close_or_die
-    worker.main(infile, outfile)
 
 
 def taken(file: Path) -> tuple[str, ...]:

@@ -107,7 +107,8 @@ def steps(parts: Sequence[pa.Table]) -> list[NamedPartitions]:
     rows = rows.filter(
         pc.and_kleene(pc.greater(rows.column("num_partitions"), 0), pc.is_valid(rows.column("from_time")))
     )
-    least = rows.group_by(SCHEMA.names[:3]).aggregate([("from_time", "min")]).rename_columns(SCHEMA.names)
+    by_number = rows.group_by(SCHEMA.names[:3], use_threads=False)
+    least = by_number.aggregate([("from_time", "min")]).rename_columns(SCHEMA.names)
     ordered = least.sort_by(
         [
             ("topic", "ascending"),

@@ -1,18 +1,24 @@
 """Groups with records in several offsets partitions. If the number of offsets partitions is unknown, this alone proves
 that some records of the group are where no coordinator reads them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log.opened import Opened, pieces
+from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import COMMITS, GROUP_TABLES
-from jobs.replaying.log.row_groups import LogFile, Wanted
+from jobs.replaying.log.row_groups import PARTITION, LogFile, Wanted, piece_of
 from jobs.replaying.task.replay_messages import SplitGroups
+from udfs.arrays.nullable import Numbers, numbers
+from udfs.codes.names import Names
 
 # Tables whose records name a group.
 NAMING = (COMMITS, *GROUP_TABLES)
+# A group's code and an offsets partition are one number.
+PARTITION_BITS = 32
 
 
 def split_groups(
@@ -20,21 +26,37 @@ def split_groups(
 ) -> SplitGroups:
     if len(partitions) < 2:
         return ()
-    names = {place: named_in(files, Wanted(cluster, place), opened) for place in sorted(partitions)}
-    counted = pa.chunked_array(list(names.values()), pa.string()).value_counts()
-    several = counted.field("values").filter(pc.greater(counted.field("counts"), 1))
-    places: dict[str, list[int]] = {}
-    for place, group_ids in names.items():
-        for group_id in group_ids.filter(pc.is_in(group_ids, value_set=several)).to_pylist():
-            places.setdefault(group_id, []).append(place)
-    return tuple((group_id, tuple(places[group_id])) for group_id in sorted(places))
+    names, some = Names(), [np.empty(0, np.int64)]
+    for file in (file for name in NAMING for file in files.get(name, ())):
+        some += [places_of(rows, names) for rows in groups_in(file, cluster, opened)]
+    places = np.unique(np.concatenate(some))
+    groups, of_place = places >> PARTITION_BITS, places & ((1 << PARTITION_BITS) - 1)
+    is_ours = np.isin(of_place, sorted(partitions))
+    groups, of_place = groups[is_ours], of_place[is_ours]
+    is_split = np.bincount(groups, minlength=len(names))[groups] > 1
+    found = zip(names.column(groups[is_split]).to_pylist(), of_place[is_split].tolist(), strict=True)
+    by_group = groupby(sorted(found), key=lambda each: each[0])
+    return tuple((group_id, tuple(place for _, place in of_group)) for group_id, of_group in by_group)
 
 
-def named_in(files: Mapping[str, Sequence[LogFile]], wanted: Wanted, opened: Opened) -> pa.Array:
-    """Groups of one offsets partition, each once."""
-    parts = [
-        pc.unique(opened.read(piece, ["group_id"], wanted).column("group_id")).cast(pa.string())
-        for name in NAMING
-        for piece in pieces(files.get(name, ()), wanted, opened)
-    ]
-    return pc.unique(pa.chunked_array(parts, pa.string()))
+def groups_in(file: LogFile, cluster: str, opened: Opened) -> Iterator[pa.Table]:
+    """Distinct groups in records of a cluster, with their offsets partitions, a row group at a time."""
+    for bounds in opened.bounds(file.path):
+        partition, _ = bounds.of[PARTITION] or (0, 0)
+        piece = piece_of(file.path, bounds, Wanted(cluster, int(partition)))  # type: ignore[call-overload]
+        if piece is None:
+            continue
+        rows = opened.row_group(piece, ["group_id"])
+        if piece.is_mixed:
+            rows = rows.filter(pc.and_(pc.equal(rows["cluster"], cluster), rows[PARTITION].is_valid()))
+            yield rows.select(["group_id", PARTITION])
+        else:
+            groups = pc.unique(rows["group_id"])
+            yield pa.table({"group_id": groups, PARTITION: pa.repeat(pa.scalar(partition, pa.int64()), len(groups))})
+
+
+def places_of(rows: pa.Table, names: Names) -> Numbers:
+    """The distinct places of groups, each a group's code and an offsets partition."""
+    codes = names.codes(rows["group_id"])
+    places = codes << PARTITION_BITS | numbers(rows[PARTITION].cast(pa.int64()))
+    return np.asarray(pc.unique(pa.array(places[codes >= 0])).to_numpy())

@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.replaying.task.snapshot_rules import num_offsets_partitions
@@ -96,6 +98,30 @@ def test_a_snapshot_that_says_nothing_new_replays_nothing_again(tmp_path: Path) 
     replay(tmp_path / "w", "--full")
     assert_same(before, row_texts(tmp_path / "w"), "full")
     assert misplaced(tmp_path / "w") == WRONG
+
+
+def test_a_group_in_two_offsets_partitions_is_reported_when_row_groups_have_several_partitions_and_clusters(
+    tmp_path: Path,
+) -> None:
+    def row_groups() -> list[tuple[set[int], set[str]]]:
+        paths = DeltaTable(tmp_path / "w" / "offset_commits").file_uris()
+        tables = [pq.read_table(path, partitioning=None).to_pydict() for path in paths]
+        return [({*table["offsets_partition"]}, {*table["cluster"]}) for table in tables]
+
+    write_log(tmp_path / "one", "g", "other")
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "one", "one-more", "g", partition=4))
+    assert row_groups() == [({3, 4}, {"default"})]
+    replay(tmp_path / "w")
+    both = ("g", "records of the group are in offsets partitions 3, 4; its coordinator reads only one of them")
+    assert misplaced(tmp_path / "w") == [both, both]
+
+    # Another cluster has other groups where the first one has them.
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "two", "other", partition=4), "--cluster", "d")
+    DeltaTable(tmp_path / "w" / "offset_commits").optimize.compact()
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "three", "third", partition=5), "--cluster", "default")
+    assert ({3, 4}, {"default", "d"}) in row_groups()
+    replay(tmp_path / "w", "--full", "--cluster", "default")
+    assert misplaced(tmp_path / "w") == [both, both]
 
 
 def test_a_group_in_two_offsets_partitions_is_reported_and_read_from_one(
