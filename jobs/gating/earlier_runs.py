@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from jobs.gating.findings import Key
+from jobs.gating.reported_events import State, state_of
 from jobs.runs.as_of import known_span
 from jobs.runs.run import Run
 from schemas.tables.gate import FINDINGS, GATE_RESULTS, JOB
@@ -21,10 +22,7 @@ NOT_KEPT = frozenset({"cluster", "run_id", "query"})
 
 @dataclass(frozen=True)
 class EarlierGate:
-    """`since`: the as-of time of the previous run, before this as-of time; None: there was none."""
-
-    since: datetime | None
-    basis: str | None = None
+    state: State = field(default_factory=State)
     suites_basis: str | None = None
     num_of_tools: int = 0
     results: list[Row] = field(default_factory=list)
@@ -38,21 +36,19 @@ class EarlierGate:
         }
 
 
-def known_of(run: Run, as_of: datetime) -> EarlierGate:
-    runs = run.warehouse.run_rows(["cluster", "as_of_time"], JOB)
-    times = [row["as_of_time"] for row in runs if row["cluster"] == run.cluster]
-    since = max((time for time in times if time is not None and time < as_of), default=None)
+def known_of(run: Run) -> EarlierGate:
     state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
     if state is None:
-        return EarlierGate(since)
+        return EarlierGate()
+    runs = run.warehouse.run_rows(["cluster", "as_of_time"], JOB)
+    times = [row["as_of_time"] for row in runs if row["cluster"] == run.cluster and row["as_of_time"] is not None]
     results = [
         {name: value for name, value in row.items() if name not in NOT_KEPT}
         for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
     ]
     findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
     return EarlierGate(
-        since=since,
-        basis=state["basis"],
+        state=state_of(state["basis"], times),
         suites_basis=state["suites_basis"],
         num_of_tools=state["num_of_tools"],
         results=results,

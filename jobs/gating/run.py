@@ -21,6 +21,7 @@ from jobs.gating.findings import Choice, Findings, find, finding_rows, finding_s
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
+from jobs.gating.reported_events import Reported
 from jobs.gating.results import (
     gate_run_rows,
     hash_of,
@@ -35,7 +36,7 @@ from jobs.output.failure import Failure
 from jobs.output.progress import counting
 from jobs.processes.processors import cores
 from jobs.queries.results import QueryResult
-from jobs.runs.as_of import check_as_of
+from jobs.runs.as_of import check_as_of, newest_record_time
 from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
 from jobs.warehouses.table_files import TableFile, closing
@@ -96,12 +97,12 @@ class Gate:
         self.started = time_of(run.started_ms)
         self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
         self.check_options()
-        self.known = known_of(run, self.as_of)
-        since = self.time(self.options.since, "--since") or self.known.since
+        self.known = known_of(run)
+        since = self.time(self.options.since, "--since") or self.known.state.since(self.as_of)
         self.events = Events(since, self.time(self.options.until, "--until") or self.as_of)
         self.waivers = [each for each in self.rules.waivers if each.until > self.started]
         basis = self.basis()
-        if basis == self.known.basis:
+        if basis == self.known.state.input_hash:
             self.findings = self.known.findings
             return self.outcome({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
         return self.judge(basis)
@@ -163,7 +164,13 @@ class Gate:
         rows = with_queries(results, self.rules.suites, self.rules.metrics, self.parameters, self.about)
         findings = [*suite_findings(rows, self.rules.suites, self.about, measured.findings), *measured.findings]
         self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
-        state = {**self.about, "basis": basis, "suites_basis": judged_basis, "num_of_tools": measured.num_of_tools}
+        known = self.known.state.after(basis, self.reported())
+        state = {
+            **self.about,
+            "basis": known.text(),
+            "suites_basis": judged_basis,
+            "num_of_tools": measured.num_of_tools,
+        }
         changes = {
             GATE_METRICS.name: self.added_rows(GATE_METRICS.name, metric_rows(frames, self.about)),
             GATE_RUNS.name: self.added_rows(
@@ -174,6 +181,17 @@ class Gate:
             GATED_INPUTS.name: self.state_change(state),
         }  # fmt: skip
         return self.outcome(changes, measured.num_of_tools, rows)
+
+    def reported(self) -> Reported | None:
+        """Up to when all events are reported with this run; None: some may be left out."""
+        options, known = self.options, self.known.state.since(self.as_of)
+        if options.group is not None or options.exclude_group:
+            return None
+        if options.since is not None and (known is None or self.events.since is None or self.events.since > known):
+            return None
+        newest = newest_record_time(self.run.warehouse, self.run.cluster)
+        through = min(self.as_of, self.events.until)
+        return Reported(self.as_of, through if newest is None else min(through, newest))
 
     def measure(self) -> tuple[dict[str, Frame], Findings]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than

@@ -26,6 +26,12 @@ def known_span(warehouse: Warehouse, cluster: str) -> tuple[datetime, datetime] 
     return (min(known), max(known)) if known else None
 
 
+def newest_record_time(warehouse: Warehouse, cluster: str) -> datetime | None:
+    rows = warehouse.rows("history_coverage", ["to_time"], cluster)
+    newest = None if rows is None else pc.max(rows["to_time"]).as_py()
+    return None if newest is None else newest.astimezone(UTC)
+
+
 def check_as_of(warehouse: Warehouse, cluster: str, as_of_ms: int, started_ms: int) -> None:
     span = known_span(warehouse, cluster)
     if span is None:

@@ -13,7 +13,8 @@ GATED_INPUTS = Table(
     (
         CLUSTER,
         RUN_ID,
-        text("basis", "Hash of versions, settings, rules and times.", is_nullable=False),
+        text("basis", "JSON: a hash of versions, settings, rules and times; up to when runs reported all events.",
+             is_nullable=False),
         text("suites_basis", "Hash of metrics and suites: equal ones are not judged again.", is_nullable=False),
         Column("num_of_tools", Type.BIGINT, "Findings left out, since they are about groups of tools.",
                is_nullable=False),
