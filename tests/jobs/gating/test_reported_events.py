@@ -20,6 +20,8 @@ FIRST: list[Commit] = [(0, "g", 100), (1, "other", 5), (2, "g", 110)]
 BACK: list[Commit] = [(30, "g", 50), (31, "other", 6)]
 LATER: list[Commit] = [(90, "g", 60), (91, "other", 7)]
 
+TOPIC = {"topic": "t", "partitions": [{"partition": 0, "log_start_offset": 0, "log_end_offset": 200}]}
+
 
 def write_log(folder: Path, commits: Sequence[Commit]) -> Path:
     batches = []
@@ -43,7 +45,7 @@ class Audits:
         words = ["--source", f"segments:{write_log(self.folder / str(self.number), commits)}", *flags]
         if snapshot is not None:
             path = self.folder / f"{self.number}.jsonl"
-            path.write_text(json.dumps({"captured_at": T0 + snapshot * 1000, "topics": []}) + "\n")
+            path.write_text(json.dumps({"captured_at": T0 + snapshot * 1000, "topics": [TOPIC]}) + "\n")
             words += ["--snapshots", str(path)]
         return self.run("audit", *words, "--report", str(self.folder / "report"))
 
