@@ -155,8 +155,8 @@ CASES: dict[str, tuple[Tables, Tables]] = {
         {"assignor_upgrades": [{"phase": "in_progress"}]},
     ),
     "record_headroom": (
-        {"classic_group_metadata": [{"record_bytes": 701}]},
-        {"classic_group_metadata": [{"record_bytes": 701}, {"record_bytes": 700, "record_offset": 1}]},
+        {"classic_group_metadata": [{"record_bytes": 701}], "group_state_intervals": [STABLE]},
+        {"classic_group_metadata": [{"record_bytes": 700}], "group_state_intervals": [STABLE]},
     ),
     "offsets_topic_unhealthy": (
         {"source_files": [{**SEGMENT, "source_file": name} for name in "abc"]},
@@ -245,6 +245,49 @@ def test_ungated_commits_are_those_of_the_view(tmp_path: Path) -> None:
     assert {row["message"] for row in listed if row["partition"] == 0} == {
         "t-0: the commit of offset 1000 has 1000 messages, and no passed validation covers 900 of them"
     }
+
+
+def headroom_warehouse(root: Path, settings: Mapping[str, str]) -> Warehouse:
+    """A consumer group whose targets are two records of one batch, and a deleted group."""
+    tables: Tables = {
+        "classic_group_metadata": [
+            {"group_id": "deleted", "record_bytes": 999},
+            {"group_id": "deleted", "record_offset": 1, "is_tombstone": True},
+        ],
+        "target_assignment_members": [
+            {"group_id": "modern", "record_bytes": 400, "record_offset": place, "batch_first_offset": 2}
+            for place in (2, 3)
+        ],
+        "group_state_intervals": [
+            {**STABLE, "group_id": "modern"},
+            {"group_id": "deleted", "state": "Stable", "to_offset": 1},
+        ],
+        "cluster_snapshots": [{"captured_time": NOW, "settings": list(settings.items())}],
+    }
+    return make(root, tables)
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [({"offsets.retention.minutes": "1"}, 1_000), ({"message.max.bytes": "1142"}, 1_142)],
+)
+def test_record_headroom_is_about_groups_of_the_view_and_a_snapshots_limit_wins(
+    tmp_path: Path, settings: Mapping[str, str], limit: int
+) -> None:
+    warehouse = headroom_warehouse(tmp_path, settings)
+    found = [each for each in all_findings(warehouse).findings if each.kind == "record_headroom"]
+    assert [(each.group_id, each.evidence_first_offset, each.evidence_last_offset) for each in found] == [
+        ("modern", 2, 3)
+    ]
+    assert found[0].message.endswith(f" has 800 bytes; brokers accept up to {limit}")
+    in_view = "SELECT DISTINCT group_id FROM record_headroom"
+    with scope_of(warehouse, [in_view]) as answer:
+        assert list(answer(in_view).rows) == [("modern",)]
+
+
+def test_record_headroom_is_silent_below_the_limit_of_a_snapshot(tmp_path: Path) -> None:
+    warehouse = headroom_warehouse(tmp_path, {"message.max.bytes": "1143"})
+    assert "record_headroom" not in kinds(all_findings(warehouse))
 
 
 def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:
