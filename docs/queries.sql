@@ -76,7 +76,7 @@ FROM v_ungated_commits
 WHERE is_topic_gated
 ORDER BY rank;
 
--- Are there gaps or overlaps between consecutive spans, and why?
+-- Are there gaps that no span covers, or overlaps of consecutive spans, and why?
 SELECT group_id, topic, partition, previous_end_offset, from_offset, num_gap, num_overlap, cause, recorded_time
 FROM v_gate_spans
 WHERE num_gap > 0 OR num_overlap > 0

@@ -24,8 +24,9 @@ from jobs.gating.options import exit_code, gate_options
 from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
 from jobs.output.failure import Failure
+from jobs.output.flag_files import check_is_no_folder
 from jobs.output.text_pages import print_page
-from jobs.pages.prometheus_file import AuditSummary, newest_group_verdicts, write_prometheus_file
+from jobs.pages.prometheus_file import PROMETHEUS, AuditSummary, newest_group_verdicts, write_prometheus_file
 from jobs.pages.run import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
@@ -63,6 +64,7 @@ def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
 def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
     """Returns the result of the ingest with those of the later steps in it; the lines of the run page, made while the
     tables are still open; and the reason why there is no report, if there is none."""
+    check_is_no_folder(PROMETHEUS, arguments.prometheus)
     gate = Gate(gate_options(arguments))
     # Errors in its rules are reported before anything is read.
     _ = gate.rules

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from jobs.arguments.gate import with_defaults
 from jobs.engine.choice import engine_of
 from jobs.output.rows import print_rows
 from jobs.output.text_pages import print_page
@@ -42,6 +43,7 @@ def judge(arguments: argparse.Namespace) -> int:
     from jobs.gating.options import exit_code, gate_options
     from jobs.gating.run import Gate
 
+    arguments = with_defaults(arguments)
     gate = Gate(gate_options(arguments))
     with recorded_failure(arguments.result_file, gate.name), engine_of(arguments, gate.name) as engine:
         # Before the warehouse is locked, so that errors in the rules are reported at once.

@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
-from jobs.arguments.audit import add_fail_on_flag, add_judging_flags
+from jobs.arguments.audit import FAIL_ON, add_fail_on_flag, add_judging_flags
 from jobs.arguments.gate_spans import add_span_arguments
-from jobs.command_line.flags import add_as_of_flag, add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.command_line.flags import LOCK_WAIT, add_as_of_flag, add_engine_flags, add_format_flag, add_warehouse_flags
+
+DEFAULTS = {"fail_on": FAIL_ON[0], "lock_wait": LOCK_WAIT}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,3 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)
+    # None, so that --span can refuse them where they were typed.
+    parser.set_defaults(**dict.fromkeys(DEFAULTS))
+
+
+def with_defaults(arguments: argparse.Namespace) -> argparse.Namespace:
+    missing = {name: value for name, value in DEFAULTS.items() if getattr(arguments, name) is None}
+    return argparse.Namespace(**{**vars(arguments), **missing})

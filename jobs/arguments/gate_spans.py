@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 EXPECTED = "give TOPIC:PARTITION:FROM:TO[:ROWS], such as orders:3:1200:1500:298"
 TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}", re.ASCII)
+# Flags of `gate` that have no effect with --span: it checks no table, and waits for no run.
+WITHOUT_EFFECT = (
+    "fail_on", "since", "exclude_group", "as_of", "result_file", "lock_wait", "engine", "workers",
+)  # fmt: skip
 NUMBER = re.compile(r"-?[0-9]{1,30}", re.ASCII)
 
 

@@ -14,6 +14,7 @@ from schemas.words.exit_codes import ExitCode
 NEWEST = "time of the newest record or snapshot"
 FORMAT = "output as an aligned table (the default), CSV or JSON lines"
 LOCAL, SPARK = "local", "spark"
+LOCK_WAIT = 600
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
 
@@ -36,9 +37,9 @@ def add_lock_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lock-wait",
         type=seconds,
-        default=600,
+        default=LOCK_WAIT,
         metavar="SECONDS",
-        help="how many seconds to wait while another run uses the warehouse (default: 600)",
+        help=f"how many seconds to wait while another run uses the warehouse (default: {LOCK_WAIT})",
     )
 
 

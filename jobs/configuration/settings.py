@@ -157,10 +157,11 @@ class Gate:
         number_from(1),
     )
     record_limit_bytes: int = setting(
-        1_000_000,
+        1_048_588,
         "bytes",
-        "The largest record that brokers accept for __consumer_offsets (max.message.bytes). A run reports a finding if "
-        "the record of a group is larger than 70 % of this.",
+        "The largest batch of records that brokers accept for __consumer_offsets (message.max.bytes). A snapshot with "
+        "the broker's settings overrides it. A run reports a finding if a batch of records of a group is larger than "
+        "70 % of this.",
         number_from(1),
     )
     offsets_partition_limit_bytes: int = setting(

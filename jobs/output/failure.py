@@ -86,6 +86,11 @@ def code_and_line(error: Exception) -> tuple[int, str]:
 
 
 def os_error_line(error: OSError, place: object) -> str:
-    """The place and the reason on one line. Messages of libraries have no file name, several lines, and colors."""
+    """The place and the reason on one line."""
+    return f"{error.filename or place}: {os_error_reason(error)}"
+
+
+def os_error_reason(error: OSError) -> str:
+    """On one line. Messages of libraries have no file name, several lines, and colors."""
     why = " ".join(COLOUR.sub("", error.strerror or str(error)).split())
-    return f"{error.filename or place}: {why or type(error).__name__}"
+    return why or type(error).__name__

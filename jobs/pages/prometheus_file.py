@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.configuration.settings import Settings
-from jobs.output.failure import Failure, os_error_line
+from jobs.output.flag_files import unwritable
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract import exported_metrics as exported
 from schemas.contract.exported_metrics import METRICS, ExportedMetric
 from schemas.tables.lag import GROUP_VERDICTS
-from schemas.words.exit_codes import ExitCode
 from schemas.words.lag import LagVerdict
 
+PROMETHEUS = "--prometheus"
 Row = Mapping[str, Any]
 Samples = dict[str, list[tuple[tuple[str, ...], float]]]
 # Worst first: by verdict, then by lag.
@@ -49,8 +49,7 @@ def write_prometheus_file(path: Path, audited: AuditSummary, settings: Settings)
     try:
         LocalPlace(path).write_whole("".join(lines(audited, settings.gate.max_prometheus_groups)))
     except OSError as error:
-        line = f"--prometheus {os_error_line(error, path)}; give a file that can be written"
-        raise Failure(ExitCode.USAGE, line) from None
+        raise unwritable(PROMETHEUS, path, error) from None
 
 
 def newest_group_verdicts(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:

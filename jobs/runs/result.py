@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.output.failure import Failure, code_and_line, os_error_line
+from jobs.output.failure import Failure, code_and_line
+from jobs.output.flag_files import check_is_no_folder, unwritable
 from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import CONTRACT_VERSION
-from schemas.words.exit_codes import ExitCode
+
+RESULT_FILE = "--result-file"
 
 
 def run_row(
@@ -62,9 +64,9 @@ def result_text(result: Mapping[str, Any]) -> str:
 @contextmanager
 def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
     """Writes a failure to the place of the result, so that programs never read the result of an earlier run."""
-    with reword_failures(result_file):
-        if result_file is not None and result_file.is_file():
-            result_file.unlink()
+    if result_file is not None:
+        check_is_no_folder(RESULT_FILE, result_file)
+        remove_earlier(result_file)
     try:
         yield
     except Exception as error:
@@ -76,23 +78,23 @@ def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
         raise
 
 
+def remove_earlier(result_file: Path) -> None:
+    try:
+        result_file.parent.mkdir(parents=True, exist_ok=True)
+        if result_file.is_file():
+            result_file.unlink()
+    except OSError as error:
+        raise unwritable(RESULT_FILE, result_file, error) from None
+
+
 def write_result_file(result_file: Path | None, text: str) -> None:
     if result_file is None:
         return
-    with reword_failures(result_file):
+    try:
         if result_file.exists() and not result_file.is_file():
             # A device such as /dev/stdout: no file can take its place.
             result_file.write_text(text)
         else:
             LocalPlace(result_file).write_whole(text)
-
-
-@contextmanager
-def reword_failures(result_file: Path | None) -> Iterator[None]:
-    try:
-        if result_file is not None:
-            result_file.parent.mkdir(parents=True, exist_ok=True)
-        yield
     except OSError as error:
-        line = f"--result-file {os_error_line(error, result_file)}; give a file that can be written"
-        raise Failure(ExitCode.USAGE, line) from None
+        raise unwritable(RESULT_FILE, result_file, error) from None

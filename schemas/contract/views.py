@@ -193,8 +193,8 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_gate_spans",
-            "Validated spans, each compared with the previous span: gaps and overlaps with their causes, and rows "
-            "expected and written. Failed spans are first, then those with the largest gap or overlap.",
+            "Validated spans: gaps before them that no span covers, overlaps with the previous span, the causes, and "
+            "rows expected and written. Failed spans are first, then those with the largest gap or overlap.",
             spans.COLUMNS,
             spans.READS,
             spans.SQL,

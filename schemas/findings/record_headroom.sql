@@ -1,15 +1,16 @@
--- Groups whose newest record fills more than 70 % of record_limit_bytes.
-WITH sizes AS (
-  SELECT group_id, offsets_partition, record_offset, record_bytes,
-    row_number() OVER (PARTITION BY group_id ORDER BY record_offset DESC) AS place
-  FROM classic_group_metadata
-  WHERE cluster = :cluster AND NOT is_tombstone
+-- Groups with a batch of records that fills more than 70 % of the largest that brokers accept, by the newest snapshot
+-- or else by record_limit_bytes.
+WITH limited AS (
+  SELECT record_headroom.*,
+    CASE settings_source WHEN 'snapshot' THEN limit_bytes ELSE :record_limit_bytes END AS accepted_bytes
+  FROM record_headroom
+  WHERE cluster = :cluster
 )
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
-  'its newest record has ' || CAST(record_bytes AS STRING) || ' bytes; brokers accept up to :record_limit_bytes' AS message,
-  offsets_partition AS evidence_partition, record_offset AS evidence_first_offset,
-  record_offset AS evidence_last_offset, 'certain' AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(record_bytes AS DOUBLE) AS harm
-FROM sizes
-WHERE place = 1 AND record_bytes * 10 > :record_limit_bytes * 7
+  'its largest batch in ' || record_table || coalesce(', of ' || substring(CAST(record_time AS STRING), 1, 19), '')
+    || ', has ' || CAST(batch_bytes AS STRING) || ' bytes; brokers accept up to ' || CAST(accepted_bytes AS STRING) AS message,
+  evidence_partition, evidence_first_offset, evidence_last_offset, 'certain' AS confidence,
+  CAST(NULL AS STRING) AS severity, CAST(batch_bytes AS DOUBLE) AS harm
+FROM limited
+WHERE batch_bytes * 10 > accepted_bytes * 7

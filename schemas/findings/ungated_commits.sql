@@ -1,23 +1,11 @@
--- Commits of gated groups and topics, after their first validated span, whose last message is in no span that
--- passed.
-WITH gated AS (
-  SELECT group_id, topic, min(recorded_time) AS since_time
-  FROM gate_spans
-  WHERE cluster = :cluster
-  GROUP BY group_id, topic
-)
-SELECT history.group_id, history.topic, history.partition, history.commit_time AS at_time,
-  history.topic || '-' || CAST(history.partition AS STRING) || ': offset ' || CAST(committed_offset AS STRING)
-    || ' was committed, and no validated span holds the message before it' AS message,
+-- Commits of gated groups and topics with messages that are in no span that had passed, or was overridden, before.
+SELECT group_id, topic, partition, commit_time AS at_time,
+  topic || '-' || CAST(partition AS STRING) || ': the commit of offset ' || CAST(committed_offset AS STRING) || ' has '
+    || CAST(num_messages AS STRING)
+    || CASE num_messages WHEN 1 THEN ' message, and no passed validation covers it'
+      ELSE ' messages, and no passed validation covers ' || CAST(num_ungated_messages AS STRING) || ' of them' END
+    AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  CAST(NULL AS STRING) AS severity, CAST(coalesce(delta, 0) AS DOUBLE) AS harm
-FROM offset_history AS history
-JOIN gated ON gated.group_id = history.group_id AND gated.topic = history.topic
-WHERE history.cluster = :cluster AND history.commit_time > gated.since_time AND history.delta > 0
-  AND NOT EXISTS (
-    SELECT 1 FROM gate_spans AS spans
-    WHERE spans.cluster = history.cluster AND spans.group_id = history.group_id AND spans.topic = history.topic
-      AND spans.partition = history.partition AND spans.verdict IN ('passed', 'overridden')
-      AND spans.recorded_time <= history.commit_time AND spans.from_offset < history.committed_offset
-      AND history.committed_offset <= spans.to_offset
-  )
+  CAST(NULL AS STRING) AS severity, CAST(num_ungated_messages AS DOUBLE) AS harm
+FROM v_ungated_commits
+WHERE cluster = :cluster AND is_topic_gated

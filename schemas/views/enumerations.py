@@ -101,7 +101,10 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (lag.ResetActor, (("offset_resets", "actor"),)),
     (lag.CommitFindingKind, (("commit_findings", "kind"),)),
     (lag.ExpiryRule, (("expiry_forecast", "rule"), ("v_expiry_forecast", "rule"))),
-    (lag.SettingsSource, (("expiry_forecast", "settings_source"), ("v_expiry_forecast", "settings_source"))),
+    (
+        lag.SettingsSource,
+        tuple((table, "settings_source") for table in ("expiry_forecast", "v_expiry_forecast", "record_headroom")),
+    ),
     (gate.SuiteVerdict, (("gate_runs", "verdict"),)),
     (lag.DifferenceBasis, (("v_cluster_diff", "basis"),)),
     (gate.SpanVerdict, (("gate_spans", "verdict"),)),

@@ -167,7 +167,9 @@ class FindingKind(Meant):
     RECORD_HEADROOM = (
         "record_headroom",
         Severity.WARNING,
-        "A group's newest record is larger than 70 % of `record_limit_bytes`, the largest record that brokers accept.",
+        "The largest batch of records of a group is larger than 70 % of the largest that brokers accept: "
+        "`message.max.bytes` of the newest snapshot, else the setting `record_limit_bytes`. Deleted groups do not "
+        "count.",
     )
     OFFSETS_TOPIC_UNHEALTHY = (
         "offsets_topic_unhealthy",

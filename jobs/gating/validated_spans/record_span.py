@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.arguments.gate_spans import Span
+from jobs.arguments.gate_spans import WITHOUT_EFFECT, Span
 from jobs.command_line.flags import EPOCH, instant
 from jobs.configuration.read_settings import load_settings
 from jobs.configuration.settings import options_of
@@ -48,6 +48,11 @@ def record_span(arguments: argparse.Namespace) -> int:
 def check_flags(arguments: argparse.Namespace) -> None:
     if not arguments.span:
         raise misuse("--result, --override and --actor also need --span TOPIC:PARTITION:FROM:TO")
+    for name in WITHOUT_EFFECT:
+        if getattr(arguments, name) is not None:
+            raise misuse(
+                f"--{name.replace('_', '-')} has no effect with --span, which only records spans; leave it out"
+            )
     if not arguments.group:
         raise misuse(
             "--span also needs --group NAME: the id of the one group that commits these offsets, not a pattern"

@@ -1,4 +1,7 @@
-"""The view v_gate_spans: validated spans beside the spans before them, and rows expected beside rows written."""
+"""The view v_gate_spans: validated spans beside the spans before them, and rows expected beside rows written.
+
+An overlap is with the span that was recorded before. A gap is one of the offsets, whatever was recorded when: a span
+that is validated again leaves none behind it, and one that is recorded late closes its own."""
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.gate import GATE_SPANS
@@ -18,7 +21,10 @@ COLUMNS = (
     *map(GATE_SPANS.column, ("from_offset", "to_offset")),
     Column("previous_end_offset", Type.BIGINT, "to_offset of the previous span; NULL: no previous span."),
     Column(
-        "num_gap", Type.BIGINT, "Number of offsets between previous_end_offset and from_offset; NULL: no previous span."
+        "num_gap",
+        Type.BIGINT,
+        "Number of offsets before from_offset that no span covers, back to the nearest span below, whenever that was "
+        "recorded; NULL: there is none below.",
     ),
     Column(
         "num_overlap",
@@ -60,6 +66,7 @@ def key_columns(table: str) -> str:
     return ", ".join(f"{table}.{name}" for name in (*KEY.split(", "), "span_number"))
 
 
+APART = "coalesce(num_gap + num_overlap, num_gap, num_overlap)"
 # Between the two spans.
 SINCE = "BETWEEN spans.previous_time AND spans.recorded_time"
 # An attempt that failed is none of the spans when the same span was recorded again, nor is one repeated at once.
@@ -82,23 +89,28 @@ ordered AS (
   FROM followed
   WHERE next_from_offset IS NULL OR next_from_offset <> from_offset OR next_to_offset <> to_offset
 ),
+placed AS (
+  SELECT ordered.*, max(to_offset) OVER (PARTITION BY {KEY} ORDER BY from_offset, span_number
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_end_offset
+  FROM ordered
+),
 spans AS (
-  SELECT ordered.*, to_offset - from_offset AS num_rows_expected,
-    CASE WHEN from_offset > previous_end_offset THEN from_offset - previous_end_offset
-      WHEN previous_end_offset IS NOT NULL THEN 0 END AS num_gap,
+  SELECT placed.*, to_offset - from_offset AS num_rows_expected,
+    CASE WHEN from_offset > covered_end_offset THEN from_offset - covered_end_offset
+      WHEN covered_end_offset IS NOT NULL THEN 0 END AS num_gap,
     CASE WHEN from_offset >= previous_end_offset THEN 0 WHEN to_offset < previous_end_offset
       THEN to_offset - from_offset ELSE previous_end_offset - from_offset END AS num_overlap
-  FROM ordered
+  FROM placed
 )"""
 SQL = f"""\
 WITH {SPANS},
 stepped AS (
   SELECT {key_columns("spans")},
     max(CASE WHEN step.delta < 0 THEN 1 ELSE 0 END) AS went_back,
-    max(CASE WHEN step.delta > 0 AND step.previous_offset >= spans.previous_end_offset
+    max(CASE WHEN step.delta > 0 AND step.previous_offset >= spans.covered_end_offset
       AND step.committed_offset <= spans.from_offset THEN 1 ELSE 0 END) AS was_committed,
     max(CASE WHEN step.committed_offset = spans.from_offset
-      AND step.previous_offset < spans.previous_end_offset THEN 1 ELSE 0 END) AS was_stepped_over
+      AND step.previous_offset < spans.covered_end_offset THEN 1 ELSE 0 END) AS was_stepped_over
   FROM spans JOIN offset_history AS step ON {on_key("step", "spans")}
     AND coalesce(step.commit_time, step.from_time) {SINCE}
   GROUP BY {key_columns("spans")}
@@ -115,11 +127,11 @@ moved AS (
 lost AS (
   SELECT DISTINCT {key_columns("spans")}
   FROM spans JOIN lag_points AS point ON {on_key("point", "spans")}
-    AND point.snapshot_time <= spans.recorded_time AND point.log_start_offset > spans.previous_end_offset
+    AND point.snapshot_time <= spans.recorded_time AND point.log_start_offset > spans.covered_end_offset
 ),
 explained AS (
   SELECT spans.*,
-    CASE WHEN num_gap + num_overlap = 0 THEN NULL
+    CASE WHEN {APART} = 0 THEN NULL
       WHEN moved.span_number IS NOT NULL THEN '{SpanCause.RESET}'
       WHEN num_overlap > 0 AND went_back = 1 THEN '{SpanCause.REWIND}'
       WHEN num_gap > 0 AND lost.span_number IS NOT NULL THEN '{SpanCause.RETENTION_LOSS}'
@@ -134,7 +146,7 @@ explained AS (
 ),
 ranked AS (
   SELECT explained.*, CAST(row_number() OVER (PARTITION BY cluster
-    ORDER BY CASE WHEN verdict = '{SpanVerdict.FAILED}' THEN 0 ELSE 1 END, num_gap + num_overlap DESC NULLS LAST,
+    ORDER BY CASE WHEN verdict = '{SpanVerdict.FAILED}' THEN 0 ELSE 1 END, {APART} DESC NULLS LAST,
     abs(deviation) DESC NULLS LAST, group_id, topic, partition, span_number) AS BIGINT) AS rank
   FROM explained
 )

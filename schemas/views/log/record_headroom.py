@@ -13,6 +13,7 @@ from schemas.views.parts import (
     column_list,
     number_setting,
 )
+from schemas.words.lag import SettingsSource
 
 # message.max.bytes.
 DEFAULT_BYTES = 1_048_588
@@ -34,6 +35,7 @@ COLUMNS = (
     Column("limit_bytes", Type.BIGINT, "The largest batch that the broker accepts: message.max.bytes of the newest "
            "snapshot, else Kafka's default. If a group's batch would be larger, the "
            "coordinator refuses new members."),
+    Column("settings_source", Type.STRING, "Source of limit_bytes; dim_enum explains the values."),
     Column("share_of_limit", Type.DOUBLE, "batch_bytes / limit_bytes. If the topic is compressed, the real share is "
            "smaller."),
     *EVIDENCE[:3],
@@ -68,7 +70,7 @@ placed AS (
 ),
 joined AS (
   SELECT placed.*, placed.offsets_partition AS evidence_partition, states.group_type, states.num_members, as_of_time,
-    history_since_time, coalesce({number_setting("message.max.bytes")}, {DEFAULT_BYTES}) AS limit_bytes
+    history_since_time, {number_setting("message.max.bytes")} AS captured_bytes
   FROM placed
   JOIN group_state_intervals AS states ON states.cluster = placed.cluster AND states.group_id = placed.group_id
     AND states.to_offset IS NULL
@@ -76,10 +78,16 @@ joined AS (
   LEFT JOIN newest_settings ON newest_settings.cluster = placed.cluster
   WHERE place = 1
 ),
-ranked AS (
-  SELECT joined.*, CAST(batch_bytes AS DOUBLE) / CAST(limit_bytes AS DOUBLE) AS share_of_limit,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY batch_bytes DESC, group_id, record_table) AS BIGINT) AS rank
+limited AS (
+  SELECT joined.*, coalesce(captured_bytes, {DEFAULT_BYTES}) AS limit_bytes,
+    CASE WHEN captured_bytes IS NULL THEN '{SettingsSource.DEFAULT}' ELSE '{SettingsSource.SNAPSHOT}' END
+      AS settings_source
   FROM joined
+),
+ranked AS (
+  SELECT limited.*, CAST(batch_bytes AS DOUBLE) / CAST(limit_bytes AS DOUBLE) AS share_of_limit,
+    CAST(row_number() OVER (PARTITION BY cluster ORDER BY batch_bytes DESC, group_id, record_table) AS BIGINT) AS rank
+  FROM limited
 )
 SELECT {column_list(COLUMNS)}
 FROM ranked

@@ -32,6 +32,16 @@ TABLES: dict[str, list[dict[str, Any]]] = {
         {"kind": kind, "partitions": [], "from_offsets": [], "to_offsets": [], "topic": "t", "at_time": NOW,
          "num_partitions": number, "messages_reread": number} for kind in ("expired", "shift") for number in (1, 2)
     ],
+    "offset_history": [
+        {"topic": "t", "previous_offset": 5 - number, "committed_offset": 5, "delta": number, "from_offset": number,
+         "commit_time": NOW} for number in (1, 2)
+    ],
+    "gate_spans": [
+        {"topic": "t", "from_offset": 4, "to_offset": 5, "verdict": "passed", "recorded_time": NOW + lateness}
+        for lateness in (-timedelta(hours=1), timedelta(hours=1))
+    ],
+    "classic_group_metadata": [{"record_bytes": 900_000, "record_time": NOW}],
+    "group_state_intervals": [{"state": "Stable", "to_offset": None, "num_members": 1}],
     # Of 70 snapshots, the first five of them twice.
     "lag_points": [
         {"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)
@@ -55,7 +65,7 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     with DuckDBEngine(str(tmp_path)).scope([statement, points]) as answer:
         expected = [tuple(map(str, row)) for row in answer(statement).rows]
         counted = list(answer(points).rows)
-    assert len(expected) == 11
+    assert len(expected) == 13
     assert counted[0][:2] == (75, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
         result = [tuple(map(str, row)) for row in answer(statement).rows]

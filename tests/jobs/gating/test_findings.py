@@ -42,6 +42,7 @@ def storm(minutes: int) -> Tables:
 
 
 HISTORY = {"topic": "t", "committed_offset": 10, "delta": 5, "commit_time": NOW, "last_commit_time": NOW}
+COMMIT = {**HISTORY, "previous_offset": 5}
 SPAN = {"topic": "t", "from_offset": 5, "to_offset": 10, "verdict": "passed", "recorded_time": NOW - DAY}
 HANGING = {"outcome": "open", "first_time": NOW - timedelta(minutes=61), "groups": ["a"], "producer_id": 7}
 EMPTY = {"state": "Empty", "to_offset": None, "from_time": NOW - 31 * DAY}
@@ -133,8 +134,8 @@ CASES: dict[str, tuple[Tables, Tables]] = {
         {"commit_findings": [{"kind": "negative", "last_time": NOW, "cluster": "b"}]},
     ),
     "ungated_commits": (
-        {"offset_history": [HISTORY], "gate_spans": [{**SPAN, "to_offset": 9}]},
-        {"offset_history": [HISTORY], "gate_spans": [SPAN]},
+        {"offset_history": [COMMIT], "gate_spans": [{**SPAN, "from_offset": 6}]},
+        {"offset_history": [COMMIT], "gate_spans": [SPAN]},
     ),
     "gate_overridden": ({"gate_spans": [{**SPAN, "verdict": "overridden"}]}, {"gate_spans": [SPAN]}),
     "assignment_drift": (
@@ -154,8 +155,8 @@ CASES: dict[str, tuple[Tables, Tables]] = {
         {"assignor_upgrades": [{"phase": "in_progress"}]},
     ),
     "record_headroom": (
-        {"classic_group_metadata": [{"record_bytes": 701}]},
-        {"classic_group_metadata": [{"record_bytes": 701}, {"record_bytes": 700, "record_offset": 1}]},
+        {"classic_group_metadata": [{"record_bytes": 701}], "group_state_intervals": [STABLE]},
+        {"classic_group_metadata": [{"record_bytes": 700}], "group_state_intervals": [STABLE]},
     ),
     "offsets_topic_unhealthy": (
         {"source_files": [{**SEGMENT, "source_file": name} for name in "abc"]},
@@ -214,6 +215,79 @@ def test_the_longest_unread_time_is_never_rounded_down(tmp_path: Path, ms: int, 
     with scope_of(warehouse, finding_statements(filled, ALL)) as answer:
         (finding,) = (each for each in find(filled, ALL, Choice(), answer).findings if each.kind == "long_unread")
     assert finding.message.startswith(f"a partition may have been unread for up to {message}: ")
+
+
+def test_ungated_commits_are_those_of_the_view(tmp_path: Path) -> None:
+    """Of partition 0 only the end was validated, of 1 the override had ended, of 2 the newest result is a failure. All
+    of 3 passed; of another topic nothing was ever validated."""
+    ended = {"verdict": "overridden", "until_time": NOW - timedelta(hours=1)}
+    spans = [
+        {"partition": 0, "from_offset": 900},
+        {"partition": 1, **ended},
+        {"partition": 2},
+        {"partition": 2, "verdict": "failed", "recorded_time": NOW - timedelta(hours=1)},
+        {"partition": 3},
+    ]
+    commit = {**HISTORY, "previous_offset": 0, "committed_offset": 1_000, "delta": 1_000}
+    commits = [{**commit, "partition": place, "from_offset": place} for place in range(4)]
+    tables = {
+        "offset_history": [*commits, {**commit, "topic": "other", "from_offset": 4}],
+        "gate_spans": [{**SPAN, "from_offset": 0, "to_offset": 1_000, **each} for each in spans],
+    }
+    warehouse = make(tmp_path, tables)
+    (found,) = (each for each in all_findings(warehouse).findings if each.kind == "ungated_commits")
+    assert (found.num_rows, found.harm) == (3, 2_900)
+    in_view = "SELECT partition, num_ungated_messages FROM v_ungated_commits WHERE is_topic_gated"
+    with scope_of(warehouse, [found.query, in_view]) as answer:
+        names, rows = answer(found.query)
+        listed = [dict(zip(names, row, strict=True)) for row in rows]
+        assert sorted((row["partition"], row["harm"]) for row in listed) == sorted(answer(in_view).rows)
+    assert {row["message"] for row in listed if row["partition"] == 0} == {
+        "t-0: the commit of offset 1000 has 1000 messages, and no passed validation covers 900 of them"
+    }
+
+
+def headroom_warehouse(root: Path, settings: Mapping[str, str]) -> Warehouse:
+    """A consumer group whose targets are two records of one batch, and a deleted group."""
+    tables: Tables = {
+        "classic_group_metadata": [
+            {"group_id": "deleted", "record_bytes": 999},
+            {"group_id": "deleted", "record_offset": 1, "is_tombstone": True},
+        ],
+        "target_assignment_members": [
+            {"group_id": "modern", "record_bytes": 400, "record_offset": place, "batch_first_offset": 2}
+            for place in (2, 3)
+        ],
+        "group_state_intervals": [
+            {**STABLE, "group_id": "modern"},
+            {"group_id": "deleted", "state": "Stable", "to_offset": 1},
+        ],
+        "cluster_snapshots": [{"captured_time": NOW, "settings": list(settings.items())}],
+    }
+    return make(root, tables)
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [({"offsets.retention.minutes": "1"}, 1_000), ({"message.max.bytes": "1142"}, 1_142)],
+)
+def test_record_headroom_is_about_groups_of_the_view_and_a_snapshots_limit_wins(
+    tmp_path: Path, settings: Mapping[str, str], limit: int
+) -> None:
+    warehouse = headroom_warehouse(tmp_path, settings)
+    found = [each for each in all_findings(warehouse).findings if each.kind == "record_headroom"]
+    assert [(each.group_id, each.evidence_first_offset, each.evidence_last_offset) for each in found] == [
+        ("modern", 2, 3)
+    ]
+    assert found[0].message.endswith(f" has 800 bytes; brokers accept up to {limit}")
+    in_view = "SELECT DISTINCT group_id FROM record_headroom"
+    with scope_of(warehouse, [in_view]) as answer:
+        assert list(answer(in_view).rows) == [("modern",)]
+
+
+def test_record_headroom_is_silent_below_the_limit_of_a_snapshot(tmp_path: Path) -> None:
+    warehouse = headroom_warehouse(tmp_path, {"message.max.bytes": "1143"})
+    assert "record_headroom" not in kinds(all_findings(warehouse))
 
 
 def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:

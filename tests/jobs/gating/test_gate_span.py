@@ -1,5 +1,6 @@
 """`groupscope gate --span` records spans of data, beside anything else that goes on in the warehouse."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
+from jobs.arguments.gate import add_arguments, with_defaults
+from jobs.arguments.gate_spans import WITHOUT_EFFECT
 from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import run_checks
 from jobs.gating.validated_spans import spans_table
@@ -147,7 +150,7 @@ def test_standard_input_is_a_result(warehouse: str, results: dict[str, str]) -> 
 
 def test_it_does_not_wait_for_a_run(warehouse: str, results: dict[str, str]) -> None:
     with KernelLock(Path(warehouse), "audit").hold(0, print):
-        command = ("--lock-wait", "0", "--group", "g", "--span", "t:0:1:2", "--result", results["passed"])
+        command = ("--group", "g", "--span", "t:0:1:2", "--result", results["passed"])
         assert gate(warehouse, *command) == ExitCode.CLEAN
     assert len(spans(warehouse)) == 1
 
@@ -237,6 +240,14 @@ FLAGS: list[tuple[list[str], str]] = [
     ([*SPAN, "--result", "-", "--override", " ", "--actor", "me", "--until", LATER], "--override is ' '"),
     ([*SPAN, "--result", "-", "--override", "x", "--actor", "me", "--until", "soon"], "ISO 8601"),
     ([*SPAN, "--result", "-", "--override", "x", "--actor", "me", "--until", "2020-01-01"], "a time in the future"),
+    ([*SPAN, "--result", "-", "--fail-on", "critical"], "--fail-on has no effect with --span"),
+    ([*SPAN, "--result", "-", "--since", "now"], "--since has no effect with --span"),
+    ([*SPAN, "--result", "-", "--exclude-group", "a"], "--exclude-group has no effect with --span"),
+    ([*SPAN, "--result", "-", "--as-of", "now"], "--as-of has no effect with --span"),
+    ([*SPAN, "--result", "-", "--result-file", "r.json"], "--result-file has no effect with --span"),
+    ([*SPAN, "--result", "-", "--lock-wait", "600"], "--lock-wait has no effect with --span"),
+    ([*SPAN, "--result", "-", "--engine", "local"], "--engine has no effect with --span"),
+    ([*SPAN, "--result", "-", "--workers", "2"], "--workers has no effect with --span"),
     ([*SPAN, "--result", "-", "--override", "\udcff", "--actor", "me", "--until", LATER], "a text in UTF-8"),
 ]
 
@@ -247,6 +258,22 @@ def test_flags_that_do_not_go_together_are_wrong_usage(
 ) -> None:
     assert gate(warehouse, *flags) == ExitCode.USAGE
     assert expected in one_line(capfd)
+
+
+def test_each_flag_has_an_effect_with_a_span_or_is_refused() -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(parser)
+    has_effect = {"span", "result", "group", "override", "actor", "until", "warehouse", "cluster", "config", "format"}
+    # It never shows progress.
+    assert {action.dest for action in parser._actions} == {*has_effect, *WITHOUT_EFFECT, "quiet"}
+    assert [name for name in WITHOUT_EFFECT if parser.get_default(name) is not None] == []
+
+
+def test_without_a_span_the_flags_have_their_defaults() -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    flags = with_defaults(parser.parse_args(["--lock-wait", "5"]))
+    assert (flags.fail_on, flags.lock_wait, flags.since) == ("critical", 5, None)
 
 
 def test_a_result_that_cannot_be_read_records_nothing(

@@ -56,6 +56,10 @@ def tables(kind: str, number: int) -> Mapping[str, Rows]:
         case "offsets_topic_unhealthy":
             file = {"kind": "segments", "size_bytes": 6 // number, "offsets_partition": 0}
             return {"source_files": [{**file, "source_file": str(place)} for place in range(number)]}
+        case "ungated_commits":
+            commit = {"topic": "t", "commit_time": NOW, "committed_offset": 5 + number, "delta": number}
+            span = {"topic": "t", "from_offset": 0, "to_offset": 5, "verdict": "passed", "recorded_time": OLD}
+            return {"offset_history": [{**commit, "previous_offset": 5}], "gate_spans": [span]}
         case _:
             unowned = {"num_unowned": number, "num_partitions": number, "verdict": "same", "record_time": NOW}
             return {"assignment_audit": [unowned], "group_state_intervals": [STABLE]}
@@ -107,6 +111,10 @@ MESSAGES = {
     "partitions_unowned": (
         "1 of 1 partition of its topics has had no owner since 2026-11-21 03:00:00",
         "2 of 2 partitions of its topics have had no owner since 2026-11-21 03:00:00",
+    ),
+    "ungated_commits": (
+        "t-0: the commit of offset 6 has 1 message, and no passed validation covers it",
+        "t-0: the commit of offset 7 has 2 messages, and no passed validation covers 2 of them",
     ),
 }
 

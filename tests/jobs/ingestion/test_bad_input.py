@@ -243,6 +243,13 @@ def test_a_result_file_that_cannot_be_written_is_reported(tmp_path: Path, capsys
     assert line.startswith(f"groupscope: --result-file {tmp_path / 'file'}: File exists; give a file that can be")
 
 
+def test_a_folder_as_result_file_is_reported_before_any_work(tmp_path: Path, capsys: Capsys, source: str) -> None:
+    assert run_ingest(tmp_path / "w", "--source", source, "--result-file", tmp_path) == USAGE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"groupscope: --result-file {tmp_path}: is a folder; give a file that can be written"
+    assert not (tmp_path / "w").exists()
+
+
 def test_a_defect_of_ours_is_a_failure_to_programs_too(
     tmp_path: Path, warehouse: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:

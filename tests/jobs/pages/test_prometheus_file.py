@@ -96,6 +96,12 @@ def test_what_is_not_known_has_no_sample(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Failure, match=r"^--prometheus .*file.*; give a file that can be written$") as failed:
-        write_prometheus_file(tmp_path / "file" / "groupscope.prom", AUDITED, Settings())
+    (tmp_path / "folder").mkdir()
+    for name, place, reason in (
+        ("file/groupscope.prom", "file", "File exists"),
+        ("folder", "folder", "Is a directory"),
+    ):
+        with pytest.raises(Failure) as failed:
+            write_prometheus_file(tmp_path / name, AUDITED, Settings())
+        assert str(failed.value) == f"--prometheus {tmp_path / place}: {reason}; give a file that can be written"
     assert failed.value.code == ExitCode.USAGE

@@ -94,6 +94,15 @@ def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_s
     assert f"groupscope: {document['message']}\n" == expected
 
 
+@pytest.mark.parametrize("flag", ["--prometheus", "--result-file"])
+def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_read(
+    flag: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r"), flag, str(tmp_path)) == ExitCode.USAGE
+    assert capfd.readouterr().err == f"groupscope: {flag} {tmp_path}: is a folder; give a file that can be written\n"
+    assert not (tmp_path / "w").exists()
+
+
 def test_a_folder_with_the_report_of_another_cluster_is_refused_and_stays_as_it_is(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,7 +166,8 @@ HEADROOM = Case(
     [
         {"rank": 1, "group_id": "large", "record_table": "classic_group_metadata", "batch_bytes": 900,
          "num_records": 1, "largest_record_bytes": 900, "limit_bytes": 1_000, "share_of_limit": 0.9, "num_members": 30,
-         "group_type": "classic", "evidence_partition": 3, "evidence_first_offset": 2, "evidence_last_offset": 2,
+         "settings_source": "snapshot", "group_type": "classic", "evidence_partition": 3,
+         "evidence_first_offset": 2, "evidence_last_offset": 2,
          "record_time": at(2), "as_of_time": at(DAY)},
         {"rank": 2, "group_id": "modern", "record_table": "target_assignment_members", "batch_bytes": 450,
          "num_records": 2, "largest_record_bytes": 250, "evidence_first_offset": 12, "evidence_last_offset": 13},

@@ -71,7 +71,7 @@ def test_a_span_stands_beside_the_one_before_it(tmp_path: Path) -> None:
     rows = rows_of(tmp_path / "w", "v_gate_spans", {"gate_spans": spans})
     found = picked(rows, "partition", "span_number", "from_offset", "previous_end_offset", "num_gap", "num_overlap")
     assert found == [
-        (0, 5, 300, 270, 30, 0),
+        (0, 5, 300, 270, 0, 0),
         (0, 3, 230, 200, 30, 0),
         (0, 4, 250, 300, 0, 20),
         (0, 2, 100, 100, 0, 0),
@@ -108,6 +108,29 @@ def test_a_span_that_is_recorded_again_is_one_span(tmp_path: Path) -> None:
         (200, "passed", 2, 0, 0, at(3)),
         (0, "passed", 3, 0, 100, at(4)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("spans", "gaps"),
+    [
+        # Of (first offset, end): in the order of recording, and the gap before each.
+        ([(0, 300), (300, 700), (0, 300), (700, 800)], [None, 0, 0, 0]),
+        ([(0, 300), (300, 700), (0, 300), (750, 800)], [None, 0, 0, 50]),
+        ([(0, 300), (700, 800), (300, 700)], [None, 0, 0]),
+        ([(0, 300), (700, 800), (400, 500)], [None, 200, 100]),
+        ([(700, 800), (0, 300)], [400, None]),
+        ([(0, 300), (700, 750), (700, 800)], [None, 400, 0]),
+        ([(0, 900), (300, 400), (950, 999)], [None, 0, 50]),
+    ],
+)
+def test_a_gap_is_what_no_span_covers_whatever_was_recorded_when(
+    tmp_path: Path, spans: list[tuple[int, int]], gaps: list[int | None]
+) -> None:
+    recorded = [span(first, end, minute) for minute, (first, end) in enumerate(spans)]
+    rows = rows_of(tmp_path / "w", "v_gate_spans", {"gate_spans": recorded})
+    assert [row["num_gap"] for row in sorted(rows, key=lambda row: row["span_number"])] == gaps
+    if 400 in gaps:
+        assert rows[0]["num_gap"] == 400, "the largest gap is first"
 
 
 RESET: Row = {

@@ -283,8 +283,8 @@ def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules
     """`window`: None: no lag of it is known."""
     if window is None or window.trend is None:
         num = "no snapshot" if window is None else "only 1 snapshot"
-        few = f"{num} of the last {in_words(rules.window)} has an end offset, too few to see whether lag grows"
-        reason = f"{messages(standing.available_lag)} to read; {few}"
+        few = f"{num} of the last {in_words(rules.window)}{up_to_the_end_of(standing)} shows its lag"
+        reason = f"{messages(standing.available_lag)} to read; {few}, too few to see whether lag grows"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
     trend = window.trend
     over = f"over {in_words(window.last_time - window.first_time)} ({counted(window.number, 'snapshot')})"
@@ -292,6 +292,12 @@ def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules
         reason = f"median lag grew {from_to(trend)} {over}"
         return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, reason, window.first_time)
     return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"median lag changed {from_to(trend)} {over}{why_not(trend)}")
+
+
+def up_to_the_end_of(standing: Standing) -> str:
+    """Snapshots after the end of the log show no lag: commits may be missing."""
+    is_known = standing.heard_until >= standing.now
+    return "" if is_known else f", up to {clock_time(standing.heard_until)} where the data ends,"
 
 
 def from_to(trend: Trend) -> str:

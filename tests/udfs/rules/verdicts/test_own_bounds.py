@@ -11,11 +11,13 @@ from udfs.arrays.nullable import NONE
 from udfs.rules.facts.commit_cadence import Cadences, own_cadences
 from udfs.rules.facts.verdict_keys import KeyedCommits
 from udfs.rules.verdicts.group_facts import NEVER
+from udfs.rules.verdicts.lag_trend import WindowLags
 from udfs.rules.verdicts.own_facts import Values
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, Rewind, Standing, own_verdicts
 from udfs.rules.verdicts.rewinds import of_chains
 
 SECOND = 1_000_000
+ONE_LAG = WindowLags(number=1, first_time=0, last_time=0, trend=None)
 RULES = OwnRules(window_s=3600, allowed_lag=0, least_time_lag_s=60, silence_factor=10, least_repeats=3)
 # Messages came at 100 s, and the offset is committed again and again, last at 160 s.
 REPEATED = Standing(
@@ -172,3 +174,25 @@ def test_no_trend_is_looked_at_while_the_clock_was_wrong_or_the_log_is_old() -> 
     # A silence of ten times the cadence means nothing.
     assert rule(replace(undecided, log_until=undecided.now - 200 * SECOND)) == "too_few"
     assert rule(replace(undecided, log_until=undecided.now - 200 * SECOND - 1)) == "log_ended"
+
+
+@pytest.mark.parametrize(
+    ("window", "log_until", "few"),
+    [
+        ({}, None, "no snapshot of the last 1 h shows its lag"),
+        ({0: ONE_LAG}, 200, "only 1 snapshot of the last 1 h shows its lag"),
+        (
+            {0: ONE_LAG},
+            199,
+            "only 1 snapshot of the last 1 h, up to 1970-01-01T00:03:19Z where the data ends, shows its lag",
+        ),
+    ],
+)
+def test_snapshots_after_the_end_of_the_log_are_not_said_to_be_absent(
+    window: dict[int, WindowLags], log_until: int | None, few: str
+) -> None:
+    """They have end offsets, but no lag is known there."""
+    until = None if log_until is None else log_until * SECOND
+    undecided = replace(REPEATED, num_repeats=1, log_until=until)
+    (result,) = own_verdicts([undecided], RULES, lambda _: window)
+    assert result.reason == f"45 messages to read; {few}, too few to see whether lag grows"
