@@ -20,6 +20,7 @@ from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, t
 
 # From so many signs of an admin tool on: what the row says is likely.
 LIKELY_SCORE = 4
+# What a column of numbers can hold.
 MOST = (1 << 63) - 1
 
 
@@ -100,12 +101,9 @@ def event(operation: list[Mapping[str, Any]]) -> Event:
 
 
 def total(numbers: Iterable[int | None]) -> int | None:
-    """None: one is not known, or they are more than a table can hold."""
+    """None: one of them is not known."""
     known = [*numbers]
-    if None in known:
-        return None
-    result = sum(number or 0 for number in known)
-    return result if result <= MOST else None
+    return None if None in known else min(sum(number or 0 for number in known), MOST)
 
 
 def kind_of(operation: list[Mapping[str, Any]]) -> ResetKind:
