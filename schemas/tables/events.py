@@ -31,10 +31,12 @@ OFFSET_RESETS = Table(
                "not name users.",
                is_nullable=False),
         Column("num_partitions", Type.INT, "How many partitions of the topic were reset.", is_nullable=False),
-        Column("messages_reread", Type.BIGINT, "Messages that are read again, because offsets moved back over them; "
-               "NULL: unknown."),
+        Column("messages_reread", Type.BIGINT, "Messages that are read again, because offsets moved back over them. "
+               "Those beyond the end of the log, or deleted before, do not count where snapshots show it. NULL: "
+               "unknown, or the log was truncated or the topic recreated."),
         Column("messages_skipped", Type.BIGINT, "Messages that are not read, because offsets moved forward past them. "
-               "NULL: unknown, or the offsets were removed."),
+               "Those beyond the end of the log do not count where snapshots show it. NULL: unknown, the offsets were "
+               "removed, the log was truncated, or the topic recreated."),
         Column("signature_score", Type.INT, "How many of five signs of an admin tool the commits have: no members in "
                "the group, no leader epoch, no metadata, several partitions at once, and all "
                "offsets moved to the start of their logs, to the end, or by the same number. "

@@ -192,7 +192,8 @@ CONSUMPTION_RATES = Table(
         Column(
             "messages_produced_per_s",
             Type.DOUBLE,
-            "Messages written to these partitions, per second: growth of their end offsets. NULL: too few snapshots.",
+            "Messages written to these partitions, per second: growth of their end offsets. NULL: too few snapshots, "
+            "or a log was cut or created again in the bucket.",
         ),
         number("lag_floor", "Lag at the end of the bucket; NULL: unknown."),
         number(

@@ -139,7 +139,11 @@ class OwnRule(Meant):
 
 
 class EtaUnknown(Meant):
-    NO_SNAPSHOTS = "no_snapshots", "Fewer than two snapshots near the bucket have the end offsets of the topic."
+    NO_SNAPSHOTS = (
+        "no_snapshots",
+        "Fewer than two snapshots near the bucket have the end offsets of the topic, or its log was cut or created "
+        "again between them.",
+    )
     NOT_CATCHING_UP = "not_catching_up", "The group reads no faster than messages are added."
     NOTHING_TO_READ = "nothing_to_read", "The group has caught up."
     CLOCK_WENT_BACK = "clock_went_back", "The broker's clock went back around this time, so no rate is known."

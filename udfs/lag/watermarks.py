@@ -172,6 +172,25 @@ class Watermarks:
         return np.asarray(is_other | ((ours < 0) & (begun < self.topic_since[rows])), np.bool_)
 
     @cached_property
+    def known_epochs(self) -> Numbers:
+        """Like `leader_epochs`, but a snapshot without one gets that of the previous one."""
+        is_known = (self.leader_epochs != NONE) | first_of(self.partition_places)
+        return self.leader_epochs[np.maximum.accumulate(np.where(is_known, np.arange(len(is_known)), 0))]
+
+    @cached_property
+    def num_made_anew(self) -> Numbers:
+        """For each row, and all rows up to it, how often a topic was made anew: it has another id than in the row
+        before, or an older leader epoch."""
+        is_older = np.append(False, self.known_epochs[1:] < self.known_epochs[:-1])[: len(self.place)]
+        return np.cumsum(self.is_other_topic | (is_older & ~first_of(self.partition_places)))
+
+    @cached_property
+    def falls(self) -> Positions:
+        """Rows with a lower end than the row before, of the same topic and partition."""
+        is_lower = np.append(False, np.diff(self.end_offsets) < 0)[: len(self.place)]
+        return np.flatnonzero(is_lower & ~self.is_other_topic & ~first_of(self.partition_places))
+
+    @cached_property
     def with_no_row(self) -> tuple[Numbers, Numbers, Numbers]:
         """End offsets, start offsets and times, each with an extra value for no row."""
         end, start, time = (

@@ -320,6 +320,15 @@ def test_rows_of_a_group_and_topic_are_one_finding_that_names_the_worst(tmp_path
     assert "2 messages are read again" in finding.message and "the worst of 3" in finding.message
 
 
+def test_nobody_is_said_to_have_moved_offsets_of_a_topic_that_was_created_again(tmp_path: Path) -> None:
+    reset = {**RESET, "kind": "truncation", "actor": "member", "messages_reread": None, "messages_skipped": None}
+    (finding,) = all_findings(make(tmp_path, {**SEEN, "offset_resets": [reset]})).findings
+    assert finding.message.endswith(
+        "were moved because the topic was truncated or created again: "
+        "how many messages are read again or skipped is not known"
+    )
+
+
 def test_groups_that_are_not_wanted_make_no_findings_and_those_of_tools_are_counted(tmp_path: Path) -> None:
     warehouse = make(tmp_path, resets("billing", "billing-test", "orders", "console-consumer-1", "it's\\"))
     result = all_findings(warehouse, choice=Choice("ing|it", "test", ("console-consumer-[0-9]+",)))

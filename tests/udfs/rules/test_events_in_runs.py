@@ -17,9 +17,10 @@ Step = tuple[str, tuple[Any, ...], Row]
 
 
 def random_steps(rng: np.random.Generator, size: int) -> list[Step]:
-    """Of about five days. Snapshots keep up with a log of three partitions that grows, loses its head, and is cut."""
+    """Of about five days. Snapshots keep up with a log of three partitions that grows, loses its head, and is cut or
+    made anew."""
     second, ends, steps = 0.0, np.array([500, 500, 500]), [("own", (0.0, {0: "a", 1: "b"}), {})]
-    starts, epoch = np.array([0, 0, 0]), 1
+    starts, epoch, topic = np.array([0, 0, 0]), 1, 1
     for _ in range(size):
         second += float(rng.choice([0.5, 20, 120, 400, 2400]))
         ends = ends + rng.integers(0, 30, 3)
@@ -36,8 +37,11 @@ def random_steps(rng: np.random.Generator, size: int) -> list[Step]:
         elif kind == "snapshot":
             starts, epoch = np.minimum(starts + rng.integers(0, 9, 3), ends), epoch + int(rng.random() < 0.1)
             ends = np.where(rng.random(3) < 0.05, starts + 5, ends)
+            if rng.random() < 0.05:
+                starts, ends, topic = np.array([0, 0, 0]), ends // 2, topic + 1
             shown = {each: (int(starts[each]), int(ends[each])) for each in range(3)}
-            steps.append(("snapshot", (second, shown, epoch), {}))
+            named = {"topic_id": str(topic) if rng.random() < 0.8 else None}
+            steps.append(("snapshot", (second, shown, epoch), named))
         else:
             steps.append((str(kind), (second, offsets), {}))
             second += 2

@@ -11,7 +11,7 @@ from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.keys import RateKeys
-from udfs.lag.watermarks import LOOKBACK, Watermarks
+from udfs.lag.watermarks import LOOKBACK, NOWHERE, Watermarks
 
 
 @dataclass
@@ -47,8 +47,10 @@ class Growth:
         is_there = (held >= 0) & ended_after(offsets, held, ended[row] - 1)
         row, key, held = row[is_there], key[is_there], held[is_there]
         places = history.watermarks.first_places(history.offset_keys.take(pa.array(keys.row)))[key]
-        before = ends_at(history.watermarks, places, begun[row])
-        after = ends_at(history.watermarks, places, ended[row])
+        before, run_before = ends_at(history.watermarks, places, begun[row])
+        after, run_after = ends_at(history.watermarks, places, ended[row])
+        # Ends of two logs do not tell how much either grew.
+        before[run_before != run_after] = np.nan
         # What a commit for an earlier topic of this name has to do with the ends of this one is not known.
         after[is_of_other_topic(history, places, ended[row], held)] = np.nan
         self.has_any[row] = True
@@ -68,18 +70,18 @@ def ended_after(offsets: pa.Table, rows: Numbers, at: Numbers) -> np.ndarray:
     return np.asarray((ended == NONE) | (ended > at))
 
 
-def ends_at(watermarks: Watermarks, places: Numbers, at: Numbers) -> np.ndarray:
-    """Ends of partitions at any time between two snapshots of one log; NaN: not known."""
+def ends_at(watermarks: Watermarks, places: Numbers, at: Numbers) -> tuple[np.ndarray, Numbers]:
+    """Ends of partitions at any time between two snapshots of one log; NaN: not known. And the run of that log."""
     before, after = watermarks.at(places, at), watermarks.after(places, at)
     if not len(watermarks.place):
-        return np.full(len(at), np.nan)
+        return np.full(len(at), np.nan), np.full(len(at), NOWHERE)
     is_known = (before >= 0) & (after >= 0)
     is_known &= watermarks.run_starts[before] == watermarks.run_starts[after]
     low, high = watermarks.row_times[before], watermarks.row_times[after]
     is_known &= high - low <= LOOKBACK
     share = (at - low) / np.maximum(high - low, 1)
     ends = watermarks.end_offsets[before] + share * (watermarks.end_offsets[after] - watermarks.end_offsets[before])
-    return np.where(is_known, ends, np.nan)
+    return np.where(is_known, ends, np.nan), watermarks.run_starts[before]
 
 
 def take_or_none(table: pa.Table, name: str, rows: Numbers) -> Numbers:

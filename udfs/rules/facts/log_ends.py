@@ -85,16 +85,6 @@ class EndsAround:
         is_known = (low != NONE) & (high != NONE) & ~self.is_other_topic
         return np.asarray(is_known & (low <= offsets) & (offsets <= high), np.bool_)
 
-    def is_cut(self, previous: Numbers) -> Flags:
-        """The log lost its end below the previous offset, or the topic was made anew."""
-        before, after = self.before, self.after
-        has_epochs = (before.leader_epoch != NONE) & (after.leader_epoch != NONE)
-        has_ends = (before.end != NONE) & (after.end != NONE)
-        is_shorter = has_ends & (after.end < previous)
-        is_lost = is_shorter & ((after.end < before.end) | (has_epochs & (after.leader_epoch > before.leader_epoch)))
-        is_anew = has_epochs & (after.leader_epoch < before.leader_epoch)
-        return np.asarray(is_lost | is_anew | differ(before.topic_id, after.topic_id), np.bool_)
-
 
 def differ(one: Numbers, two: Numbers) -> Flags:
     """Both are known and are not the same."""

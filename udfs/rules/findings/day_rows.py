@@ -40,6 +40,8 @@ DETAILS = {
 CONFIDENCES = dict.fromkeys(Kind, Confidence.LIKELY) | {Kind.AFTER_MOVE: Confidence.POSSIBLE}
 # These add up; of the others the last commit of a day has the number, if there is one.
 SUMMED = (Kind.REWIND, Kind.AFTER_MOVE)
+# A sum of which a part is not known is not known.
+ALL_KNOWN = pc.ScalarAggregateOptions(skip_nulls=False)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def by_day(findings: Findings) -> pa.Table:
     rows = findings.table.sort_by("offset").group_by([*KEY], use_threads=False).aggregate(
         [("time", "count"), ("time", "min"), ("time", "max"), ("offset", "min"), ("offset", "max"),
          ("committed", "last"), ("compared", "last"), ("group_type", "last"),
-         ("num_messages", "sum" if kind in SUMMED else "last")]
+         ("num_messages", *(("sum", ALL_KNOWN) if kind in SUMMED else ("last",)))]
     )  # fmt: skip
     rows = as_texts(rows)
     num_messages = rows.column("num_messages_sum" if kind in SUMMED else "num_messages_last")

@@ -12,6 +12,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import codes_of, encoded
 from udfs.rules.findings.day_rows import Findings
 from udfs.rules.findings.odd_owners import MAY_LINGER_US
+from udfs.rules.offset_resets.moved_messages import messages_reread
 from udfs.rules.offset_resets.offset_moves import KEY, Moves, key_columns, owners
 
 
@@ -28,7 +29,7 @@ def findings(history: PartitionHistory, kind: CommitFindingKind, moves: Moves) -
     return Findings(
         kind=kind, rows=moves.rows, group_type=group_type, time=numbers(moves.rows.column("from_time")),
         offset=numbers(moves.rows.column("from_offset")), committed=moves.committed_offsets, compared=moves.previous,
-        num_messages=np.maximum(moves.previous, 0) - np.maximum(moves.committed_offsets, 0),
+        num_messages=messages_reread(moves),
     )  # fmt: skip
 
 

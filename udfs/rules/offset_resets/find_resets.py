@@ -1,7 +1,7 @@
 """Finds offsets that were removed or that moved in another way than by reading on: one row per group, topic and
 operation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,16 +9,19 @@ import pyarrow as pa
 
 from schemas.words.history import Confidence
 from schemas.words.lag import ResetActor, ResetKind
-from udfs.arrays.nullable import NONE
+from udfs.arrays.nullable import integers
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge, JudgedMoves, actors
+from udfs.rules.offset_resets.moved_messages import messages_reread, messages_skipped
 from udfs.rules.offset_resets.removals import removal_rows, removed_offsets
 from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, table_of
 
 # From so many signs of an admin tool on: what the row says is likely.
 LIKELY_SCORE = 4
+# What a column of numbers can hold.
+MOST = (1 << 63) - 1
 
 
 class Resets(Measure):
@@ -62,7 +65,9 @@ def with_signs(history: PartitionHistory, judged: JudgedMoves) -> list[dict[str,
         "num_commits": judged.num_commits,
         "actor": pa.array(actors(judged), pa.string()),
         "group_type": history.table("group_state_intervals").column("group_type").take(state_rows),
-        "num_members": pa.array(moves.states.num_members, mask=moves.states.num_members == NONE),
+        "num_members": integers(moves.states.num_members),
+        "messages_reread": integers(messages_reread(moves)),
+        "messages_skipped": integers(messages_skipped(moves)),
     }
     for name, column in facts.items():
         rows = rows.append_column(name, column if isinstance(column, pa.ChunkedArray) else pa.array(column))
@@ -89,8 +94,16 @@ def event(operation: list[Mapping[str, Any]]) -> Event:
         num_members=first["num_members"],
         first_offset=min(offsets),
         last_offset=max(offsets),
+        messages_reread=total(row["messages_reread"] for row in operation),
+        messages_skipped=total(row["messages_skipped"] for row in operation),
         moved=tuple((row["partition"], row["previous_offset"], row["committed_offset"]) for row in operation),
     )
+
+
+def total(numbers: Iterable[int | None]) -> int | None:
+    """None: one of them is not known."""
+    known = [*numbers]
+    return None if None in known else min(sum(number or 0 for number in known), MOST)
 
 
 def kind_of(operation: list[Mapping[str, Any]]) -> ResetKind:

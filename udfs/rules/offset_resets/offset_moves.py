@@ -21,6 +21,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.rules.facts.at_offset import codes_in, combine_columns, joined
 from udfs.rules.facts.group_states import StatesAt
+from udfs.rules.facts.log_between import LogBetween
 from udfs.rules.facts.log_ends import EndsAround
 
 KEY = ("group_id", "topic", "partition")
@@ -58,6 +59,8 @@ class Moves:
     batch: Numbers
     operation: Numbers
     ends: EndsAround
+    # Since the commit before.
+    log: LogBetween
 
     @property
     def committed_offsets(self) -> Numbers:
@@ -83,7 +86,8 @@ class Moves:
 
     @property
     def is_cut(self) -> Flags:
-        return self.is_back & self.ends.is_cut(self.previous)
+        """The group followed a log that lost its end, or goes on in another topic of this name."""
+        return (self.is_back & self.log.is_cut) | (self.log.is_anew & ~self.is_first)
 
     def take(self, which: Numbers) -> "Moves":
         return Moves(
@@ -100,6 +104,7 @@ class Moves:
             batch=self.batch[which],
             operation=self.operation[which],
             ends=self.ends.take(which),
+            log=self.log.take(which),
         )
 
     @staticmethod
@@ -108,9 +113,10 @@ class Moves:
         rows = pa.concat_tables([each.rows for each in parts])
         states = StatesAt(*joined([each.states for each in parts]))
         ends = EndsAround.together([each.ends for each in parts])
+        log = LogBetween.together([each.log for each in parts])
         arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in OF_MOVES}
         operation = operations(rows, arrays["is_plain"], arrays["batch"])
-        return Moves(rows=rows, states=states, ends=ends, operation=operation, **arrays)
+        return Moves(rows=rows, states=states, ends=ends, log=log, operation=operation, **arrays)
 
     def number_by_operation(self, flag: Flags) -> Numbers:
         """For each row, of how many rows of its operation this is true."""
@@ -169,6 +175,9 @@ def make_moves(
     batch = batches(history.commits, rows)
     is_plain = is_value(rows.column("via"), CommitVia.PLAIN)
     bare = are_bare(rows)
+    time = history.doubtful.without(numbers(rows.column("from_time")))
+    known = table.select(["topic_id", "from_time"]).take(pa.array(before, mask=before == NOWHERE))
+    known_time = history.doubtful.without(numbers(known.column("from_time")))
     return Moves(
         rows=rows,
         place=place,
@@ -182,7 +191,8 @@ def make_moves(
         last_commit_time=np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
         batch=batch,
         operation=operations(rows, is_plain, batch),
-        ends=EndsAround.of(history.watermarks, rows, history.doubtful.without(numbers(rows.column("from_time")))),
+        ends=EndsAround.of(history.watermarks, rows, time),
+        log=LogBetween.of(history.watermarks, known, rows, known_time, time),
     )
 
 

@@ -34,6 +34,8 @@ class Event:
     num_members: int | None
     first_offset: int
     last_offset: int
+    messages_reread: int | None
+    messages_skipped: int | None
     # By partition, ascending: what was committed before and after; None: nothing.
     moved: tuple[tuple[int, int | None, int | None], ...]
 
@@ -44,21 +46,11 @@ class Event:
             "partitions": [partition for partition, _, _ in self.moved],
             "from_offsets": [before for _, before, _ in self.moved],
             "to_offsets": [after for _, _, after in self.moved if after is not None],
-            "messages_reread": self.messages(is_back=True), "messages_skipped": self.messages(is_back=False),
+            "messages_reread": self.messages_reread, "messages_skipped": self.messages_skipped,
             "signature_score": self.score, "num_members": self.num_members, "evidence_partition": offsets_partition,
             "evidence_first_offset": self.first_offset, "evidence_last_offset": self.last_offset,
             "confidence": self.confidence,
         }  # fmt: skip
-
-    def messages(self, *, is_back: bool) -> int | None:
-        """By how many messages offsets went back, or forward. No offset below 0 stands for a message."""
-        total = 0
-        for _, before, after in self.moved:
-            if before is None or after is None:
-                return None
-            step = max(before, 0) - max(after, 0)
-            total += max(step if is_back else -step, 0)
-        return total
 
 
 def by_operation(rows: Iterable[Mapping[str, Any]], *names: str) -> list[list[Mapping[str, Any]]]:

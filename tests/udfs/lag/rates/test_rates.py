@@ -58,6 +58,9 @@ def bucket(
         ([0, 200, 400, 600, 600, 1200], {0: 1000, 300: 1300}, 600, 1.0, 700, 350_000, 700_000, None),
         # The log was cut in between.
         ([0, 200, 400, 600], {0: 1300, 200: 1300, 400: 900}, 600, None, None, None, None, "no_snapshots"),
+        # Likewise, and its end is known again: the lag is, and growth from one log to another one is not.
+        ([0, 200, 400, 600], {0: 1300, 100: 1300, 200: 900, 400: 1100}, 600, None, 400, 200_000, None, "no_snapshots"),
+        ([0, 200, 400, 600], {0: 500, 100: 400, 200: 900, 400: 1100}, 600, None, 400, 200_000, None, "no_snapshots"),
     ],
 )
 def test_a_bucket_by_hand(
@@ -94,7 +97,22 @@ def test_lag_is_unknown_of_commits_for_a_topic_that_was_made_anew(
     given = history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED])
     row = rate_rows(given, None).to_pylist()[0]
     assert row["lag_floor"] == lag
-    assert row["eta_unknown_reason"] == ("no_snapshots" if lag is None else None)
+    # How fast the topic grew is not known of a bucket with both logs.
+    assert row["eta_unknown_reason"] == ("no_snapshots" if old_id == "a" else None)
+
+
+@pytest.mark.parametrize(("made_anew_at", "produced"), [(0, 1.0), (100, None), (300, None)])
+def test_a_topic_that_was_made_anew_has_no_rate_across_both_logs(made_anew_at: int, produced: float | None) -> None:
+    """The new log is even longer than the old one: no end falls."""
+    offsets = [commit("g", PLACE, 600, 0, None, delta=600, topic_id="new")]
+    ends = {0: 1000, 100: 1100, 300: 1300, 400: 1400}
+    snapshots = {
+        second * SECOND: {PLACE: Captured("old" if second < made_anew_at else "new", 0, end)}
+        for second, end in ends.items()
+    }
+    given = history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED])
+    row = rate_rows(given, None).to_pylist()[0]
+    assert row["messages_produced_per_s"] == produced
 
 
 @pytest.mark.parametrize(("begin", "end", "is_known"), [(300, 400, True), (299, 400, False), (-9, 1, False)])

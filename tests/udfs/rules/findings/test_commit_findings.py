@@ -58,6 +58,14 @@ def test_a_step_back_of_one_partition_is_a_rewind() -> None:
     assert row["detail"] == "committed offset 80, lower than 95 before"
 
 
+@pytest.mark.parametrize(("end", "number"), [(100, 2 + 70), (90, None)])
+def test_a_rewind_from_beyond_the_end_is_over_no_more_than_the_log_had(end: int, number: int | None) -> None:
+    """Where the end was is not known if it differs before and after."""
+    situation = Situation().own(0, {0: "a"}).snapshot(5, {0: (0, end)}).commit(10, {0: 52}).commit(20, {0: 50})
+    situation.snapshot(25, {0: (0, end)}).commit(30, {0: 1 << 62}).snapshot(35, {0: (0, 100)}).commit(40, {0: 30})
+    assert [row for row in findings_of(situation) if row[0] == "rewind"] == [("rewind", 0, 2, number)]
+
+
 def test_a_step_back_of_a_new_owner_is_a_rewind() -> None:
     situation = members().own(20, {0: "b", 1: "a"}).commit(30, {0: 90, 1: 190})
     assert findings_of(situation) == [("rewind", 0, 1, 10), ("rewind", 1, 1, 10)]

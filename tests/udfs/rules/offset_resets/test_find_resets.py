@@ -69,7 +69,8 @@ def test_an_end_between_two_snapshots_counts_as_the_end() -> None:
 
 
 def test_a_reset_to_below_zero_rereads_no_more_than_there_is() -> None:
-    assert [row["messages_reread"] for row in events(between(emptied(), {0: -5}))] == [100]
+    assert [row["messages_reread"] for row in events(emptied().admin(30, {0: -5}))] == [100]
+    assert [row["messages_reread"] for row in events(between(emptied(), {0: -5}))] == [95]
 
 
 def test_the_last_offset_of_a_simple_group_goes_while_the_group_is_still_there() -> None:
@@ -276,3 +277,104 @@ def test_only_messages_that_were_deleted_unread_make_a_jump_over_a_gap(previous:
 def test_a_series_of_commits_without_members_ends_with_a_step_back_to_an_edge_alone(committed: int, actor: str) -> None:
     situation = emptied().snapshot(25, WIDE).admin(30, {0: 110}).admin(35, {0: committed}).snapshot(40, WIDE)
     assert [row["actor"] for row in events(situation)] == ["admin_likely", actor]
+
+
+def seen(situation: Situation, second: float, end: int, topic_id: str | None = None, epoch: int | None = 5) -> None:
+    situation.snapshot(second, {0: (0, end)}, leader_epoch=epoch, topic_id=topic_id)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(("old", 5), ("new", 5)), (("old", None), ("new", None)), ((None, 5), (None, 0)),
+                     ((None, None), (None, None))],
+)  # fmt: skip
+@pytest.mark.parametrize("between", [(), (25,), (23, 25, 28)])
+def test_a_topic_made_anew_is_recognized_however_long_before_the_reset(old: Any, new: Any, between: Any) -> None:
+    """By snapshots: commits of older brokers name no topic id."""
+    situation = Situation().own(0, {0: "a"})
+    seen(situation, 5, 900_000, *old)
+    situation.commit(10, {0: 1_000_000})
+    for second, *of_log in ((15, 1_000_000, *old), *((second, 10, *new) for second in between)):
+        seen(situation, second, *of_log)
+    situation.commit(30, {0: 0})
+    seen(situation, 35, 12, *new)
+    (row,) = events(situation)
+    assert (row["kind"], row["signature_score"], row["confidence"]) == ("truncation", None, "likely")
+    assert (row["messages_reread"], row["messages_skipped"]) == (None, None)
+
+
+def test_a_tool_that_moves_offsets_in_a_topic_made_anew_compares_nothing() -> None:
+    """Neither back nor forward."""
+    for offset in (5, 400):
+        situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}).state(20, "Empty", 0)
+        for second, topic_id in ((5, "old"), (25, "new"), (28, "new"), (40, "new")):
+            seen(situation, second, 500, topic_id)
+        (row,) = events(situation.admin(30, {0: offset}))
+        assert (row["kind"], row["messages_reread"], row["messages_skipped"]) == ("truncation", None, None)
+
+
+def test_a_topic_made_anew_after_the_reset_says_nothing_about_it() -> None:
+    """Both commits name the old one, the next snapshot has the new one."""
+    situation = Situation().own(0, {0: "a"})
+    for second, end, topic_id in ((5, 90, "old"), (15, 100, "old"), (40, 10, "new")):
+        seen(situation, second, end, topic_id)
+    situation.commit(10, {0: 100}, topic_id="old").state(20, "Empty", 0).admin(30, {0: 40}, topic_id="old")
+    assert [(row["kind"], row["messages_reread"]) for row in events(situation)] == [("to_offset", 60)]
+
+
+@pytest.mark.parametrize(("lowest", "kinds"), [(99, ["truncation"]), (100, [])])
+def test_a_log_that_was_cut_and_grew_again_before_the_group_followed_is_found(lowest: int, kinds: list[str]) -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 100})
+    for second, end in ((15, 120), (20, lowest), (25, 130)):
+        seen(situation, second, end)
+    situation.commit(30, {0: 90})
+    seen(situation, 40, 140)
+    assert [row["kind"] for row in events(situation)] == kinds
+
+
+def test_a_new_leader_does_not_make_an_offset_beyond_the_end_a_cut_log() -> None:
+    """It was beyond the end before that leader came."""
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 1 << 62}).state(18, "Empty", 0)
+    for second, epoch in ((5, 1), (15, 1), (25, 2), (40, 3)):
+        seen(situation, second, 100, epoch=epoch)
+    (row,) = events(situation.admin(30, {0: 100}))
+    assert (row["kind"], row["messages_reread"], row["messages_skipped"]) == ("to_latest", 0, 0)
+
+
+# Of snapshots start and end by second; then what the number is of messages read again and skipped.
+REACHES: dict[str, tuple[int, int, dict[int, tuple[int, int]], int | None, int | None]] = {
+    "no snapshot": (1 << 62, 5, {}, (1 << 62) - 5, 0),
+    "a read log": (90, 40, {5: (0, 100), 15: (0, 100), 40: (0, 200)}, 50, 0),
+    "from beyond the end": (1 << 62, 40, {5: (0, 100), 15: (0, 100), 40: (0, 200)}, 60, 0),
+    "from beyond an end that grew": (1 << 62, 40, {5: (0, 90), 15: (0, 100), 40: (0, 200)}, None, 0),
+    "from beyond an end of once only": (1 << 62, 40, {15: (0, 100), 40: (0, 200)}, None, 0),
+    "from beyond the end to it": (1 << 62, 150, {5: (0, 90), 15: (0, 100), 40: (0, 200)}, 0, 0),
+    "what was written later is not read again": (150, 40, {5: (0, 100), 15: (0, 100), 40: (0, 200)}, 60, 0),
+    "to below the start": (90, 0, {5: (0, 100), 25: (30, 100), 40: (30, 100)}, 60, 0),
+    "to below a start that moved": (90, 0, {5: (0, 100), 25: (30, 100), 40: (31, 100)}, None, 0),
+    "to a start that moved": (90, 30, {5: (0, 100), 25: (30, 100), 40: (40, 100)}, 60, 0),
+    "to below a start that nobody saw later": (90, 0, {5: (0, 100), 25: (30, 100)}, None, 0),
+    "to below a start that was seen later": (90, 0, {40: (30, 100)}, 90, 0),
+    "all of it is gone": (20, 10, {5: (0, 100), 25: (30, 100), 40: (30, 100)}, 0, 0),
+    "on to beyond the end": (50, 1 << 62, {5: (0, 100), 25: (0, 100), 40: (0, 100)}, 0, 50),
+    "on to beyond an end that grew": (50, 1 << 62, {5: (0, 100), 25: (0, 100), 40: (0, 101)}, 0, None),
+    "on to the end": (50, 100, {5: (0, 100), 25: (0, 90), 40: (0, 110)}, 0, 50),
+    "on from beyond the end": (300, 1 << 62, {5: (0, 100), 25: (0, 100), 40: (0, 101)}, 0, 0),
+    "on from below the start": (20, 60, {5: (0, 100), 25: (30, 100), 40: (40, 100)}, 0, 40),
+}
+
+
+@pytest.mark.parametrize("name", REACHES)
+def test_messages_that_are_not_in_the_log_are_neither_read_again_nor_skipped(name: str) -> None:
+    previous, committed, ends, reread, skipped = REACHES[name]
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: previous}).state(20, "Empty", 0)
+    for second, log in ends.items():
+        situation.snapshot(second, {0: log}, leader_epoch=1)
+    (row,) = events(situation.admin(30, {0: committed}))
+    assert (row["messages_reread"], row["messages_skipped"]) == (reread, skipped)
+    assert row["kind"] != "truncation"
+
+
+def test_more_messages_than_a_table_can_hold_are_as_many_as_it_can() -> None:
+    situation = Situation().own(0, dict.fromkeys(range(3), "a")).commit(10, dict.fromkeys(range(3), 1 << 62))
+    (row,) = events(situation.state(20, "Empty", 0).admin(30, {0: 5, 1: 7, 2: 9}))
+    assert (row["messages_reread"], row["messages_skipped"]) == ((1 << 63) - 1, 0)
