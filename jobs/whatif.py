@@ -5,10 +5,10 @@
     groupscope whatif billing --remove-member billing-1-5f0c --add-members 2 --partitions orders=24
     groupscope whatif billing --assignor uniform --print-spec | groupscope assign
 
-For each assignor: how balanced the assignment is, how many partitions move, and how many stop during the move. Reads
-`assignment_whatif` and recomputes who has each partition before and after. JSON and CSV output has rows of
-`assignment_whatif`. JSON adds `moves` and `members` if you name an assignor or a change, and `owners` of all partitions
-with --verbose.
+For each assignor: how balanced the assignment is, how many partitions move, and how many stop during the move. Topics
+have the partitions that the newest snapshots and records show. Reads `assignment_whatif` and recomputes who has each
+partition before and after. JSON and CSV output has rows of `assignment_whatif`. JSON adds `moves` and `members` if you
+name an assignor or a change, and `owners` of all partitions with --verbose.
 """
 
 import argparse
@@ -42,9 +42,11 @@ from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, as
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
 from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped
 from udfs.audit.whatif.limits import left_out, why_refused
+from udfs.audit.whatif.present import at_present
 from udfs.audit.whatif.question_lines import spec_lines
 from udfs.audit.whatif.questions import Question
 
+CERTAIN, LIKELY = str(Confidence.CERTAIN), str(Confidence.LIKELY)
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),
     *("imbalance", "moves_from_current", "partitions_stopped", "is_possible", "reason", "confidence"),
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if latest is None:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group} has no assignment to compare"))
     try:
-        question = Question(apply_change(latest, change), known)
+        question = Question(apply_change(at_present(latest, known), change), known)
     except WrongChange as error:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: {error}")) from None
     if arguments.print_spec:
@@ -127,14 +129,12 @@ def answer_block(row: Row, latest: Latest, question: Question, change: GroupChan
     answer = answer_of(question, protocol, assignor)
     if isinstance(answer, str):
         nothing = dict.fromkeys(("imbalance", "moves_from_current", "partitions_stopped"))
-        return WhatIfBlock({**row, **nothing, "is_possible": False, "reason": answer} if change else row)
+        return WhatIfBlock({**row, **nothing, "is_possible": False, "reason": answer, "confidence": CERTAIN})
     before, after = lists_of(latest), answer.lists(answer.after)
     moves = moves_between(before, after)
     members = [
         (member, len(before.get(member, ())), len(after.get(member, ()))) for member in dict.fromkeys((*before, *after))
     ]
-    if not change:
-        return WhatIfBlock(row, moves, members)
     notes = [*left_out(question.latest, question.facts, protocol, assignor), *assumptions(change)]
     columns = {
         "imbalance": answer.imbalance(question.class_of_member),
@@ -142,7 +142,7 @@ def answer_block(row: Row, latest: Latest, question: Question, change: GroupChan
         "partitions_stopped": num_stopped(moves, is_eager=(protocol, assignor) in EAGER),
         "is_possible": True,
         "reason": "; ".join(notes) or None,
-        "confidence": str(Confidence.LIKELY if notes else Confidence.CERTAIN),
+        "confidence": LIKELY if notes else CERTAIN,
     }
     return WhatIfBlock({**row, **columns}, moves, members)
 

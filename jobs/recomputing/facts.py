@@ -77,7 +77,12 @@ def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 def logged_partitions(warehouse: Warehouse, cluster: str) -> list[NamedPartitions]:
     """Since when records show how many partitions a topic has, in all offsets partitions, from the newest replay."""
     rows = warehouse.rows(PROGRESS, ["named_partitions"], cluster)
-    listed: list[Any] = [] if rows is None else with_micros(rows.column("named_partitions").to_pylist())
+    return [] if rows is None else partitions_of(rows)
+
+
+def partitions_of(rows: pa.Table) -> list[NamedPartitions]:
+    """From rows of `replayed_partitions`."""
+    listed: list[Any] = with_micros(rows.column("named_partitions").to_pylist())
     return merged(*([NamedPartitions(**each) for each in some] for some in listed))
 
 
@@ -133,11 +138,12 @@ def judge_topic(
         return new
     own = topic.topic_id or (logged[0] if len(logged) == 1 else None)
     since = max((each.last_time for each in earlier if own and each.topic.topic_id not in (None, own)), default=None)
-    most = counts.most(name, own, new.first_time, since)
+    most, ever = counts.most(name, own, new.first_time, since), counts.most_ever(name, own, since)
     return replace(
         new,
         exceeded=most if most > topic.partitions else 0,
         whole_time=counts.first_time(name, own, topic.partitions, since),
+        beyond=ever if ever > topic.partitions else 0,
     )
 
 

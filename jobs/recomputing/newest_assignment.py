@@ -7,10 +7,12 @@ from typing import Any
 from jobs.answers import deleted_topics
 from jobs.answers.history import History
 from jobs.answers.table_reader import equal
-from jobs.recomputing.facts import COLUMNS, known_topics
+from jobs.recomputing.facts import COLUMNS, known_topics, partitions_of
+from jobs.replaying.task.warehouse_state import PROGRESS
 from udfs.audit import classic_audit, modern_audit
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.topics.partition_counts import named_counts
 
 # Columns of a group's state.
 PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
@@ -22,7 +24,9 @@ PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
 def facts(history: History) -> Facts:
     rows = history.rows("topics", columns=["topic_id", *deleted_topics.COLUMNS])
     logged = {row["topic_id"]: row["topic"] for row in rows if row["topic_id"] is not None}
-    topics = known_topics(history.reader.arrow("topic_snapshots", COLUMNS), history.cluster, logged)
+    named = partitions_of(history.reader.arrow(PROGRESS, ["named_partitions"], equal("cluster", history.cluster)))
+    snapshots = history.reader.arrow("topic_snapshots", COLUMNS)
+    topics = known_topics(snapshots, history.cluster, logged, named_counts(named, logged))
     return Facts(topics, deleted_topics=deleted_topics.deleted_topics(rows))
 
 

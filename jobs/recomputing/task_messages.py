@@ -114,4 +114,4 @@ def basis_of_topic(known: KnownTopic, through: int | None) -> list[Any]:
     """Records after the unconfirmed one confirm nothing about it."""
     last = None if through is None else min(known.last_time, through)
     whole = known.whole_time if through is not None and (known.whole_time or 0) <= through else None
-    return [asdict(known.topic), known.first_time, last, known.exceeded, whole]
+    return [asdict(known.topic), known.first_time, last, known.exceeded, whole, known.beyond]

@@ -1,20 +1,129 @@
--- Groups whose newest assignment leaves partitions of subscribed topics without an owner.
+-- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
+-- since a later snapshot that shows new partitions.
 WITH newest AS (
   SELECT group_id, max(assignment_offset) AS assignment_offset
   FROM assignment_audit
   WHERE cluster = :cluster
   GROUP BY group_id
+),
+audited AS (
+  SELECT assignments.*
+  FROM assignment_audit AS assignments
+  JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
+  JOIN group_state_intervals AS states ON states.cluster = assignments.cluster
+    AND states.group_id = assignments.group_id
+    AND states.to_offset IS NULL AND states.state = 'Stable' AND states.num_members > 0
+  WHERE assignments.cluster = :cluster
+),
+owned AS (
+  SELECT DISTINCT group_id, topic, partition
+  FROM ownership_intervals
+  WHERE cluster = :cluster AND to_offset IS NULL AND group_type IN ('classic', 'consumer')
+),
+captured AS (
+  -- A recreated topic has another id.
+  SELECT topic, coalesce(topic_id, '') AS id, partition, min(captured_time) AS since_time,
+    max(captured_time) AS newest_time
+  FROM topic_snapshots
+  WHERE cluster = :cluster AND captured_time <= :as_of_time
+  GROUP BY topic, coalesce(topic_id, ''), partition
+),
+newest_snapshots AS (
+  SELECT topic, max(newest_time) AS newest_time FROM captured GROUP BY topic
+),
+shown AS (
+  SELECT captured.topic, captured.partition, captured.since_time,
+    max(captured.partition) OVER (PARTITION BY captured.topic) AS last_partition
+  FROM captured
+  JOIN newest_snapshots ON newest_snapshots.topic = captured.topic
+    AND newest_snapshots.newest_time = captured.newest_time
+  WHERE captured.topic IN (SELECT topic FROM topics WHERE cluster = :cluster AND to_time IS NULL)
+),
+named AS (
+  -- No cluster can hold more.
+  SELECT topic, max(partition) AS last_partition
+  FROM (
+    SELECT topic, partition FROM owned
+    UNION ALL
+    SELECT topic, partition FROM offset_history WHERE cluster = :cluster AND to_offset IS NULL
+  ) AS of_records
+  WHERE partition < 20000000
+  GROUP BY topic
+),
+newest_members AS (
+  SELECT group_id, max(assignment_offset) AS assignment_offset
+  FROM generation_members
+  WHERE cluster = :cluster
+  GROUP BY group_id
+),
+members AS (
+  SELECT listed.group_id, listed.subscribed_topics, listed.assigned
+  FROM generation_members AS listed
+  JOIN newest_members ON newest_members.group_id = listed.group_id
+    AND newest_members.assignment_offset = listed.assignment_offset
+  WHERE listed.cluster = :cluster AND listed.change <> 'left'
+),
+unclear AS (
+  -- Their members may own partitions that no row names.
+  SELECT group_id FROM members WHERE assigned IS NULL
+  UNION
+  SELECT group_id FROM owned WHERE topic IS NULL
+),
+readers AS (
+  SELECT owned.group_id, owned.topic
+  FROM owned
+  JOIN members ON members.group_id = owned.group_id AND array_position(members.subscribed_topics, owned.topic) > 0
+  WHERE owned.group_id NOT IN (SELECT group_id FROM unclear)
+  GROUP BY owned.group_id, owned.topic
+),
+known AS (
+  SELECT offsets_partition, max(to_time) AS to_time
+  FROM history_coverage
+  WHERE cluster = :cluster
+  GROUP BY offsets_partition
+),
+counted AS (
+  -- A snapshot that lacks partitions that records name is stale: it shows nothing.
+  SELECT readers.group_id, count(*) AS num_partitions,
+    count(CASE WHEN owned.group_id IS NULL THEN 1 END) AS num_unowned,
+    max(CASE WHEN owned.group_id IS NULL THEN shown.since_time END) AS since_time
+  FROM readers
+  JOIN shown ON shown.topic = readers.topic
+  JOIN named ON named.topic = readers.topic AND named.last_partition <= shown.last_partition
+  LEFT JOIN owned ON owned.group_id = readers.group_id AND owned.topic = shown.topic
+    AND owned.partition = shown.partition
+  GROUP BY readers.group_id
+),
+timed AS (
+  SELECT audited.*, counted.num_partitions AS num_now, counted.num_unowned AS num_unowned_now,
+    CASE WHEN counted.since_time > audited.record_time THEN counted.since_time ELSE audited.record_time END
+      AS since_time, known.to_time AS known_time
+  FROM audited
+  LEFT JOIN counted ON counted.group_id = audited.group_id
+  LEFT JOIN known ON known.offsets_partition = audited.evidence_partition
+),
+judged AS (
+  -- Clients notice new partitions within metadata.max.age.ms, 5 minutes by default. Until then, or if the log is not
+  -- known for so long, a rebalance may still follow.
+  SELECT timed.*, coalesce(num_unowned_now > coalesce(num_unowned, 0)
+    AND since_time < :as_of_time - INTERVAL '5' MINUTE AND since_time < known_time - INTERVAL '5' MINUTE, FALSE)
+    AS is_by_snapshot
+  FROM timed
+),
+listed AS (
+  SELECT group_id, evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+    CASE WHEN is_by_snapshot THEN num_unowned_now ELSE num_unowned END AS num_without,
+    CASE WHEN is_by_snapshot THEN num_now ELSE num_partitions END AS num_all,
+    CASE WHEN is_by_snapshot THEN since_time ELSE record_time END AS from_time
+  FROM judged
 )
-SELECT audited.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
-  CAST(num_unowned AS STRING) || ' of ' || coalesce(CAST(num_partitions AS STRING), '?')
-    || CASE num_partitions WHEN 1 THEN ' partition' ELSE ' partitions' END || ' of its topics '
-    || CASE num_unowned WHEN 1 THEN 'has' ELSE 'have' END || ' had no owner since '
-    || coalesce(substring(CAST(record_time AS STRING), 1, 19), '?') AS message,
-  audited.evidence_partition, audited.evidence_first_offset, audited.evidence_last_offset, audited.confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_unowned AS DOUBLE) AS harm
-FROM assignment_audit AS audited
-JOIN newest ON newest.group_id = audited.group_id AND newest.assignment_offset = audited.assignment_offset
-JOIN group_state_intervals AS states ON states.cluster = audited.cluster AND states.group_id = audited.group_id
-  AND states.to_offset IS NULL AND states.state = 'Stable' AND states.num_members > 0
-WHERE audited.cluster = :cluster AND num_unowned > 0
+  CAST(num_without AS STRING) || ' of ' || coalesce(CAST(num_all AS STRING), '?')
+    || CASE num_all WHEN 1 THEN ' partition' ELSE ' partitions' END || ' of its topics '
+    || CASE num_without WHEN 1 THEN 'has' ELSE 'have' END || ' had no owner since '
+    || coalesce(substring(CAST(from_time AS STRING), 1, 19), '?') AS message,
+  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  CAST(NULL AS STRING) AS severity, CAST(num_without AS DOUBLE) AS harm
+FROM listed
+WHERE num_without > 0

@@ -157,7 +157,13 @@ class FindingKind(Meant):
         Severity.WARNING,
         "An assignment shows a known bug of Kafka or of a client library.",
     )
-    PARTITIONS_UNOWNED = "partitions_unowned", Severity.WARNING, "Partitions of a subscribed topic have no owner."
+    PARTITIONS_UNOWNED = (
+        "partitions_unowned",
+        Severity.WARNING,
+        "Partitions of a subscribed topic have no owner. Partitions that the topic got after the group's assignment "
+        "count if a snapshot showed them more than 5 minutes ago: until then, clients may not have noticed them yet "
+        "(`metadata.max.age.ms`).",
+    )
     UPGRADE_STUCK = (
         "upgrade_stuck",
         Severity.WARNING,

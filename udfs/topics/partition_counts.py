@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from udfs.assignors.questions.specs import MOST_PARTITIONS
 from udfs.topics.least_partitions import NamedPartitions
 
 
@@ -23,6 +24,11 @@ class NamedCounts:
         seen. `topic_id` None: any id."""
         ours = self.of_topic(name, topic_id, since)
         return max((each.num_partitions for each in ours if each.time <= through), default=0)
+
+    def most_ever(self, name: str, topic_id: str | None, since: int | None) -> int:
+        """The largest number at any time that a cluster can hold: a client may write any number into a commit."""
+        ours = self.of_topic(name, topic_id, since)
+        return max((each.num_partitions for each in ours if each.num_partitions <= MOST_PARTITIONS), default=0)
 
     def first_time(self, name: str, topic_id: str | None, num_partitions: int, since: int | None) -> int | None:
         """When this many partitions were first named."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs.answers.events.rebalance import TRIGGERS
-from jobs.answers.events.unread_cost import unread_cost
+from jobs.answers.events.unread_cost import unowned_cost, unread_cost
 from jobs.answers.events.unread_spans import away_words
 from jobs.answers.table_reader import Row
 from udfs.sentences.counts import counted
@@ -23,7 +23,7 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row], memberships: Sequence
             if number
             else "no partition is assigned now"
         )
-    unread = unread_cost(moves) or "the records show no unread partition"
+    unread = unread_cost(moves) or unowned_cost(moves) or "the records show no unread partition"
     parts = [f"{clock(row['start_time'])} {detail}", moved, unread, away_words(moves, memberships)]
     return "; ".join(filter(None, parts))
 

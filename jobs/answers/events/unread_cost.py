@@ -29,9 +29,22 @@ def sentence(moves: Sequence[Row], basis: str | None, *, is_more: bool) -> str:
     count = len(moves)
     subject = counted(count, "more partition" if is_more else "partition")
     was, each = ("was", "") if count == 1 else ("were", " each")
-    low, high = duration_text(min(int(move["unread_low_ms"]) for move in moves)), longest_text(worst(moves))
-    span = high if low == high else f"{low.removesuffix(unit_of(high))} to {high}"
+    span = span_text(min(int(move["unread_low_ms"]) for move in moves), worst(moves))
     return f"{subject} {was} unread for {span}{each}{f' ({basis})' if basis else ''}"
+
+
+def unowned_cost(moves: Iterable[Row]) -> str | None:
+    """How long partitions had no owner of which nobody knows how long they were unread. None: there is none."""
+    times = [int(move["idle_ms"]) for move in moves if move["unread_high_ms"] is None and move["idle_ms"]]
+    if not times:
+        return None
+    each = "" if len(times) == 1 else " each"
+    return f"{counted(len(times), 'partition')} had no owner for {span_text(min(times), max(times))}{each}"
+
+
+def span_text(low_ms: int, high_ms: int) -> str:
+    low, high = duration_text(low_ms), longest_text(high_ms)
+    return high if low == high else f"{low.removesuffix(unit_of(high))} to {high}"
 
 
 def unit_of(text: str) -> str:

@@ -6,6 +6,8 @@ from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, RANK, colu
 
 # Of brokers, not of readers.
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata")
+# A record may name any number. No cluster can hold more partitions.
+MAY_EXIST = "partition >= 0 AND partition < 20000000"
 COLUMNS = (
     CLUSTER,
     RANK,
@@ -20,7 +22,12 @@ COLUMNS = (
         Type.BIGINT,
         "Partitions of the topic; NULL: no snapshot has the topic, so the lists may lack partitions.",
     ),
-    Column("num_committed", Type.BIGINT, "Partitions for which the group has a committed offset."),
+    Column(
+        "num_committed",
+        Type.BIGINT,
+        "Partitions for which the group has a committed offset. Here and in the lists, numbers in records that no "
+        "partition can have do not count: below 0, or from 20,000,000 on.",
+    ),
     Column("num_owned", Type.BIGINT, "Partitions that members of the group own."),
     Column("uncommitted", ListOf(Type.INT), "Partitions without a committed offset, ascending; NULL: none."),
     Column("unowned", ListOf(Type.INT), "Partitions without an owner, ascending; NULL: none."),
@@ -60,9 +67,9 @@ readers AS (
 partitions AS (
   SELECT cluster, topic, partition FROM captured
   UNION
-  SELECT cluster, topic, partition FROM committed
+  SELECT cluster, topic, partition FROM committed WHERE {MAY_EXIST}
   UNION
-  SELECT cluster, topic, partition FROM owned
+  SELECT cluster, topic, partition FROM owned WHERE {MAY_EXIST}
 ),
 sizes AS (
   SELECT cluster, topic, count(*) AS num_partitions FROM captured GROUP BY cluster, topic

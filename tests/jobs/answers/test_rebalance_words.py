@@ -38,6 +38,15 @@ def test_the_story_of_an_emptied_group_says_that_nothing_is_assigned() -> None:
     )
 
 
+def test_the_story_names_partitions_that_had_no_owner_before_they_were_assigned() -> None:
+    row = {"trigger_detail": "member m joined", "start_time": START, "num_partitions": 2, "num_moved": 0}
+    move = dict.fromkeys(("from_member_id", "unread_low_ms", "unread_high_ms", "unread_basis"))
+    moves = [{**move, "to_member_id": "m", "idle_ms": 20_000, "move_time": START}] * 2
+    assert sentence(row, moves, []) == (
+        "03:00:00 member m joined; 0 of 2 partitions moved; 2 partitions had no owner for 20.0 s each"
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

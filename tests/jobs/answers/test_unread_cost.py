@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobs.answers.events.unread_cost import unread_cost
+from jobs.answers.events.unread_cost import unowned_cost, unread_cost
 
 BASIS = "session timeout 6.0 s from the record, heartbeat interval 2.0 s assumed"
 
@@ -30,3 +30,21 @@ def moves(count: int, low: int | None, high: int | None, basis: str | None = Non
 )  # fmt: skip
 def test_the_cost_of_a_rebalance_in_words(some: list[dict[str, Any]], expected: str | None) -> None:
     assert unread_cost(some) == expected
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([], None),
+        ([None, 0], None),
+        ([20_000], "1 partition had no owner for 20.0 s"),
+        ([20_000, None, 20_000], "2 partitions had no owner for 20.0 s each"),
+        ([5, 20_010], "2 partitions had no owner for 5 ms to 20.1 s each"),
+    ],
+)
+def test_partitions_without_an_owner_are_named_if_it_is_unknown_how_long_they_were_unread(
+    times: list[int | None], expected: str | None
+) -> None:
+    assert unowned_cost([{"unread_high_ms": None, "idle_ms": each} for each in times]) == expected
+    # There was nothing to read.
+    assert unowned_cost([{"unread_high_ms": 0, "idle_ms": each} for each in times]) is None

@@ -9,6 +9,7 @@ import pytest
 
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.by_hand import commit, generation, write_log, write_snapshot
 from tests.oracles.assignors.what_ifs import Lists, expected, kafka_in_the_end
 from tests.sample.story import checked_in
 
@@ -294,3 +295,71 @@ def test_a_group_without_members_has_no_answer(ask: Ask) -> None:
     assert ask("classic-killed", *only)[2].endswith("--remove-member: names the only member, which must stay\n")
     # All of them are replaced.
     assert ask("classic-range", *words, "--add-members", "1")[0] == 0
+
+
+# -- topics that have grown since the assignment
+
+
+def grown(folder: Path, *snapshots: tuple[float, int], named: int = 1) -> list[str]:
+    """Group g has the two partitions of t. Snapshots: second and partitions. Another group commits `named` later."""
+    log = {0: [generation("g", 1, 50, {"a": [0], "b": [1]})], 1: [commit("other", "t", named, 900)]}
+    sources = [["--source", write_log(folder / "log", log)]]
+    sources += [["--snapshots", str(write_snapshot(folder / f"{second}.jsonl", second, {"t": number}, {"t": "t" * 22}))]
+                for second, number in snapshots]  # fmt: skip
+    for words in (*(["ingest", *source] for source in sources), ["replay"], ["assignments"]):
+        assert cli.main([*words, "--warehouse", str(folder / "w")]) == 0
+    return ["g", "--assignor", "range", "--warehouse", str(folder / "w")]
+
+
+def printed(capfd: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    capfd.readouterr()
+    assert cli.main(list(words)) == 0
+    return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "named", "partitions", "confidence"),
+    [
+        ([(10, 2), (500, 4), (900, 4)], 1, 4, "certain"),
+        ([(500, 4)], 1, 4, "certain"),
+        # Records name more than the newest snapshot has.
+        ([(10, 2), (500, 4)], 5, 6, "likely"),
+        ([(10, 2)], 3, 4, "likely"),
+        # No cluster has so many.
+        ([(10, 2), (500, 4)], 2**31 - 1, 4, "certain"),
+    ],
+)
+def test_partitions_that_came_after_the_assignment_are_assigned(
+    snapshots: list[tuple[float, int]], named: int, partitions: int, confidence: str, tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    words = grown(tmp_path, *snapshots, named=named)
+    half, of_table = partitions // 2, "SELECT * FROM assignment_whatif WHERE assignor = 'range'"
+    in_table = printed(capfd, "sql", of_table, "--format", "json", *words[3:])
+    for row in printed(capfd, "whatif", *words, "--format", "json", "--verbose"):
+        given = {each["partition"]: each["to_member_ids"] for each in row["owners"]}
+        assert given == {number: ["a" if number < half else "b"] for number in range(partitions)}
+        assert (row["moves_from_current"], row["imbalance"], row["confidence"]) == (1, 0, confidence)
+        (same,) = (each for each in in_table if each["group_protocol"] == row["group_protocol"])
+        assert same == {**same, **{name: row[name] for name in same if name in row}}
+    for line in printed(capfd, "whatif", *words, "--print-spec"):
+        assert [topic["partitions"] for topic in line["topics"]] == [partitions]
+
+
+def test_a_topic_cannot_have_fewer_partitions_than_it_has_by_now(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = grown(tmp_path, (10, 2), (500, 4))
+    assert cli.main(["whatif", *words, "--partitions", "t=3"]) == ExitCode.USAGE
+    assert "--partitions t=3: t has 4 and Kafka takes none away; give 4 or more" in capfd.readouterr().err
+
+
+def test_snapshots_that_came_after_the_what_ifs_count_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = grown(tmp_path, (10, 2))
+    later = write_snapshot(tmp_path / "later.jsonl", 500, {"t": 4}, {"t": "t" * 22})
+    assert cli.main(["ingest", "--snapshots", str(later), *words[3:]]) == 0
+    assert {row["moves_from_current"] for row in printed(capfd, "whatif", *words, "--format", "json")} == {1}
+    for job in ("replay", "assignments"):
+        assert cli.main([job, *words[3:]]) == 0
+    query = "SELECT moves_from_current AS moves FROM assignment_whatif WHERE assignor = 'range'"
+    assert [row["moves"] for row in printed(capfd, "sql", query, "--format", "json", *words[3:])] == [1, 1]

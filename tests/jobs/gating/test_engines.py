@@ -19,6 +19,7 @@ COLUMNS = (
     "group_id, topic, partition, message, at_time, evidence_partition, evidence_first_offset, evidence_last_offset, "
     "confidence, severity, harm"
 )
+HOUR = timedelta(hours=1)
 TABLES: dict[str, list[dict[str, Any]]] = {
     "history_coverage": [{"last_offset": 9, "to_time": NOW}, {"first_offset": 12, "last_offset": 20}],
     "rebalances": [
@@ -41,7 +42,13 @@ TABLES: dict[str, list[dict[str, Any]]] = {
         for lateness in (-timedelta(hours=1), timedelta(hours=1))
     ],
     "classic_group_metadata": [{"record_bytes": 900_000, "record_time": NOW}],
+    # A topic has got a partition since the assignment.
+    "assignment_audit": [{"num_unowned": 0, "verdict": "same", "record_time": NOW - 2 * HOUR}],
+    "generation_members": [{"change": "kept", "subscribed_topics": ["t"], "assigned": []}],
     "group_state_intervals": [{"state": "Stable", "to_offset": None, "num_members": 1}],
+    "ownership_intervals": [{"topic": "t", "partition": 0, "to_offset": None, "group_type": "classic"}],
+    "topic_snapshots": [{"topic": "t", "partition": place, "captured_time": NOW - HOUR} for place in range(2)],
+    "topics": [{"topic": "t", "to_time": None}],
     # Of 70 snapshots, the first five of them twice.
     "lag_points": [
         {"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)

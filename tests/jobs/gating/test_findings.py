@@ -206,6 +206,91 @@ def test_a_kind_is_detected_where_it_is_and_its_statement_lists_its_rows(tmp_pat
     assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
 
 
+MINUTE = timedelta(minutes=1)
+OWNED = {"topic": "t", "to_offset": None, "group_type": "classic"}
+COMMITTED = {"topic": "t", "to_offset": None}
+
+
+def shown(number: int, minutes: float, **more: Any) -> list[dict[str, Any]]:
+    """A snapshot of t, so many minutes ago."""
+    captured = {"topic": "t", "captured_time": NOW - minutes * MINUTE, **more}
+    return [{**captured, "partition": place} for place in range(number)]
+
+
+def grown(**changed: Sequence[Mapping[str, Any]]) -> Tables:
+    """Topic t got partitions 2 and 3 after the group's assignment, which had an owner for each."""
+    rows: Tables = {
+        "assignment_audit": [{"num_unowned": 0, "num_partitions": 2, "verdict": "same", "record_time": NOW - DAY}],
+        "generation_members": [{"change": "kept", "subscribed_topics": ["t"], "assigned": []}],
+        "group_state_intervals": [STABLE],
+        "ownership_intervals": [{**OWNED, "partition": place} for place in range(2)],
+        "topic_snapshots": [*shown(2, 2_000), *shown(4, 6), *shown(4, 1)],
+        "topics": [{"topic": "t", "to_time": None}],
+        "history_coverage": [{"to_time": NOW}],
+    }
+    return {**rows, **changed}
+
+
+def unowned(folder: Path, tables: Tables) -> list[str]:
+    return [each.message for each in all_findings(make(folder, tables)).findings if each.kind == "partitions_unowned"]
+
+
+FOUND = "2 of 4 partitions of its topics have had no owner since 2026-11-21 02:54:00"
+
+
+def test_partitions_that_a_topic_got_after_the_assignment_are_unowned(tmp_path: Path) -> None:
+    assert unowned(tmp_path, grown()) == [FOUND]
+
+
+@pytest.mark.parametrize(("changed", "message"), [
+    # By the newest assignment there are as many.
+    ({"assignment_audit": [{"num_unowned": 2, "num_partitions": 4, "verdict": "same", "record_time": NOW - DAY}]},
+     FOUND.replace("21 02:54", "20 03:00")),
+    # The group assigned them anew, and left them out again.
+    ({"assignment_audit": [{"num_unowned": 0, "verdict": "same", "record_time": NOW - 5.5 * MINUTE}]},
+     FOUND.replace("02:54:00", "02:54:30")),
+    # One partition was seen later than the other.
+    ({"topic_snapshots": [*shown(3, 60), *shown(4, 6), *shown(4, 1)]}, FOUND),
+    # Of a cluster that never had such a partition.
+    ({"offset_history": [{**COMMITTED, "partition": 2**31 - 1}, {**COMMITTED, "partition": -1}]}, FOUND),
+    # What another topic of the name had.
+    ({"topic_snapshots": [*shown(9, 60, topic_id="old"), *shown(4, 6, topic_id="new")]}, FOUND),
+])  # fmt: skip
+def test_unowned_partitions_are_counted_since_the_last_sign_of_them(
+    tmp_path: Path, changed: Tables, message: str
+) -> None:
+    assert unowned(tmp_path, grown(**changed)) == [message]
+
+
+@pytest.mark.parametrize("changed", [
+    # A rebalance may still follow: in the time of the snapshots, of the log, or of the newest assignment.
+    {"topic_snapshots": [*shown(2, 60), *shown(4, 4), *shown(4, 1)]},
+    {"history_coverage": [{"to_time": NOW - 2 * MINUTE}]},
+    {"history_coverage": [{"to_time": NOW - 2 * MINUTE}, {"to_time": NOW, "offsets_partition": 1}]},
+    {"assignment_audit": [{"num_unowned": 0, "verdict": "same", "record_time": NOW - 4 * MINUTE}]},
+    # After the as-of time, or of a topic that was made anew, or that is gone.
+    {"topic_snapshots": [*shown(2, 60), *shown(4, -1)]},
+    {"topic_snapshots": [*shown(4, 60, topic_id="old"), *shown(4, 3, topic_id="new")]},
+    {"topics": [{"topic": "t", "to_time": NOW}]},
+    # Records name partitions that the newest snapshot does not have.
+    {"offset_history": [{**COMMITTED, "partition": 4}]},
+    {"ownership_intervals": [{**OWNED, "partition": place} for place in (0, 1, 4)]},
+    # Nobody subscribes to the topic any more.
+    {"generation_members": [{"change": "kept", "subscribed_topics": ["other"], "assigned": []}]},
+    {"generation_members": [{"change": "left", "subscribed_topics": ["t"], "assigned": []}]},
+    # Members may have more than is known.
+    {"generation_members": [{"change": "kept", "subscribed_topics": ["t"], "assigned": None}]},
+    {"ownership_intervals": [{**OWNED, "partition": 0}, {**OWNED, "topic": None, "partition": 1}]},
+    # Members of share groups get no partition that is not ready.
+    {"ownership_intervals": [{**OWNED, "group_type": "share"}]},
+    {"group_state_intervals": [{**STABLE, "state": "PreparingRebalance"}]},
+    {"group_state_intervals": [{**STABLE, "num_members": None}]},
+    {"ownership_intervals": [{**OWNED, "partition": place} for place in range(4)]},
+])  # fmt: skip
+def test_what_does_not_prove_that_partitions_are_unowned_is_no_finding(tmp_path: Path, changed: Tables) -> None:
+    assert unowned(tmp_path, grown(**changed)) == []
+
+
 @pytest.mark.parametrize(("ms", "message"), [(999, "999 ms"), (1_000, "1.0 s"), (8_345, "8.4 s"), (10_900, "10.9 s"),
                                           (11_514, "11.6 s"), (1_999_901, "2000.0 s")])  # fmt: skip
 def test_the_longest_unread_time_is_never_rounded_down(tmp_path: Path, ms: int, message: str) -> None:

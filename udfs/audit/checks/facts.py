@@ -22,6 +22,8 @@ class KnownTopic:
     exceeded: int = 0
     # The first record that names its last partition; None: there is none.
     whole_time: int | None = None
+    # The number of partitions that records name at any time, also later ones, if it is larger. 0: none names more.
+    beyond: int = 0
 
 
 @dataclass(frozen=True)

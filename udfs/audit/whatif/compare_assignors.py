@@ -14,6 +14,7 @@ from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.whatif.answers import WhatIfAnswer, answers, changes
 from udfs.audit.whatif.limits import left_out, why_refused
+from udfs.audit.whatif.present import at_present
 from udfs.audit.whatif.questions import Question
 
 Choice = tuple[GroupProtocol, str]
@@ -65,7 +66,7 @@ def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
     rows: list[WhatIf] = []
     for first in range(0, len(groups), GROUPS_AT_ONCE):
         some = groups[first : first + GROUPS_AT_ONCE]
-        questions = [Question(latest, facts) for latest in some]
+        questions = [Question(at_present(latest, facts), facts) for latest in some]
         of_choices = {choice: dict(rows_of_choice(questions, *choice)) for choice in ALL_CHOICES}
         for place, latest in enumerate(some):
             rows += [of_choices[choice][place] for choice in CHOICES[latest.group_type]]

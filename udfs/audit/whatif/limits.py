@@ -60,7 +60,7 @@ def member_list(members: list[str]) -> str:
 
 def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Iterator[str]:
     if latest.counts_source in (None, PartitionCountsSource.INFERRED):
-        yield "partitions beyond the highest assigned one are not known"
+        yield "partitions beyond the highest one that records name are not known"
     is_of_leader = protocol == GroupProtocol.CLASSIC
     has_racks = any(member.rack_id for member in latest.members)
     if is_of_leader and assignor in LOOK_AT_RACKS and has_racks and any(t.racks is None for t in latest.topics):
