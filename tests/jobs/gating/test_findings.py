@@ -18,7 +18,7 @@ from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.reporting.parts.findings import findings_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.gate import FindingKind
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.builders.warehouses.by_hand import NOW, make, write_run
 
 SETTINGS = Settings(gate=Gate(needless_commits_per_day=10, record_limit_bytes=1_000))
 PARAMETERS = parameters("a", NOW, NOW, SETTINGS)
@@ -33,6 +33,13 @@ NOBODY: dict[str, Any] = {"members_joined": [], "members_departed": []}
 
 def verdict(word: str) -> Tables:
     return {"group_verdicts": [{"own_verdict": word, "partition": 1, "as_of_time": NOW}]}
+
+
+def verdicts(word: str, *days: int) -> list[dict[str, Any]]:
+    """Of as many as-of times, so many days from now; each names its group."""
+    return [
+        {"own_verdict": word, "partition": 1, "as_of_time": NOW + each * DAY, "group_id": str(each)} for each in days
+    ]
 
 
 def storm(minutes: int) -> Tables:
@@ -261,6 +268,32 @@ def test_only_events_of_the_time_count_and_what_goes_on_always_does(tmp_path: Pa
     assert kinds(all_findings(warehouse)) == {"offsets_reset", "partition_stopped"}
     assert kinds(all_findings(warehouse, Events(NOW, NOW))) == {"partition_stopped"}
     assert kinds(all_findings(warehouse, Events(None, NOW - DAY))) == {"partition_stopped"}
+
+
+VERDICTS = {
+    "partition_stopped": "STOP",
+    "partition_stalled": "STALL",
+    "offset_rewound": "REWIND",
+    "falling_behind": "WARN",
+}
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_verdicts_count_as_of_the_run_whatever_later_runs_add(tmp_path: Path, kind: str) -> None:
+    """A run may be about an earlier time than the run before. Without verdicts of its own time the newest before
+    count."""
+    for days, expected in (((-2, -1, 0, 1), "0"), ((-2, -1, 1), "-1")):
+        warehouse = make(tmp_path / expected, {"group_verdicts": verdicts(VERDICTS[kind], *days)})
+        (finding,) = (each for each in all_findings(warehouse).findings if each.kind == kind)
+        assert finding.group_id == expected
+        write_run(warehouse, "run-0002", {"group_verdicts": verdicts(VERDICTS[kind], 2)})
+        assert groups_listed(warehouse, finding.query) == [expected]
+
+
+def groups_listed(warehouse: Warehouse, query: str) -> list[str]:
+    with scope_of(warehouse, [query]) as answer:
+        names, rows = answer(query)
+        return [str(row[list(names).index("group_id")]) for row in rows]
 
 
 WAIVER = """
