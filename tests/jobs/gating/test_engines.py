@@ -32,10 +32,13 @@ TABLES: dict[str, list[dict[str, Any]]] = {
         {"kind": kind, "partitions": [], "from_offsets": [], "to_offsets": [], "topic": "t", "at_time": NOW,
          "num_partitions": number, "messages_reread": number} for kind in ("expired", "shift") for number in (1, 2)
     ],
-    # Of 70 snapshots, the first five of them twice.
+    # Of 70 snapshots, the first five of them twice. Of two partitions that lost messages one lost them for good.
     "lag_points": [
-        {"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)
+        *({"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)),
+        *({"lag_raw": 9, "topic": "t", "partition": place, "log_start_offset": 5, "lost_messages": 3 + place}
+          for place in (1, 2)),
     ],
+    "offset_history": [{"topic": "t", "partition": 1, "committed_offset": 2, "from_time": NOW}],
 }  # fmt: skip
 
 
@@ -55,8 +58,8 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     with DuckDBEngine(str(tmp_path)).scope([statement, points]) as answer:
         expected = [tuple(map(str, row)) for row in answer(statement).rows]
         counted = list(answer(points).rows)
-    assert len(expected) == 11
-    assert counted[0][:2] == (75, 5)
+    assert len(expected) == 13
+    assert counted[0][:2] == (77, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
         result = [tuple(map(str, row)) for row in answer(statement).rows]
         assert list(answer(points).rows) == counted
