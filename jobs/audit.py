@@ -26,7 +26,7 @@ from jobs.measuring.run import Measurement
 from jobs.output.failure import Failure
 from jobs.output.flag_files import check_is_no_folder
 from jobs.output.text_pages import print_page
-from jobs.pages.prometheus_file import PROMETHEUS, AuditSummary, newest_group_verdicts, write_prometheus_file
+from jobs.pages.prometheus_file import PROMETHEUS, AuditSummary, group_verdicts_at, write_prometheus_file
 from jobs.pages.run import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
@@ -139,7 +139,7 @@ def audit_summary(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -
         finished_ms=ms_of(result["finished_time"]),
         newest_ms=gate.newest_ms,
         findings=gate.findings,
-        groups=newest_group_verdicts(warehouse, cluster),
+        groups=group_verdicts_at(warehouse, cluster, gate.as_of),
     )
 
 

@@ -49,7 +49,7 @@ def add_judging_flags(parser: argparse.ArgumentParser, *, until: str = "", group
     parser.add_argument(
         "--since",
         metavar="T",
-        help="leave out findings about events up to this time (default: up to what earlier runs of all groups reported)",
+        help="leave out findings about events up to this time (default: what earlier runs of all groups reported)",
     )
     parser.add_argument(
         "--until",

@@ -111,10 +111,18 @@ class Measurement(LogRun):
     @cached_property
     def as_of(self) -> int | None:
         """None: there is nothing to measure."""
-        if self.wanted_as_of is not None:
-            return self.wanted_as_of
+        return self.newest_time if self.wanted_as_of is None else self.wanted_as_of
+
+    @cached_property
+    def newest_time(self) -> int | None:
+        """Of all records and snapshots."""
         known = [each.through_time for each in self.replayed_partitions.values()] + [self.newest_snapshot]
         return max((each for each in known if each is not None), default=None)
+
+    def measured_to(self, as_of: int) -> int:
+        """Up to when earlier runs have measured, if that is later; nothing is known after the newest time."""
+        earlier = max(self.earlier_as_of(), default=as_of)
+        return max(as_of, earlier if self.newest_time is None else min(earlier, self.newest_time))
 
     @cached_property
     def known(self) -> dict[int, Progress]:
@@ -134,12 +142,15 @@ class Measurement(LogRun):
             {place: number + 1 for place, number in commits.items()},
             tables.rows_of_tables(GROUP_TABLES, partitions, after),
         )
-        if any(as_of_of(run) == run_input.as_of_time for run in self.runs if self.is_ours(run)):
+        if run_input.as_of_time in self.earlier_as_of():
             tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(run_input.as_of_time, TIME))
         answers = self.without_failures(tables.answers(run_input, sizes) if partitions else [])
         reached = {each.partition: each for answer in answers for each in answer.progress}
         tables.take(answers, {PROGRESS: progress_table(self.cluster, reached.values())})
         return answers
+
+    def earlier_as_of(self) -> set[int]:
+        return {time for run in self.runs if self.is_ours(run) and (time := as_of_of(run)) is not None}
 
     def is_ours(self, run: Mapping[str, Any]) -> bool:
         return bool(run["job"] == JOB and run["cluster"] == self.cluster)
@@ -156,6 +167,7 @@ class Measurement(LogRun):
             root=self.warehouse.root,
             replayed=self.replayed_partitions,
             as_of_time=self.as_of,
+            measured_to=self.measured_to(self.as_of),
             newest_snapshot=self.newest_snapshot,
             snapshots=tuple(self.snapshot_files()),
             broker=self.broker(),

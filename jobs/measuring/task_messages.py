@@ -53,8 +53,10 @@ class Replayed:
 @dataclass(frozen=True, kw_only=True)
 class MeasuringInput(RunInput[Progress]):
     replayed: Mapping[int, Replayed]
-    # Microseconds. `newest_snapshot` None: there is none.
+    # Microseconds. `newest_snapshot` None: there is none. `measured_to`: until when rows are made; later than the as-of
+    # time if an earlier run was about a later time.
     as_of_time: int
+    measured_to: int
     newest_snapshot: int | None
     snapshots: Sequence[LogFile] = ()
     broker: BrokerSettings = field(default_factory=BrokerSettings)

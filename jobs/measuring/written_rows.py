@@ -1,7 +1,7 @@
 """Writes the rows that are made of a slice, all measures side by side, some groups after the other."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from jobs.measuring.slice_rows import SliceRows
 from jobs.measuring.task_messages import MeasuringInput
@@ -64,14 +64,15 @@ class Writer:
         since, since_day = self.settled_from, day_of(self.settled_from)
         judges = {each: Judge(each) for each in (since, since_day)}
         measures = measures_of(self.rows.run_input, since, (judges[since], judges[since_day]))
-        lookers: list[Judge | Measure] = [*judges.values(), *(each.measure for each in measures)]
         groups: set[str] = set()
         for keys in ranges:
-            history = self.rows.history(keys)
+            history, later = self.histories(keys)
             groups.update(history.table("offset_history").column("group_id").unique().to_pylist())
-            for looker in lookers:
-                looker.look(history)
-            self.points.write(history, is_open=True)
+            for judge in judges.values():
+                judge.look(later)
+            for each in measures:
+                each.measure.look(history if each.over is None else later)
+            self.points.write(later, is_open=True)
         self.num_groups += len(groups)
         if any(judge.asks for judge in judges.values()):
             for keys in ranges:
@@ -79,14 +80,23 @@ class Writer:
                 for judge in judges.values():
                     judge.count(commits)
         for keys in ranges:
-            self.take(self.rows.history(keys), measures)
+            history, later = self.histories(keys)
+            self.points.write(later, is_open=False)
+            for each in measures:
+                each.measure.take(history if each.over is None else later)
+        history, later = self.histories(ranges[-1])
         for each in measures:
-            self.write_measured(each, self.rows.history(ranges[-1]))
+            self.write_measured(each, history if each.over is None else later)
 
-    def take(self, history: PartitionHistory, measures: Iterable[Measured]) -> None:
-        self.points.write(history, is_open=False)
-        for each in measures:
-            each.measure.take(history)
+    def histories(self, keys: KeyRange) -> tuple[PartitionHistory, PartitionHistory]:
+        """As of the run; and up to the newest time that was measured, for tables whose rows are each about a time of
+        their own."""
+        history = self.rows.history(keys)
+        return history, history.once("later", self.later)
+
+    def later(self, history: PartitionHistory) -> PartitionHistory:
+        measured_to = self.rows.run_input.measured_to
+        return history if measured_to <= history.as_of_time else replace(history, as_of_time=measured_to)
 
     def write_measured(self, each: Measured, history: PartitionHistory) -> None:
         rows = each.measure.rows(history)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,14 @@ def write_prometheus_file(path: Path, audited: AuditSummary, settings: Settings)
         raise unwritable(PROMETHEUS, path, error) from None
 
 
-def newest_group_verdicts(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
+def group_verdicts_at(warehouse: Warehouse, cluster: str, as_of: datetime) -> list[dict[str, Any]]:
+    """The newest ones up to this time: a run may be about an earlier time than the run before."""
     rows = warehouse.rows(GROUP_VERDICTS.name, VERDICT_COLUMNS, cluster)
-    if rows is None or not rows.num_rows:
+    if rows is None:
         return []
-    is_newest = pc.equal(rows.column("as_of_time"), pc.max(rows.column("as_of_time")))
-    chosen: pa.Table = rows.filter(pc.and_(is_newest, rows.column("partition").is_null()))
+    times = rows.column("as_of_time")
+    known = rows.filter(pc.and_(rows.column("partition").is_null(), pc.less_equal(times, pa.scalar(as_of, times.type))))
+    chosen: pa.Table = known.filter(pc.equal(known.column("as_of_time"), pc.max(known.column("as_of_time"))))
     return list(chosen.to_pylist())
 
 

@@ -1,4 +1,4 @@
--- How each group reads its partitions at the newest as-of time: the lag verdict, such as OK, STOP or REWIND.
+-- How each group reads its partitions at the as-of time: the lag verdict, such as OK, STOP or REWIND.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_bad: Partitions on which the group's committed offset stopped, does not advance or moved back (own_verdict is
@@ -9,7 +9,9 @@
 WITH judged AS (
   SELECT verdicts.*
   FROM group_verdicts AS verdicts
-  WHERE cluster = :cluster AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster)
+  WHERE cluster = :cluster AND as_of_time = (
+    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
+  )
 )
 SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, as_of_time, group_id, topic, topic_id,
   partition)) AS num_repeated_keys,   count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict IN ('STOP',

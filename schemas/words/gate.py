@@ -118,7 +118,12 @@ class FindingKind(Meant):
         Severity.WARNING,
         "Committed offsets expire within `expiring_soon_hours`. Then the group may read messages again or skip them.",
     )
-    MESSAGES_LOST = "messages_lost", Severity.CRITICAL, "Messages were deleted before the group had read them."
+    MESSAGES_LOST = (
+        "messages_lost",
+        Severity.CRITICAL,
+        "Messages were deleted before the group had read them: its committed offset is still below the start of the "
+        "log, or was at a snapshot since the previous run.",
+    )
     # Who moved what.
     OFFSETS_RESET = (
         "offsets_reset",

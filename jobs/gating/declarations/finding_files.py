@@ -3,17 +3,20 @@ kind.
 
 Its columns: group_id, topic, partition, message, at_time (NULL: it still lasts, so it always counts),
 evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind), harm
-(more is worse).
+(more is worse). Beside the parameters of all rule files, a statement may use `:since_time` and `:until_time`, between
+which an event counts.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 
 from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
 from jobs.gating.declarations.sql_text import Parameters, time_literal
 from jobs.queries.definitions.dialects import portable_text
 from schemas.words.gate import FindingKind
+
+BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class Events:
         after = "" if self.since is None else f"at_time > {time_literal(self.since)} AND "
         return f"(at_time IS NULL OR ({after}at_time <= {time_literal(self.until)}))"
 
+    def added_to(self, parameters: Parameters) -> Parameters:
+        since = BEFORE_EVERY_EVENT if self.since is None else self.since
+        times = {"since_time": time_literal(since), "until_time": time_literal(self.until)}
+        return Parameters({**parameters.values, **times})
+
 
 @dataclass(frozen=True)
 class FindingFile:
@@ -37,7 +45,7 @@ class FindingFile:
 
     def rows(self, parameters: Parameters, events: Events) -> str:
         """All rows of the kind that count, each with its severity."""
-        listed = parameters.fill(self.sql, f"schemas/findings/{self.kind.value}.sql")
+        listed = events.added_to(parameters).fill(self.sql, f"schemas/findings/{self.kind.value}.sql")
         return f"SELECT * FROM (\n{listed}\n) AS listed\nWHERE {events.condition}"
 
     def grouped_sql(self, parameters: Parameters, events: Events) -> str:

@@ -28,6 +28,11 @@ MOST_OF_GROUP: Mapping[str, int] = {
     "states": 200,
     "verdicts": 100,
 }
+# When the newest gate run judged the cluster: the page shows how groups stood then. Later than everything if none has.
+AS_OF = """(
+    SELECT coalesce(max_by(as_of_time, run_id), TIMESTAMP '9999-12-31 00:00:00+00:00')
+    FROM runs WHERE cluster = {cluster} AND job = 'gate'
+  )"""
 PLACE = re.compile(r"\{(\w+)\}")
 ENDING = ".sql"
 
@@ -67,7 +72,8 @@ def name_statement(cluster: str) -> str:
 def fill_in(statement: str, cluster: str, groups: Sequence[str] = (), most: int = 0) -> str:
     """In one pass: a name that looks like a place is a name."""
     names = ", ".join(map(portable_text, groups)) or "NULL"
-    values = {"cluster": portable_text(cluster), "groups": names, "most": str(most)}
+    shown = portable_text(cluster)
+    values = {"cluster": shown, "groups": names, "most": str(most), "as_of": AS_OF.replace("{cluster}", shown)}
     return PLACE.sub(lambda place: values[place[1]], statement).strip()
 
 

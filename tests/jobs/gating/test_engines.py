@@ -34,8 +34,9 @@ TABLES: dict[str, list[dict[str, Any]]] = {
          "num_partitions": number, "messages_reread": number} for kind in ("expired", "shift") for number in (1, 2)
     ],
     "offset_history": [
-        {"topic": "t", "previous_offset": 5 - number, "committed_offset": 5, "delta": number, "from_offset": number,
-         "commit_time": NOW} for number in (1, 2)
+        {"topic": "t", "partition": 1, "committed_offset": 2, "from_time": NOW},
+        *({"topic": "t", "previous_offset": 5 - number, "committed_offset": 5, "delta": number, "from_offset": number,
+           "commit_time": NOW} for number in (1, 2)),
     ],
     "gate_spans": [
         {"topic": "t", "from_offset": 4, "to_offset": 5, "verdict": "passed", "recorded_time": NOW + lateness}
@@ -49,9 +50,11 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "ownership_intervals": [{"topic": "t", "partition": 0, "to_offset": None, "group_type": "classic"}],
     "topic_snapshots": [{"topic": "t", "partition": place, "captured_time": NOW - HOUR} for place in range(2)],
     "topics": [{"topic": "t", "to_time": None}],
-    # Of 70 snapshots, the first five of them twice.
+    # Of 70 snapshots, the first five of them twice. Of two partitions that lost messages one lost them for good.
     "lag_points": [
-        {"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)
+        *({"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)),
+        *({"lag_raw": 9, "topic": "t", "partition": place, "log_start_offset": 5, "lost_messages": 3 + place}
+          for place in (1, 2)),
     ],
 }  # fmt: skip
 
@@ -72,8 +75,8 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     with DuckDBEngine(str(tmp_path)).scope([statement, points]) as answer:
         expected = [tuple(map(str, row)) for row in answer(statement).rows]
         counted = list(answer(points).rows)
-    assert len(expected) == 13
-    assert counted[0][:2] == (75, 5)
+    assert len(expected) == 15
+    assert counted[0][:2] == (77, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
         result = [tuple(map(str, row)) for row in answer(statement).rows]
         assert list(answer(points).rows) == counted

@@ -18,7 +18,7 @@ from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.reporting.parts.findings import findings_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.gate import FindingKind
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
 
 SETTINGS = Settings(gate=Gate(needless_commits_per_day=10, record_limit_bytes=1_000))
 PARAMETERS = parameters("a", NOW, NOW, SETTINGS)
@@ -33,6 +33,13 @@ NOBODY: dict[str, Any] = {"members_joined": [], "members_departed": []}
 
 def verdict(word: str) -> Tables:
     return {"group_verdicts": [{"own_verdict": word, "partition": 1, "as_of_time": NOW}]}
+
+
+def verdicts(word: str, *days: int) -> list[dict[str, Any]]:
+    """Of as many as-of times, so many days from now; each names its group."""
+    return [
+        {"own_verdict": word, "partition": 1, "as_of_time": NOW + each * DAY, "group_id": str(each)} for each in days
+    ]
 
 
 def storm(minutes: int) -> Tables:
@@ -119,7 +126,7 @@ CASES: dict[str, tuple[Tables, Tables]] = {
     ),
     "messages_lost": (
         {"lag_points": [{"topic": "t", "lost_messages": 1}]},
-        {"lag_points": [{"topic": "t", "lost_messages": 1}, {"topic": "t", "snapshot_time": NOW + DAY}]},
+        {"lag_points": [{"topic": "t", "lost_messages": 1, "snapshot_time": NOW + DAY}]},
     ),
     "offsets_reset": (
         {"offset_resets": [{**RESET, "kind": "shift"}]},
@@ -429,6 +436,74 @@ def test_only_events_of_the_time_count_and_what_goes_on_always_does(tmp_path: Pa
     assert kinds(all_findings(warehouse)) == {"offsets_reset", "partition_stopped"}
     assert kinds(all_findings(warehouse, Events(NOW, NOW))) == {"partition_stopped"}
     assert kinds(all_findings(warehouse, Events(None, NOW - DAY))) == {"partition_stopped"}
+
+
+VERDICTS = {
+    "partition_stopped": "STOP",
+    "partition_stalled": "STALL",
+    "offset_rewound": "REWIND",
+    "falling_behind": "WARN",
+}
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_verdicts_count_as_of_the_run_whatever_later_runs_add(tmp_path: Path, kind: str) -> None:
+    """A run may be about an earlier time than the run before. Without verdicts of its own time the newest before
+    count."""
+    for days, expected in (((-2, -1, 0, 1), "0"), ((-2, -1, 1), "-1")):
+        warehouse = make(tmp_path / expected, {"group_verdicts": verdicts(VERDICTS[kind], *days)})
+        (finding,) = (each for each in all_findings(warehouse).findings if each.kind == kind)
+        assert finding.group_id == expected
+        write_run(warehouse, "run-0002", {"group_verdicts": verdicts(VERDICTS[kind], 2)})
+        assert groups_listed(warehouse, finding.query) == [expected]
+
+
+def groups_listed(warehouse: Warehouse, query: str) -> list[str]:
+    with scope_of(warehouse, [query]) as answer:
+        names, rows = answer(query)
+        return [str(row[list(names).index("group_id")]) for row in rows]
+
+
+def point(hours: int, committed: int, start: int | None, group: str = "g") -> dict[str, Any]:
+    """Lag at a snapshot so many hours from now."""
+    lost = None if start is None else max(start - committed, 0)
+    about = {"group_id": group, "topic": "t", "snapshot_time": NOW + timedelta(hours=hours)}
+    return {**about, "committed_offset": committed, "log_start_offset": start, "lost_messages": lost}
+
+
+def committed(offset: int, hours: int, to_hours: int | None = None, group: str = "g") -> dict[str, Any]:
+    ended = {} if to_hours is None else {"to_offset": 9, "to_time": NOW + timedelta(hours=to_hours)}
+    about = {"group_id": group, "topic": "t", "from_time": NOW + timedelta(hours=hours), "from_offset": offset}
+    return {**about, "committed_offset": offset, "is_open": to_hours is None, **ended}
+
+
+def losses(folder: Path, points: Rows, offsets: Rows, events: Events = ALL) -> list[tuple[str, bool]]:
+    """What is said, and whether it still lasts."""
+    result = all_findings(make(folder, {"lag_points": points, "offset_history": offsets}), events).findings
+    of_kind = [each for each in result if each.kind == "messages_lost"]
+    assert all(each.num_rows == 1 for each in of_kind)
+    return [(each.message.partition(" ")[2].partition(" ")[0], each.at_time is None) for each in of_kind]
+
+
+def test_messages_that_a_group_lost_count_once_after_it_has_moved_on(tmp_path: Path) -> None:
+    """Its newest snapshot shows no loss: it was reset to the start of the log, and reads on."""
+    points = [point(-4, 60, 0), point(-3, 100, 500), point(-2, 90, 500), point(-1, 560, 500), point(0, 590, 500)]
+    offsets = [committed(100, -4, -2), committed(90, -2, -1), committed(590, -1)]
+    assert losses(tmp_path / "first", points, offsets) == [("410", False)]
+    earlier = Events(NOW - timedelta(hours=2), NOW)
+    assert losses(tmp_path / "later", points, offsets, earlier) == []
+
+
+def test_a_loss_stands_until_a_snapshot_or_a_commit_shows_that_it_does_not(tmp_path: Path) -> None:
+    """A snapshot may lack where logs begin, or be of other topics only; a group may be deleted."""
+    points, since = [point(-3, 100, 500), point(-1, 100, None), point(0, 7, 0, "other")], Events(NOW, NOW)
+    assert losses(tmp_path / "stands", points, [committed(100, -4)], since) == [("400", True)]
+    assert losses(tmp_path / "over", points, [committed(100, -4, -2), committed(500, -2)], since) == []
+    assert losses(tmp_path / "deleted", points, [committed(100, -4, -2)], since) == []
+    # Both are later than the as-of time.
+    after = [committed(100, -4, 1), committed(500, 1)]
+    assert losses(tmp_path / "later", [*points, point(1, 500, 500)], after, since) == [("400", True)]
+    assert losses(tmp_path / "read on", [*points, point(0, 500, 500)], [committed(100, -4)], since) == []
 
 
 WAIVER = """

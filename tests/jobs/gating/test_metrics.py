@@ -54,6 +54,14 @@ def test_the_rows_that_runs_should_have_written_are_those_of_every_decoded_table
     assert sorted(counted) == sorted({record.table for record in REGISTRY.values()} | {"transaction_markers"})
 
 
+def test_verdicts_are_counted_as_of_the_run(tmp_path: Path) -> None:
+    """A run may be about an earlier time than the run before."""
+    times = [NOW + timedelta(days=days) for days in (-1, -1, 0, 1, 1, 1)]
+    rows = [{"own_verdict": "STOP", "partition": place, "as_of_time": each} for place, each in enumerate(times)]
+    frame = frames_of(make(tmp_path, {"group_verdicts": rows}), "group_verdicts")["group_verdicts"]
+    assert (frame.total("num_rows"), frame.total("num_bad")) == (1, 1)
+
+
 def test_the_page_of_metrics_is_current() -> None:
     assert (ROOT / metrics_page.PAGE).read_text() == metrics_page.page()
 

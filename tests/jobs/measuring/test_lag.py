@@ -275,6 +275,18 @@ def test_nothing_after_the_time_that_is_asked_about_is_judged(replayed: Path, un
     assert_same(measured(replayed), measured(warehouse), "as of")
 
 
+def test_what_is_after_the_time_that_is_asked_about_stays(unmeasured: Path, tmp_path: Path) -> None:
+    """It was measured as of a later time."""
+    warehouse = shutil.copytree(unmeasured, tmp_path / "w")
+    measure(warehouse)
+    whole = measured(warehouse)
+    kept = {name: found for name, found in whole.items() if name != "expiry_forecast"}
+    measure(warehouse, "--as-of", str(json.loads(LINES[9])["captured_at"]))
+    assert_same(kept, measured(warehouse), "earlier")
+    measure(warehouse)
+    assert_same(whole, measured(warehouse), "later again")
+
+
 def test_a_time_that_is_none_is_one_line(replayed: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["lag", "--warehouse", str(replayed), "--as-of", "noon"]) == ExitCode.USAGE
     said = capfd.readouterr().err

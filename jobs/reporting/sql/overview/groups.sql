@@ -7,13 +7,15 @@ LEFT JOIN (
   SELECT group_id, own_verdict, burrow_verdict
   FROM group_verdicts
   WHERE cluster = {cluster} AND partition IS NULL
-    AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster})
+    AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster} AND as_of_time <= {as_of})
 ) AS v ON v.group_id = i.group_id
 LEFT JOIN (
   SELECT group_id, CAST(sum(lag_floor) AS BIGINT) AS lag, count(*) - count(lag_floor) AS num_unknown
   FROM lag_points
   WHERE cluster = {cluster}
-    AND snapshot_time = (SELECT max(snapshot_time) FROM lag_points WHERE cluster = {cluster})
+    AND snapshot_time = (
+      SELECT max(snapshot_time) FROM lag_points WHERE cluster = {cluster} AND snapshot_time <= {as_of}
+    )
   GROUP BY group_id
 ) AS l ON l.group_id = i.group_id
 LEFT JOIN (
