@@ -12,4 +12,4 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   record_offset AS evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(record_bytes AS DOUBLE) AS harm
 FROM sizes
-WHERE place = 1 AND record_bytes * 10 > :record_limit_bytes * 7
+WHERE place = 1 AND CAST(record_bytes AS BIGINT) * 10 > CAST(:record_limit_bytes AS BIGINT) * 7
