@@ -11,6 +11,7 @@ from schemas.tables.events import OFFSET_RESETS
 from schemas.words.history import Confidence
 from schemas.words.lag import ResetKind
 from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.capped import capped
 
 Row = dict[str, Any]
 # The job knows these.
@@ -58,7 +59,7 @@ class Event:
                 return None
             step = max(before, 0) - max(after, 0)
             total += max(step if is_back else -step, 0)
-        return total
+        return capped(total)
 
 
 def by_operation(rows: Iterable[Mapping[str, Any]], *names: str) -> list[list[Mapping[str, Any]]]:
