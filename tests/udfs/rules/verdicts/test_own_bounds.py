@@ -172,3 +172,9 @@ def test_no_trend_is_looked_at_while_the_clock_was_wrong_or_the_log_is_old() -> 
     # A silence of ten times the cadence means nothing.
     assert rule(replace(undecided, log_until=undecided.now - 200 * SECOND)) == "too_few"
     assert rule(replace(undecided, log_until=undecided.now - 200 * SECOND - 1)) == "log_ended"
+
+
+def test_a_step_back_by_more_than_64_bits_is_one() -> None:
+    largest = 2**63 - 1
+    key, times = np.zeros(4, np.int64), np.arange(4)
+    assert of_chains(key, np.array([largest, -2, 7, 5]), times) == {0: Rewind(largest, 3, 2)}
