@@ -3,6 +3,7 @@ and what does not fit into 64 bits is the largest number or unknown, never a wro
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs import cli
+from jobs.configuration.settings import Settings
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.metric_files import metric_files
+from jobs.gating.declarations.sql_text import parameters
 from jobs.output.rows import Format, row_lines
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
+from jobs.reporting.rows.questions import group_statements, overview_statements
 from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
 from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind
 from tests.builders.gate import validations
 from tests.builders.generated.log import T0
 from tests.builders.generated.topics import KeyValue, written
@@ -215,6 +222,21 @@ def both(warehouse: Path, spark: "SparkSession") -> Iterator[Both]:
 def test_spark_gives_the_same_rows_of_every_view(view: str, both: Both) -> None:
     result, expected = (lines(both[name](f"SELECT * FROM {view}")) for name in ("spark", "duckdb"))
     assert result == expected
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_answers_to_the_gate_and_the_report(both: Both, warehouse: Path) -> None:
+    now = datetime.fromtimestamp(T0 / 1000 + BEGIN, UTC)
+    filled = parameters("a", now, now, Settings())
+    metrics = metric_files(warehouse)
+    statements = [metrics[name].statement(filled) for name in ("offset_history", "offset_resets", "history_coverage")]
+    statements += [each.rows(filled, Events(None, datetime.max)) for each in finding_files()
+                   if each.kind in (FindingKind.OFFSETS_RESET, FindingKind.SOURCE_NOT_ADVANCING)]  # fmt: skip
+    asked = group_statements("a", ["alone", "moved", "owned"])
+    statements += [asked["lag"], asked["rates"], overview_statements("a")["groups"]]
+    for statement in statements:
+        result, expected = (sorted(lines(both[name](statement))) for name in ("spark", "duckdb"))
+        assert result == expected
 
 
 def lines(answer: QueryResult) -> list[str]:
