@@ -24,6 +24,13 @@ from schemas.words.tool_groups import TOOL_GROUPS
 
 # The default and the maximum of the broker's group.max.size.
 MOST_MEMBERS = 2**31 - 1
+# The largest offset, and the largest value of message.max.bytes.
+MOST_MESSAGES, MOST_RECORD_BYTES = 2**63 - 1, 2**31 - 1
+# Counts of what happens, and bytes of files and logs, far above all that is useful.
+MOST_OFTEN, MOST_BYTES = 1_000_000_000, 1 << 50
+# Times in SQL must not leave the years 1 to 9999, and those in arrays must fit into 64 bits.
+TEN_YEARS_S, CENTURY_DAYS = 315_360_000, 36_500
+CENTURY_HOURS, CENTURY_MS = CENTURY_DAYS * 24, CENTURY_DAYS * 86_400_000
 
 
 def setting(default: float | str | tuple[Any, ...], unit: str, comment: str, check: Check) -> Any:
@@ -48,10 +55,12 @@ class Tables:
         16,
         "files",
         "With `--optimize auto`, a run merges the small files of each table that has this many or more of them.",
-        number_from(2),
+        number_from(2, MOST_OFTEN),
     )
-    small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small file.", number_from(1))
-    file_bytes: int = setting(128 << 20, "bytes", "Approximate size of merged files.", number_from(1 << 20))
+    small_file_bytes: int = setting(
+        16 << 20, "bytes", "A file below this size is a small file.", number_from(1, MOST_BYTES)
+    )
+    file_bytes: int = setting(128 << 20, "bytes", "Approximate size of merged files.", number_from(1 << 20, MOST_BYTES))
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,7 @@ class Burrow:
         "seconds",
         "Burrow's rules ignore commits that are older than this at the as-of time. A group that has only such old "
         "commits has the lag verdict NOTFOUND. Each run reads all commits of this period.",
-        number_from(1, 315_360_000),
+        number_from(1, TEN_YEARS_S),
     )
     minimum_complete: float = setting(
         0.0,
@@ -87,9 +96,12 @@ class Burrow:
         "A partition that has fewer commits than this share of `intervals` has the lag verdict OK.",
         SHARE,
     )
-    allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
+    allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0, MOST_MESSAGES))
     min_distance_s: int = setting(
-        0, "seconds", "Commits of a partition that are closer together than this count as one.", number_from(0)
+        0,
+        "seconds",
+        "Commits of a partition that are closer together than this count as one.",
+        number_from(0, TEN_YEARS_S),
     )
 
 
@@ -104,22 +116,25 @@ class Verdicts:
         "a lower offset than before) in this window.",
         number_from(60, 86_400),
     )
-    allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
+    allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0, MOST_MESSAGES))
     least_time_lag_s: int = setting(
-        60, "seconds", "Lag is ignored while the oldest unread message is younger than this.", number_from(0)
+        60,
+        "seconds",
+        "Lag is ignored while the oldest unread message is younger than this.",
+        number_from(0, TEN_YEARS_S),
     )
     silence_factor: int = setting(
         10,
         "times",
         "A partition counts as silent if the time since its last commit is longer than this many times its usual "
         "time between commits.",
-        number_from(1),
+        number_from(1, MOST_OFTEN),
     )
     least_repeats: int = setting(
         3,
         "commits",
         "A partition that commits the same offset this many times counts as not advancing.",
-        number_from(2),
+        number_from(2, MOST_OFTEN),
     )
 
 
@@ -132,29 +147,32 @@ class Gate:
         "hours",
         "A run reports a finding if the newest record or snapshot is older than this when the run starts: the source "
         "may have stopped. 0: no such finding.",
-        number_from(0),
+        number_from(0, CENTURY_HOURS),
     )
     expiring_soon_hours: int = setting(
-        25, "hours", "A run reports a finding if offsets expire within this time after the as-of time.", number_from(0)
+        25,
+        "hours",
+        "A run reports a finding if offsets expire within this time after the as-of time.",
+        number_from(0, CENTURY_HOURS),
     )
     max_unread_ms: int = setting(
         60_000,
         "milliseconds",
         "A run reports a finding if a rebalance may have left a partition unread for longer than this.",
-        number_from(0),
+        number_from(0, CENTURY_MS),
     )
     hanging_transaction_ms: int = setting(
         3_600_000,
         "milliseconds",
         "A run reports a finding if a transaction that committed offsets stays open for longer than this. The "
         "default is four times transaction.max.timeout.ms, the longest timeout that brokers allow by default.",
-        number_from(0),
+        number_from(0, CENTURY_MS),
     )
     storm_rebalances_per_hour: int = setting(
         30,
         "rebalances",
         "A run reports a finding if a group rebalances again and again: at a rate above this number per hour.",
-        number_from(1),
+        number_from(1, MOST_OFTEN),
     )
     record_limit_bytes: int = setting(
         1_048_588,
@@ -162,14 +180,14 @@ class Gate:
         "The largest batch of records that brokers accept for __consumer_offsets (message.max.bytes). A snapshot with "
         "the broker's settings overrides it. A run reports a finding if a batch of records of a group is larger than "
         "70 % of this.",
-        number_from(1),
+        number_from(1, MOST_RECORD_BYTES),
     )
     offsets_partition_limit_bytes: int = setting(
         1 << 30,
         "bytes",
         "A run reports a finding if the segments of an offsets partition are larger than this: the cleaner may have "
         "stopped.",
-        number_from(1),
+        number_from(1, MOST_BYTES),
     )
     needless_commits_per_day: int = setting(
         100_000,
@@ -177,20 +195,20 @@ class Gate:
         "A run reports a finding if a group makes more commits per day than this and one of two things is true: more "
         "than 90 % of the commits repeat the previous offset; or there are more than twice as many commits as with "
         "one commit of each partition every 5 seconds.",
-        number_from(1),
+        number_from(1, MOST_OFTEN),
     )
     dead_group_days: int = setting(
         30,
         "days",
         "A run reports a finding if a group has had no members and no commits for longer than this.",
-        number_from(1),
+        number_from(1, CENTURY_DAYS),
     )
     max_prometheus_groups: int = setting(
         1_000,
         "groups",
         "--prometheus writes up to this many groups, those with the worst lag verdicts first. Group ids are labels, "
         "and Prometheus needs a bounded number of them.",
-        number_from(0),
+        number_from(0, MOST_OFTEN),
     )
     tool_groups: tuple[str, ...] = setting(
         tuple(each.pattern for each in TOOL_GROUPS),
@@ -261,7 +279,7 @@ class Group:
         "seconds",
         "Allowed age of the oldest unread message. A run reports a finding if the age is larger in more than 5 % of "
         "the minutes of a day. If several sections match a group, the smallest value counts. 0: no limit.",
-        number_from(0, 315_360_000),
+        number_from(0, TEN_YEARS_S),
     )
     is_rack_local: bool = setting(
         False,

@@ -16,12 +16,12 @@ class Check(NamedTuple):
     right: Callable[[object], Any]
 
 
-def number_from(least: int, most: int | None = None) -> Check:
+def number_from(least: int, most: int) -> Check:
     def right(value: object) -> int | None:
         # True and False are integers to Python, though not to TOML.
-        return value if type(value) is int and value >= least and (most is None or value <= most) else None
+        return value if type(value) is int and least <= value <= most else None
 
-    return Check(f"a whole number from {least:_}{'' if most is None else f' to {most:_}'}", right)
+    return Check(f"a whole number from {least:_} to {most:_}", right)
 
 
 def right_share(value: object) -> float | None:

@@ -7,7 +7,7 @@ SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
     || coalesce(CAST(messages_skipped AS STRING), 'an unknown number') || ' skipped' AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN messages_reread > 0 OR messages_skipped > 0 THEN 'warning' ELSE 'info' END AS severity,
-  CAST(coalesce(messages_reread, 0) + coalesce(messages_skipped, 0) AS DOUBLE) AS harm
+  CAST(coalesce(messages_reread, 0) AS DOUBLE) + CAST(coalesce(messages_skipped, 0) AS DOUBLE) AS harm
 FROM offset_resets
 WHERE cluster = :cluster AND kind = 'expired'
   AND (messages_reread IS NULL OR messages_reread > 0 OR messages_skipped IS NULL OR messages_skipped > 0)

@@ -16,6 +16,6 @@ SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
         || coalesce(CAST(messages_skipped AS STRING), 'an unknown number') || ' skipped' END AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN kind = 'deleted' THEN 'info' ELSE 'warning' END AS severity,
-  CAST(coalesce(messages_reread, 0) + coalesce(messages_skipped, 0) AS DOUBLE) AS harm
+  CAST(coalesce(messages_reread, 0) AS DOUBLE) + CAST(coalesce(messages_skipped, 0) AS DOUBLE) AS harm
 FROM offset_resets
 WHERE cluster = :cluster AND kind <> 'expired'

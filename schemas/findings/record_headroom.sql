@@ -13,4 +13,4 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   evidence_partition, evidence_first_offset, evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(batch_bytes AS DOUBLE) AS harm
 FROM limited
-WHERE batch_bytes * 10 > accepted_bytes * 7
+WHERE CAST(batch_bytes AS BIGINT) * 10 > CAST(accepted_bytes AS BIGINT) * 7

@@ -27,7 +27,7 @@ missing AS (
     max(known.last_offset) AS last_offset, max(to_time) AS to_time
   FROM captured
   LEFT JOIN known ON known.offsets_partition = captured.partition
-  WHERE topic = '__consumer_offsets' AND log_end_offset > coalesce(known.last_offset + 1, 0)
+  WHERE topic = '__consumer_offsets' AND log_end_offset - 1 > coalesce(known.last_offset, -1)
     AND log_end_offset > coalesce(log_start_offset, 0)
   GROUP BY partition
 ),

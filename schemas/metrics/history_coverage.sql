@@ -14,6 +14,6 @@ WITH judged AS (
 )
 SELECT CAST(offsets_partition AS STRING) AS slice,   sum(num_records) AS num_records,   count(*) - 1 AS num_holes,
   sum(damaged_records) AS damaged_records,   sum(compacted_records_estimate) AS compacted_records,
-  CAST(sum(num_records) AS DOUBLE) / (max(last_offset) - min(first_offset) + 1) AS share_known,   :rules
+  CAST(sum(num_records) AS DOUBLE) / (CAST(max(last_offset) AS DOUBLE) - min(first_offset) + 1) AS share_known,   :rules
 FROM judged
 GROUP BY offsets_partition

@@ -8,7 +8,7 @@
 --   messages were read again.
 -- rule went_back: delta < 0 AND NOT is_explained
 -- rows_failing_delta_wrong: Rows whose delta is not committed_offset minus previous_offset.
--- rule delta_wrong: delta <> committed_offset - previous_offset
+-- rule delta_wrong: delta <> CAST(committed_offset AS DECIMAL(38, 0)) - CAST(previous_offset AS DECIMAL(38, 0))
 -- rows_failing_no_commit: Rows without a commit.
 -- rule no_commit: num_commits < 1
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

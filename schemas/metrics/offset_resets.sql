@@ -9,6 +9,6 @@ WITH judged AS (
   SELECT * FROM offset_resets WHERE cluster = :cluster
 )
 SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id,
-  evidence_first_offset, kind)) AS num_repeated_keys,   coalesce(sum(messages_reread), 0) AS num_messages_reread,
-  coalesce(sum(messages_skipped), 0) AS num_messages_skipped,   :rules
+  evidence_first_offset, kind)) AS num_repeated_keys,   coalesce(sum(CAST(messages_reread AS DOUBLE)), 0) AS num_messages_reread,
+  coalesce(sum(CAST(messages_skipped AS DOUBLE)), 0) AS num_messages_skipped,   :rules
 FROM judged

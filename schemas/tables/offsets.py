@@ -26,7 +26,12 @@ OFFSET_HISTORY = history(
             is_nullable=False,
         ),
         Column("previous_offset", Type.BIGINT, "The offset that was in effect before this one; NULL: none."),
-        Column("delta", Type.BIGINT, "committed_offset minus previous_offset; NULL: previous_offset is NULL."),
+        Column(
+            "delta",
+            Type.BIGINT,
+            "committed_offset minus previous_offset; NULL: previous_offset is NULL, or the difference does not fit "
+            "into 64 bits.",
+        ),
         Column("leader_epoch", Type.INT, "Leader epoch of the last message read; NULL: the client sent none."),
         Column("commit_time", Type.TIMESTAMP, "The broker's clock at the first of these commits."),
         Column(

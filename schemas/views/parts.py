@@ -57,13 +57,34 @@ def total(column: str) -> str:
     return f"CAST(sum({column}) AS BIGINT)"
 
 
+# What a sum shows that does not fit into 64 bits: offsets may be as large as this.
+LARGEST = 2**63 - 1
+
+
+def wide(number: str) -> str:
+    """For sums and differences of offsets, which may not fit into 64 bits."""
+    return f"CAST({number} AS DECIMAL(38, 0))"
+
+
+def capped_total(column: str) -> str:
+    """A sum of offsets or times, at most `LARGEST`. NULL if all are NULL."""
+    # Without `least`, which is NULL for a NULL on some engines and not on others.
+    wide_sum = f"sum({wide(column)})"
+    return f"CASE WHEN {wide_sum} > {LARGEST} THEN {LARGEST} ELSE CAST({wide_sum} AS BIGINT) END"
+
+
+def difference(one: str, other: str) -> str:
+    """NULL if it does not fit into 64 bits."""
+    return f"TRY_CAST({wide(one)} - {wide(other)} AS BIGINT)"
+
+
 def column_list(columns: tuple[Column, ...]) -> str:
     return ", ".join(column.name for column in columns)
 
 
 UNREAD_SUMS = f"""\
-{total("unread_partition_low_ms")} AS unread_partition_low_ms,
-    {total("unread_partition_high_ms")} AS unread_partition_high_ms,
+{capped_total("unread_partition_low_ms")} AS unread_partition_low_ms,
+    {capped_total("unread_partition_high_ms")} AS unread_partition_high_ms,
     max(longest_unread_high_ms) AS longest_unread_high_ms"""
 
 # Settings of each cluster, of its newest snapshot that has any.

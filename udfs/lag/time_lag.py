@@ -12,6 +12,8 @@ import numpy as np
 from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.lag.watermarks import LOOKBACK, Watermarks
 
+MOST_BACK = 1 << 62
+
 
 @dataclass(frozen=True)
 class WrittenTimes:
@@ -36,7 +38,8 @@ def written_times(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> Wr
     is_extrapolated = ~is_known & (ends[right] > ends[left])
     span = np.maximum(ends[right] - ends[left], 1)
     share = (ends[right] - offsets) / span
-    line = times[right] - np.rint(share * (times[right] - times[left])).astype(np.int64)
+    # Of a log that hardly grew, the line reaches back before all times.
+    line = times[right] - np.minimum(np.rint(share * (times[right] - times[left])), MOST_BACK).astype(np.int64)
     # Written before the oldest snapshot, even if the line says otherwise.
     estimate = np.where(is_known, line, np.where(is_extrapolated, np.minimum(line, times[oldest]), NONE))
     return WrittenTimes(
@@ -57,5 +60,8 @@ def first_within(watermarks: Watermarks, rows: Numbers) -> Numbers:
 def last_at_most(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> Numbers:
     """The last row of the same run whose end offset is not above the offset, which is below the end of `rows`; if there
     is none, the row before the run."""
+    if watermarks.are_ends_far:
+        ranks, of_offsets = watermarks.ranks(rows, offsets)
+        return np.asarray(np.searchsorted(ranks, of_offsets, "right") - 1)
     least, ahead = watermarks.run_offsets
     return np.asarray(np.searchsorted(watermarks.rising, np.maximum(offsets, least[rows]) + ahead[rows], "right") - 1)

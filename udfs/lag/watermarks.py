@@ -15,6 +15,7 @@ NOWHERE = -1
 # An older end offset says nothing about now, and older growth says nothing about how fast the topic grows.
 LOOKBACK = 30 * 24 * 3600 * 1_000_000
 NO_TOPIC = -(1 << 62)
+MOST_RISE = 1 << 62
 MOST_PARTITIONS = 1 << 31
 COLUMNS = (
     "captured_time", "topic", "topic_id", "partition", "log_start_offset", "log_end_offset", "leader_epoch",
@@ -215,14 +216,39 @@ class Watermarks:
         return np.maximum.accumulate(np.where(is_first, np.arange(len(is_first)), 0))
 
     @cached_property
+    def runs(self) -> Numbers:
+        """For each row the number of its run."""
+        return np.asarray(np.cumsum(first_of(self.run_starts)) - 1)
+
+    @property
+    def is_last_of_run(self) -> Flags:
+        return np.append(first_of(self.run_starts)[1:], True)[: len(self.place)]
+
+    @property
+    def grown(self) -> Numbers:
+        """For each row, by how much its end is above the first one of its run."""
+        return np.asarray(self.end_offsets - self.end_offsets[self.run_starts])
+
+    @cached_property
+    def are_ends_far(self) -> bool:
+        """Whether `rising` would not fit into 64 bits."""
+        grown = self.grown[self.is_last_of_run].astype(np.float64)
+        return bool(grown.sum() + 2 * len(grown) > MOST_RISE)
+
+    def ranks(self, rows: Numbers, offsets: Numbers) -> tuple[Numbers, Numbers]:
+        """Like `rising`, by the places of ends among all ends: slower, for ends of any size. The second are those of
+        the offsets, in the runs of these rows."""
+        ends = np.unique(self.end_offsets)
+        own, asked = (np.searchsorted(ends, each, "right") for each in (self.end_offsets, offsets))
+        return self.runs * (len(ends) + 1) + own, self.runs[rows] * (len(ends) + 1) + asked
+
+    @cached_property
     def rising(self) -> Numbers:
         """End offsets, made ascending over all runs, so that one search serves all: each run continues where the
         previous one ends, with room for one value below its first end offset."""
-        starts = self.run_starts
-        relative = self.end_offsets - self.end_offsets[starts]
-        last_of_run = np.flatnonzero(np.append(first_of(starts)[1:], True)[: len(starts)])
-        before = np.append(0, np.cumsum(relative[last_of_run] + 2))
-        return np.asarray(before[np.cumsum(first_of(starts)) - 1] + relative)
+        relative = self.grown
+        before = np.append(0, np.cumsum(relative[self.is_last_of_run] + 2))
+        return np.asarray(before[self.runs] + relative)
 
     @cached_property
     def run_offsets(self) -> tuple[Numbers, Numbers]:

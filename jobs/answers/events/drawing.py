@@ -16,6 +16,7 @@ from jobs.answers.events.unread_spans import Span, unread_span
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
+from jobs.output.moved_time import moved
 from jobs.output.table_layout import cut_to, width_of
 from schemas.words.history import OwnershipPhase
 from udfs.sentences.counts import counted
@@ -83,7 +84,7 @@ def axis_of(row: Row, times: Sequence[tuple[datetime, ...]], num_slices: int) ->
     start = min([row["start_time"], *map(min, times)])
     end = max([row["end_time"] or row["start_time"], *map(max, times)])
     margin = max((end - start) * MARGIN, LEAST_MARGIN)
-    return Axis(start - margin, end + margin, num_slices)
+    return Axis(moved(start, -margin), moved(end, margin), num_slices)
 
 
 def stays_of(history: History, group: str, axis: Axis) -> dict[Place, list[Row]]:

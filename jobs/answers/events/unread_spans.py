@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.answers.durations import time_between
+from jobs.output.moved_time import moved
 
 # Columns of membership_intervals and of partition_moves.
 OF_MEMBERS = ("member_id", "from_time", "to_time", "away_since_time")
@@ -22,7 +23,7 @@ def unread_span(move: AnyRow, memberships: Sequence[AnyRow]) -> Span:
     """From the earliest instant since when the partition may have been unread. The move has a time. `memberships`: all
     of its group."""
     until = counted_until(move, memberships)
-    return until - timedelta(milliseconds=move["unread_high_ms"] or move["idle_ms"] or 0), until
+    return moved(until, -timedelta(milliseconds=move["unread_high_ms"] or move["idle_ms"] or 0)), until
 
 
 def counted_until(move: AnyRow, memberships: Sequence[AnyRow]) -> datetime:

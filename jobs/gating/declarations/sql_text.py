@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from jobs.configuration.settings import Settings
 from jobs.output.failure import Failure
+from jobs.output.moved_time import moved
 from jobs.queries.definitions.dialects import portable_text
 from schemas.words.exit_codes import ExitCode
 
@@ -15,7 +16,8 @@ UNITS = {"_ms": timedelta(milliseconds=1), "_hours": timedelta(hours=1), "_days"
 
 
 def time_literal(time: datetime) -> str:
-    return f"TIMESTAMP '{time:%Y-%m-%d %H:%M:%S.%f}+00:00'"
+    # strftime writes the year 1 as one digit.
+    return f"TIMESTAMP '{time.year:04}-{time:%m-%d %H:%M:%S.%f}+00:00'"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def parameters(cluster: str, as_of: datetime, started: datetime, settings: Setti
         if isinstance(value, int):
             values[name] = str(value)
             for unit in (UNITS[ending] for ending in UNITS if name.endswith(ending)):
-                values[f"{name}_before"] = time_literal(as_of - unit * value)
-                values[f"{name}_after"] = time_literal(as_of + unit * value)
-                values[f"{name}_before_start"] = time_literal(started - unit * value)
+                values[f"{name}_before"] = time_literal(moved(as_of, -unit * value))
+                values[f"{name}_after"] = time_literal(moved(as_of, unit * value))
+                values[f"{name}_before_start"] = time_literal(moved(started, -unit * value))
     return Parameters(values)

@@ -20,6 +20,7 @@ from udfs.topics.end_offsets import EndOffsets
 from udfs.topics.names import Key, Snapshots
 
 RETENTION = "offsets.retention.minutes"
+LARGEST = 2**31 - 1
 NUM_OFFSETS_PARTITIONS = "offsets.topic.num.partitions"
 # The full name of such a setting begins with the group type, in broker settings with `group.` and the type.
 TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
@@ -70,7 +71,8 @@ def newest_setting(captured: Sequence[Mapping[str, Any]], name: str) -> int | No
 
 def number_in(settings: Settings | None, name: str) -> int | None:
     value = dict(settings or ()).get(name)
-    return int(value) if value is not None and value.isdecimal() else None
+    # Brokers have no larger numbers in these settings, and times would not fit into 64 bits.
+    return min(int(value), LARGEST) if value is not None and value.isdecimal() else None
 
 
 def newest_group_settings(warehouse: Warehouse, cluster: str) -> dict[str, Settings]:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from markupsafe import Markup
 
+from jobs.output.moved_time import moved
 from jobs.reporting.drawings.svg import (
     GUTTER,
     WIDTH,
@@ -79,7 +80,7 @@ def known_runs(points: Sequence[Row]) -> Iterator[list[Row]]:
 
 def rate_bars(rates: Sequence[Row], fastest: float, top: float, axis: TimeAxis) -> Iterator[Svg]:
     for row in rates:
-        end = row["bucket_time"] + timedelta(milliseconds=row["bucket_ms"])
+        end = moved(row["bucket_time"], timedelta(milliseconds=row["bucket_ms"]))
         rate = row["messages_consumed_per_s"]
         if rate is None or not axis.shows(row["bucket_time"], end):
             continue

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from math import ceil, floor
 
+from jobs.output.moved_time import moved
 from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, join, text, upright
 
 # Seconds between two ticks.
@@ -45,11 +47,10 @@ class TimeAxis:
 
     def ticks(self) -> Iterator[tuple[datetime, str]]:
         step = next((each for each in STEPS if self.seconds / each <= MOST_TICKS), STEPS[-1])
-        first = -(-(self.start - EPOCH).total_seconds() // step) * step
-        tick = EPOCH + timedelta(seconds=first)
-        while tick <= self.end:
+        first, last = ((each - EPOCH) / timedelta(seconds=step) for each in (self.start, self.end))
+        for number in range(ceil(first), floor(last) + 1):
+            tick = EPOCH + timedelta(seconds=number * step)
             yield tick, f"{tick:%Y-%m-%d}" if step >= DAY else f"{tick:%H:%M:%S}" if step < 60 else f"{tick:%H:%M}"
-            tick += timedelta(seconds=step)
 
     def draw(self, height: float) -> Svg:
         """Lines in the background of the rows, and their times below."""
@@ -65,4 +66,4 @@ def axis_of(times: list[datetime], until: datetime | None) -> TimeAxis | None:
         return None
     start, end = min(known), max(known)
     room = max((end - start) * 0.01, timedelta(milliseconds=50))
-    return TimeAxis(start - room, end + room)
+    return TimeAxis(moved(start, -room), moved(end, room))

@@ -8,7 +8,7 @@ from schemas.tables.gate import GATE_SPANS
 from schemas.tables.history import OWNERSHIP_INTERVALS
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.offsets import OFFSET_HISTORY
-from schemas.views.parts import RANK, column_list, total
+from schemas.views.parts import RANK, capped_total, column_list, total
 from schemas.words.gate import SpanVerdict
 
 # A commit, by the record that it begins with.
@@ -31,7 +31,7 @@ gated AS (
 commits AS (
   SELECT step.cluster, step.group_id, step.topic, step.partition, step.from_offset AS commit_offset,
     coalesce(step.commit_time, step.from_time) AS commit_time, step.previous_offset, step.committed_offset, step.via,
-    step.committed_offset - step.previous_offset AS num_messages, step.evidence_partition,
+    step.delta AS num_messages, step.evidence_partition,
     step.evidence_first_offset, step.evidence_last_offset, step.confidence
   FROM offset_history AS step JOIN gated ON gated.cluster = step.cluster AND gated.group_id = step.group_id
   WHERE step.delta > 0 AND coalesce(step.commit_time, step.from_time) >= gated.since_time
@@ -108,9 +108,9 @@ WITH {COMMITS},
 summed AS (
   SELECT spanned.cluster, spanned.group_id, spanned.topic, spanned.first_span_time, spanned.last_span_time,
     spanned.num_spans,
-    count(covered.commit_offset) AS num_commits, coalesce({total("covered.num_messages")}, 0) AS num_messages,
-    coalesce({total("covered.num_gated_messages")}, 0) AS num_gated_messages,
-    coalesce({total("covered.num_ungated_messages")}, 0) AS num_ungated_messages,
+    count(covered.commit_offset) AS num_commits, coalesce({capped_total("covered.num_messages")}, 0) AS num_messages,
+    coalesce({capped_total("covered.num_gated_messages")}, 0) AS num_gated_messages,
+    coalesce({capped_total("covered.num_ungated_messages")}, 0) AS num_ungated_messages,
     coalesce({total("CASE WHEN covered.num_ungated_messages > 0 THEN 1 ELSE 0 END")}, 0) AS num_ungated_commits
   FROM gated_topics AS spanned LEFT JOIN covered ON covered.cluster = spanned.cluster
     AND covered.group_id = spanned.group_id AND covered.topic = spanned.topic

@@ -4,7 +4,7 @@ is not here."""
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import REBALANCES
-from schemas.views.parts import UNREAD, UNREAD_SUMS, total
+from schemas.views.parts import UNREAD, UNREAD_SUMS, capped_total, total
 
 COLUMNS = (
     REBALANCES.column("cluster"),
@@ -93,7 +93,7 @@ WITH lost AS (
 ),
 dated AS (
   SELECT rebalance.*, date_trunc('day', start_time) AS day_time, coalesce(num_lost, 0) AS num_lost,
-    CASE WHEN to_generation > from_generation THEN to_generation - from_generation ELSE 1 END AS rounds
+    CASE WHEN to_generation > from_generation THEN CAST(to_generation AS BIGINT) - from_generation ELSE 1 END AS rounds
   FROM rebalances AS rebalance
   LEFT JOIN lost ON lost.cluster = rebalance.cluster AND lost.group_id = rebalance.group_id
     AND lost.assignment_offset = rebalance.assignment_offset
@@ -105,12 +105,12 @@ SELECT cluster, day_time, group_id, group_type, trigger, count(*) AS num_rebalan
   {total("coalesce(unpersisted_rounds, 0)")} AS failed_rebalance_total,
   CAST(sum(rounds) AS DOUBLE) / 24 AS rebalance_rate_per_hour,
   max(CASE WHEN outcome = 'completed' THEN end_time END) AS last_rebalance_time,
-  {total("duration_ms")} AS rebalance_ms, max(duration_ms) AS longest_rebalance_ms,
-  {total("sync_ms")} AS sync_ms, max(sync_ms) AS longest_sync_ms,
+  {capped_total("duration_ms")} AS rebalance_ms, max(duration_ms) AS longest_rebalance_ms,
+  {capped_total("sync_ms")} AS sync_ms, max(sync_ms) AS longest_sync_ms,
   CAST(max(num_partitions) AS BIGINT) AS assigned_partitions,
   {total("num_moved")} AS num_moved, {total("num_returned")} AS num_returned,
   {total("num_withheld")} AS num_withheld, {total("num_ready_to_migrate")} AS num_ready_to_migrate,
-  {total("num_lost")} AS num_lost, {total("stopped_partition_ms")} AS stopped_partition_ms,
+  {total("num_lost")} AS num_lost, {capped_total("stopped_partition_ms")} AS stopped_partition_ms,
   {UNREAD_SUMS}
 FROM dated
 GROUP BY cluster, day_time, group_id, group_type, trigger

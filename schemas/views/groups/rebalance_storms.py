@@ -10,6 +10,7 @@ from schemas.views.parts import (
     RANK,
     UNREAD,
     UNREAD_SUMS,
+    capped_total,
     column_list,
     seconds_between,
     total,
@@ -73,9 +74,9 @@ numbered AS (
 storms AS (
   SELECT cluster, group_id, streak, max(group_type) AS group_type, count(*) AS num_rebalances,
     min(start_time) AS from_time, max(coalesce(end_time, start_time)) AS to_time,
-    {total("CASE WHEN to_generation > from_generation THEN to_generation - from_generation ELSE 1 END")}
+    {total("CASE WHEN to_generation > from_generation THEN CAST(to_generation AS BIGINT) - from_generation ELSE 1 END")}
       AS num_generations,
-    {total("duration_ms")} AS rebalancing_ms, {total("stopped_partition_ms")} AS stopped_partition_ms,
+    {capped_total("duration_ms")} AS rebalancing_ms, {capped_total("stopped_partition_ms")} AS stopped_partition_ms,
     {UNREAD_SUMS},
     min(evidence_partition) AS evidence_partition, min(evidence_first_offset) AS evidence_first_offset,
     max(evidence_last_offset) AS evidence_last_offset

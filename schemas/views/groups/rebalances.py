@@ -3,7 +3,17 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import REBALANCES
 from schemas.tables.history_columns import EVIDENCE
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, column_list, total
+from schemas.views.parts import (
+    AS_OF,
+    CLUSTERS,
+    CLUSTERS_READ,
+    RANK,
+    UNREAD,
+    UNREAD_SUMS,
+    capped_total,
+    column_list,
+    total,
+)
 
 CHANGED = (
     Column(
@@ -95,8 +105,8 @@ causes AS (
   SELECT cluster, group_id, group_type, trigger, count(*) AS num_rebalances,
     {total("CASE WHEN confidence = 'certain' THEN 1 ELSE 0 END")} AS num_certain,
     min(start_time) AS first_start_time, max(start_time) AS last_start_time,
-    {total("duration_ms")} AS duration_ms, max(duration_ms) AS longest_duration_ms,
-    {total("num_moved")} AS num_moved, {total("stopped_partition_ms")} AS stopped_partition_ms,
+    {capped_total("duration_ms")} AS duration_ms, max(duration_ms) AS longest_duration_ms,
+    {total("num_moved")} AS num_moved, {capped_total("stopped_partition_ms")} AS stopped_partition_ms,
     {UNREAD_SUMS},
     min(evidence_partition) AS evidence_partition, min(evidence_first_offset) AS evidence_first_offset,
     max(evidence_last_offset) AS evidence_last_offset

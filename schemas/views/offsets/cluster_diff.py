@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.record_columns import CLUSTER, GROUP_ID
-from schemas.views.parts import CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, seconds_between
+from schemas.views.parts import CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, difference, seconds_between, wide
 
 
 def number(name: str, comment: str) -> Column:
@@ -58,8 +58,8 @@ joined AS (
   SELECT compared.*, here.committed_offset, there.committed_offset AS other_committed_offset,
     here.last_commit_time, there.last_commit_time AS other_last_commit_time,
     ends.log_end_offset, others.log_end_offset AS other_log_end_offset,
-    ends.log_end_offset - here.committed_offset AS messages_left,
-    others.log_end_offset - there.committed_offset AS other_messages_left,
+    {difference("ends.log_end_offset", "here.committed_offset")} AS messages_left,
+    {difference("others.log_end_offset", "there.committed_offset")} AS other_messages_left,
     ends.log_start_offset = others.log_start_offset AND ends.log_end_offset = others.log_end_offset AS has_equal_ends
   FROM compared
   LEFT JOIN live AS here ON here.cluster = compared.cluster AND here.group_id = compared.group_id
@@ -72,7 +72,7 @@ joined AS (
     AND others.partition = compared.partition
 ),
 based AS (
-  SELECT joined.*, other_messages_left - messages_left AS difference,
+  SELECT joined.*, {difference("other_messages_left", "messages_left")} AS difference,
     CASE WHEN other_committed_offset IS NULL THEN 'only_here' WHEN committed_offset IS NULL THEN 'only_there'
       WHEN has_equal_ends THEN 'equal_ends' WHEN log_end_offset IS NULL OR other_log_end_offset IS NULL THEN 'no_ends'
       ELSE 'distance_to_end' END AS basis,
@@ -81,7 +81,7 @@ based AS (
 ),
 ranked AS (
   SELECT based.*, CAST(row_number() OVER (PARTITION BY cluster, other_cluster
-    ORDER BY CASE WHEN basis LIKE 'only%' THEN 0 ELSE 1 END, abs(difference) DESC NULLS LAST, group_id, topic,
+    ORDER BY CASE WHEN basis LIKE 'only%' THEN 0 ELSE 1 END, abs({wide("difference")}) DESC NULLS LAST, group_id, topic,
     partition) AS BIGINT) AS rank
   FROM based
 )

@@ -3,7 +3,7 @@
 from schemas.declarations.columns import Column, Type
 from schemas.tables.events import COMMIT_FINDINGS
 from schemas.tables.record_columns import CLUSTER
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, total
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, capped_total, column_list, total, wide
 
 COLUMNS = (
     CLUSTER,
@@ -47,7 +47,8 @@ events AS (
 summed AS (
   SELECT cluster, day_time, topic, topic_id, count(DISTINCT group_id) AS num_groups,
     {total("num_resets")} AS num_resets, {total("num_rewinds")} AS num_rewinds,
-    {total("messages_reread")} AS messages_reread, {total("messages_skipped")} AS messages_skipped,
+    {capped_total("messages_reread")} AS messages_reread,
+    {capped_total("messages_skipped")} AS messages_skipped,
     {total("CASE WHEN messages_reread IS NULL AND messages_skipped IS NULL THEN 1 ELSE 0 END")} AS num_unknown
   FROM events
   GROUP BY cluster, day_time, topic, topic_id
@@ -55,7 +56,7 @@ summed AS (
 ranked AS (
   SELECT summed.*, as_of_time, history_since_time,
     CAST(row_number() OVER (PARTITION BY summed.cluster
-      ORDER BY coalesce(messages_reread, 0) + coalesce(messages_skipped, 0) DESC, num_unknown DESC,
+      ORDER BY {wide("coalesce(messages_reread, 0)")} + {wide("coalesce(messages_skipped, 0)")} DESC, num_unknown DESC,
       day_time DESC NULLS LAST, topic NULLS LAST, topic_id NULLS LAST) AS BIGINT) AS rank
   FROM summed LEFT JOIN clusters ON clusters.cluster = summed.cluster
 )

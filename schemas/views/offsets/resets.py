@@ -2,7 +2,7 @@
 
 from schemas.tables.events import OFFSET_RESETS
 from schemas.tables.history_columns import EVIDENCE
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, wide
 
 COLUMNS = (
     OFFSET_RESETS.column("cluster"),
@@ -20,8 +20,9 @@ WITH {CLUSTERS},
 ranked AS (
   SELECT resets.*, as_of_time, history_since_time,
     CAST(row_number() OVER (PARTITION BY resets.cluster
-      ORDER BY coalesce(messages_reread, 0) + coalesce(messages_skipped, 0) DESC, num_partitions DESC, group_id,
-        topic NULLS LAST, topic_id NULLS LAST, evidence_first_offset, kind) AS BIGINT) AS rank
+      ORDER BY {wide("coalesce(messages_reread, 0)")} + {wide("coalesce(messages_skipped, 0)")} DESC,
+        num_partitions DESC, group_id, topic NULLS LAST, topic_id NULLS LAST, evidence_first_offset, kind) AS BIGINT)
+      AS rank
   FROM offset_resets AS resets
   LEFT JOIN clusters ON clusters.cluster = resets.cluster
 )

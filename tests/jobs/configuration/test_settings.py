@@ -86,8 +86,8 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         ("[ingest]\nmax_rejected_share = nan", "[ingest] max_rejected_share = nan; give a share from 0 to 1"),
         ("[ingest]\nmax_rejected_share = true", "[ingest] max_rejected_share = true; give a share from 0 to 1"),
-        ("[tables]\nsmall_files = 1", "[tables] small_files = 1; give a whole number from 2"),
-        ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5; give a whole number from 2"),
+        ("[tables]\nsmall_files = 1", "[tables] small_files = 1; give a whole number from 2 to 1_000_000_000"),
+        ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5; give a whole number from 2 to 1_000_000_000"),
         (
             "[tables]\nsmall_file_bytes = 268435456",
             "[tables] small_file_bytes = 268435456 is larger than file_bytes = 134217728; make it smaller",

@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from tests.builders.tables.lag_histories import SECOND, history
 from tests.oracles.lag.lag_at_snapshots import LOOKBACK, Captured, Place
+from udfs.lag.time_lag import last_at_most, written_times
 from udfs.lag.watermarks import Snapshots, Watermarks
 
 PLACES: list[Place] = [(topic, partition) for topic in ("clicks", "orders") for partition in range(3)]
@@ -64,3 +65,36 @@ def row_of(marks: Watermarks, row: int) -> tuple[Place, int] | None:
         return None
     topic, partition = (marks.rows.column(name)[row].as_py() for name in ("topic", "partition"))
     return (topic, partition), int(marks.row_times[row])
+
+
+LARGEST = 2**63 - 1
+
+
+def test_ends_of_any_size_are_found_as_a_loop_finds_them(rng: np.random.Generator) -> None:
+    """Few and small ones by one search among sums of them, far ones by their order."""
+    are_far = set()
+    for number in range(200):
+        sizes = [0, 1, 5, 6, 90] if number % 2 else [0, 5, 1 << 61, LARGEST - 1, LARGEST]
+        snapshots = {
+            time * SECOND: {place: Captured(None, 0, int(rng.choice(sizes))) for place in PLACES} for time in range(6)
+        }
+        marks: Watermarks = history(0, snapshots).watermarks
+        ends, runs = marks.end_offsets.tolist(), marks.run_starts.tolist()
+        rows = np.flatnonzero(marks.end_offsets > 0)
+        offsets = np.array([int(rng.integers(0, ends[row])) for row in rows])
+        expected = [
+            max((each for each in range(runs[row], row + 1) if ends[each] <= offset), default=runs[row] - 1)
+            for row, offset in zip(rows.tolist(), offsets.tolist(), strict=True)
+        ]
+        assert last_at_most(marks, rows, offsets).tolist() == expected
+        are_far.add(marks.are_ends_far)
+    assert are_far == {True, False}
+
+
+def test_a_log_that_hardly_grew_gives_no_time_beyond_all_times() -> None:
+    """Its line reaches back by more microseconds than 64 bits have."""
+    snapshots = {time * SECOND: {PLACES[0]: Captured(None, 0, LARGEST - 1 + time)} for time in range(2)}
+    marks: Watermarks = history(0, snapshots).watermarks
+    written = written_times(marks, np.array([1]), np.array([0]))
+    assert written.is_extrapolated.tolist() == [True]
+    assert -(1 << 62) <= written.estimate[0] < 0

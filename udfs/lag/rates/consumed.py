@@ -1,8 +1,11 @@
 """How many messages groups consumed of each topic in each bucket."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 
+from udfs.arrays.capped import capped_sums
 from udfs.arrays.nullable import NONE, Numbers, Positions, first_of, numbers
 from udfs.lag.as_of import dense, key_codes
 from udfs.lag.partition_history import PartitionHistory
@@ -10,7 +13,10 @@ from udfs.lag.rates.keys import SUBJECT, RateKeys
 from udfs.lag.texts import as_texts
 
 # How what was read of a subject in a bucket is put together.
-HOW = {"messages": np.add, "num_partitions": np.add, "first": np.minimum, "last": np.maximum}
+HOW: dict[str, Callable[[Numbers, Positions], Numbers]] = {
+    "messages": capped_sums, "num_partitions": np.add.reduceat, "first": np.minimum.reduceat,
+    "last": np.maximum.reduceat,
+}  # fmt: skip
 
 
 def consumed_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> pa.Table:
@@ -38,10 +44,7 @@ def consumed_messages(history: PartitionHistory, keys: RateKeys, settled_from: i
 
 def summed(starts: Positions, **columns: Numbers) -> dict[str, pa.Array]:
     """Of the rows from each start up to the next one."""
-    return {
-        name: pa.array(HOW[name].reduceat(values, starts) if len(starts) else values)
-        for name, values in columns.items()
-    }
+    return {name: pa.array(HOW[name](values, starts) if len(starts) else values) for name, values in columns.items()}
 
 
 def together(parts: list[pa.Table]) -> pa.Table:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from udfs.arrays.capped import capped_integers
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import newest_at
@@ -32,7 +33,7 @@ class Growth:
 
     def lags(self) -> Numbers:
         is_known = self.has_any & ~np.isnan(self.lag)
-        return np.where(is_known, np.nan_to_num(self.lag), NONE).astype(np.int64)
+        return np.where(is_known, capped_integers(np.nan_to_num(self.lag)), NONE)
 
     def add(
         self, history: PartitionHistory, keys: RateKeys, bounds: tuple[Numbers, Numbers], begun: Numbers, ended: Numbers

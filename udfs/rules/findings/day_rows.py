@@ -11,7 +11,8 @@ from schemas.tables.events import COMMIT_FINDINGS
 from schemas.words.history import Confidence
 from schemas.words.lag import CommitFindingKind
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import NONE, Numbers, times
+from udfs.arrays.capped import where_too_large
+from udfs.arrays.nullable import NONE, Numbers, integers, numbers, times
 from udfs.lag.texts import as_texts
 from udfs.rules.facts.effective_commits import DAY_US
 from udfs.rules.offset_resets.reset_rows import BY_THE_JOB
@@ -72,6 +73,7 @@ class Findings:
                 "committed": pa.array(self.committed),
                 "compared": pa.array(self.compared, mask=self.compared == NONE),
                 "num_messages": pa.array(self.num_messages, mask=self.num_messages == NONE),
+                "rounded": pa.array(self.num_messages.astype(np.float64), mask=self.num_messages == NONE),
             }
         )
 
@@ -98,10 +100,10 @@ def by_day(findings: Findings) -> pa.Table:
     rows = findings.table.sort_by("offset").group_by([*KEY], use_threads=False).aggregate(
         [("time", "count"), ("time", "min"), ("time", "max"), ("offset", "min"), ("offset", "max"),
          ("committed", "last"), ("compared", "last"), ("group_type", "last"),
-         ("num_messages", *(("sum", ALL_KNOWN) if kind in SUMMED else ("last",)))]
+         ("num_messages", "last"), ("num_messages", "sum", ALL_KNOWN), ("rounded", "sum", ALL_KNOWN)]
     )  # fmt: skip
     rows = as_texts(rows)
-    num_messages = rows.column("num_messages_sum" if kind in SUMMED else "num_messages_last")
+    num_messages = summed_messages(rows) if kind in SUMMED else rows.column("num_messages_last")
     details: list[dict[str, Any]] = rows.select(["committed_last", "compared_last"]).to_pylist()
     texts = [DETAILS[kind].format(committed=row["committed_last"], compared=row["compared_last"]) for row in details]
     return pa.table(
@@ -120,3 +122,9 @@ def by_day(findings: Findings) -> pa.Table:
             "confidence": pa.repeat(pa.scalar(str(CONFIDENCES[kind])), rows.num_rows),
         }
     )
+
+
+def summed_messages(rows: pa.Table) -> pa.Array:
+    """NULL if one of them is not known."""
+    sums, rounded = numbers(rows.column("num_messages_sum")), rows.column("rounded_sum").fill_null(0.0).to_numpy()
+    return integers(np.where(sums == NONE, NONE, where_too_large(sums, rounded)))

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from schemas.words.history import Confidence
 from schemas.words.lag import ResetActor, ResetKind
+from udfs.arrays.capped import capped
 from udfs.arrays.nullable import integers
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
@@ -21,7 +22,6 @@ from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, t
 # From so many signs of an admin tool on: what the row says is likely.
 LIKELY_SCORE = 4
 # What a column of numbers can hold.
-MOST = (1 << 63) - 1
 
 
 class Resets(Measure):
@@ -103,7 +103,7 @@ def event(operation: list[Mapping[str, Any]]) -> Event:
 def total(numbers: Iterable[int | None]) -> int | None:
     """None: one of them is not known."""
     known = [*numbers]
-    return None if None in known else min(sum(number or 0 for number in known), MOST)
+    return None if None in known else capped(sum(number or 0 for number in known))
 
 
 def kind_of(operation: list[Mapping[str, Any]]) -> ResetKind:

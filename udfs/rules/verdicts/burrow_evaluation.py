@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.words.lag import BurrowRule, LagVerdict
+from udfs.arrays.capped import capped_differences
 from udfs.arrays.nullable import Flags, Numbers
 from udfs.rules.verdicts.severity import severity
 
@@ -85,8 +86,13 @@ class Windows:
 
     def current_lags(self) -> Numbers:
         """0 without a commit, and where the newest end is below the newest commit."""
-        lags = np.maximum(self.ends[:, -1] - self.offsets[:, -1], 0)
+        lags = lags_of(self.ends[:, -1], self.offsets[:, -1])
         return np.where((self.sizes == 0) | (self.ends[:, -1] == NO_END), 0, lags)
+
+
+def lags_of(ends: Numbers, offsets: Numbers) -> Numbers:
+    """Offsets may be negative."""
+    return np.maximum(capped_differences(ends, offsets), 0)
 
 
 def partition_rules(windows: Windows, rules: BurrowRules, now_s: int) -> Words:

@@ -15,7 +15,7 @@ from udfs.arrays.nullable import Flags, Numbers, numbers
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.verdict_keys import KeyedCommits, Keys
-from udfs.rules.verdicts.burrow_evaluation import NO_END, UNKNOWN_LAG, BurrowRules, Windows
+from udfs.rules.verdicts.burrow_evaluation import NO_END, UNKNOWN_LAG, BurrowRules, Windows, lags_of
 
 EVER = np.iinfo(np.int64).min
 MILLISECOND, SECOND = 1_000, 1_000_000
@@ -74,7 +74,7 @@ def burrow_windows(
     windows = Windows(
         offsets=laid_out(offsets, 0),
         times_ms=laid_out(commits.commit_time[first] // MILLISECOND, 0),
-        lags=laid_out(np.maximum(ends_then(history, keys, key, commits.record_time[last]) - offsets, 0), UNKNOWN_LAG),
+        lags=laid_out(lags_of(ends_then(history, keys, key, commits.record_time[last]), offsets), UNKNOWN_LAG),
         sizes=sizes,
         ends=newest_ends(history.watermarks, snapshots, rules.intervals),
         lacks_ends=~snapshots.are_known | (np.bincount(commits.key[is_admitted & ~has_end], minlength=keys.size) > 0),
@@ -164,4 +164,7 @@ def newest_ends(watermarks: Watermarks, snapshots: SnapshotRows, intervals: int)
     ends = watermarks.rows.column("log_end_offset").to_numpy()
     rows = snapshots.last[:, None] - np.arange(intervals - 1, -1, -1)
     is_known = rows >= snapshots.first[:, None]
-    return np.where(is_known, ends[np.where(is_known, rows, 0)], NO_END) if len(ends) else np.full(rows.shape, NO_END)
+    if not len(ends):
+        return np.full(rows.shape, NO_END)
+    # A broker may report the number that stands for no end.
+    return np.where(is_known, np.minimum(ends[np.where(is_known, rows, 0)], NO_END - 1), NO_END)

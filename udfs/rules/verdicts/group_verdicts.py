@@ -13,6 +13,7 @@ from schemas.tables.lag import GROUP_VERDICTS
 from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.capped import capped
 from udfs.arrays.nullable import Numbers, known_only
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
@@ -218,8 +219,8 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
         "own_verdict": of.own_verdict[worst], "rule": OwnRule.WORST_PARTITION,
         "reason": group_reason(of, start, stop, worst, len(lags)),
         "last_commit_time": max(commits, default=None), "since_time": min(since, default=None),
-        "lag_floor": sum(lags) if lags else None, "time_lag_ms": max(time_lags, default=None),
-        "burrow_lag": sum(counted_lags) if counted_lags else None,
+        "lag_floor": capped(sum(lags)) if lags else None, "time_lag_ms": max(time_lags, default=None),
+        "burrow_lag": capped(sum(counted_lags)) if counted_lags else None,
         "burrow_complete": float(is_full.sum() / num_counted) if num_counted else None,
         "evidence_first_offset": min(of.evidence_first_offset[start:stop]),
         "evidence_last_offset": max(of.evidence_last_offset[start:stop]), "confidence": of.confidence[worst],

@@ -56,4 +56,5 @@ def lag_trends(lags: Numbers) -> list[Trend]:
 def medians(rows: NDArray[Any]) -> NDArray[Any]:
     """Of each row, as np.median, which looks for values that are no numbers first."""
     ordered, half = np.sort(rows, axis=1), rows.shape[1] // 2
-    return ordered[:, half] if rows.shape[1] % 2 else (ordered[:, half - 1] + ordered[:, half]) / 2
+    # Each half for itself: their sum may not fit into 64 bits.
+    return ordered[:, half] if rows.shape[1] % 2 else ordered[:, half - 1] / 2 + ordered[:, half] / 2

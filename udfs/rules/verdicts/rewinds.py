@@ -52,7 +52,8 @@ def of_chains(key: Numbers, committed: Numbers, times: Numbers) -> dict[int, Rew
     starts, chain, place = np.flatnonzero(is_first), np.cumsum(is_first) - 1, np.arange(len(key))
     peak = np.maximum.reduceat(committed, starts)
     at_peak = np.maximum.reduceat(np.where(committed == peak[chain], place, -1), starts)
-    is_step = (place > at_peak[chain]) & (np.diff(committed, prepend=0) < 0)
+    is_lower = np.append(False, committed[1:] < committed[:-1])
+    is_step = (place > at_peak[chain]) & is_lower
     num_steps = np.add.reduceat(is_step.astype(np.int64), starts)
     last_step = np.maximum.reduceat(np.where(is_step, place, -1), starts)
     return {

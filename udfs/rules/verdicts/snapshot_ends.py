@@ -75,7 +75,8 @@ class SnapshotEnds:
         place, before = np.where(is_there, low, 0), np.where(has_before, low - 1, 0)
         rise = np.where(has_before, self.end_offsets[place] - self.end_offsets[before], 1)
         span = self.times[place] - self.times[before]
-        written = self.times[before] + ((offsets - self.end_offsets[before]) / rise * span).astype(np.int64)
+        beyond = np.where(has_before, offsets - self.end_offsets[before], 0)
+        written = self.times[before] + (beyond / rise * span).astype(np.int64)
         return Beyond(is_there, self.times[place], has_before, np.where(has_before, written, 0))
 
     def written_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:

@@ -10,7 +10,9 @@ LEFT JOIN (
     AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster} AND as_of_time <= {as_of})
 ) AS v ON v.group_id = i.group_id
 LEFT JOIN (
-  SELECT group_id, CAST(sum(lag_floor) AS BIGINT) AS lag, count(*) - count(lag_floor) AS num_unknown
+  SELECT group_id, count(*) - count(lag_floor) AS num_unknown,
+    CASE WHEN sum(CAST(lag_floor AS DECIMAL(38, 0))) > 9223372036854775807 THEN 9223372036854775807
+      ELSE CAST(sum(CAST(lag_floor AS DECIMAL(38, 0))) AS BIGINT) END AS lag
   FROM lag_points
   WHERE cluster = {cluster}
     AND snapshot_time = (

@@ -39,6 +39,13 @@ def test_lag_grows_where_its_end_is_above_its_begin_and_it_does_not_fall_again(l
     assert trend_of(lags).grows(allowed=0) is grows
 
 
+def test_lags_near_the_largest_number_do_not_fall_because_of_their_sums() -> None:
+    largest = 2**63 - 1
+    trend = trend_of([0, 0, 0, 0, 3, 3, largest, largest])
+    assert not trend.is_falling
+    assert trend.grows(allowed=0)
+
+
 def test_growth_of_no_more_than_the_allowed_lag_is_none() -> None:
     assert trend_of([0, 10]).grows(allowed=9)
     assert not trend_of([0, 10]).grows(allowed=10)

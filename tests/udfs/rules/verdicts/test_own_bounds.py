@@ -196,3 +196,9 @@ def test_snapshots_after_the_end_of_the_log_are_not_said_to_be_absent(
     undecided = replace(REPEATED, num_repeats=1, log_until=until)
     (result,) = own_verdicts([undecided], RULES, lambda _: window)
     assert result.reason == f"45 messages to read; {few}, too few to see whether lag grows"
+
+
+def test_a_step_back_by_more_than_64_bits_is_one() -> None:
+    largest = 2**63 - 1
+    key, times = np.zeros(4, np.int64), np.arange(4)
+    assert of_chains(key, np.array([largest, -2, 7, 5]), times) == {0: Rewind(largest, 3, 2)}
