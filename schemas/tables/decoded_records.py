@@ -44,7 +44,7 @@ OFFSET_COMMITS = decoded_table(
             "expire_time",
             Type.TIMESTAMP,
             "When the offset expires; NULL: the request had no retention time of its own, so the broker's retention "
-            "decides.",
+            "decides, or see out_of_range.",
         ),
     ),
     (

@@ -100,7 +100,8 @@ EXPIRY_FORECAST = Table(
         Column("base_time", Type.TIMESTAMP, "When the retention time began; NULL: the offset never expires, or "
                "unknown."),
         Column("expires_time", Type.TIMESTAMP, "When the offset expires: the coordinator's next check for expired "
-               "offsets after this time deletes it. NULL: never, or unknown."),
+               "offsets after this time deletes it. The end of the year 9999: then or later. NULL: never, or "
+               "unknown."),
         Column("settings_source", Type.STRING, "Source of the retention time; dim_enum explains the values. NULL: the "
                "rule does not use a retention time."),
         Column("committed_offset", Type.BIGINT, "The offset that would be deleted.", is_nullable=False),

@@ -44,7 +44,8 @@ OFFSET_HISTORY = history(
         Column(
             "last_expire_time",
             Type.TIMESTAMP,
-            "When the last of these commits expires; NULL: it has no expiry time of its own.",
+            "When the last of these commits expires; 1970: before the year 1; the end of the year 9999: then or later. "
+            "NULL: it has no expiry time of its own.",
         ),
         Column(
             "via", Type.STRING, "plain: an offset commit; transaction: a commit in a transaction.", is_nullable=False

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.replaying.log.far_expiry import BEYOND, EXPIRY, may_name_expiry, with_far_expiry
 from jobs.replaying.log.most_recent import MostRecent
 from jobs.replaying.log.row_groups import (
     PARTITION,
@@ -38,7 +39,7 @@ MOST_PLACES_BYTES = 32 << 20
 # Shared row groups up to this size, as Parquet counts it before compression, are read once, with all columns that any
 # pass reads.
 FEW_BYTES = 2 << 20
-READ_BY_NO_PASS = {"key_version", "out_of_range"}
+READ_BY_NO_PASS = {"key_version", BEYOND}
 # Whose rows are in shorter row groups decides little about the size of a task.
 FEW_ROWS = 4096
 
@@ -116,9 +117,12 @@ class Opened:
         needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
         footer = self.footer(piece.path)
+        is_asked = EXPIRY in needed and may_name_expiry(footer.row_group(piece.group))
+        needed |= {BEYOND} if is_asked else set()
         source = piece.path.row_group_source(footer, piece.group, needed)
         with pq.ParquetFile(source, metadata=footer, read_dictionary=repeated) as file:
-            return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
+            rows = file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
+        return with_far_expiry(rows) if is_asked else rows
 
     def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         if piece.num_bytes <= FEW_BYTES:

@@ -62,6 +62,11 @@ def bounds_of(column: pq.ColumnChunkMetaData) -> Bounds:
     return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
 
 
+def column_in(group: pq.RowGroupMetaData, name: str) -> pq.ColumnChunkMetaData | None:
+    columns = (group.column(place) for place in range(group.num_columns))
+    return next((column for column in columns if column.path_in_schema == name), None)
+
+
 @dataclass(frozen=True)
 class GroupBounds:
     """A row group, with the bounds of the columns that say where rows are. `epoch`: the leader epoch of all rows."""

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened
-from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of
+from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of, column_in
 from schemas.words.history import TopicSource
 from udfs.codes.names import Names
 from udfs.topics.names import Sighting, of_groups
@@ -70,8 +70,3 @@ def may_name(group: pq.RowGroupMetaData) -> bool:
 def bounds_in(group: pq.RowGroupMetaData, name: str) -> Bounds:
     column = column_in(group, name)
     return None if column is None else bounds_of(column)
-
-
-def column_in(group: pq.RowGroupMetaData, name: str) -> pq.ColumnChunkMetaData | None:
-    columns = (group.column(place) for place in range(group.num_columns))
-    return next((column for column in columns if column.path_in_schema == name), None)
