@@ -10,10 +10,9 @@ import pytest
 
 DIES = "import os, signal\ndef test_dies(): os.kill(os.getpid(), signal.SIGKILL)\n"
 PASSES = "def test_passes(): pass\n"
-ALONE = "import os\ndef test_process(): assert os.environ['PYTEST_XDIST_WORKER'] == 'gw1'\n"
-WITH_SPARK = (
-    "import os, pytest\n@pytest.mark.spark\ndef test_process(): assert os.environ['PYTEST_XDIST_WORKER'] == 'gw0'\n"
-)
+# Which process runs them.
+ALONE = "import os\ndef test_process(): open(__file__ + '.ran', 'w').write(os.environ['PYTEST_XDIST_WORKER'])\n"
+WITH_SPARK = f"import pytest\npytestmark = pytest.mark.spark\n{ALONE}"
 ALSO_PASSES = "def test_also_passes(): pass\n"
 SECONDS = 60.0
 
@@ -54,7 +53,9 @@ def test_each_of_many_deaths_fails_its_test(tmp_path: Path) -> None:
 
 def test_files_that_use_spark_go_to_half_of_the_processes(tmp_path: Path) -> None:
     run = ended(tmp_path, [ALONE, ALONE, WITH_SPARK, WITH_SPARK], 2)
-    assert run.stdout.splitlines()[-1].startswith("4 passed"), run.stdout + run.stderr
+    processes = [(tmp_path / f"test_{number}.py.ran").read_text() for number in range(4)]
+    alone, spark = set(processes[:2]), set(processes[2:])
+    assert len(alone) == len(spark) == 1 and alone != spark, run.stdout + run.stderr
 
 
 def test_a_process_takes_the_files_that_are_left(tmp_path: Path) -> None:

@@ -159,10 +159,11 @@ def test_messages_that_were_read_are_added_up_to_the_largest_number(warehouse: P
     assert of_topics == {(group, topic): LARGEST for group in ("owned", "alone", "moved") for topic in TOPICS}
 
 
-def test_messages_that_a_reset_moved_are_added_up_to_the_largest_number(warehouse: Path) -> None:
+def test_messages_that_a_reset_moved_are_added_up_to_the_largest_number_or_unknown(warehouse: Path) -> None:
     resets = [row for row in of_cluster(warehouse, "offset_resets") if row["group_id"] == "moved"]
     assert [row["num_partitions"] for row in resets] == [3] * len(TOPICS)
-    assert {(row["messages_reread"], row["messages_skipped"]) for row in resets} == {(LARGEST, LARGEST)}
+    # When the group committed the largest offset the log ended somewhere between 5 and 12.
+    assert {(row["messages_reread"], row["messages_skipped"]) for row in resets} == {(None, LARGEST)}
 
 
 def test_lag_of_a_group_is_that_of_its_partitions_up_to_the_largest_number(warehouse: Path) -> None:

@@ -85,7 +85,7 @@ def test_standard_output_has_the_answer_alone_and_a_log_the_progress(audited_sam
     words = ["sql", SLOW, "--format", "json", "--warehouse", str(audited_sample)]
     done = subprocess.run(impatient(*words), cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == quietly(words)
-    assert len(done.stderr.splitlines()) > 2
+    assert done.stderr.splitlines()
     assert beside_progress(done.stderr) == []
     assert "\r" not in done.stderr
 
