@@ -19,7 +19,7 @@ from jobs.broker.cluster import KafkaCluster
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
 from jobs.configuration.read_settings import load_settings
 from jobs.engine.local import LocalEngine
-from jobs.output.failure import Failure, say
+from jobs.output.failure import Failure, code_and_line, say
 from jobs.output.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
@@ -56,13 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
                 if not number:
                     check_there(servers, properties, arguments.topics)
                 target.write(snapshot_of(servers, properties, topics, messages))
-            except Failure as failure:
+            except Exception as error:
                 # The first attempt fails at once, since the settings may be wrong. Later a broker may only be
-                # restarting.
+                # restarting, and no error of one snapshot may be the end of a series.
                 if not number:
                     raise
-                messages(f"no snapshot: {failure}")
-                code = failure.code
+                code, why = code_and_line(error)
+                messages(f"no snapshot: {why}")
             messages.next()
             activity.done = number + 1
     return code

@@ -1,9 +1,17 @@
 """When a series takes its snapshots, and what it says of those that repeat themselves."""
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from jobs import capture
+from jobs import capture, cli
 from jobs.capture import NewMessages, ticks
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
+
+SNAPSHOT: dict[str, Any] = {"captured_at": 1_795_282_587_379, "topics": []}
 
 
 class Clock:
@@ -64,3 +72,24 @@ def test_what_is_reported_again_and_again_is_said_once(capsys: pytest.CaptureFix
         reported.next()
     said = [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
     assert said == ["a", "b", "b", "b"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("odd"), OSError("gone"), Failure(ExitCode.UNREADABLE_INPUT, "away")])
+def test_whatever_goes_wrong_with_one_snapshot_a_series_goes_on(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    taken: Iterator[dict[str, Any] | Exception] = iter([SNAPSHOT, error, *[SNAPSHOT] * 99])
+
+    def snapshot_or_error(*_: object) -> dict[str, Any]:
+        each = next(taken)
+        if isinstance(each, Exception):
+            raise each
+        return each
+
+    monkeypatch.setattr(capture, "snapshot_of", snapshot_or_error)
+    words = ["--source", "kafka:127.0.0.1:1", "--into", str(tmp_path / "s"), "--every", "0.02", "--for", "0.3"]
+    code = cli.main(["capture", *words])
+    assert code == (ExitCode.FAILED if isinstance(error, RuntimeError) else ExitCode.UNREADABLE_INPUT)
+    assert len((tmp_path / "s").read_text().splitlines()) > 1
+    (line,) = (line for line in capfd.readouterr().err.splitlines() if "no snapshot" in line)
+    assert str(error) in line
