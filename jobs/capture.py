@@ -11,6 +11,7 @@ import argparse
 import math
 import sys
 import time
+import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -61,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
                 # restarting, and no error of one snapshot may be the end of a series.
                 if not number:
                     raise
+                if arguments.debug:
+                    traceback.print_exc()
                 code, why = code_and_line(error)
                 messages(f"no snapshot: {why}")
             messages.next()

@@ -88,8 +88,10 @@ def test_whatever_goes_wrong_with_one_snapshot_a_series_goes_on(
 
     monkeypatch.setattr(capture, "snapshot_of", snapshot_or_error)
     words = ["--source", "kafka:127.0.0.1:1", "--into", str(tmp_path / "s"), "--every", "0.02", "--for", "0.3"]
-    code = cli.main(["capture", *words])
+    code = cli.main(["capture", *words, "--debug"])
     assert code == (ExitCode.FAILED if isinstance(error, RuntimeError) else ExitCode.UNREADABLE_INPUT)
     assert len((tmp_path / "s").read_text().splitlines()) > 1
-    (line,) = (line for line in capfd.readouterr().err.splitlines() if "no snapshot" in line)
+    said = capfd.readouterr().err
+    assert "in snapshot_or_error" in said
+    (line,) = (line for line in said.splitlines() if "no snapshot" in line)
     assert str(error) in line
