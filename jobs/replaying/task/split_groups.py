@@ -19,6 +19,7 @@ from udfs.codes.names import Names
 NAMING = (COMMITS, *GROUP_TABLES)
 # A group's code and an offsets partition are one number.
 PARTITION_BITS = 32
+GROUPS = pa.schema([("group_id", pa.string()), (PARTITION, pa.int64())])
 
 
 def split_groups(
@@ -26,11 +27,12 @@ def split_groups(
 ) -> SplitGroups:
     if len(partitions) < 2:
         return ()
-    names, some = Names(), [np.empty(0, np.int64)]
-    for file in (file for name in NAMING for file in files.get(name, ())):
-        some += [places_of(rows, names) for rows in groups_in(file, cluster, opened)]
-    places = np.unique(np.concatenate(some))
-    groups, of_place = places >> PARTITION_BITS, places & ((1 << PARTITION_BITS) - 1)
+    listed = (file for name in NAMING for file in files.get(name, ()))
+    parts = [distinct(rows) for file in listed for rows in groups_in(file, cluster, opened)]
+    # Numbered all at once: each further name would be compared with all that are known.
+    names = Names()
+    places = np.unique(places_of(pa.concat_tables([GROUPS.empty_table(), *parts]), names))
+    groups, of_place = taken_apart(places)
     is_ours = np.isin(of_place, sorted(partitions))
     groups, of_place = groups[is_ours], of_place[is_ours]
     is_split = np.bincount(groups, minlength=len(names))[groups] > 1
@@ -40,7 +42,7 @@ def split_groups(
 
 
 def groups_in(file: LogFile, cluster: str, opened: Opened) -> Iterator[pa.Table]:
-    """Distinct groups in records of a cluster, with their offsets partitions, a row group at a time."""
+    """Groups in records of a cluster, with their offsets partitions, a row group at a time."""
     for bounds in opened.bounds(file.path):
         partition, _ = bounds.of[PARTITION] or (0, 0)
         piece = piece_of(file.path, bounds, Wanted(cluster, int(partition)))  # type: ignore[call-overload]
@@ -55,8 +57,18 @@ def groups_in(file: LogFile, cluster: str, opened: Opened) -> Iterator[pa.Table]
             yield pa.table({"group_id": groups, PARTITION: pa.repeat(pa.scalar(partition, pa.int64()), len(groups))})
 
 
+def distinct(rows: pa.Table) -> pa.Table:
+    names = Names()
+    groups, partitions = taken_apart(places_of(rows, names))
+    return pa.table([names.column(groups).dictionary_decode(), pa.array(partitions)], schema=GROUPS)
+
+
 def places_of(rows: pa.Table, names: Names) -> Numbers:
     """The distinct places of groups, each a group's code and an offsets partition."""
     codes = names.codes(rows["group_id"])
     places = codes << PARTITION_BITS | numbers(rows[PARTITION].cast(pa.int64()))
     return np.asarray(pc.unique(pa.array(places[codes >= 0])).to_numpy())
+
+
+def taken_apart(places: Numbers) -> tuple[Numbers, Numbers]:
+    return places >> PARTITION_BITS, places & ((1 << PARTITION_BITS) - 1)
