@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pyarrow.compute as pc
@@ -40,20 +41,23 @@ def known_of(run: Run) -> EarlierGate:
     state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
     if state is None:
         return EarlierGate()
-    runs = run.warehouse.run_rows(["cluster", "as_of_time"], JOB)
-    times = [row["as_of_time"] for row in runs if row["cluster"] == run.cluster and row["as_of_time"] is not None]
     results = [
         {name: value for name, value in row.items() if name not in NOT_KEPT}
         for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
     ]
     findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
     return EarlierGate(
-        state=state_of(state["basis"], times),
+        state=state_of(state["basis"], partial(as_of_times, run)),
         suites_basis=state["suites_basis"],
         num_of_tools=state["num_of_tools"],
         results=results,
         findings=findings,
     )
+
+
+def as_of_times(run: Run) -> list[datetime]:
+    runs = run.warehouse.run_rows(["cluster", "as_of_time"], JOB)
+    return [row["as_of_time"] for row in runs if row["cluster"] == run.cluster and row["as_of_time"] is not None]
 
 
 def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:

@@ -1,7 +1,7 @@
 """Up to when runs of the gate reported all events: the next run reports those that came since."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -41,9 +41,9 @@ class State:
         return State(input_hash, sorted([*others, reported], key=lambda each: each.as_of)[-MOST_RUNS:])
 
 
-def state_of(text: str, as_of_times: Sequence[datetime]) -> State:
+def state_of(text: str, as_of_times: Callable[[], Sequence[datetime]]) -> State:
     """`as_of_times`: of all runs, for a text that an older release wrote, which is only the hash."""
     if not text.startswith("{"):
-        return State(text, [Reported(each, each) for each in sorted(as_of_times)])
+        return State(text, [Reported(each, each) for each in sorted(as_of_times())])
     state = json.loads(text)
     return State(state["input"], [Reported(*map(datetime.fromisoformat, times)) for times in state["reported"]])

@@ -99,7 +99,7 @@ def test_a_run_as_of_an_earlier_time_looks_only_at_runs_before_that_time() -> No
     state = State().after("a", Reported(first, first)).after("b", Reported(third, second)).after("c", None)
     assert (state.input_hash, state.since(first), state.since(second), state.since(third)) == ("c", None, first, first)
     assert state.since(third + timedelta(seconds=1)) == second
-    assert state_of(state.text(), []) == state
+    assert state_of(state.text(), list) == state
     again = state.after("d", Reported(third, third))
     assert [each.through for each in again.reported] == [first, third]
 
@@ -113,5 +113,5 @@ def test_only_so_many_runs_are_remembered() -> None:
 
 def test_what_an_older_release_wrote_counts_as_reported_up_to_its_as_of_times() -> None:
     early, late = times(0, 10)
-    state = state_of("3f" * 32, [late, early])
+    state = state_of("3f" * 32, lambda: [late, early])
     assert (state.input_hash, state.since(late), state.since(times(11)[0])) == ("3f" * 32, early, late)
