@@ -30,6 +30,10 @@ class Measured:
     measure: Measure
     over: Over | None
 
+    def chosen(self, history: PartitionHistory, later: PartitionHistory) -> PartitionHistory:
+        """Of `Writer.histories`."""
+        return history if self.over is None else later
+
 
 def measures_of(run_input: MeasuringInput, settled_from: int | None, judges: Sequence[Judge]) -> tuple[Measured, ...]:
     """`judges`: of moves since then, and since its day began."""
@@ -71,7 +75,7 @@ class Writer:
             for judge in judges.values():
                 judge.look(later)
             for each in measures:
-                each.measure.look(history if each.over is None else later)
+                each.measure.look(each.chosen(history, later))
             self.points.write(later, is_open=True)
         self.num_groups += len(groups)
         if any(judge.asks for judge in judges.values()):
@@ -83,10 +87,10 @@ class Writer:
             history, later = self.histories(keys)
             self.points.write(later, is_open=False)
             for each in measures:
-                each.measure.take(history if each.over is None else later)
+                each.measure.take(each.chosen(history, later))
         history, later = self.histories(ranges[-1])
         for each in measures:
-            self.write_measured(each, history if each.over is None else later)
+            self.write_measured(each, each.chosen(history, later))
 
     def histories(self, keys: KeyRange) -> tuple[PartitionHistory, PartitionHistory]:
         """As of the run; and up to the newest time that was measured, for tables whose rows are each about a time of

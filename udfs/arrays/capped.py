@@ -17,7 +17,7 @@ def capped_differences(one: Numbers, other: Numbers) -> Numbers:
     plain = one - other
     # The sign is wrong.
     is_too_far = ((one ^ other) & (one ^ plain)) < 0
-    # Never -2**63, which stands for NULL.
+    # Never -2**63, which means NULL.
     return np.where(is_too_far, np.where(one < 0, -LARGEST, LARGEST), plain) if is_too_far.any() else plain
 
 

@@ -186,10 +186,14 @@ class Watermarks:
         return np.cumsum(self.is_other_topic | (is_older & ~first_of(self.partition_places)))
 
     @cached_property
+    def is_lower(self) -> Flags:
+        """Whether the row before, of any partition, has a higher end."""
+        return np.append(False, np.diff(self.end_offsets) < 0)[: len(self.place)]
+
+    @cached_property
     def falls(self) -> Positions:
         """Rows with a lower end than the row before, of the same topic and partition."""
-        is_lower = np.append(False, np.diff(self.end_offsets) < 0)[: len(self.place)]
-        return np.flatnonzero(is_lower & ~self.is_other_topic & ~first_of(self.partition_places))
+        return np.flatnonzero(self.is_lower & ~self.is_other_topic & ~first_of(self.partition_places))
 
     @cached_property
     def with_no_row(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -211,8 +215,7 @@ class Watermarks:
         the log was truncated or recreated, a new run begins."""
         if not len(self.place):
             return np.empty(0, np.int64)
-        is_first = first_of(self.partition_places) | self.is_other_topic
-        is_first |= np.append(False, np.diff(self.end_offsets) < 0)
+        is_first = first_of(self.partition_places) | self.is_other_topic | self.is_lower
         return np.maximum.accumulate(np.where(is_first, np.arange(len(is_first)), 0))
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Times beyond every timestamp at which commits expire. In the decoded table such a time is NULL and stands in
-`out_of_range`; but NULL also means that the commit names no time, so that the broker's retention decides. The replay
-takes the last time that a timestamp can hold, and of a time before the year 1 the beginning of 1970."""
+"""Times beyond every timestamp at which commits expire. In the decoded table such a time is NULL, and `out_of_range`
+has it. But NULL also means that the commit names no time, so that the broker's retention decides. The replay takes the
+last time that a timestamp can hold, and of a time before the year 1 the beginning of 1970."""
 
 import numpy as np
 import pyarrow as pa

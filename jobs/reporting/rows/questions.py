@@ -11,6 +11,7 @@ from jobs.queries.definitions.views import named_in
 from jobs.queries.results import QueryResult
 from jobs.reporting.rows.listings import Row
 from jobs.warehouses.warehouse import Warehouse
+from schemas.views.parts import capped_total
 
 # Queries of the kind ROWS are only shown: a reader can run one to see the rows that a number counts.
 OVERVIEW, GROUPS, REDACTION, ROWS = "overview", "groups", "redaction", "rows"
@@ -33,6 +34,7 @@ AS_OF = """(
     SELECT coalesce(max_by(as_of_time, run_id), TIMESTAMP '9999-12-31 00:00:00+00:00')
     FROM runs WHERE cluster = {cluster} AND job = 'gate'
   )"""
+TOTALS = {"total_lag": capped_total("lag_floor"), "total_consumed": capped_total("messages_consumed")}
 PLACE = re.compile(r"\{(\w+)\}")
 ENDING = ".sql"
 
@@ -73,7 +75,8 @@ def fill_in(statement: str, cluster: str, groups: Sequence[str] = (), most: int 
     """In one pass: a name that looks like a place is a name."""
     names = ", ".join(map(portable_text, groups)) or "NULL"
     shown = portable_text(cluster)
-    values = {"cluster": shown, "groups": names, "most": str(most), "as_of": AS_OF.replace("{cluster}", shown)}
+    as_of = AS_OF.format(cluster=shown)
+    values = {"cluster": shown, "groups": names, "most": str(most), "as_of": as_of, **TOTALS}
     return PLACE.sub(lambda place: values[place[1]], statement).strip()
 
 

@@ -1,7 +1,7 @@
 """The view v_gate_spans: validated spans beside the spans before them, and rows expected beside rows written.
 
-An overlap is with the span that was recorded before. A gap is one of the offsets, whatever was recorded when: a span
-that is validated again leaves none behind it, and one that is recorded late closes its own."""
+An overlap is with the span that was recorded before. A gap is offsets that no span has, whatever the order of
+recording: no gap comes from a span that is validated again, and a span that is recorded late ends a gap."""
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.gate import GATE_SPANS

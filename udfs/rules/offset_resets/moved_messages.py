@@ -25,7 +25,7 @@ def messages_skipped(moves: Moves) -> Numbers:
 
 
 def offsets(moves: Moves) -> tuple[Numbers, Numbers]:
-    """No offset below 0 stands for a message."""
+    """No message has an offset below 0."""
     return np.maximum(moves.committed_offsets, 0), np.maximum(moves.previous, 0)
 
 

@@ -166,5 +166,5 @@ def newest_ends(watermarks: Watermarks, snapshots: SnapshotRows, intervals: int)
     is_known = rows >= snapshots.first[:, None]
     if not len(ends):
         return np.full(rows.shape, NO_END)
-    # A broker may report the number that stands for no end.
+    # A broker may report the very number that means here: no end.
     return np.where(is_known, np.minimum(ends[np.where(is_known, rows, 0)], NO_END - 1), NO_END)

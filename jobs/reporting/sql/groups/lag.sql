@@ -1,7 +1,5 @@
-SELECT group_id, snapshot_time,
-  CASE WHEN sum(CAST(lag_floor AS DECIMAL(38, 0))) > 9223372036854775807 THEN 9223372036854775807
-    ELSE CAST(sum(CAST(lag_floor AS DECIMAL(38, 0))) AS BIGINT) END AS lag,
-  count(*) AS num_partitions, count(*) - count(lag_floor) AS num_unknown, max(time_lag_ms) AS time_lag_ms,
+SELECT group_id, snapshot_time, {total_lag} AS lag, count(*) AS num_partitions,
+  count(*) - count(lag_floor) AS num_unknown, max(time_lag_ms) AS time_lag_ms,
   min(unknown_reason) AS unknown_reason
 FROM lag_points
 WHERE cluster = {cluster} AND group_id IN ({groups}) AND snapshot_time <= {as_of}

@@ -1,6 +1,4 @@
-SELECT group_id, bucket_time, bucket_ms,
-  CASE WHEN sum(CAST(messages_consumed AS DECIMAL(38, 0))) > 9223372036854775807 THEN 9223372036854775807
-    ELSE CAST(sum(CAST(messages_consumed AS DECIMAL(38, 0))) AS BIGINT) END AS messages_consumed,
+SELECT group_id, bucket_time, bucket_ms, {total_consumed} AS messages_consumed,
   sum(messages_consumed_per_s) AS messages_consumed_per_s, sum(messages_produced_per_s) AS messages_produced_per_s
 FROM consumption_rates
 WHERE cluster = {cluster} AND group_id IN ({groups})

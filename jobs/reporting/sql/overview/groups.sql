@@ -10,9 +10,7 @@ LEFT JOIN (
     AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster} AND as_of_time <= {as_of})
 ) AS v ON v.group_id = i.group_id
 LEFT JOIN (
-  SELECT group_id, count(*) - count(lag_floor) AS num_unknown,
-    CASE WHEN sum(CAST(lag_floor AS DECIMAL(38, 0))) > 9223372036854775807 THEN 9223372036854775807
-      ELSE CAST(sum(CAST(lag_floor AS DECIMAL(38, 0))) AS BIGINT) END AS lag
+  SELECT group_id, {total_lag} AS lag, count(*) - count(lag_floor) AS num_unknown
   FROM lag_points
   WHERE cluster = {cluster}
     AND snapshot_time = (
