@@ -52,6 +52,6 @@ def test_rows_of_other_jobs_become_no_values(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(Warehouse, "run_rows", counted)
     audit(str(warehouse), str(SOURCE), "--workers", "1")
-    assert {job for job, _ in asked} >= {"replay", "assignments", "lag", "gate"}
+    assert {job for job, _ in asked} >= {"replay", "assignments", "lag"}
     for job, made in asked:
         assert made == [earlier.count(str(job))], job
