@@ -17,6 +17,7 @@ from jobs.command_line.commands import COMMANDS, EXAMPLES, JOBS, NAMES, READERS,
 from jobs.command_line.help_text import HYPHENS, HelpText, commands_text, description_of
 from jobs.output.failure import Failure, run_guarded, say
 from jobs.processes.no_pandas import keep_pandas_out
+from jobs.processes.spare_start import spare_start
 from jobs.spark.compiled_loops import keep_compiled_loops
 from jobs.storage.closes import wait_for_closes
 from schemas.words.exit_codes import ExitCode
@@ -177,6 +178,7 @@ def check_command(words: Sequence[str], wanted: str | None) -> None:
 
 def prepare_process(parsed: argparse.Namespace) -> None:
     """Does what must happen before slow modules are loaded."""
+    spare_start()
     is_local_job = parsed.command in JOBS and is_local(parsed)
     if is_local_job or parsed.command in WITHOUT_PANDAS:
         keep_pandas_out()

@@ -29,12 +29,14 @@ class Names:
         codes = np.append(self.add(whole.dictionary.cast(pa.string())), -1)
         if indices.null_count:
             indices = indices.fill_null(-1)
-        return np.asarray(codes[indices.to_numpy()], np.int64)
+        return np.asarray(codes.take(indices.to_numpy()), np.int64)
 
     def add(self, names: pa.Array) -> Numbers:
-        is_new = pc.index_in(names, value_set=self.known).is_null()
-        self.known = pa.concat_arrays([self.known, names.filter(is_new)])
-        return np.asarray(pc.index_in(names, value_set=self.known).to_numpy(), np.int64)
+        codes = pc.index_in(names, value_set=self.known)
+        if codes.null_count:
+            self.known = pa.concat_arrays([self.known, names.filter(codes.is_null())])
+            codes = pc.index_in(names, value_set=self.known)
+        return np.asarray(codes.to_numpy(), np.int64)
 
     def ranks(self) -> Numbers:
         ranks = np.empty(len(self.known), np.int64)
@@ -43,13 +45,15 @@ class Names:
 
     def column(self, codes: NDArray[np.signedinteger]) -> pa.DictionaryArray:
         """Codes below 0 become NULL. Parquet writes the whole dictionary, so names that no row has are left out."""
-        names, codes = self.known, codes.astype(np.int32)
-        is_used = np.zeros(len(names), np.bool_)
-        is_used[codes[codes >= 0]] = True
+        names = self.known
+        # NULL has the first place.
+        counts = np.bincount(codes + 1, minlength=len(names) + 1)
+        is_used = counts[1:] > 0
         if not is_used.all():
             names = names.filter(pa.array(is_used))
-            codes = np.where(codes < 0, np.int32(-1), np.append(np.cumsum(is_used, dtype=np.int32) - 1, 0)[codes])
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), names)
+            codes = np.append(np.cumsum(is_used) - 1, -1).take(codes)
+        mask = codes < 0 if counts[0] else None
+        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=mask), names)
 
     def keep(self, *codes: Numbers) -> None:
         """Forgets all other names, and replaces the codes by new ones."""

@@ -6,9 +6,24 @@ commit of a transaction waits for its producer's next marker, whose epoch may di
 unless a later record of the key took effect before. A deletion also removes what waits for a marker.
 """
 
+import numpy as np
+
 from udfs.arrays.compiled import compiled
 from udfs.arrays.nullable import Numbers
-from udfs.commits.effects.fields import DELETION, NONE, PENDING, G, K, M, N, Q, R
+from udfs.commits.effects.fields import (
+    DELETION,
+    NONE,
+    NUM_HELD_FIELDS,
+    NUM_VALUE_FIELDS,
+    PENDING,
+    G,
+    H,
+    K,
+    M,
+    N,
+    Q,
+    R,
+)
 from udfs.commits.effects.kernels import delete, explain, is_complete, note_alive, note_step, take_effect
 from udfs.commits.pending.kernels import chain, end_transaction, wait
 
@@ -126,3 +141,38 @@ def answer_waiting(key: int, time: int, keys: Numbers, questions: Numbers) -> No
         questions[number, Q.next_commit_time], questions[number, Q.is_settled] = time, 1
         number = questions[number, Q.next]
     keys[key, K.question] = -1
+
+
+@compiled("i8[:, ::1](i8[:, ::1], i8[::1])")
+def held_values(keys: Numbers, order: Numbers) -> Numbers:
+    """The values of these keys, as columns of `fields.H`. One column at a time is read from the keys as they follow
+    each other in memory, and then in the other order, from the cache."""
+    column = np.empty(keys.shape[0], np.int64)
+    held = np.empty((NUM_HELD_FIELDS, order.size), np.int64)
+    for field in range(NUM_HELD_FIELDS):
+        for key in range(column.size):
+            if field < NUM_VALUE_FIELDS:
+                column[key] = keys[key, field]
+            elif field == H.last_offset:
+                column[key] = keys[key, K.last_offset]
+            else:
+                column[key] = is_shown(key, keys)
+        for number in range(order.size):
+            held[field, number] = column[order[number]]
+    return held
+
+
+@step
+def is_shown(key: int, keys: Numbers) -> bool:
+    """Whether the columns that `shown_states.SHOWN_BY` does not name can be derived from the open row of the key."""
+    last, time, commit_time = keys[key, K.last_offset], keys[key, K.from_time], keys[key, K.commit_time]
+    return bool(
+        keys[key, K.record_offset] == last
+        and keys[key, K.seen_offset] == last
+        and keys[key, K.record_time] == time
+        and keys[key, K.history_time] == time
+        and keys[key, K.written_time] == (time if commit_time == NONE else commit_time)
+        and keys[key, K.hole_offset] == NONE
+        and keys[key, K.producer_id] == NONE
+        and keys[key, K.producer_epoch] == NONE
+    )

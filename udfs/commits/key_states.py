@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import Flags, Numbers, every, flags, integers, known_integers, numbers
-from udfs.codes.kernels import as_columns, columns_at
+from udfs.codes.kernels import as_columns
 from udfs.codes.names import Codes, Names
 from udfs.commits.effects import fields
 from udfs.commits.effects.fields import NONE, G, K, P, R
@@ -47,6 +47,7 @@ class KeyStates:
         self.groups = np.empty((0, len(G)), np.int64)
         self.pairs = np.empty((0, len(P)), np.int64)
         self.pending = np.empty((len(R), 0), np.int64)
+        self.known_order = np.empty(0, np.int64)
         if state.num_rows:
             self.load(state)
 
@@ -69,7 +70,12 @@ class KeyStates:
         self.pairs = extended(self.pairs, NEW_PAIR, self.pair_codes.count)
 
     def order(self) -> Numbers:
-        """Keys in the order of their names."""
+        """Keys in the order of their names. It stays the same until there are more keys."""
+        if len(self.known_order) != self.key_codes.count:
+            self.known_order = self.order_of_names()
+        return self.known_order
+
+    def order_of_names(self) -> Numbers:
         group, topic, partition = self.key_codes.known[:, : self.key_codes.count]
         pair = self.group_names.ranks()[group] * max(len(self.topic_names), 1) + self.topic_names.ranks()[topic]
         if pair.max(initial=0) < 2**31:
@@ -135,12 +141,6 @@ class KeyStates:
         key = self.order()
         key = key[self.keys[key, K.seen_offset] >= 0]
         return key, self.keys[key, K.is_live] == 1
-
-    def columns(self, key: Numbers) -> Numbers:
-        """Of `fields.K`. Reads the keys as they follow each other in memory; only single columns, which the cache
-        holds, are read in another order."""
-        values: Numbers = columns_at(np.ascontiguousarray(self.keys.T), key)
-        return values
 
     def table(self, key: Numbers) -> pa.Table:
         """For each of these keys its value in effect, or that it has none; then all pending commits of a key, in log

@@ -13,12 +13,12 @@ from schemas.tables.history import REPLAY_ANOMALIES
 from schemas.tables.offsets import OFFSET_HISTORY, TRANSACTIONS
 from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import flags, numbers
+from udfs.arrays.nullable import Numbers, flags, numbers
 from udfs.commits.alive_groups import SCHEMA as ALIVE
 from udfs.commits.alive_groups import alive_rows, ended_rows
-from udfs.commits.effects.fields import N
+from udfs.commits.effects.fields import DELETION, N, R
 from udfs.commits.group_questions import Answers, QuestionQueue, Questions
-from udfs.commits.kernels import link
+from udfs.commits.kernels import held_values, link
 from udfs.commits.key_states import PENDING, KeyStates, unseen_after
 from udfs.commits.offset_endings import OffsetFacts, endings
 from udfs.commits.offset_rows import closed_rows, held_rows
@@ -26,6 +26,7 @@ from udfs.commits.shown_states import are_shown
 from udfs.commits.transactions import transaction_rows, unended_rows
 from udfs.commits.unusual_commits import clock_steps, older_rules
 from udfs.commits.windows import COMMIT_COLUMNS, MARKER_COLUMNS, Window
+from udfs.topics.named_topics import NamedTopics
 
 TABLES = {table.name: table for table in (OFFSET_HISTORY, TRANSACTIONS, REPLAY_ANOMALIES)}
 NO_ROWS = {name: table_schema(table).empty_table() for name, table in TABLES.items()}
@@ -48,6 +49,8 @@ class Finished:
     # Intervals in which a group has an offset or a pending one; those that ended in this replay, and open ones:
     # group_id, from_offset, from_time, to_offset, to_time (NULL: still open), is_cut.
     liveness: pa.Table
+    # `NamedTopics.table` of all commits; a topic may have several rows.
+    topics: pa.Table
 
 
 class OffsetReplay:
@@ -62,6 +65,8 @@ class OffsetReplay:
         self.states = KeyStates(cluster, partition, STATE.empty_table() if state is None else state)
         self.queue = QuestionQueue(questions, self.states)
         self.ended: list[pa.Table] = []
+        self.topics = NamedTopics()
+        self.known_topics: list[pa.Table] = []
         self.held_back: tuple[pa.Table, pa.Table] | None = None
 
     def take(self, commits: pa.Table, markers: pa.Table) -> dict[str, pa.Table]:
@@ -83,9 +88,11 @@ class OffsetReplay:
         closed = self.release(last_offset + 1)
         (key, is_live), hole = self.states.seen_keys(), (last_offset, last_time)
         state = self.states.table(key)
-        held = held_rows(self.states, key[is_live], self.states.columns(key[is_live]), hole)
+        live = key[is_live]
+        held = held_rows(self.states, live, held_values(self.states.keys, live), hole)
         transactions = self.unended(state, last_offset)
         self.ended.append(alive_rows(self.states, hole))
+        self.keep_topics()
         self.states = KeyStates(self.cluster, self.partition, unseen_after(state, last_offset))
         self.queue.cut(self.states)
         return together([closed, {OFFSET_HISTORY.name: held, TRANSACTIONS.name: transactions}])
@@ -94,17 +101,25 @@ class OffsetReplay:
         closed = self.release(END_OF_LOG)
         key, is_live = self.states.seen_keys()
         live = key[is_live]
-        columns = self.states.columns(live)
+        held = held_values(self.states.keys, live)
         is_written = ~is_live
-        is_written[is_live] = ~are_shown(columns)
+        is_written[is_live] = ~are_shown(held, self.states.key_codes.known[0, live])
         state = self.states.table(key[is_written])
         opened = {
-            OFFSET_HISTORY.name: held_rows(self.states, live, columns),
+            OFFSET_HISTORY.name: held_rows(self.states, live, held),
             TRANSACTIONS.name: self.unended(state, None),
         }
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
-        return Finished(closed, opened, state, self.queue.answers(), liveness)
+        self.keep_topics()
+        return Finished(
+            closed, opened, state, self.queue.answers(), liveness, topics=pa.concat_tables(self.known_topics)
+        )
+
+    def keep_topics(self) -> None:
+        """Before `states` changes, whose codes they have."""
+        self.known_topics.append(self.topics.table(self.states.topic_names, self.states.topic_ids))
+        self.topics = NamedTopics()
 
     def release(self, upto: int) -> dict[str, pa.Table]:
         """Releases rows that were held back, and answers all questions before this offset."""
@@ -119,17 +134,18 @@ class OffsetReplay:
     def link(self, commits: pa.Table, markers: pa.Table, upto: int) -> dict[str, pa.Table]:
         states, queue = self.states, self.queue
         window = Window(states, commits, markers, queue.count)
+        note_topics(self.topics, states, window.records)
         link(*window.arguments(states, queue.rows, self.gaps, upto))
         queue.count = int(window.counts[N.asked])
         window.keep_pending(states)
-        ended = window.ended_by_key(states)
         alive = window.rows(window.made.alive, N.alive)
         transactions = window.rows(window.made.transactions, N.transactions)
         # Tables without rows are not made: in a short log they would take most of the time.
         tables = dict(NO_ROWS)
         if len(alive):
             self.ended.append(ended_rows(states, alive))
-        if ended.shape[1]:
+        if window.counts[N.ended]:
+            ended = window.ended_by_key(states)
             tables[OFFSET_HISTORY.name] = closed_rows(states, ended, endings(states, ended, self.facts))
         if len(transactions):
             members = window.rows(window.made.members, N.members)
@@ -146,6 +162,13 @@ class OffsetReplay:
             return steps
         order = [(column, "ascending") for column in REPLAY_ANOMALIES.order]
         return pa.concat_tables([steps, older_rules(self.states, overruled)]).sort_by(order)
+
+
+def note_topics(topics: NamedTopics, states: KeyStates, records: Numbers) -> None:
+    """A deletion does not prove that its topic exists."""
+    _, topic, partition = states.key_codes.known
+    key, is_named = records[R.key], records[R.kind] != DELETION
+    topics.add(topic.take(key), records[R.topic_id], partition.take(key), records[R.time], is_named)
 
 
 def whole_writes(commits: pa.Table) -> int:

@@ -14,6 +14,8 @@ from udfs.commits.key_states import KeyStates
 from udfs.commits.offset_rows import ENDS
 from udfs.log.gaps import Gaps
 
+TIMES = pa.timestamp("us", "UTC")
+
 
 @dataclass(frozen=True)
 class OffsetFacts:
@@ -32,10 +34,17 @@ class OffsetFacts:
     topic_deletions: pa.Table | None = None
 
 
+NO_DELETIONS = pa.table(
+    {"topic": pa.array([], pa.string()), "from_time": pa.array([], TIMES), "to_time": pa.array([], TIMES)}
+)
+
+
 def topic_deletions(tombstones: pa.Table) -> pa.Table:
     """Times at which offsets of one topic were deleted in several groups at once. Records of one operation have the
     same time, and no other operation on an offsets partition deletes offsets of more than one group. Input, for one
     offsets partition: group_id, topic, record_time of all its deleted offsets."""
+    if not tombstones.num_rows:
+        return NO_DELETIONS
     groups = tombstones.group_by(["topic", "record_time"], use_threads=False).aggregate(
         [("group_id", "count_distinct")]
     )

@@ -10,7 +10,7 @@ from schemas.tables.offsets import OFFSET_HISTORY
 from schemas.words.history import CommitVia, Confidence, OffsetEnd
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, every, integers, known_integers, times
-from udfs.commits.effects.fields import E, K
+from udfs.commits.effects.fields import E, H, K
 from udfs.commits.key_states import KeyStates, every_name
 
 SCHEMA = table_schema(OFFSET_HISTORY)
@@ -50,7 +50,7 @@ def held_rows(
     states: KeyStates, key: Numbers, columns: Numbers, hole: tuple[int, int | None] | None = None
 ) -> pa.Table:
     """Offsets in force, of these keys: open, or ended by missing records (last offset and time before them).
-    `columns`: of `fields.K`."""
+    `columns`: of `fields.H`."""
     ends = ends_at(columns, hole)
     return history_rows(states, key, columns, ends, np.where(columns[K.is_certain] == 1, CERTAIN, POSSIBLE))
 
@@ -59,7 +59,7 @@ def ends_at(columns: Numbers, hole: tuple[int, int | None] | None) -> Ends:
     size = columns.shape[1]
     if hole is None:
         none = pa.nulls(size, pa.int64())
-        last_offset, ended_by = pa.array(columns[K.last_offset]), pa.nulls(size, pa.string())
+        last_offset, ended_by = pa.array(columns[H.last_offset]), pa.nulls(size, pa.string())
         return Ends(none.cast(TIMES), none, every(True, pa.bool_(), size), ended_by, last_offset, is_open=True)
     offset, time = hole
     # History time never goes back.

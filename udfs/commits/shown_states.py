@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from schemas.words.history import Confidence
 from udfs.arrays.nullable import Flags, Numbers, every, first_of
 from udfs.codes.names import Codes, Names
-from udfs.commits.effects.fields import NONE, K
+from udfs.commits.effects.fields import H
 from udfs.commits.key_states import LIVE, PENDING, SCHEMA
 
 # Columns of the state, by the columns of the open row that show them.
@@ -27,18 +27,10 @@ SHOWN_BY = {
 OF_GROUP = ("alive_from_offset", "alive_from_time", "group_seen_offset", "group_seen_time")
 
 
-def are_shown(columns: Numbers) -> Flags:
-    """`columns`: of `fields.K`, for keys with a value, in the order of their names. The first one of each group is not
-    shown: its row has what is known of the group."""
-    time, commit_time = columns[K.from_time], columns[K.commit_time]
-    is_shown = ~first_of(columns[K.group])
-    for field in (K.record_offset, K.seen_offset):
-        is_shown &= columns[field] == columns[K.last_offset]
-    for field in (K.record_time, K.history_time):
-        is_shown &= columns[field] == time
-    is_shown &= columns[K.written_time] == np.where(commit_time == NONE, time, commit_time)
-    for field in (K.hole_offset, K.producer_id, K.producer_epoch):
-        is_shown &= columns[field] == NONE
+def are_shown(held: Numbers, group: Numbers) -> Flags:
+    """`held`: columns of `fields.H`, for keys with a value, in the order of their names. The first one of each group is
+    not shown: its row has what is known of the group."""
+    is_shown: Flags = (held[H.is_shown] == 1) & ~first_of(group)
     return is_shown
 
 

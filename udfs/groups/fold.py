@@ -23,6 +23,8 @@ HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
     TYPE: classic_groups.take,
     **dict.fromkeys(notes.NOTES, notes.take),
 }
+# A state has no cycles, so the encoder need not look for them.
+as_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class KnownPeriod(NamedTuple):
@@ -158,7 +160,7 @@ class Fold:
         elif isinstance(now, Modern):
             kind, plain = "modern", state_json.plain(now, topics)
         spans = self.known.get(group.group_id)
-        return json.dumps(
+        return as_json(
             {
                 "kind": kind,
                 "now": plain,
@@ -166,8 +168,7 @@ class Fold:
                 "time": group.time,
                 "seen": group.seen,
                 "known": spans[-1] if spans else None,
-            },
-            separators=(",", ":"),
+            }
         )
 
 

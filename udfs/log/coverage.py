@@ -45,7 +45,10 @@ class Coverage:
     def add(self, offsets: Numbers, times: Numbers, is_replayable: NDArray[np.bool_], is_plain: bool) -> None:
         """`offsets` are ascending and distinct. Records that cannot be decoded are covered, but what they say is
         unknown. `is_plain`: the source does not record producers."""
-        self.add_gaps(offsets[is_replayable], times[is_replayable])
+        if is_replayable.all():
+            self.add_gaps(offsets, times)
+        else:
+            self.add_gaps(offsets[is_replayable], times[is_replayable])
         starts = np.searchsorted(offsets, [each.first_offset for each in self.stretches])
         stops = np.searchsorted(offsets, [each.last_offset for each in self.stretches], "right")
         for stretch, start, stop in zip(self.stretches, starts.tolist(), stops.tolist(), strict=True):

@@ -50,6 +50,8 @@ class LeaderEpochs:
         ends = self.ends()
         if not ends:
             return np.ones(len(offsets), np.bool_)
+        if len(distinct(epochs)) == 1:
+            epochs = epochs[:1]
         places = np.searchsorted(np.array([epoch for epoch, _ in ends]), epochs)
         limits = np.array([end for _, end in ends], np.int64)[np.minimum(places, len(ends) - 1)]
         counts: NDArray[np.bool_] = (epochs == NO_EPOCH) | (offsets < limits)
@@ -57,7 +59,7 @@ class LeaderEpochs:
 
     def add(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32], times: NDArray[np.int64]) -> None:
         """Adds records that count, in log order. Their epochs never decrease."""
-        for epoch in np.unique(epochs).tolist():
+        for epoch in distinct(epochs):
             if epoch == NO_EPOCH:
                 continue
             places = np.flatnonzero(epochs == epoch)
@@ -67,6 +69,13 @@ class LeaderEpochs:
             if of_epoch.from_time is None and first != NO_TIME:
                 of_epoch.from_time = first
             of_epoch.to_time = of_epoch.to_time if last == NO_TIME else last
+
+
+def distinct(epochs: NDArray[np.int32]) -> list[int]:
+    """Mostly there is one, which a sort would take long to find."""
+    if len(epochs) and bool((epochs == epochs[0]).all()):
+        return [int(epochs[0])]
+    return list(np.unique(epochs).tolist())
 
 
 def epoch_rows(cluster: str, partition: int, epochs: Iterable[tuple[int, Epoch]]) -> list[dict[str, Any]]:

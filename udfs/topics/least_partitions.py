@@ -3,12 +3,16 @@
 A topic only grows. So a snapshot that has fewer partitions than an earlier record names is stale.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from udfs.arrays.nullable import NONE, first_of, numbers
+from udfs.codes.names import Names
+from udfs.topics.named_topics import NamedTopics
 
 TOPICS = "group_partition_metadata"
 # Columns of decoded tables that list topics with partitions, and the name of the topic field in these lists.
@@ -32,23 +36,21 @@ class NamedPartitions(NamedTuple):
     from_time: int
 
 
-def named_by_commits(topics: pa.Table) -> list[NamedPartitions]:
-    """From `committed_topics`."""
-    columns = [topics["topic"], topics["topic_id"], pc.add(topics["partition"], 1), topics["first_time"]]
-    return steps([pa.table(columns, SCHEMA)])
-
-
 def named_by_groups(tables: Mapping[str, pa.Table]) -> list[NamedPartitions]:
     """From rows of tables of groups: assigned partitions, and numbers of partitions in records."""
-    parts = [
-        assigned_partitions(batch, path)
-        for name, paths in PATHS.items()
-        for batch in (tables[name].to_batches() if name in tables else ())
-        for path in paths
-    ]
-    return steps(
-        [*parts, *(listed_partitions(batch) for batch in (tables[TOPICS].to_batches() if TOPICS in tables else ()))]
-    )
+    topics, topic_ids, named = Names(), Names(), NamedTopics()
+    for part in group_parts(tables):
+        number, time = numbers(part["num_partitions"]), numbers(part["from_time"])
+        of_topic, of_id = topics.codes(part["topic"]), topic_ids.codes(part["topic_id"])
+        named.add(of_topic, of_id, number - 1, time, np.ones(len(number), np.bool_))
+    return steps(named.table(topics, topic_ids))
+
+
+def group_parts(tables: Mapping[str, pa.Table]) -> Iterator[pa.Table]:
+    for name, paths in PATHS.items():
+        for batch in tables[name].to_batches() if name in tables else ():
+            yield from (assigned_partitions(batch, path) for path in paths)
+    yield from map(listed_partitions, tables[TOPICS].to_batches() if TOPICS in tables else ())
 
 
 def assigned_partitions(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Table:
@@ -98,38 +100,21 @@ def table_of(entries: pa.StructArray, numbers: pa.Array, times: pa.Array) -> pa.
     return pa.table([topic.cast(pa.string()), topic_id.cast(pa.string()), numbers, times], SCHEMA)
 
 
-def steps(parts: Sequence[pa.Table]) -> list[NamedPartitions]:
-    """For each topic, only the records that show more partitions than all earlier ones."""
-    parts = [part for part in parts if part.num_rows]
-    if not parts:
-        return []
-    rows = pa.concat_tables([part.cast(SCHEMA) for part in parts])
-    rows = rows.filter(
-        pc.and_kleene(pc.greater(rows.column("num_partitions"), 0), pc.is_valid(rows.column("from_time")))
-    )
-    by_number = rows.group_by(SCHEMA.names[:3], use_threads=False)
-    least = by_number.aggregate([("from_time", "min")]).rename_columns(SCHEMA.names)
-    ordered = least.sort_by(
-        [
-            ("topic", "ascending"),
-            ("topic_id", "ascending"),
-            ("from_time", "ascending"),
-            ("num_partitions", "descending"),
-        ]
-    )
-    if not ordered.num_rows:
-        return []
-    codes = np.cumsum(np.append(True, changes(ordered.column("topic")) | changes(ordered.column("topic_id"))))
-    # Codes ascend, so the running maximum starts again with each topic.
-    keys = codes.astype(np.int64) << 32 | ordered.column("num_partitions").to_numpy()
-    is_step = np.append(True, keys[1:] > np.maximum.accumulate(keys)[:-1])
-    return [NamedPartitions(**row) for row in ordered.filter(pa.array(is_step)).to_pylist()]
-
-
-def changes(column: pa.ChunkedArray) -> np.ndarray:
-    """Whether each value differs from the one before it; NULL is a value."""
-    codes = column.dictionary_encode(null_encoding="encode").unify_dictionaries().combine_chunks().indices
-    return np.asarray(np.diff(codes.to_numpy(zero_copy_only=False)) != 0)
+def steps(named: pa.Table) -> list[NamedPartitions]:
+    """For each topic, only the records that show more partitions than all earlier ones. `named`: of `NamedTopics`."""
+    number, time = numbers(named["partition"]) + 1, numbers(named["first_time"])
+    topic, topic_id = Names().codes(named["topic"]), Names().codes(named["topic_id"])
+    rows = np.flatnonzero((number > 0) & (time != NONE))
+    rows = rows[np.lexsort((-number[rows], time[rows], topic_id[rows], topic[rows]))]
+    # Numbers of topics ascend, so the running maximum starts again with each topic.
+    of_topic = np.cumsum(first_of(topic[rows]) | first_of(topic_id[rows]))
+    keys = of_topic << 32 | number[rows]
+    is_step = first_of(np.maximum.accumulate(keys))
+    taken = named.take(pa.array(rows[is_step])).select(["topic", "topic_id", "partition", "first_time"])
+    return [
+        NamedPartitions(each["topic"], each["topic_id"], each["partition"] + 1, each["first_time"])
+        for each in taken.to_pylist()
+    ]
 
 
 def merged(*several: Iterable[NamedPartitions]) -> list[NamedPartitions]:

@@ -52,7 +52,7 @@ def most(one: int | None, other: int | None) -> int | None:
 
 
 def of_commits(topics: pa.Table) -> list[Sighting]:
-    """From `committed_topics`."""
+    """From `NamedTopics.table` of commits."""
     seen = topics.group_by(["topic", "topic_id"], use_threads=False).aggregate(
         [("first_time", "min"), ("last_time", "max")]
     )

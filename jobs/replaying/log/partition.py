@@ -140,8 +140,8 @@ class PartitionLog:
 
     def offsets_and_epochs(self, piece: RowGroup) -> tuple[np.ndarray, np.ndarray]:
         rows = self.opened.read(piece, [OFFSET, EPOCH], self.wanted)
-        placed = rows.filter(pc.is_valid(rows.column(OFFSET)))
-        return offsets_of(placed), epochs_of(placed)
+        rows = placed(rows)
+        return offsets_of(rows), epochs_of(rows)
 
     def counting(self, rows: pa.Table) -> np.ndarray:
         offsets, epochs = offsets_of(rows), epochs_of(rows)
@@ -194,15 +194,19 @@ class PartitionLog:
         parts = [self.opened.read(piece, REJECTED_COLUMNS, self.wanted) for piece in rows.pieces]
         if not parts:
             return None
-        joined = pa.concat_tables(parts)
-        joined = joined.filter(pc.is_valid(joined.column(OFFSET)))
-        return self.that_count(joined).sort_by(OFFSET)
+        return self.that_count(placed(pa.concat_tables(parts))).sort_by(OFFSET)
 
 
 def as_read(schema: pa.Schema) -> pa.Schema:
     """The types of columns that `Opened` reads: rows of pieces, and none, must go together."""
     codes = pa.dictionary(pa.int32(), pa.string())
     return pa.schema([field.with_type(codes) if field.name in REPEATED else field for field in schema])
+
+
+def placed(rows: pa.Table) -> pa.Table:
+    """Without rejected records that have no offset."""
+    offsets = rows.column(OFFSET)
+    return rows.filter(pc.is_valid(offsets)) if offsets.null_count else rows
 
 
 def in_log_order(rows: pa.Table) -> pa.Table:

@@ -18,6 +18,7 @@ from jobs.replaying.log.partition import (
     ends_of_windows,
     epochs_of,
     offsets_of,
+    placed,
     times_of,
 )
 from jobs.replaying.log.row_groups import EPOCH, OFFSET
@@ -78,7 +79,7 @@ def survey_of(log: PartitionLog, coverage: Coverage, of: Slice) -> Survey:
     stops = [stretch.last_offset for stretch in coverage.stretches]
     for end in ends_of_windows(log.all_pieces(list(log.row_groups)), WINDOW_ROWS, stops):
         parts = {name: rows for name, table in tables.items() if (rows := table.take_until(end)) is not None}
-        parts = {name: log.that_count(rows.filter(pc.is_valid(rows.column(OFFSET)))) for name, rows in parts.items()}
+        parts = {name: log.that_count(placed(rows)) for name, rows in parts.items()}
         if parts:
             survey_window(log, parts, coverage)
             survey.add(parts)

@@ -11,9 +11,8 @@ from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.link_commits import Finished, OffsetReplay
-from udfs.topics.committed import committed_topics
-from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits
-from udfs.topics.names import Key, Sighting, merge, of_commits
+from udfs.topics.least_partitions import NamedPartitions, steps
+from udfs.topics.names import Key, Sighting, of_commits
 
 TRANSACTIONS = "transactions"
 # A full row group of commits has more, so each is a window of its own. Two at once take more memory and as much time.
@@ -36,10 +35,6 @@ class CommitPass:
     def run(self, holes: Mapping[int, int | None]) -> Finished:
         for end, tables in self.log.windows((COMMITS, MARKERS), list(holes), WINDOW_ROWS):
             commits, markers = self.rows(tables, COMMITS), self.rows(tables, MARKERS)
-            topics = committed_topics(commits)
-            merge(self.sightings, of_commits(topics))
-            named = named_by_commits(topics)
-            self.named = merged(self.named, named) if self.named else named
             self.num_records += commits.num_rows
             self.write(self.replay.take(commits, markers))
             if end in holes:
@@ -47,6 +42,8 @@ class CommitPass:
         finished = self.replay.finish()
         self.write(finished.closed)
         self.write(finished.open)
+        self.sightings = {each.key: each for each in of_commits(finished.topics)}
+        self.named = steps(finished.topics)
         return finished
 
     def rows(self, tables: Mapping[str, pa.Table], name: str) -> pa.Table:

@@ -16,7 +16,16 @@ from udfs.commits.windows import Window
 
 
 def inputs(rng: np.random.Generator) -> dict[str, list[tuple[Any, ...]]]:
-    return {"link": [each for share in (0.0, 0.3, 0.9) for each in windows(rng, share)]}
+    logs = {share: list(windows(rng, share)) for share in (0.0, 0.3, 0.9)}
+    return {
+        "link": [each for of_log in logs.values() for each in of_log],
+        # The keys before the second window.
+        "held_values": [(of_log[1][3], order) for of_log in logs.values() for order in orders(rng, len(of_log[1][3]))],
+    }
+
+
+def orders(rng: np.random.Generator, num_keys: int) -> Iterator[np.ndarray]:
+    yield from (rng.permutation(num_keys), np.arange(num_keys)[: num_keys // 2], np.empty(0, np.int64))
 
 
 def windows(rng: np.random.Generator, share_of_transactions: float) -> Iterator[tuple[Any, ...]]:

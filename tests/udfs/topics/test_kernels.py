@@ -13,5 +13,5 @@ def inputs(rng: np.random.Generator) -> dict[str, list[tuple[Any, ...]]]:
         codes, times = rng.integers(0, 4, size), rng.choice([NONE, -5, 0, 3, 2**62], size)
         of_codes = np.full((3, 4), NONE)
         of_codes[0] = 0
-        result.append((np.array([codes, times, rng.integers(0, 2, size)]), NONE, of_codes))
+        result.append((codes, times, rng.random(size) < 0.5, NONE, of_codes))
     return {"note_times": result}

@@ -7,8 +7,10 @@ import pyarrow as pa
 
 from schemas.contract.tables import TABLES
 from tests.builders.warehouses.by_hand import filled
-from udfs.topics.committed import committed_topics
-from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits, named_by_groups
+from udfs.commits.group_questions import Questions
+from udfs.commits.link_commits import EMPTY_MARKERS, OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts
+from udfs.topics.least_partitions import NamedPartitions, merged, named_by_groups, steps
 
 Seen = tuple[str | None, str | None, int, int | None]
 
@@ -37,11 +39,20 @@ def drawn(random: Random, number: int) -> list[Seen]:
 
 def commits(seen: list[Seen], *, is_tombstone: bool = False) -> pa.Table:
     rows = [
-        {"topic": topic, "topic_id": topic_id, "partition": number - 1, "record_time": time,
-         "is_tombstone": is_tombstone}
-        for topic, topic_id, number, time in seen
+        {"topic": topic, "topic_id": topic_id, "partition": number - 1, "record_time": time, "record_offset": offset,
+         "group_id": f"g{offset % 3}", "committed_offset": 5, "is_tombstone": is_tombstone}
+        for offset, (topic, topic_id, number, time) in enumerate(seen)
     ]  # fmt: skip
     return filled(TABLES["offset_commits"], rows)
+
+
+def named_by_commits(*windows: pa.Table, holes: bool = False) -> list[NamedPartitions]:
+    run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts())
+    for rows in windows:
+        run.take(rows, EMPTY_MARKERS)
+        if holes and rows.num_rows:
+            run.hole(rows["record_offset"][-1].as_py(), None)
+    return steps(run.finish().topics)
 
 
 def plain(result: list[NamedPartitions]) -> list[NamedPartitions]:
@@ -53,13 +64,13 @@ def test_commits_name_what_a_slow_walk_finds_however_they_are_cut() -> None:
     for _ in range(100):
         seen = drawn(random, random.randint(0, 30))
         cut = random.randint(0, len(seen))
-        whole = named_by_commits(committed_topics(commits(seen)))
-        assert plain(whole) == slow(seen)
-        assert merged(
-            named_by_commits(committed_topics(commits(seen[cut:]))),
-            named_by_commits(committed_topics(commits(seen[:cut]))),
-        ) == merged(whole)
-    assert named_by_commits(committed_topics(commits([("a", None, 3, 5)], is_tombstone=True))) == []
+        rows = commits(seen)
+        parts = rows.slice(0, cut), rows.slice(cut)
+        assert plain(named_by_commits(rows)) == slow(seen)
+        assert plain(named_by_commits(*parts)) == slow(seen)
+        assert plain(named_by_commits(*parts, holes=True)) == slow(seen)
+        assert plain(merged(*map(named_by_commits, parts))) == slow(seen)
+    assert named_by_commits(commits([("a", None, 3, 5)], is_tombstone=True)) == []
 
 
 def of_groups(random: Random) -> tuple[dict[str, list[dict[str, Any]]], list[Seen]]:

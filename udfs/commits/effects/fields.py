@@ -47,6 +47,12 @@ _Ended = namedtuple("_Ended", ["key", "to_offset", "to_time", "is_to_exact", "ho
 E = _Ended(*range(NUM_VALUE_FIELDS, NUM_VALUE_FIELDS + len(_Ended._fields)))
 NUM_ENDED_FIELDS = E.has_others + 1
 
+# held[FIELD, row]: values in effect. They begin with the value fields of the key. `is_shown`: an open row of
+# offset_history shows all that is known of the key.
+_Held = namedtuple("_Held", ["last_offset", "is_shown"])
+H = _Held(*range(NUM_VALUE_FIELDS, NUM_VALUE_FIELDS + len(_Held._fields)))
+NUM_HELD_FIELDS = H.is_shown + 1
+
 # groups[group, FIELD]: `num_held` counts keys with a value and commits that wait for their marker. As long as it is
 # above 0 the group is alive.
 _Group = namedtuple("_Group", ["num_held", "alive_from_offset", "alive_from_time", "seen_offset", "seen_time"])
