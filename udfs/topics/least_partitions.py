@@ -38,11 +38,13 @@ class NamedPartitions(NamedTuple):
 
 def named_by_groups(tables: Mapping[str, pa.Table]) -> list[NamedPartitions]:
     """From rows of tables of groups: assigned partitions, and numbers of partitions in records."""
-    topics, topic_ids, named = Names(), Names(), NamedTopics()
-    for part in group_parts(tables):
-        number, time = numbers(part["num_partitions"]), numbers(part["from_time"])
-        of_topic, of_id = topics.codes(part["topic"]), topic_ids.codes(part["topic_id"])
-        named.add(of_topic, of_id, number - 1, time, np.ones(len(number), np.bool_))
+    parts = [part for part in group_parts(tables) if part.num_rows]
+    if not parts:
+        return []
+    rows, topics, topic_ids, named = pa.concat_tables(parts), Names(), Names(), NamedTopics()
+    number, time = numbers(rows["num_partitions"]), numbers(rows["from_time"])
+    of_topic, of_id = topics.codes(rows["topic"]), topic_ids.codes(rows["topic_id"])
+    named.add(of_topic, of_id, number - 1, time, np.ones(len(number), np.bool_))
     return steps(named.table(topics, topic_ids))
 
 

@@ -19,6 +19,7 @@ class TopicCodes:
         self.names = dict(names or {})
         self.topics: list[tuple[str | None, str | None]] = []
         self.codes: dict[tuple[str | None, str | None], int] = {}
+        self.known_ranks: list[int] = []
 
     def of_name(self, name: str) -> int:
         return self.code(name, None)
@@ -33,6 +34,15 @@ class TopicCodes:
             code = self.codes[key] = len(self.topics)
             self.topics.append(key)
         return code
+
+    def ranks(self) -> list[int]:
+        """By code, the rank of the topic among all names and ids so far."""
+        if len(self.known_ranks) != len(self.topics):
+            order = sorted(range(len(self.topics)), key=lambda code: tuple(each or "" for each in self.topics[code]))
+            self.known_ranks = [0] * len(order)
+            for rank, code in enumerate(order):
+                self.known_ranks[code] = rank
+        return self.known_ranks
 
     def name(self, tp: int) -> str | None:
         return self.topics[tp >> SHIFT][0]

@@ -68,7 +68,8 @@ def by_openness(table: Table, rows: pa.Table) -> Iterator[tuple[bool | None, pa.
 def in_order(rows: pa.Table, table: Table) -> pa.Table:
     """In the table's order, as far as the rows have its columns, NULL last. Sorts numbers, which compare several times
     as fast as text."""
-    names = [name for name in table.order if name != "cluster" and name in rows.column_names]
+    known = set(rows.column_names)
+    names = [name for name in table.order if name != "cluster" and name in known]
     if not names or not rows.num_rows:
         return rows
     columns = merge_columns([ranks(rows.column(name)) for name in names])

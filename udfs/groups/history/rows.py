@@ -15,6 +15,7 @@ is a frozenset, the row stands for one row per element: partitions mostly change
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, get_type_hints
@@ -97,15 +98,16 @@ def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: s
     constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
     of_rows = values_by_name(table, rows)
     tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
-    columns = columns_of(of_rows, schema, topics)
+    columns = columns_of(of_rows, table, topics)
     if sizes is not None:
         of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes))
         columns = {name: repeat_values(values, of_row) for name, values in columns.items()}
     if tps is not None:
         columns |= topic_columns(tps, topics)
     num_rows = len(rows) if tps is None else len(tps)
-    columns |= {name: pa.repeat(pa.scalar(value, schema.field(name).type), num_rows)
-                for name, value in constants.items() if name in schema.names}  # fmt: skip
+    types = types_of(table)
+    columns |= {name: pa.repeat(pa.scalar(value, types[name]), num_rows)
+                for name, value in constants.items() if name in types}  # fmt: skip
     return pa.table([columns[name] for name in schema.names], schema)
 
 
@@ -153,12 +155,21 @@ def repeat_values(values: pa.Array, of_row: pa.Array) -> pa.Array:
     return pa.nulls(len(of_row), values.type) if values.null_count == len(values) else values.take(of_row)
 
 
-def columns_of(of_rows: dict[str, Sequence[Any]], schema: pa.Schema, topics: TopicCodes) -> dict[str, pa.Array]:
+@cache
+def types_of(table: Table) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in table_schema(table)}
+
+
+@cache
+def lists_of(table: Table) -> tuple[str, ...]:
+    """Its lists of partitions."""
+    return tuple(name for name, kind in types_of(table).items() if kind == LIST_TYPE)
+
+
+def columns_of(of_rows: dict[str, Sequence[Any]], table: Table, topics: TopicCodes) -> dict[str, pa.Array]:
     """All lists of partitions are made together: a call costs more than most lists."""
-    listed = [name for name in of_rows if schema.field(name).type == LIST_TYPE]
-    columns = {
-        name: pa.array(values, schema.field(name).type) for name, values in of_rows.items() if name not in listed
-    }
+    types, listed = types_of(table), lists_of(table)
+    columns = {name: pa.array(values, types[name]) for name, values in of_rows.items() if name not in listed}
     if listed:
         size = len(of_rows[listed[0]])
         lists = partition_lists([each for name in listed for each in of_rows[name]], topics)
@@ -194,7 +205,7 @@ def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbe
     """The topic partitions of all sets, one set after the other, and the size of each set."""
     sizes = np.fromiter(map(len, sets), np.int64, len(sets))
     tps = np.fromiter(chain.from_iterable(sets), np.int64, int(sizes.sum()))
-    rank = ranks(topics)[tps >> SHIFT] if len(tps) else tps
+    rank = np.array(topics.ranks())[tps >> SHIFT] if len(tps) else tps
     in_set = rank << SHIFT | tps & PARTITION_MASK
     return tps[np.lexsort((in_set, np.repeat(np.arange(len(sets)), sizes)))], sizes
 
@@ -217,11 +228,3 @@ def nested_lists(
     )
     bounds = np.searchsorted(row[starts], np.arange(len(is_null) + 1))
     return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=LIST_TYPE, mask=pa.array(is_null))
-
-
-def ranks(topics: TopicCodes) -> Numbers:
-    """By code, the rank of the topic among all names and ids."""
-    order = sorted(range(len(topics.topics)), key=lambda code: tuple(each or "" for each in topics.topics[code]))
-    rank = np.zeros(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
