@@ -35,7 +35,7 @@ class FlatGroups(Generic[Asked]):
             [sum(map(len, each.topics_of_class)) for each in self.problems],
             *others,
         ]
-        return np.array(columns, np.int64).T.copy()
+        return np.array(list(zip(*columns, strict=True)), np.int64).reshape(-1, len(columns))
 
     @property
     def classes(self) -> Codes:

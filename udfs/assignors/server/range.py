@@ -22,7 +22,8 @@ def server_ranges(problems: Sequence[ServerProblem]) -> list[Answer]:
 def ranges(problems: Sequence[ServerProblem]) -> list[Assignment]:
     groups = ServerGroups(problems)
     orders = [statically_sorted(each.members, each.instances, partial(getattr, each, "walked")) for each in problems]
-    order, hashes = np.concatenate(orders), string_hashes(groups.topics)
+    order = orders[0] if len(orders) == 1 else np.concatenate(orders)
+    hashes = string_hashes(groups.topics)
     members, topics, partitions, ends, _ = with_ranks(
         lambda ranks: range_rows(
             groups.sizes_and_rules, order, groups.classes, *groups.lists, groups.counts, groups.ids, hashes, ranks

@@ -27,14 +27,16 @@ from udfs.assignors.java.kernels import (
     table_capacity,
     walk,
 )
-from udfs.assignors.java.tree.kernels import NODE, NODES, TIES, UNRANKED, Longs
+from udfs.assignors.java.tree.kernels import NODE, NODES, NOTHING, TIES, UNRANKED, Longs
 from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, is_as_recorded, walk_record
 from udfs.assignors.server.maps.sets.kernels import (
+    ADD,
     BOARD_ROWS,
     SET_OPEN,
     SET_TOPIC,
     copy_sets,
     group_entries,
+    walk_rising,
     write_sets,
 )
 from udfs.assignors.server.maps.steps.kernels import CLOSED, EVENT, EVENT_SET, do_steps
@@ -133,6 +135,32 @@ def walk_topics(
     return int(walk(cells, walked))
 
 
+@compiled(allocates=False, inlines=False)
+def write_rising_set(
+    steps: Longs,
+    own_steps: range,
+    made_for: Longs,
+    numbers: Longs,
+    keys: Longs,
+    topics: Codes,
+    partitions: Codes,
+    written: int,
+) -> int:
+    """Writes the rows of a map that had nothing, and got partitions of one topic in rising order; returns where they
+    end then. Any other map is left to `change_map`: this is all that happens to most members of a new group."""
+    count, topic = 0, NOTHING
+    for step in own_steps:
+        if steps[0, step] != ADD or (count and steps[1, step] != topic):
+            return written
+        topic, numbers[count] = steps[1, step], steps[2, step]
+        count += 1
+    if not count or not walk_rising(numbers, count, table_capacity(made_for[topic]), keys):
+        return written
+    for place in range(count):
+        topics[written + place], partitions[written + place] = topic, numbers[keys[place]]
+    return written + count
+
+
 @compiled(inlines=False)
 def walked_maps(
     starts: Longs,
@@ -176,8 +204,11 @@ def walked_maps(
     at = 0
     for member in range(members):
         first, end, before = starts[member], starts[member + 1], at
-        if step_starts[member] < step_starts[member + 1]:
-            own_steps = range(step_starts[member], step_starts[member + 1])
+        own_steps = range(step_starts[member], step_starts[member + 1])
+        if first == end:
+            at = write_rising_set(steps, own_steps, made_for, numbers, keys, found_topics, found_partitions, at)
+            own_steps = own_steps if at == before else range(0)
+        if len(own_steps):
             if are_walked[member]:
                 own_topics, own_partitions = topics[first:end], partitions[first:end]
             else:
