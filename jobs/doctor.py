@@ -18,7 +18,7 @@ from jobs.output.failure import say
 from jobs.output.progress import doing
 from jobs.output.rows import print_rows
 from jobs.storage.places.place import Place
-from jobs.warehouses.any_warehouse import place_of
+from jobs.warehouses.any_warehouse import check_path, place_of
 from jobs.warehouses.open_warehouse import reading
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
@@ -27,6 +27,7 @@ ORDER = list(Status)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    check_path(arguments.warehouse)
     all_findings = run_checks(place_of(arguments.warehouse), with_spark=arguments.spark)
     print_rows(Finding._fields, all_findings, arguments.format)
     number = sum(finding.status is Status.BROKEN for finding in all_findings)

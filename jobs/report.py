@@ -24,7 +24,7 @@ from jobs.reporting.report_folder import check_cluster, check_folder, marks_of, 
 from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.places.place import Place
-from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
+from jobs.warehouses.any_warehouse import check_path, one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
@@ -55,6 +55,7 @@ def copy(warehouse: Warehouse, arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) is not None:
             line = "a copy holds every group and cluster of the warehouse, and no report"
             raise Failure(ExitCode.USAGE, f"--{name.replace('_', '-')}: not with --copy-to; {line}")
+    check_path(arguments.copy_to)
     copied = copy_warehouse(warehouse, place_of(arguments.copy_to), key, time.time_ns() // 1_000_000)
     print_line(copied, arguments.format)
     return ExitCode.CLEAN

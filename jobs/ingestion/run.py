@@ -148,7 +148,8 @@ class Ingest:
         outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
         # A file that is read again produces its broken lines again.
         outcome.retracted_ranges += [(file.path, None) for file in changed if file.path in state.archives]
-        outcome.num_other_topics = seen.get[NUM_OTHER_TOPICS]
+        # Of files without a byte, Spark makes no task and observes nothing.
+        outcome.num_other_topics = seen.get[NUM_OTHER_TOPICS] if any(file.size_bytes for file in changed) else 0
         return outcome
 
     def snapshots(self) -> dict[str, pa.Table]:

@@ -1,5 +1,6 @@
 """Opens a warehouse on any storage: local disks, object stores or HDFS."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,9 @@ from jobs.storage.places.place import Place
 from jobs.warehouses import open_warehouse
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
+
+# Delta's library takes a path for a part of a URI: it would open another folder, or none.
+MISREAD = re.compile(r"%[0-9A-Fa-f]{2}|[\\\x00-\x1f\x7f]")
 
 
 @contextmanager
@@ -25,13 +29,22 @@ def writing(
 ) -> Iterator[Warehouse]:
     """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
     completes the work of a killed run."""
+    check_path(place)
     with open_warehouse.writing(place_at(place, options), job, lock_wait, notify, may_be_new=may_be_new) as warehouse:
         yield warehouse
 
 
 def reading(place: str, options: StorageOptions | None = None) -> Warehouse:
     """Opens a warehouse for reading only. Runs in progress do not matter."""
+    check_path(place)
     return open_warehouse.reading(place_of(place) if options is None else place_at(place, options))
+
+
+def check_path(place: str) -> None:
+    path = "" if is_remote(place) else str(local_path(place).absolute())
+    if misread := MISREAD.search(path):
+        why = f"tables cannot be in a folder with {misread[0]!r} in its path; choose another one"
+        raise Failure(ExitCode.USAGE, f"{path!r}: {why}")
 
 
 def place_of(place: str) -> Place:

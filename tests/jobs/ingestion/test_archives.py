@@ -315,3 +315,16 @@ def test_archives_that_cannot_be_read(
         with unchanged(w):
             line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, "--source", f"records:{tmp_path / name}")
         assert str(tmp_path / name) in line
+
+
+def test_files_without_a_byte_have_no_records(tmp_path: Path) -> None:
+    warehouse, archive = tmp_path / "warehouse", tmp_path / "archive"
+    archive.mkdir()
+    read = []
+    for name in ("a", "b", None):
+        if name is not None:
+            (archive / f"{name}.jsonl").touch()
+        result = ingest(warehouse, "--source", f"records:{archive}")
+        read.append((result["num_files_read"], result["num_files_unchanged"], result["read"]))
+    assert read == [(1, 0, 0), (1, 1, 0), (0, 2, 0)]
+    assert len(rows(warehouse, "source_files")) == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs import cli
 from jobs.warehouses.warehouse_marker import MARKER
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.one_run import log, source, warehouse
@@ -35,6 +36,18 @@ def test_a_file_in_place_of_a_warehouse(tmp_path: Path, capsys: Capsys, source: 
     assert "is a file" in refused(tmp_path / "theirs", capsys, UNUSABLE, "--source", source)
     assert "Not a directory" in refused_elsewhere(tmp_path / "theirs" / "below", tmp_path, capsys, "--source", source)
     assert (tmp_path / "theirs").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a\\b", "a\tb"])
+def test_a_path_that_the_library_of_delta_reads_as_another_one(
+    tmp_path: Path, capsys: Capsys, source: str, name: str
+) -> None:
+    for command in ("replay", "sql", "doctor"):
+        words = [command, "--warehouse", str(tmp_path / name), *(["SELECT 1"] if command == "sql" else [])]
+        assert cli.main(words) == ExitCode.USAGE
+        assert "tables cannot be in a folder with " in capsys.readouterr().err
+    assert "choose another one" in refused(tmp_path / name, capsys, ExitCode.USAGE, "--source", source)
+    assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize(
