@@ -13,6 +13,7 @@ from udfs.assignors.questions.server_problems import ServerProblem
 
 Column = TypeVar("Column", bound=np.generic)
 Asked = TypeVar("Asked", Problem, ServerProblem)
+Item = TypeVar("Item")
 # So many members at a time stay in the processor's cache.
 MEMBERS_AT_ONCE = 20_000
 
@@ -23,8 +24,8 @@ class FlatGroups(Generic[Asked]):
     def __init__(self, problems: Sequence[Asked]) -> None:
         self.problems: Sequence[Asked] = problems
         # Lists, not cached properties: these lock, which takes a tenth of the time of a small group.
-        self.members: list[str] = list(chain.from_iterable(problem.members for problem in problems))
-        self.topics: list[str] = list(chain.from_iterable(problem.topics for problem in problems))
+        self.members: Sequence[str] = one_after_another([problem.members for problem in problems])
+        self.topics: Sequence[str] = one_after_another([problem.topics for problem in problems])
 
     def sizes(self, *others: Sequence[int]) -> Numbers:
         """By group, in the columns of udfs/assignors/flat_groups/kernels.py; `others` are those from ROWS on."""
@@ -44,7 +45,7 @@ class FlatGroups(Generic[Asked]):
     @property
     def lists(self) -> tuple[Numbers, Codes]:
         """The lists of topics of the classes: their sizes, and the topics."""
-        lists = list(chain.from_iterable(problem.topics_of_class for problem in self.problems))
+        lists = one_after_another([problem.topics_of_class for problem in self.problems])
         return np.array(list(map(len, lists)), np.int64), np.concatenate(lists) if lists else np.empty(0, np.int32)
 
     @property
@@ -72,6 +73,10 @@ class FlatGroups(Generic[Asked]):
     @property
     def ranks_of_topics(self) -> list[int]:
         return dense_ranks(java_sort_keys(self.topics))
+
+
+def one_after_another(lists: Sequence[Sequence[Item]]) -> Sequence[Item]:
+    return lists[0] if len(lists) == 1 else list(chain.from_iterable(lists))
 
 
 def split_by_group(members: Codes, topics: Codes, partitions: Codes, ends: Sequence[int]) -> list[Assignment]:
