@@ -3,6 +3,7 @@ another offsets partition."""
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of, column_in
 from schemas.words.history import TopicSource
-from udfs.codes.names import Names
+from udfs.arrays.nullable import Numbers, filled
 from udfs.topics.names import Sighting, of_groups
 
 COMMITS, TOPICS = "offset_commits", "group_partition_metadata"
@@ -20,6 +21,8 @@ COLUMNS = {
 }
 
 REPEATED = {COMMITS: ["topic", "topic_id"], TOPICS: None}
+# So many pairs are counted, each in its place; more are sorted.
+MOST_COUNTED = 1 << 20
 
 
 def named_in(files: Sequence[LogFile], table: str, cluster: str, opened: Opened) -> list[Sighting]:
@@ -51,13 +54,23 @@ def sightings(rows: pa.Table, table: str) -> list[Sighting]:
 
 def names_with_ids(rows: pa.Table) -> list[tuple[str, str]]:
     """Both are dictionaries, so only their codes are compared."""
-    names, ids = Names(), Names()
-    name, of = names.codes(rows.column("topic")), ids.codes(rows.column("topic_id"))
+    (names, name), (ids, of) = dictionary_and_codes(rows.column("topic")), dictionary_and_codes(rows.column("topic_id"))
     # One number for each pair; 0 is the place of no id.
     size = len(ids) + 1
-    pairs = pc.unique(pa.array(name * size + of + 1)).to_numpy()
+    pairs = distinct(name * size + of + 1, len(names) * size)
     pairs = pairs[pairs % size > 0]
-    return list(zip(names.column(pairs // size).to_pylist(), ids.column(pairs % size - 1).to_pylist(), strict=True))
+    found = names.take(pa.array(pairs // size)), ids.take(pa.array(pairs % size - 1))
+    return list(zip(*(each.to_pylist() for each in found), strict=True))
+
+
+def dictionary_and_codes(column: pa.ChunkedArray) -> tuple[pa.Array, Numbers]:
+    whole = column.unify_dictionaries().combine_chunks()
+    return whole.dictionary, filled(whole.indices, -1).to_numpy().astype(np.int64)
+
+
+def distinct(numbers: Numbers, end: int) -> Numbers:
+    """Of numbers from 0 on, below `end`."""
+    return np.flatnonzero(np.bincount(numbers, minlength=1)) if end <= MOST_COUNTED else np.unique(numbers)
 
 
 def may_name(group: pq.RowGroupMetaData) -> bool:
