@@ -73,15 +73,17 @@ def hold(
 ) -> int:
     """Counts what a member has of wanted topics (maybeRevokePartitions); returns how many of the partitions nobody had
     before."""
-    num_new = 0
+    num_wanted = num_new = 0
     for row in rows:
-        topic = topics[row]
-        sizes[member] += counts[topic] > 0
+        topic, partition = topics[row], partitions[row]
+        count = counts[topic]
+        num_wanted += count > 0
         # A partition beyond the count has no place.
-        if partitions[row] < counts[topic]:
-            place = firsts[topic] + partitions[row]
+        if partition < count:
+            place = firsts[topic] + partition
             num_new += not is_held[place]
             is_held[place] = True
+    sizes[member] = num_wanted
     return num_new
 
 
