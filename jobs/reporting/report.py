@@ -111,8 +111,12 @@ def groups_to_draw(
 
 
 def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
+    # Only here: it loads the assignors.
+    from jobs.redacting.columns import known_words
+
     (rows,) = ask({"names": name_statement(cluster)}).values()
-    return Redaction(key, [cluster, *(row["name"] for row in rows)])
+    names = (row["name"] for row in rows if not (row["may_be_word"] and row["name"] in known_words()))
+    return Redaction(key, [cluster, *names], known_words())
 
 
 def redact_about(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:

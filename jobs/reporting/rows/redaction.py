@@ -8,7 +8,7 @@ are names, those of later releases too, until they are known to be words.
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -25,19 +25,21 @@ HEX_DIGITS = 14
 PREFIX = "id-"
 
 WORDS = frozenset({
-    "actor", "assignor", "assignor_after", "assignor_before", "burrow_rule", "burrow_verdict", "change", "confidence",
+    "actor", "burrow_rule", "burrow_verdict", "change", "confidence",
     "contract_version", "ended_by", "group_type", "job", "kind", "known_defect", "leave_kind", "migration", "mode",
     "outcome", "own_verdict", "phase", "readiness", "role", "rule", "run_id", "severity", "state", "trigger", "type",
     "unknown_reason", "verdict",
 })  # fmt: skip
+# Words of Kafka, or names of the users' own classes.
+WORDS_OR_NAMES = frozenset({"assignor", "assignor_after", "assignor_before"})
 TEXTS = frozenset({"blockers", "message", "query", "reason", "trigger_detail", "unread_basis", "waiver"})
 
 
 class Redaction:
-    """`names`: those that texts are searched for."""
+    """`names`: those that texts are searched for. `words`: those of Kafka, where users may also write names."""
 
-    def __init__(self, key: bytes, names: Iterable[str]) -> None:
-        self.key = key
+    def __init__(self, key: bytes, names: Iterable[str], words: Set[str] = frozenset()) -> None:
+        self.key, self.words = key, words
         known = {name for name in names if name}
         self.real_names = {self.name(name): name for name in known}
         # As texts may have them.
@@ -79,6 +81,9 @@ class Redaction:
         match value:
             case str() if column in WORDS:
                 return value
+            case str() if column in WORDS_OR_NAMES:
+                # A setting has several.
+                return ",".join(each if each in self.words else self.name(each) for each in value.split(","))
             case str():
                 return self.text(value) if column in TEXTS else self.name(value)
             case bytes():

@@ -9,6 +9,7 @@ import pytest
 from jobs import cli
 from jobs.reporting.rows.redaction import Redaction
 from jobs.warehouses.any_warehouse import reading
+from tests.builders.warehouses.for_reports import FINDING, judged, state
 from tests.builders.warehouses.hostile_names import NAMES
 from tests.builders.warehouses.hostile_report import hostile_warehouse
 from tests.oracles.pages.parsed_pages import parsed
@@ -72,6 +73,21 @@ def test_hostile_names_are_redacted_too(tmp_path: Path) -> None:
     seen = {name for name in NAMES if name.strip() and name != "-rf" and name[:200] in text}
     assert seen == set()
     assert "pwned" not in text
+
+
+def test_an_assignor_of_users_is_a_name_and_one_of_kafka_a_word(tmp_path: Path) -> None:
+    assignors = ("com.acme.Orders", "cooperative-sticky")
+    message = "made by com.acme.Orders, before by cooperative-sticky"
+    judged(
+        tmp_path / "w",
+        {
+            "findings": [FINDING | {"group_id": "a", "message": message}],
+            "group_state_intervals": [state(name[0], assignor=name) for name in assignors],
+        },
+    )
+    text = redacted(tmp_path / "w", tmp_path / "r")
+    assert "acme" not in text
+    assert re.search("made by id-[0-9a-f]{14}, before by cooperative-sticky", text)
 
 
 def test_one_key_makes_reports_that_can_be_compared_and_none_makes_each_another(tmp_path: Path) -> None:

@@ -1,22 +1,32 @@
-SELECT DISTINCT unnest([group_id, member_id, client_id, client_host, group_instance_id]) AS name
+SELECT DISTINCT unnest([group_id, member_id, client_id, client_host, group_instance_id]) AS name, FALSE AS may_be_word
 FROM membership_intervals
 WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, topic, topic_id]) FROM offset_history WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, topic, topic_id]) AS name, FALSE AS may_be_word FROM offset_history WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([topic, topic_id]) FROM topics WHERE cluster = {cluster}
+SELECT DISTINCT unnest([topic, topic_id]) AS name, FALSE AS may_be_word FROM topics WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([topic, topic_id]) FROM ownership_intervals WHERE cluster = {cluster}
+SELECT DISTINCT unnest([topic, topic_id]) AS name, FALSE AS may_be_word FROM ownership_intervals WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, topic]) FROM findings WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, topic]) AS name, FALSE AS may_be_word FROM findings WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT group_id FROM group_state_intervals WHERE cluster = {cluster}
+SELECT DISTINCT group_id, FALSE FROM group_state_intervals WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([member_id, subscribed_topic_regex, server_assignor]) FROM group_member_metadata
+SELECT DISTINCT unnest([member_id, subscribed_topic_regex]) AS name, FALSE AS may_be_word FROM group_member_metadata
 WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, actor, override_reason]) FROM gate_spans WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, actor, override_reason]) AS name, FALSE AS may_be_word FROM gate_spans WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, regular_expression]) FROM group_regular_expressions WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, regular_expression]) AS name, FALSE AS may_be_word FROM group_regular_expressions WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT source_file FROM source_files WHERE cluster = {cluster}
+SELECT DISTINCT source_file, FALSE FROM source_files WHERE cluster = {cluster}
+UNION
+SELECT DISTINCT assignor, TRUE FROM group_state_intervals WHERE cluster = {cluster}
+UNION
+SELECT DISTINCT assignor, TRUE FROM assignment_audit WHERE cluster = {cluster}
+UNION
+SELECT DISTINCT unnest([assignor_before, assignor_after]), TRUE FROM rebalances WHERE cluster = {cluster}
+UNION
+SELECT DISTINCT server_assignor, TRUE FROM group_member_metadata WHERE cluster = {cluster}
+UNION
+SELECT DISTINCT protocol, TRUE FROM classic_group_metadata WHERE cluster = {cluster}
