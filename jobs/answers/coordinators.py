@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import say, visible
+from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from schemas.words.history import AnomalyKind
@@ -57,6 +58,14 @@ class Coordinators:
             among.setdefault(row["group_id"], []).append(row["evidence_partition"])
         return {group: self.choice(group, sorted(some)) for group, some in sorted(among.items()) if len(some) > 1}
 
+    @property
+    def left_out(self) -> dict[int, frozenset[str]]:
+        groups: dict[int, set[str]] = {}
+        for group, choice in self.choices.items():
+            for partition in {*choice.among} - {choice.partition}:
+                groups.setdefault(partition, set()).add(group)
+        return {partition: frozenset(some) for partition, some in groups.items()}
+
     def choice(self, group: str, among: Sequence[int]) -> Choice:
         own = None if self.num_partitions is None else partition_for(group, self.num_partitions)
         if own is not None and own in among:
@@ -67,7 +76,9 @@ class Coordinators:
     def num_partitions(self) -> int | None:
         """As the newest replay knew it."""
         rules = self.arrow("replayed_partitions", ["rules"]).column("rules").to_pylist()
-        numbers = (json.loads(each).get("num_offsets_partitions") for each in rules)
+        # After the JSON may come what the replay took from snapshots.
+        decoded = (json.JSONDecoder().raw_decode(each)[0] for each in rules)
+        numbers = (each.get("num_offsets_partitions") for each in decoded)
         return next((number for number in numbers if number is not None), None)
 
     def newest(self, group: str) -> int:
@@ -107,6 +118,11 @@ class Coordinators:
             say(
                 f"{counted(number, 'more group')} also {'has' if number == 1 else 'have'} records in several partitions"
             )
+
+
+def groups_left_out(warehouse: Warehouse, cluster: str) -> dict[int, frozenset[str]]:
+    """By offsets partition, the groups that have records there, but whose coordinator reads another one."""
+    return Coordinators(TableReader(warehouse, warehouse.versions()), cluster).left_out
 
 
 def place_of(table: Table) -> str | None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.answers.coordinators import groups_left_out
 from jobs.configuration.settings import settings_hash
 from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, basis_of, progress_of
 from jobs.replaying.log.partition import GROUP_TABLES
@@ -158,12 +159,11 @@ class Measurement(LogRun):
     def run_input(self) -> MeasuringInput | None:
         if self.as_of is None:
             return None
-        basis = basis_of(has_snapshots=self.newest_snapshot is not None)
         return MeasuringInput(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
-            earlier=self.standing(basis),
+            earlier=self.standing(),
             root=self.warehouse.root,
             replayed=self.replayed_partitions,
             as_of_time=self.as_of,
@@ -178,15 +178,21 @@ class Measurement(LogRun):
                 for each in self.settings.groups
                 if each.freshness_objective_s
             ),
-            basis=basis,
+            left_out=self.left_out,
         )
 
-    def standing(self, basis: str) -> dict[int, Progress]:
-        known = {} if self.is_full else self.known
-        return {place: each for place, each in known.items() if self.is_still_valid(each, basis)}
+    @cached_property
+    def left_out(self) -> dict[int, frozenset[str]]:
+        return groups_left_out(self.warehouse, self.cluster)
 
-    def is_still_valid(self, progress: Progress, basis: str) -> bool:
+    def standing(self) -> dict[int, Progress]:
+        known = {} if self.is_full else self.known
+        return {place: each for place, each in known.items() if self.is_still_valid(each)}
+
+    def is_still_valid(self, progress: Progress) -> bool:
         """Whether settled rows stay valid: the replay only continued, and no snapshot arrived late."""
+        left_out = self.left_out.get(progress.partition, ())
+        basis = basis_of(has_snapshots=self.newest_snapshot is not None, left_out=left_out)
         now = self.replayed_partitions.get(progress.partition)
         if now is None or now.whole_run_id > progress.through_run_id or progress.basis != basis:
             return False

@@ -55,7 +55,11 @@ def rows_of(
         epochs=LeaderEpochs(
             {number: Epoch(at) for number, at in run_input.replayed[partition_slice.partition].begins.items()}
         ),
-        groups=Slice(partition_slice.number, partition_slice.num_slices),
+        groups=Slice(
+            partition_slice.number,
+            partition_slice.num_slices,
+            run_input.left_out.get(partition_slice.partition, frozenset()),
+        ),
         since=None if commits_from is None else Since(commits_from, NOTHING if through is None else through),
     )
     return SliceRows(run_input, partition_slice, from_time, commits, Settled(settled, through))
@@ -76,5 +80,5 @@ def progress_after(run_input: MeasuringInput, partition: int) -> Progress:
         run_input.through_run_id,
         run_input.replayed[partition].through_offset,
         run_input.settled_time(partition),
-        run_input.basis,
+        run_input.basis(partition),
     )

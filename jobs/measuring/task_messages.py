@@ -1,6 +1,7 @@
 """The input of measurement tasks and the state they return: plain data, since tasks run in other processes."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,11 +64,16 @@ class MeasuringInput(RunInput[Progress]):
     burrow: BurrowRules = field(default_factory=BurrowRules)
     verdicts: OwnRules = field(default_factory=OwnRules)
     objectives: Sequence[Objective] = ()
-    basis: str = ""
+    # By offsets partition, groups whose coordinator reads another one.
+    left_out: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
         replayed = {place: each for place, each in self.replayed.items() if place in partitions}
-        return {**super().of_partitions(partitions), "replayed": replayed}
+        left_out = {place: each for place, each in self.left_out.items() if place in partitions}
+        return {**super().of_partitions(partitions), "replayed": replayed, "left_out": left_out}
+
+    def basis(self, partition: int) -> str:
+        return basis_of(has_snapshots=self.newest_snapshot is not None, left_out=self.left_out.get(partition, ()))
 
     def settled_time(self, partition: int) -> int | None:
         """Everything before this time is known and measured, and the first snapshot after it is known too. What was
@@ -80,7 +86,8 @@ class MeasuringInput(RunInput[Progress]):
         return now if before is None else max(before, now)
 
 
-def basis_of(*, has_snapshots: bool) -> str:
+def basis_of(*, has_snapshots: bool, left_out: Collection[str]) -> str:
     """What settled rows depend on outside the log, and which tables have them. The first snapshot may contain facts
     about earlier times that no snapshot had before."""
-    return f"{'with' if has_snapshots else 'without'} snapshots, by day"
+    basis = f"{'with' if has_snapshots else 'without'} snapshots, by day"
+    return f"{basis}, without {json.dumps(sorted(left_out))}" if left_out else basis

@@ -1,13 +1,14 @@
 """The assignments job: recomputes assignments."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from jobs.answers.coordinators import groups_left_out
 from jobs.configuration.settings import settings_hash
 from jobs.ingestion.driver.covered_ranges import covered_ranges
 from jobs.ingestion.driver.state import DECODED
@@ -73,7 +74,12 @@ class Recomputation(LogRun):
         partitions = sorted({*covered_ranges(self.warehouse, self.cluster), *known})
         begins = merged_begins(known, tables.epochs(partitions, after_run(known)))
         facts = facts_of(self.warehouse, self.cluster, self.settings)
-        standing = {place: each for place, each in known.items() if has_same_inputs(each, facts, begins[place])}
+        left_out = groups_left_out(self.warehouse, self.cluster)
+        standing = {
+            place: each
+            for place, each in known.items()
+            if has_same_inputs(each, facts, begins[place], left_out.get(place, ()))
+        }
         sizes = tables.sizes(partitions, after_run(standing))
         chosen = [place for place in partitions if place not in standing or sizes.of_groups[place]]
         run_input = RecomputingInput(
@@ -84,6 +90,7 @@ class Recomputation(LogRun):
             root=self.warehouse.root,
             facts=facts,
             begins=begins,
+            left_out=left_out,
         )
         of_groups = Sizes(sizes.of_groups, sizes.of_groups).only(chosen)
         answers = self.without_failures(tables.answers(run_input, of_groups) if chosen else [])
@@ -117,9 +124,9 @@ def merged_begins(known: Mapping[int, Progress], new: Begins) -> dict[int, dict[
     return merged
 
 
-def has_same_inputs(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
+def has_same_inputs(progress: Progress, facts: Facts, begins: Mapping[int, int], left_out: Collection[str]) -> bool:
     """Whether earlier runs had the same inputs: the facts outside the log, and the first offsets of leaders."""
-    if basis_of(facts, progress) != progress.basis:
+    if basis_of(facts, progress, left_out) != progress.basis:
         return False
     through = -1 if progress.through_offset is None else progress.through_offset
     return all(first > through or progress.begins.get(epoch) == first for epoch, first in begins.items())
@@ -137,7 +144,7 @@ def progress_after(run_input: RecomputingInput, answers: Sequence[LogTaskResult[
         else:
             done[progress.partition] = replace(progress)
     for place, progress in done.items():
-        progress.basis = basis_of(run_input.facts, progress)
+        progress.basis = basis_of(run_input.facts, progress, run_input.left_out.get(place, ()))
         if place not in whole:
             progress.num_of_verdicts = progress.num_of_verdicts + by_partition[place].num_of_verdicts
     return by_partition | done

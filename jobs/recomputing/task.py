@@ -22,7 +22,7 @@ from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog, offsets_of, times_of
 from jobs.replaying.log.row_groups import LEAST, Wanted
 from jobs.replaying.log.slices import Slice
-from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups
+from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups, without_groups
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, PartitionSlice
 from schemas.declarations.columns import Table
@@ -38,6 +38,8 @@ from udfs.log.leader_epochs import LeaderEpochs
 
 # A record of a large group may contain some ten thousand partitions.
 WINDOW_ROWS = 1 << 13
+# Tables about groups as they are now, which only their coordinators know.
+OF_THE_PRESENT = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES)
 
 
 def recompute_slice(
@@ -163,6 +165,9 @@ class SliceRecomputing:
             self.write_rows(table, row_table(table, rows, self.input.cluster, self.partition_slice.partition))
 
     def write_rows(self, table: Table, rows: pa.Table) -> None:
+        left_out = self.input.left_out.get(self.partition_slice.partition)
+        if left_out and table in OF_THE_PRESENT:
+            rows = without_groups(rows, left_out)
         if rows.num_rows:
             self.files.write(table.name, rows, self.partition_slice.partition)
 

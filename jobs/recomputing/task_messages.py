@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -79,17 +79,20 @@ class RecomputingInput(RunInput[Progress]):
     facts: Facts
     # By offsets partition and leader epoch, where each leader began, from everything known of the log.
     begins: Mapping[int, Mapping[int, int]]
+    # By offsets partition, groups whose coordinator reads another one.
+    left_out: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
         begins = {place: each for place, each in self.begins.items() if place in partitions}
-        return {**super().of_partitions(partitions), "begins": begins}
+        left_out = {place: each for place, each in self.left_out.items() if place in partitions}
+        return {**super().of_partitions(partitions), "begins": begins, "left_out": left_out}
 
 
 def latest(one: int | None, other: int | None) -> int | None:
     return max((each for each in (one, other) if each is not None), default=None)
 
 
-def basis_of(facts: Facts, progress: Progress) -> str:
+def basis_of(facts: Facts, progress: Progress, left_out: Collection[str]) -> str:
     """What the rows of its groups depend on. The last time at which a topic was seen counts only if it may confirm
     something unconfirmed: otherwise each new snapshot would change the basis."""
     through = progress.unconfirmed_through_time
@@ -106,6 +109,7 @@ def basis_of(facts: Facts, progress: Progress) -> str:
         "names": {topic_id: facts.names.get(topic_id) for topic_id in sorted(progress.unnamed_topic_ids)},
         "deleted": sorted(progress.topics & facts.deleted_topics),
         "ids": sorted(each for each, name in facts.logged_names.items() if name in progress.topics),
+        **({"left_out": sorted(left_out)} if left_out else {}),
     }
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 

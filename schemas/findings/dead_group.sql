@@ -1,9 +1,21 @@
 -- Groups without members whose newest commit is older than dead_group_days.
 WITH commits AS (
-  SELECT group_id, max(last_commit_time) AS newest_time, count(*) AS num_offsets
+  SELECT group_id, evidence_partition AS place, max(last_commit_time) AS newest_time, count(*) AS num_offsets
   FROM offset_history
   WHERE cluster = :cluster AND to_offset IS NULL
-  GROUP BY group_id
+  GROUP BY group_id, evidence_partition
+),
+present AS (
+  -- Of a group with records in several offsets partitions, the one that it wrote to last.
+  SELECT states.*
+  FROM (
+    SELECT standing.*, first_value(evidence_partition) OVER (
+      PARTITION BY group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
+    ) AS newest_partition
+    FROM group_state_intervals AS standing
+    WHERE cluster = :cluster AND to_offset IS NULL
+  ) AS states
+  WHERE evidence_partition = newest_partition
 )
 SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
@@ -13,7 +25,7 @@ SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS part
     || substring(CAST(newest_time AS STRING), 1, 19) AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
-FROM group_state_intervals AS states
-JOIN commits ON commits.group_id = states.group_id
-WHERE states.cluster = :cluster AND states.to_offset IS NULL AND states.state = 'Empty'
+FROM present AS states
+JOIN commits ON commits.group_id = states.group_id AND commits.place = states.evidence_partition
+WHERE states.state = 'Empty'
   AND commits.newest_time < :dead_group_days_before AND states.from_time < :dead_group_days_before

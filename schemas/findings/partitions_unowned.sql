@@ -1,24 +1,38 @@
 -- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
 -- since a later snapshot that shows new partitions.
-WITH newest AS (
-  SELECT group_id, max(assignment_offset) AS assignment_offset
+WITH present AS (
+  -- Of a group with records in several offsets partitions, the one that it wrote to last.
+  SELECT states.*
+  FROM (
+    SELECT standing.*, first_value(evidence_partition) OVER (
+      PARTITION BY group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
+    ) AS newest_partition
+    FROM group_state_intervals AS standing
+    WHERE cluster = :cluster AND to_offset IS NULL
+  ) AS states
+  WHERE evidence_partition = newest_partition
+),
+newest AS (
+  SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
   FROM assignment_audit
   WHERE cluster = :cluster
-  GROUP BY group_id
+  GROUP BY group_id, evidence_partition
 ),
 audited AS (
   SELECT assignments.*
   FROM assignment_audit AS assignments
   JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
-  JOIN group_state_intervals AS states ON states.cluster = assignments.cluster
-    AND states.group_id = assignments.group_id
-    AND states.to_offset IS NULL AND states.state = 'Stable' AND states.num_members > 0
+    AND newest.evidence_partition = assignments.evidence_partition
+  JOIN present AS states ON states.group_id = assignments.group_id
+    AND states.evidence_partition = assignments.evidence_partition
+    AND states.state = 'Stable' AND states.num_members > 0
   WHERE assignments.cluster = :cluster
 ),
 owned AS (
-  SELECT DISTINCT group_id, topic, partition
-  FROM ownership_intervals
-  WHERE cluster = :cluster AND to_offset IS NULL AND group_type IN ('classic', 'consumer')
+  SELECT DISTINCT stays.group_id, stays.topic, stays.partition
+  FROM ownership_intervals AS stays
+  JOIN present ON present.group_id = stays.group_id AND present.evidence_partition = stays.evidence_partition
+  WHERE stays.cluster = :cluster AND stays.to_offset IS NULL AND stays.group_type IN ('classic', 'consumer')
 ),
 captured AS (
   -- A recreated topic has another id.
@@ -51,15 +65,17 @@ named AS (
   GROUP BY topic
 ),
 newest_members AS (
-  SELECT group_id, max(assignment_offset) AS assignment_offset
-  FROM generation_members
-  WHERE cluster = :cluster
-  GROUP BY group_id
+  SELECT listed.group_id, listed.evidence_partition, max(listed.assignment_offset) AS assignment_offset
+  FROM generation_members AS listed
+  JOIN present ON present.group_id = listed.group_id AND present.evidence_partition = listed.evidence_partition
+  WHERE listed.cluster = :cluster
+  GROUP BY listed.group_id, listed.evidence_partition
 ),
 members AS (
   SELECT listed.group_id, listed.subscribed_topics, listed.assigned
   FROM generation_members AS listed
   JOIN newest_members ON newest_members.group_id = listed.group_id
+    AND newest_members.evidence_partition = listed.evidence_partition
     AND newest_members.assignment_offset = listed.assignment_offset
   WHERE listed.cluster = :cluster AND listed.change <> 'left'
 ),

@@ -13,7 +13,7 @@
 WITH judged AS (
   SELECT * FROM assignment_audit WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset)) AS
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset, evidence_partition)) AS
   num_repeated_keys,   count(*) FILTER (WHERE verdict = 'drift') AS num_drift,   count(*) FILTER (WHERE verdict =
   'not_recomputable') AS num_not_recomputable,   count(*) FILTER (WHERE known_defect IS NOT NULL) AS num_defects,
   :rules

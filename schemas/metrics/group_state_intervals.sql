@@ -13,10 +13,10 @@
 -- rule interval_order: to_offset < from_offset
 WITH judged AS (
   SELECT intervals.*, lead(from_offset) OVER (
-      PARTITION BY cluster, group_id ORDER BY from_offset, to_offset NULLS LAST
+      PARTITION BY cluster, evidence_partition, group_id ORDER BY from_offset, to_offset NULLS LAST
     ) AS next_from_offset
   FROM group_state_intervals AS intervals WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, from_offset, state)) AS
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, from_offset, state, evidence_partition)) AS
   num_repeated_keys,   count(DISTINCT group_id) AS num_groups,   :rules
 FROM judged

@@ -10,10 +10,10 @@
 -- rule interval_order: to_offset < from_offset
 WITH judged AS (
   SELECT intervals.*, lead(from_offset) OVER (
-      PARTITION BY cluster, group_id, member_id ORDER BY from_offset, to_offset NULLS LAST
+      PARTITION BY cluster, evidence_partition, group_id, member_id ORDER BY from_offset, to_offset NULLS LAST
     ) AS next_from_offset
   FROM membership_intervals AS intervals WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, member_id, from_offset)) AS
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, member_id, from_offset, evidence_partition)) AS
   num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   :rules
 FROM judged

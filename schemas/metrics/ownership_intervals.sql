@@ -17,16 +17,16 @@ WITH judged AS (
     lead(intervals.from_offset) OVER stays AS next_from_offset, lead(intervals.member_id) OVER stays AS next_member_id
   FROM ownership_intervals AS intervals
   LEFT JOIN (
-    SELECT DISTINCT cluster, group_id, member_id FROM membership_intervals WHERE to_offset IS NULL
-  ) AS members ON members.cluster = intervals.cluster AND members.group_id = intervals.group_id
-    AND members.member_id = intervals.member_id
+    SELECT DISTINCT cluster, evidence_partition, group_id, member_id FROM membership_intervals WHERE to_offset IS NULL
+  ) AS members ON members.cluster = intervals.cluster AND members.evidence_partition = intervals.evidence_partition
+    AND members.group_id = intervals.group_id AND members.member_id = intervals.member_id
   WHERE intervals.cluster = :cluster
   WINDOW stays AS (
-    PARTITION BY intervals.cluster, intervals.group_id, intervals.topic, intervals.topic_id, intervals.partition,
-      intervals.role ORDER BY intervals.from_offset, intervals.to_offset NULLS LAST
+    PARTITION BY intervals.cluster, intervals.evidence_partition, intervals.group_id, intervals.topic,
+      intervals.topic_id, intervals.partition, intervals.role ORDER BY intervals.from_offset, intervals.to_offset NULLS LAST
   )
 )
 SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id, partition, role,
-  member_id, phase, from_offset)) AS num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,
+  member_id, phase, from_offset, evidence_partition)) AS num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,
   :rules
 FROM judged

@@ -12,7 +12,7 @@
 WITH judged AS (
   SELECT * FROM rebalances WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset)) AS
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset, evidence_partition)) AS
   num_repeated_keys,   count(*) FILTER (WHERE trigger = 'unknown') AS num_unknown_trigger,   count(*) FILTER
   (WHERE outcome <> 'emptied') AS num_assignments,   max(longest_unread_high_ms) AS longest_unread_high_ms,
   :rules

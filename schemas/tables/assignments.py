@@ -15,7 +15,8 @@ ASSIGNMENT_AUDIT = Table(
     "assignment_audit",
     "assignment",
     "Every recorded assignment, compared with the one that Kafka's own assignor gives for the same input.",
-    ("cluster", "group_id", "assignment_offset"),
+    # A group may have records in several offsets partitions, each with offsets of its own.
+    ("cluster", "group_id", "assignment_offset", "evidence_partition"),
     ("cluster", "group_id", "assignment_offset"),
     (
         CLUSTER,

@@ -80,4 +80,7 @@ def history(
     name: str, grain: str, comment: str, key: tuple[str, ...], columns: tuple[Column, ...], order: tuple[str, ...] = ()
 ) -> Table:
     """Columns that queries filter by are first: writers keep statistics of the leading columns only."""
-    return Table(name, grain, comment, ("cluster", *key), ("cluster", *(order or key)), (CLUSTER, *columns), JOB)
+    # A group may have records in several offsets partitions, each with offsets of its own.
+    is_of_group = GROUP_ID in columns and EVIDENCE_PARTITION in columns and EVIDENCE_PARTITION.name not in key
+    whole_key = ("cluster", *key, *([EVIDENCE_PARTITION.name] if is_of_group else []))
+    return Table(name, grain, comment, whole_key, ("cluster", *(order or key)), (CLUSTER, *columns), JOB)

@@ -17,6 +17,21 @@ clusters AS (
 )"""
 CLUSTERS_READ = ("history_coverage", "topic_snapshots")
 
+# A common table expression: the present state of each group. A group may have records in several offsets partitions:
+# the one that it wrote to last is that of its coordinator.
+PRESENT_STATES = """\
+present_states AS (
+  SELECT states.*
+  FROM (
+    SELECT standing.*, first_value(evidence_partition) OVER (
+      PARTITION BY cluster, group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
+    ) AS newest_partition
+    FROM group_state_intervals AS standing
+    WHERE to_offset IS NULL
+  ) AS states
+  WHERE evidence_partition = newest_partition
+)"""
+
 RANK = Column("rank", Type.BIGINT, "1: the worst row of the cluster.")
 AS_OF = (
     Column("as_of_time", Type.TIMESTAMP, "The as-of time: time of the newest record or snapshot of the cluster."),

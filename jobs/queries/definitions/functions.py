@@ -36,13 +36,24 @@ def query(function: Function) -> str:
     return function_query(function, f"{function.reads} AS held\nWHERE {conditions}")
 
 
+# A group may have records in several offsets partitions: the one that it wrote to last answers.
+PLACE = "evidence_partition"
+NEWEST_PLACE = (
+    f"first_value(held.{PLACE}) OVER (PARTITION BY held.cluster, held.group_id "
+    f"ORDER BY held.from_time DESC NULLS LAST, held.{PLACE})"
+)
+
+
 def function_query(function: Function, source: str) -> str:
-    """The rows of a source, or those of them that are of each cluster's newest time."""
-    if function.newest is None:
-        return f"{columns_of(function)}\nFROM {source}"
-    newest = f"max(held.{function.newest}) OVER (PARTITION BY held.cluster) AS newest_time"
-    every = f"{columns_of(function)}, {newest}\nFROM {source}"
-    return f"{columns_of(function)}\nFROM (\n{every}\n) AS held\nWHERE held.{function.newest} = held.newest_time"
+    """The rows of a source, as far as they are of each group's newest offsets partition, or of each cluster's newest
+    time."""
+    column, newest = (
+        (PLACE, NEWEST_PLACE)
+        if function.newest is None
+        else (function.newest, f"max(held.{function.newest}) OVER (PARTITION BY held.cluster)")
+    )
+    every = f"{columns_of(function)}, {newest} AS newest\nFROM {source}"
+    return f"{columns_of(function)}\nFROM (\n{every}\n) AS held\nWHERE held.{column} = held.newest"
 
 
 def columns_of(function: Function) -> str:

@@ -24,9 +24,9 @@ from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, EndOffsets
 
 OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_moves"
-# A conversion of the group may leave its topics known only by name.
-OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name != "topic_id")
-MOVES_KEY = TABLES[MOVES].key
+# Within an offsets partition. A conversion of the group may leave its topics known only by name.
+OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name not in ("topic_id", "evidence_partition"))
+MOVES_KEY = tuple(name for name in TABLES[MOVES].key if name != "evidence_partition")
 UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
 
 

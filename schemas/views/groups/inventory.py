@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import GROUP_STATE_INTERVALS
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, total
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, PRESENT_STATES, RANK, column_list, total
 from schemas.words.tool_groups import TOOL_GROUPS
 
 DEAD_DAYS = 7
@@ -34,12 +34,13 @@ READS = ("group_state_intervals", "offset_history", *CLUSTERS_READ)
 IS_TOOL = "\n      OR ".join(each.condition("states.group_id") for each in TOOL_GROUPS)
 SQL = f"""\
 WITH {CLUSTERS},
+{PRESENT_STATES},
 committed AS (
-  SELECT cluster, group_id, max(last_commit_time) AS last_commit_time,
+  SELECT cluster, group_id, evidence_partition AS place, max(last_commit_time) AS last_commit_time,
     count(DISTINCT CASE WHEN to_offset IS NULL THEN topic END) AS num_topics,
     {total("CASE WHEN to_offset IS NULL THEN 1 ELSE 0 END")} AS num_offsets
   FROM offset_history
-  GROUP BY cluster, group_id
+  GROUP BY cluster, group_id, evidence_partition
 ),
 joined AS (
   SELECT states.*, from_time AS since_time, last_commit_time, coalesce(num_topics, 0) AS num_topics,
@@ -47,10 +48,10 @@ joined AS (
     coalesce(num_members = 0 AND from_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY
       AND (last_commit_time IS NULL OR last_commit_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY), FALSE) AS is_dead,
     {IS_TOOL} AS is_tool
-  FROM group_state_intervals AS states
+  FROM present_states AS states
   LEFT JOIN clusters ON clusters.cluster = states.cluster
   LEFT JOIN committed ON committed.cluster = states.cluster AND committed.group_id = states.group_id
-  WHERE to_offset IS NULL
+    AND committed.place = states.evidence_partition
 ),
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY is_dead DESC, num_members NULLS LAST,

@@ -71,7 +71,8 @@ joined AS (
 ),
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
-    stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
+    stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset,
+    evidence_partition) AS BIGINT) AS rank
   FROM joined
 )
 SELECT {column_list(REBALANCES_COLUMNS)}

@@ -7,6 +7,7 @@ from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
     CLUSTERS_READ,
+    PRESENT_STATES,
     RANK,
     SETTINGS,
     SETTINGS_READ,
@@ -51,6 +52,7 @@ RECORDS = "\n  UNION ALL\n".join(
 )
 SQL = f"""\
 WITH {CLUSTERS},
+{PRESENT_STATES},
 {SETTINGS},
 records AS (
 {RECORDS}
@@ -72,8 +74,7 @@ joined AS (
   SELECT placed.*, placed.offsets_partition AS evidence_partition, states.group_type, states.num_members, as_of_time,
     history_since_time, {number_setting("message.max.bytes")} AS captured_bytes
   FROM placed
-  JOIN group_state_intervals AS states ON states.cluster = placed.cluster AND states.group_id = placed.group_id
-    AND states.to_offset IS NULL
+  JOIN present_states AS states ON states.cluster = placed.cluster AND states.group_id = placed.group_id
   LEFT JOIN clusters ON clusters.cluster = placed.cluster
   LEFT JOIN newest_settings ON newest_settings.cluster = placed.cluster
   WHERE place = 1
