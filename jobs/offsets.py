@@ -9,6 +9,7 @@ stop before the reset.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,6 +25,8 @@ from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
 
 COLUMNS = ("topic", "partition", "offset")
+# As Kafka allows them.
+TOPIC_NAME = re.compile("[A-Za-z0-9._-]+")
 # Limit of partitions in one line; for more, only the number.
 MOST_NAMED = 5
 
@@ -43,10 +46,16 @@ def run(arguments: argparse.Namespace) -> int:
     say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.CSV:
         # Without column names: Kafka's tool would read them as a partition.
-        write_lines(",".join(map(csv_cell, row)) for row in rows)
+        write_lines(",".join(map(tool_cell, row)) for row in rows)
     else:
         print_answer(COLUMNS, rows, arguments.format)
     return ExitCode.CLEAN
+
+
+def tool_cell(value: str | int) -> str:
+    """A topic may begin with a minus. Kafka's tool would take an apostrophe before it for a part of the name."""
+    text = str(value)
+    return text if TOPIC_NAME.fullmatch(text) else csv_cell(value)
 
 
 def say_deleted_topics(history: History, topics: set[str]) -> None:

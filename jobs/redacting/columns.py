@@ -7,6 +7,7 @@ from enum import Enum, StrEnum
 from functools import cache
 
 from schemas.contract.tables import TABLES
+from schemas.contract.views import VIEWS
 from schemas.words import assignments, gate, history, lag, records, upgrades
 from schemas.words.meanings import Meant
 from udfs.assignors.registry import ASSIGNORS
@@ -74,12 +75,12 @@ def is_in_sentences(path: str) -> bool:
 
 @cache
 def known_words() -> frozenset[str]:
-    """Every enumerated value, every table (suites have their names), and what Kafka's own clients write as protocols
-    and assignors."""
+    """Every enumerated value, every table and view (suites have their names), and what Kafka's own clients write as
+    protocols and assignors."""
     modules = (assignments, gate, history, lag, records, upgrades)
     enumerations = [each for module in modules for each in vars(module).values() if is_enumeration(each)]
     ours = {str(value) for each in enumerations for value in each}
-    return frozenset(ours | set(TABLES) | {name for _, name in ASSIGNORS} | OF_KAFKA)
+    return frozenset(ours | set(TABLES) | set(VIEWS) | {name for _, name in ASSIGNORS} | OF_KAFKA)
 
 
 def is_enumeration(value: object) -> bool:

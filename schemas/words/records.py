@@ -71,6 +71,8 @@ class DecodeOutcome(Meant):
 
 # The topic that all of this is about.
 OFFSETS_TOPIC = "__consumer_offsets"
+# Topics of Kafka itself.
+INTERNAL_TOPICS = (OFFSETS_TOPIC, "__transaction_state", "__share_group_state", "__cluster_metadata")
 
 # Kafka's "none" for producer ids, epochs and leader epochs; published as NULL.
 NONE = -1

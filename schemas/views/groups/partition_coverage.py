@@ -3,9 +3,8 @@
 from schemas.declarations.columns import Column, ListOf, Type
 from schemas.tables.record_columns import CLUSTER
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, how_many
+from schemas.words.records import INTERNAL_TOPICS
 
-# Of brokers, not of readers.
-INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata")
 # A record may name any number. No cluster can hold more partitions.
 MAY_EXIST = "partition >= 0 AND partition < 20000000"
 COLUMNS = (
@@ -49,7 +48,7 @@ captured AS (
   SELECT DISTINCT ends.cluster, ends.topic, ends.partition
   FROM ends
   JOIN topics AS known ON known.cluster = ends.cluster AND known.topic = ends.topic AND known.to_time IS NULL
-  WHERE ends.topic NOT IN ({", ".join(f"'{each}'" for each in INTERNAL)})
+  WHERE ends.topic NOT IN ({", ".join(f"'{each}'" for each in INTERNAL_TOPICS)})
 ),
 committed AS (
   SELECT DISTINCT cluster, topic, partition, group_id FROM offset_history WHERE to_offset IS NULL

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.offsets import tool_cell
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.tables.history import at
 from tests.builders.warehouses.billing_history import ROWS
@@ -177,6 +178,13 @@ def test_offsets_are_the_csv_that_a_reset_takes(ask: Ask) -> None:
     assert rows(ask, "offsets", "offsets alone") == [["orders", "0", "1"]]
     as_json = ask("offsets", "offsets alone", "--format", "json")[1]
     assert json.loads(as_json) == {"topic": "orders", "partition": 0, "offset": 1}
+
+
+@pytest.mark.parametrize(
+    ("topic", "cell"), [("-orders", "-orders"), ("a.b_c-1", "a.b_c-1"), ("=1+1", "'=1+1"), ("a,b", '"a,b"')]
+)
+def test_a_topic_is_in_that_csv_as_kafka_has_it(topic: str, cell: str) -> None:
+    assert tool_cell(topic) == cell
 
 
 def test_the_owner_is_reported_for_each_group(ask: Ask) -> None:
