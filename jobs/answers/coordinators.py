@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import say, visible
-from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from schemas.words.history import AnomalyKind
@@ -60,6 +59,7 @@ class Coordinators:
 
     @property
     def left_out(self) -> dict[int, frozenset[str]]:
+        """By offsets partition, the groups that have records there, but whose coordinator reads another one."""
         groups: dict[int, set[str]] = {}
         for group, choice in self.choices.items():
             for partition in {*choice.among} - {choice.partition}:
@@ -118,11 +118,6 @@ class Coordinators:
             say(
                 f"{counted(number, 'more group')} also {'has' if number == 1 else 'have'} records in several partitions"
             )
-
-
-def groups_left_out(warehouse: Warehouse, cluster: str) -> dict[int, frozenset[str]]:
-    """By offsets partition, the groups that have records there, but whose coordinator reads another one."""
-    return Coordinators(TableReader(warehouse, warehouse.versions()), cluster).left_out
 
 
 def place_of(table: Table) -> str | None:

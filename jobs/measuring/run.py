@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.answers.coordinators import groups_left_out
 from jobs.configuration.settings import settings_hash
 from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, basis_of, progress_of
+from jobs.replaying.left_out import groups_left_out
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.log_run import LogRun

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from jobs.answers.coordinators import groups_left_out
 from jobs.configuration.settings import settings_hash
 from jobs.ingestion.driver.covered_ranges import covered_ranges
 from jobs.ingestion.driver.state import DECODED
 from jobs.recomputing.facts import facts_of
 from jobs.recomputing.task_messages import Progress, RecomputingInput, basis_of, progress_of
+from jobs.replaying.left_out import groups_left_out
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
