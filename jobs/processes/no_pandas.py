@@ -4,12 +4,12 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
 from types import ModuleType
 
 
-class Absent(MetaPathFinder):
-    """Makes a library look as if it were not installed."""
+class Absent:
+    """Makes a library look as if it were not installed. A finder of `sys.meta_path`, without its base class: that one
+    would load seven milliseconds of modules."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -112,11 +112,9 @@ def steps(named: pa.Table) -> list[NamedPartitions]:
     of_topic = np.cumsum(first_of(topic[rows]) | first_of(topic_id[rows]))
     keys = of_topic << 32 | number[rows]
     is_step = first_of(np.maximum.accumulate(keys))
-    taken = named.take(pa.array(rows[is_step])).select(["topic", "topic_id", "partition", "first_time"])
-    return [
-        NamedPartitions(each["topic"], each["topic_id"], each["partition"] + 1, each["first_time"])
-        for each in taken.to_pylist()
-    ]
+    places = rows[is_step]
+    names = (named[each].take(pa.array(places)).to_pylist() for each in ("topic", "topic_id"))
+    return list(map(NamedPartitions, *names, number[places].tolist(), time[places].tolist()))
 
 
 def merged(*several: Iterable[NamedPartitions]) -> list[NamedPartitions]:
