@@ -1,6 +1,7 @@
 -- Groups without members whose newest commit is older than dead_group_days.
 WITH commits AS (
-  SELECT group_id, evidence_partition AS place, max(last_commit_time) AS newest_time, count(*) AS num_offsets
+  SELECT group_id, evidence_partition AS place, max(last_commit_time) AS newest_time, count(*) AS num_offsets,
+    count(CASE WHEN confidence = 'possible' THEN 1 END) AS num_possible
   FROM offset_history
   WHERE cluster = :cluster AND to_offset IS NULL
   GROUP BY group_id, evidence_partition
@@ -23,7 +24,8 @@ SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS part
     || CASE num_offsets WHEN 1 THEN ', its only offset'
       ELSE ', the newest of its ' || CAST(num_offsets AS STRING) || ' offsets' END || ' is of '
     || substring(CAST(newest_time AS STRING), 1, 19) AS message,
-  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  evidence_partition, evidence_first_offset, evidence_last_offset,
+  CASE WHEN num_possible > 0 THEN 'possible' ELSE states.confidence END AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
 FROM present AS states
 JOIN commits ON commits.group_id = states.group_id AND commits.place = states.evidence_partition

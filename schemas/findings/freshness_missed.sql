@@ -8,7 +8,8 @@ SELECT group_id, topic, CAST(NULL AS INT) AS partition, last_over_time AS at_tim
     || ', up to ' || CAST(CAST((time_lag_ms_max + 999 - (time_lag_ms_max + 999) % 1000) / 1000 AS BIGINT) AS STRING)
     || ' s; 5 in 100 minutes are allowed' AS message,
   CAST(NULL AS INT) AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
-  CAST(NULL AS BIGINT) AS evidence_last_offset, 'likely' AS confidence,
+  CAST(NULL AS BIGINT) AS evidence_last_offset,
+  CASE confidence WHEN 'possible' THEN confidence ELSE 'likely' END AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(time_lag_ms_max AS DOUBLE) AS harm
 FROM v_freshness_slo
 WHERE cluster = :cluster AND NOT is_met

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.words.history import Confidence, OffsetEnd
+from schemas.words.history import OffsetEnd
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import first_rows, key_codes, newest_at
+from udfs.lag.confidence import are_possible
 from udfs.lag.doubtful_times import Doubt
 from udfs.lag.key_ranges import KEY, with_names
 from udfs.lag.partition_history import PartitionHistory
@@ -129,7 +130,7 @@ class PointTables:
     @cached_property
     def are_possible(self) -> Flags:
         """Whether a commit may belong to a transaction that was aborted."""
-        return np.append(is_value(self.sources[0].column("confidence"), Confidence.POSSIBLE), False)
+        return np.append(are_possible(self.sources[0]), False)
 
     @property
     def mark_ends(self) -> Numbers:

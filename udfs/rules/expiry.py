@@ -5,10 +5,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.tables.events import EXPIRY_FORECAST
-from schemas.words.history import Confidence, TransactionOutcome
+from schemas.words.history import TransactionOutcome
 from schemas.words.lag import ExpiryRule
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers, times
+from udfs.lag.confidence import CERTAIN, CONFIDENCES, LIKELY, POSSIBLE, doubts, named
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
@@ -17,8 +18,6 @@ from udfs.rules.measure import Measure
 from udfs.rules.sweeps import Sweep, rows_holding_at, sweeps
 
 KEY = ("group_id", "topic", "partition")
-# From sure to unsure.
-CONFIDENCES = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 RULES = tuple(ExpiryRule)
 RETAINED = (ExpiryRule.GROUP_EMPTY, ExpiryRule.GROUP_EMPTY_OLD, ExpiryRule.NOT_SUBSCRIBED, ExpiryRule.SIMPLE)
 WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.name != "cluster"])
@@ -52,10 +51,10 @@ def expiry_rows(history: PartitionHistory) -> pa.Table:
     expires = np.where(is_rule(rule, ExpiryRule.OWN_TIME), numbers(live["last_expire_time"]), expires)
     is_blocked, is_block_unsure = pending_transactions(history, live)
     doubt = np.maximum.reduce([
-        confidence_places(live["confidence"]),
+        doubts(live["confidence"]),
         np.array([CONFIDENCES.index(each.confidence) for each in by_group], np.int64)[group],
-        np.where(is_bound, CONFIDENCES.index(Confidence.LIKELY), 0),
-        np.where(is_block_unsure, CONFIDENCES.index(Confidence.POSSIBLE), 0),
+        np.where(is_bound, LIKELY, CERTAIN),
+        np.where(is_block_unsure, POSSIBLE, CERTAIN),
     ])  # fmt: skip
     columns = {
         **{name: live[name] for name in (*KEY, "topic_id", "committed_offset")},
@@ -74,7 +73,7 @@ def expiry_rows(history: PartitionHistory) -> pa.Table:
         "evidence_last_offset": pa.array(
             np.maximum(numbers(live["evidence_last_offset"]), spread([each.evidence for each in by_group], group))
         ),
-        "confidence": words([each.value for each in CONFIDENCES], doubt),
+        "confidence": named(doubt),
     }
     return pa.table([columns[name] for name in WRITTEN.names], schema=WRITTEN)
 
@@ -164,11 +163,6 @@ def open_transactions(history: PartitionHistory) -> pa.Table:
 
 def is_rule(rule: Numbers, *rules: ExpiryRule) -> Flags:
     return np.isin(rule, [RULES.index(each) for each in rules])
-
-
-def confidence_places(column: pa.ChunkedArray) -> Numbers:
-    places = pc.index_in(column, value_set=pa.array([each.value for each in CONFIDENCES]))
-    return np.asarray(places.to_numpy(), np.int64)
 
 
 def spread(values: list[int | None], group: Numbers) -> Numbers:

@@ -23,6 +23,7 @@ def on_key(left: str, right: str, names: tuple[str, ...] = KEY) -> str:
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
 
 
+# What a commit covers begins at the offset before, so it is no surer than that one.
 # Where several results are about one span, the newest before the commit counts, the worst where they are of one time.
 COMMITS = f"""\
 gated AS (
@@ -32,8 +33,10 @@ commits AS (
   SELECT step.cluster, step.group_id, step.topic, step.partition, step.from_offset AS commit_offset,
     coalesce(step.commit_time, step.from_time) AS commit_time, step.previous_offset, step.committed_offset, step.via,
     step.delta AS num_messages, step.evidence_partition,
-    step.evidence_first_offset, step.evidence_last_offset, step.confidence
+    step.evidence_first_offset, step.evidence_last_offset, coalesce(earlier.confidence, step.confidence) AS confidence
   FROM offset_history AS step JOIN gated ON gated.cluster = step.cluster AND gated.group_id = step.group_id
+  LEFT JOIN offset_history AS earlier ON {on_key("earlier", "step", KEY[:-1])} AND earlier.to_offset = step.from_offset
+    AND earlier.confidence = 'possible'
   WHERE step.delta > 0 AND coalesce(step.commit_time, step.from_time) >= gated.since_time
 ),
 judged AS (

@@ -62,6 +62,7 @@ FRESHNESS_COLUMNS = (
     ),
     Column("last_over_time", Type.TIMESTAMP, "The last minute with a time lag above objective_ms; NULL: none."),
     LAG_DAYS.column("time_lag_method"),
+    LAG_DAYS.column("confidence"),
 )
 FRESHNESS_READS = ("lag_days", "lag_minutes", "group_verdicts")
 OVER = "time_lag_ms_max > objective_ms"
@@ -94,7 +95,8 @@ held AS (
 days AS (
   SELECT {", ".join(f"lag_days.{each.name}" for each in (LAG_DAYS.column("cluster"), *SUBJECT, *COUNTS))},
     CASE WHEN objective_ms IS NULL THEN num_minutes_known ELSE num_known END AS num_minutes_known,
-    {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, last_over_time, time_lag_method
+    {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, last_over_time, time_lag_method,
+    confidence
   FROM lag_days
   LEFT JOIN asked ON asked.cluster = lag_days.cluster AND asked.group_id = lag_days.group_id
   LEFT JOIN held ON {SAME_DAY}

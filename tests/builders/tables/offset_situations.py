@@ -123,7 +123,10 @@ class Situation:
         for partition in partitions:
             row = self.record(second, batch, partition) | {"is_tombstone": True, "commit_time": None}
             self.commits.append(row)
-            self.end(row, ended_by)
+            before = self.end(row, ended_by)
+            if before is not None and before["confidence"] == "certain" and ended_by != "tombstone_unknown":
+                # The record shows that the offset is gone, and not why.
+                before["confidence"] = "likely"
         return self
 
     def doubt(self, begin: float, end: float) -> "Situation":
@@ -166,7 +169,9 @@ class Situation:
         self.history.append(
             kept | {"from_time": row["record_time"], "from_offset": row["record_offset"], "to_time": None,
                     "to_offset": None, "is_open": True, "ended_by": None, "is_from_exact": True, "is_to_exact": True,
-                    "previous_offset": previous, "delta": delta, "num_commits": 1, "confidence": "certain",
+                    "previous_offset": previous, "delta": delta, "num_commits": 1,
+                    # An archive without the flag does not show whether the commit was aborted.
+                    "confidence": "possible" if row["is_transactional"] is None else "certain",
                     "last_commit_time": row["commit_time"], "last_expire_time": None}
         )  # fmt: skip
 

@@ -213,6 +213,20 @@ def test_a_kind_is_detected_where_it_is_and_its_statement_lists_its_rows(tmp_pat
     assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
 
 
+# Rows of these rest on commits.
+OF_COMMITS = ("offset_history", "lag_points", "lag_days", "lag_minutes", "group_verdicts", "expiry_forecast",
+              "offset_resets", "commit_findings")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (there, _) in CASES.items() if {*OF_COMMITS} & there.keys()])
+def test_a_finding_is_no_surer_than_commits_that_may_have_been_aborted(tmp_path: Path, kind: str) -> None:
+    there, _ = CASES[kind]
+    unsure = {name: [{**row, "confidence": "possible"} for row in there[name]] for name in OF_COMMITS if name in there}
+    warehouse = make(tmp_path, {**there, **unsure})
+    (finding,) = (each for each in all_findings(warehouse).findings if each.kind == kind)
+    assert finding.confidence == "possible"
+
+
 MINUTE = timedelta(minutes=1)
 OWNED = {"topic": "t", "to_offset": None, "group_type": "classic"}
 COMMITTED = {"topic": "t", "to_offset": None}

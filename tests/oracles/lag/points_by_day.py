@@ -5,7 +5,8 @@ BY_DAY = "PARTITION BY cluster, day_time, group_id, topic, topic_id, evidence_pa
 DATED = """\
 dated AS (
   SELECT cluster, date_trunc('day', snapshot_time) AS day_time, date_trunc('minute', snapshot_time) AS minute_time,
-    group_id, group_type, topic, topic_id, evidence_partition, lag_floor, time_lag_ms, time_lag_method, is_open
+    group_id, group_type, topic, topic_id, evidence_partition, lag_floor, time_lag_ms, time_lag_method, is_open,
+    confidence
   FROM lag_points
 )"""
 
@@ -64,7 +65,9 @@ days AS (
     max(objective_ms) AS objective_ms, count(DISTINCT CASE WHEN is_over THEN minute_time END) AS num_over,
     max(CASE WHEN is_over THEN minute_time END) AS last_over_time, {measured("time_lag_ms")},
     min(CASE WHEN time_lag_ms IS NOT NULL THEN time_lag_method END) AS least_method,
-    max(CASE WHEN time_lag_ms IS NOT NULL THEN time_lag_method END) AS greatest_method
+    max(CASE WHEN time_lag_ms IS NOT NULL THEN time_lag_method END) AS greatest_method,
+    -- The words stand in the order of doubt.
+    max(confidence) AS confidence
   FROM placed
   GROUP BY cluster, day_time, group_id, topic, topic_id, evidence_partition
 )

@@ -294,6 +294,24 @@ LAGS = {
 }
 
 
+@pytest.mark.parametrize(("earlier", "own", "confidence"), [("certain", "certain", "certain"),
+    ("possible", "certain", "possible"), ("certain", "possible", "possible"), ("likely", "certain", "certain"),
+])  # fmt: skip
+def test_an_ungated_commit_is_no_surer_than_the_one_at_which_it_begins(
+    tmp_path: Path, earlier: str, own: str, confidence: str
+) -> None:
+    """How the one before ended may be likely: this one shows that it did."""
+    history = [
+        commit(None, 90, -1, 9, to_offset=11, confidence=earlier),
+        commit(90, 100, 1, 11, to_offset=None, confidence=own),
+        # Of another partition.
+        commit(None, 90, -1, 10, to_offset=11, confidence="possible", partition=1),
+    ]
+    spans = [span(0, 10, 0)]
+    rows = rows_of(tmp_path / "w", "v_ungated_commits", {"gate_spans": spans, "offset_history": history})
+    assert picked(rows, "committed_offset", "num_ungated_messages", "confidence") == [(100, 10, confidence)]
+
+
 def test_daily_lag_gives_percentiles_of_nearest_rank(tmp_path: Path) -> None:
     rows = rows_of(tmp_path / "w", "lag_daily", LAGS)
     day = datetime(2026, 11, 21, tzinfo=UTC)

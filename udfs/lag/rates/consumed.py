@@ -8,6 +8,7 @@ import pyarrow as pa
 from udfs.arrays.capped import capped_sums
 from udfs.arrays.nullable import NONE, Numbers, Positions, first_of, numbers
 from udfs.lag.as_of import dense, key_codes
+from udfs.lag.confidence import CERTAIN, POSSIBLE, possible_steps
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.keys import SUBJECT, RateKeys
 from udfs.lag.texts import as_texts
@@ -15,13 +16,13 @@ from udfs.lag.texts import as_texts
 # How what was read of a subject in a bucket is put together.
 HOW: dict[str, Callable[[Numbers, Positions], Numbers]] = {
     "messages": capped_sums, "num_partitions": np.add.reduceat, "first": np.minimum.reduceat,
-    "last": np.maximum.reduceat,
+    "last": np.maximum.reduceat, "doubt": np.maximum.reduceat,
 }  # fmt: skip
 
 
 def consumed_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> pa.Table:
     """What was read of each subject in each bucket, by bucket and subject. Each committed value counts in the bucket in
-    which it began; of buckets that are not settled. `first`, `last`: offsets of the records."""
+    which it began; of buckets that are not settled. `first`, `last`: offsets of the records; `doubt`: the largest."""
     offsets = history.table("offset_history")
     begun = numbers(offsets.column("from_time"))
     is_asked = (begun != NONE) & (begun <= history.as_of_time)
@@ -37,7 +38,10 @@ def consumed_messages(history: PartitionHistory, keys: RateKeys, settled_from: i
     offset = numbers(offsets.column("from_offset"))[asked][order]
     is_new_key = first_of(cell[order]) | first_of(key[order])
     subjects = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(asked[first])))
-    sums = summed(starts, messages=delta, num_partitions=is_new_key.astype(np.int64), first=offset, last=offset)
+    doubt = np.where(possible_steps(history)[asked][order], POSSIBLE, CERTAIN)
+    sums = summed(
+        starts, messages=delta, num_partitions=is_new_key.astype(np.int64), first=offset, last=offset, doubt=doubt
+    )
     named = dict(zip(SUBJECT, subjects.columns, strict=True))
     return pa.table({"bucket": pa.array(bucket[first] * length), **named, **sums})
 

@@ -10,6 +10,7 @@ from udfs.arrays.capped import capped_integers
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import newest_at
+from udfs.lag.confidence import are_possible
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.keys import RateKeys
 from udfs.lag.watermarks import LOOKBACK, NOWHERE, Watermarks
@@ -18,15 +19,17 @@ from udfs.lag.watermarks import LOOKBACK, NOWHERE, Watermarks
 @dataclass
 class Growth:
     """Of each cell, over those partitions of its subject that the group had committed for by the end of its time:
-    whether there are any, by how many messages they grew (NaN: not known), and their lag at the end."""
+    whether there are any, whether any of these commits is only possible, by how many messages they grew (NaN: not
+    known), and their lag at the end."""
 
     has_any: Flags
+    is_possible: Flags
     grown: np.ndarray
     lag: np.ndarray
 
     @classmethod
     def nothing(cls, size: int) -> "Growth":
-        return cls(np.zeros(size, np.bool_), np.zeros(size), np.zeros(size))
+        return cls(np.zeros(size, np.bool_), np.zeros(size, np.bool_), np.zeros(size), np.zeros(size))
 
     def messages(self) -> np.ndarray:
         return np.where(self.has_any, self.grown, np.nan)
@@ -55,6 +58,7 @@ class Growth:
         # What a commit for an earlier topic of this name has to do with the ends of this one is not known.
         after[is_of_other_topic(history, places, ended[row], held)] = np.nan
         self.has_any[row] = True
+        self.is_possible[row[are_possible(offsets)[held]]] = True
         np.add.at(self.grown, row, after - before)
         np.add.at(self.lag, row, np.maximum(after - take_or_none(offsets, "committed_offset", held), 0))
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import NONE, Numbers, every, integers, numbers, times
 from udfs.lag.as_of import key_codes, newest_at
+from udfs.lag.confidence import CERTAIN, POSSIBLE, named
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.consumed import consumed_messages, together
 from udfs.lag.rates.etas import etas
@@ -98,7 +99,9 @@ class BucketRates:
                 "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
                 "evidence_first_offset": cells.column("first"),
                 "evidence_last_offset": cells.column("last"),
-                "confidence": every("certain", pa.string(), len(bucket)),
+                "confidence": named(
+                    np.maximum(numbers(cells.column("doubt")), np.where(self.growth.is_possible, POSSIBLE, CERTAIN))
+                ),
             }
         )
 

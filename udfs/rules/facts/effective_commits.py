@@ -8,6 +8,7 @@ import pyarrow as pa
 from schemas.words.history import TransactionOutcome
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.lag.as_of import NOWHERE, holding_at
+from udfs.lag.confidence import possible_commits
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import is_value
 
@@ -17,16 +18,19 @@ DAY_US = 86_400_000_000
 
 @dataclass(frozen=True)
 class Commits:
-    """In the order of the log. `time`: of the record, in a transaction of the marker that made it count."""
+    """In the order of the log. `time`: of the record, in a transaction of the marker that made it count. `is_possible`:
+    it may be of an aborted one."""
 
     rows: pa.Table
     time: Numbers
     offset: Numbers
     committed: Numbers
+    is_possible: Flags
 
     def take(self, which: Numbers | Flags) -> "Commits":
         place = np.flatnonzero(which) if which.dtype == np.bool_ else which
-        return Commits(self.rows.take(pa.array(place)), self.time[place], self.offset[place], self.committed[place])
+        rows = self.rows.take(pa.array(place))
+        return Commits(rows, self.time[place], self.offset[place], self.committed[place], self.is_possible[place])
 
 
 def counted_commits(history: PartitionHistory, since: int | None) -> Commits:
@@ -44,7 +48,8 @@ def counted_commits(history: PartitionHistory, since: int | None) -> Commits:
     place = np.flatnonzero(is_counted)
     rows = commits.select([*COLUMNS])
     rows = rows if len(place) == rows.num_rows else rows.take(pa.array(place))
-    return Commits(rows, time[place], numbers(rows.column("record_offset")), numbers(rows.column("committed_offset")))
+    offset, committed = (numbers(rows.column(name)) for name in ("record_offset", "committed_offset"))
+    return Commits(rows, time[place], offset, committed, possible_commits(commits)[place])
 
 
 def marker_times(transactions: pa.Table, commits: pa.Table) -> Numbers:

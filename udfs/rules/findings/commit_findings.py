@@ -75,6 +75,7 @@ def commit_findings(
         time=commits.time,
         offset=commits.offset,
         committed=commits.committed,
+        is_possible=commits.is_possible,
         compared=compared,
         num_messages=num_messages,
     )

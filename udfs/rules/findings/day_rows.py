@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.tables.events import COMMIT_FINDINGS
-from schemas.words.history import Confidence
 from schemas.words.lag import CommitFindingKind
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import where_too_large
-from udfs.arrays.nullable import NONE, Numbers, integers, numbers, times
+from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers, times
+from udfs.lag.confidence import LIKELY, POSSIBLE, named
 from udfs.lag.texts import as_texts
 from udfs.rules.facts.effective_commits import DAY_US
 from udfs.rules.offset_resets.reset_rows import BY_THE_JOB
@@ -38,7 +38,7 @@ DETAILS = {
     "committed before",
 }
 # The previous owner, or a second program in the new owner's place: the log does not show which.
-CONFIDENCES = dict.fromkeys(Kind, Confidence.LIKELY) | {Kind.AFTER_MOVE: Confidence.POSSIBLE}
+DOUBTS = dict.fromkeys(Kind, LIKELY) | {Kind.AFTER_MOVE: POSSIBLE}
 # These add up; of the others the last commit of a day has the number, if there is one.
 SUMMED = (Kind.REWIND, Kind.AFTER_MOVE)
 # A sum of which a part is not known is not known.
@@ -55,6 +55,7 @@ class Findings:
     time: Numbers
     offset: Numbers
     committed: Numbers
+    is_possible: Flags
     compared: Numbers
     num_messages: Numbers
 
@@ -72,6 +73,7 @@ class Findings:
                 "offset": pa.array(self.offset),
                 "committed": pa.array(self.committed),
                 "compared": pa.array(self.compared, mask=self.compared == NONE),
+                "is_possible": pa.array(self.is_possible),
                 "num_messages": pa.array(self.num_messages, mask=self.num_messages == NONE),
                 "rounded": pa.array(self.num_messages.astype(np.float64), mask=self.num_messages == NONE),
             }
@@ -99,7 +101,7 @@ def by_day(findings: Findings) -> pa.Table:
     kind = findings.kind
     rows = findings.table.sort_by("offset").group_by([*KEY], use_threads=False).aggregate(
         [("time", "count"), ("time", "min"), ("time", "max"), ("offset", "min"), ("offset", "max"),
-         ("committed", "last"), ("compared", "last"), ("group_type", "last"),
+         ("committed", "last"), ("compared", "last"), ("group_type", "last"), ("is_possible", "any"),
          ("num_messages", "last"), ("num_messages", "sum", ALL_KNOWN), ("rounded", "sum", ALL_KNOWN)]
     )  # fmt: skip
     rows = as_texts(rows)
@@ -119,7 +121,7 @@ def by_day(findings: Findings) -> pa.Table:
             "detail": pa.array(texts, pa.string()),
             "evidence_first_offset": rows.column("offset_min"),
             "evidence_last_offset": rows.column("offset_max"),
-            "confidence": pa.repeat(pa.scalar(str(CONFIDENCES[kind])), rows.num_rows),
+            "confidence": named(np.where(flags(rows.column("is_possible_any")), POSSIBLE, DOUBTS[kind])),
         }
     )
 

@@ -29,7 +29,7 @@ def findings(history: PartitionHistory, kind: CommitFindingKind, moves: Moves) -
     return Findings(
         kind=kind, rows=moves.rows, group_type=group_type, time=numbers(moves.rows.column("from_time")),
         offset=numbers(moves.rows.column("from_offset")), committed=moves.committed_offsets, compared=moves.previous,
-        num_messages=messages_reread(moves),
+        is_possible=moves.is_possible, num_messages=messages_reread(moves),
     )  # fmt: skip
 
 

@@ -21,7 +21,6 @@ from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, t
 
 # From so many signs of an admin tool on: what the row says is likely.
 LIKELY_SCORE = 4
-# What a column of numbers can hold.
 
 
 class Resets(Measure):
@@ -62,6 +61,7 @@ def with_signs(history: PartitionHistory, judged: JudgedMoves) -> list[dict[str,
         "is_at_end": moves.is_at_end,
         "is_edge": judged.is_edge,
         "is_empty": moves.states.is_empty,
+        "is_possible": moves.is_possible,
         "num_commits": judged.num_commits,
         "actor": pa.array(actors(judged), pa.string()),
         "group_type": history.table("group_state_intervals").column("group_type").take(state_rows),
@@ -89,7 +89,7 @@ def event(operation: list[Mapping[str, Any]]) -> Event:
         at_time=None if None in times else max(times),
         kind=kind,
         actor=actor,
-        confidence=confidence(kind, actor, score),
+        confidence=confidence(kind, actor, score, is_possible=any(row["is_possible"] for row in operation)),
         score=score,
         num_members=first["num_members"],
         first_offset=min(offsets),
@@ -132,8 +132,9 @@ def signature_score(operation: list[Mapping[str, Any]]) -> int:
     )
 
 
-def confidence(kind: ResetKind, actor: str, score: int | None) -> Confidence:
-    if actor == ResetActor.UNKNOWN:
+def confidence(kind: ResetKind, actor: str, score: int | None, *, is_possible: bool) -> Confidence:
+    """`is_possible`: so is one of the commits."""
+    if is_possible or actor == ResetActor.UNKNOWN:
         return Confidence.POSSIBLE
     is_likely = kind == ResetKind.TRUNCATION or (score is not None and score >= LIKELY_SCORE)
     return Confidence.LIKELY if is_likely else Confidence.POSSIBLE

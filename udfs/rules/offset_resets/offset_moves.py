@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from schemas.words.history import CommitVia, OffsetEnd
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.lag.as_of import NOWHERE, at, holding_at, key_codes
+from udfs.lag.confidence import possible_steps
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.rules.facts.at_offset import codes_in, combine_columns, joined
@@ -35,6 +36,7 @@ OF_MOVES = (
     "was_bare",
     "is_in_series",
     "last_commit_time",
+    "is_possible",
     "batch",
 )
 
@@ -56,6 +58,8 @@ class Moves:
     # The commit before was as bare, and the group had no members then either.
     is_in_series: Flags
     last_commit_time: Numbers
+    # Its commit or the one before may have been aborted: the archive does not show it.
+    is_possible: Flags
     batch: Numbers
     operation: Numbers
     ends: EndsAround
@@ -101,6 +105,7 @@ class Moves:
             was_bare=self.was_bare[which],
             is_in_series=self.is_in_series[which],
             last_commit_time=self.last_commit_time[which],
+            is_possible=self.is_possible[which],
             batch=self.batch[which],
             operation=self.operation[which],
             ends=self.ends.take(which),
@@ -189,6 +194,7 @@ def make_moves(
         was_bare=was_bare,
         is_in_series=bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
         last_commit_time=np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
+        is_possible=possible_steps(history)[place],
         batch=batch,
         operation=operations(rows, is_plain, batch),
         ends=EndsAround.of(history.watermarks, rows, time),

@@ -7,21 +7,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.words.history import Confidence, OffsetEnd
+from schemas.words.history import OffsetEnd
 from schemas.words.lag import ResetActor, ResetKind
 from udfs.arrays.nullable import NONE, Numbers, every, first_of, numbers
 from udfs.lag.as_of import NOWHERE, key_codes
+from udfs.lag.confidence import POSSIBLE, are_possible, doubts, named
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import as_texts, of_texts
+from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.offset_resets.offset_moves import KEY, batches_of
 from udfs.rules.offset_resets.reset_rows import SCHEMA
 
-DONE_BY: dict[str, tuple[ResetKind, ResetActor, Confidence]] = {
-    OffsetEnd.EXPIRED: (ResetKind.EXPIRED, ResetActor.COORDINATOR, Confidence.CERTAIN),
-    OffsetEnd.DELETED: (ResetKind.DELETED, ResetActor.ADMIN_LIKELY, Confidence.CERTAIN),
-    OffsetEnd.TOPIC_DELETED: (ResetKind.DELETED, ResetActor.COORDINATOR, Confidence.CERTAIN),
-    OffsetEnd.TOMBSTONE_UNKNOWN: (ResetKind.DELETED, ResetActor.UNKNOWN, Confidence.POSSIBLE),
+DONE_BY: dict[str, tuple[ResetKind, ResetActor]] = {
+    OffsetEnd.EXPIRED: (ResetKind.EXPIRED, ResetActor.COORDINATOR),
+    OffsetEnd.DELETED: (ResetKind.DELETED, ResetActor.ADMIN_LIKELY),
+    OffsetEnd.TOPIC_DELETED: (ResetKind.DELETED, ResetActor.COORDINATOR),
+    OffsetEnd.TOMBSTONE_UNKNOWN: (ResetKind.DELETED, ResetActor.UNKNOWN),
 }
 # What one write ends.
 OPERATION = ("group_id", "topic", "topic_id", "ended_by", "batch", "to_time")
@@ -57,14 +58,14 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
     offset = numbers(rows.column("to_offset"))
     lists = (firsts.column(name).to_pylist() for name in CAUSE_COLUMNS)
-    kinds, actors, confidences = zip(*map(what_happened, *lists), strict=True)
+    kinds, actors = zip(*map(what_happened, *lists), strict=True)
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
     columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
     columns |= {
         "at_time": firsts.column("to_time"),
         "kind": pa.array(kinds, pa.string()),
         "actor": pa.array(actors, pa.string()),
-        "confidence": pa.array(confidences, pa.string()),
+        "confidence": named(np.maximum.reduceat(numbers(rows.column("doubt")), starts)),
         "num_partitions": pa.array(np.diff(np.append(starts, rows.num_rows))),
         "partitions": pa.ListArray.from_arrays(bounds, partitions),
         "from_offsets": pa.ListArray.from_arrays(bounds, committed),
@@ -84,7 +85,7 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
 def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa.Table:
     """The ended rows, each with its batch, the group's state just before, and the commit that follows
     in its place."""
-    names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via"]
+    names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via", "confidence"]
     ended = as_texts(table.select(names).take(pa.array(place)))
     offset = numbers(ended.column("to_offset"))
     states = StatesAt.of(history, ended.column("group_id"), np.maximum(offset - 1, 0))
@@ -100,10 +101,17 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
         "after": after.column("committed_offset"),
         "is_empty": pa.array(states.is_empty),
         "via_after": after.column("via"),
+        "doubt": pa.array(np.where(np.append(are_possible(table), False)[following], POSSIBLE, doubts_of(ended))),
     }
     for name, column in facts.items():
         ended = ended.append_column(name, column)
     return ended
+
+
+def doubts_of(ended: pa.Table) -> Numbers:
+    """As the rows, of which an inferred end is likely. Who deleted an offset for an unknown reason may be anybody."""
+    is_unknown = is_value(ended.column("ended_by"), OffsetEnd.TOMBSTONE_UNKNOWN)
+    return np.where(is_unknown, POSSIBLE, doubts(ended.column("confidence")))
 
 
 def rows_after(table: pa.Table, place: Numbers) -> Numbers:
@@ -120,12 +128,12 @@ def rows_after(table: pa.Table, place: Numbers) -> Numbers:
 @lru_cache
 def what_happened(
     ended_by: str, via_after: str | None, num_members: int | None, is_empty: bool
-) -> tuple[ResetKind, ResetActor, Confidence]:
+) -> tuple[ResetKind, ResetActor]:
     """By `CAUSE_COLUMNS` of the operation's first partition."""
     if ended_by != OffsetEnd.TOPIC_RECREATED:
         return DONE_BY[ended_by]
     # The group went on with another topic of the same name.
-    return ResetKind.TRUNCATION, who_went_on(via_after, num_members, is_empty), Confidence.CERTAIN
+    return ResetKind.TRUNCATION, who_went_on(via_after, num_members, is_empty)
 
 
 def who_went_on(via_after: str | None, num_members: int | None, is_empty: bool) -> ResetActor:

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.tables.lag import GROUP_VERDICTS
-from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import capped
 from udfs.arrays.nullable import Numbers, known_only
 from udfs.lag.as_of import NOWHERE, at
+from udfs.lag.confidence import CERTAIN, LIKELY, POSSIBLE, are_possible, doubts, named, weakest
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import listed
 from udfs.rules.facts.verdict_keys import KEY, UNNAMED, keyed_commits, keys_at
@@ -29,7 +29,7 @@ from udfs.rules.verdicts.burrow_evaluation import (
 from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
 from udfs.rules.verdicts.freshness import Objective, objective_ms
 from udfs.rules.verdicts.own_answers import own_answers
-from udfs.rules.verdicts.own_facts import OwnFacts
+from udfs.rules.verdicts.own_facts import OwnFacts, ends_of
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules
 from udfs.rules.verdicts.severity import severity
 from udfs.rules.verdicts.standings import OfAllKeys
@@ -190,12 +190,15 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
 
 
 def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
-    """As the offset that holds; what silence or a trend is concluded from is likely at best."""
-    of_offsets = [known or str(Confidence.CERTAIN) for known in texts_at(facts.keys.offsets, "confidence", facts.live)]
-    for key, answer in enumerate(answers):
-        if answer.rule in CONCLUDED and of_offsets[key] == Confidence.CERTAIN:
-            of_offsets[key] = str(Confidence.LIKELY)
-    return of_offsets
+    """As the offset that holds; what silence or a trend is concluded from is likely at best. Steps back and trends
+    compare offsets of the whole window, so none of these may be surer than the others."""
+    offsets = facts.keys.offsets
+    doubt = at(doubts(offsets.column("confidence")), facts.live, CERTAIN)
+    is_concluded = np.array([answer.rule in CONCLUDED for answer in answers], np.bool_)
+    is_compared = are_possible(offsets) & (ends_of(offsets) > facts.since)
+    doubt = np.maximum(doubt, np.where(is_concluded, LIKELY, CERTAIN))
+    doubt[facts.keys.of_offsets[is_compared]] = POSSIBLE
+    return listed(pa.chunked_array([named(doubt)]))
 
 
 def group_bounds(group_ids: list[str]) -> list[tuple[int, int]]:
@@ -223,7 +226,8 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
         "burrow_lag": capped(sum(counted_lags)) if counted_lags else None,
         "burrow_complete": float(is_full.sum() / num_counted) if num_counted else None,
         "evidence_first_offset": min(of.evidence_first_offset[start:stop]),
-        "evidence_last_offset": max(of.evidence_last_offset[start:stop]), "confidence": of.confidence[worst],
+        "evidence_last_offset": max(of.evidence_last_offset[start:stop]),
+        "confidence": weakest(of.confidence[start:stop]),
     }  # fmt: skip
 
 

@@ -125,6 +125,50 @@ def test_no_rate_of_a_bucket_is_known_around_a_step_of_the_clock(begin: int, end
     assert row["eta_unknown_reason"] == (None if is_known else "clock_went_back")
 
 
+@pytest.mark.parametrize(
+    ("possible", "confidences"),
+    [
+        ((), ["certain", "certain"]),
+        # What it read is the distance from the commit before; so is what the second five minutes read.
+        ((0,), ["possible", "certain"]),
+        ((1,), ["possible", "possible"]),
+        # And the lag at the end is that of a commit that is still in effect.
+        ((2,), ["certain", "possible"]),
+    ],
+)
+def test_a_rate_is_only_possible_if_one_of_its_commits_may_have_been_aborted(
+    possible: tuple[int, ...], confidences: list[str]
+) -> None:
+    """Commits at 100, 200 and 400 s, in buckets of five minutes."""
+    times = [100 * SECOND, 200 * SECOND, 400 * SECOND]
+    offsets = [
+        commit("g", PLACE, 100 * number, at, until, to_offset=None if until is None else until // SECOND, delta=100,
+               previous_offset=100 * number - 100 if number else None,
+               confidence="possible" if number in possible else "certain")
+        for number, (at, until) in enumerate(zip(times, [*times[1:], None], strict=True))
+    ]  # fmt: skip
+    given = history(600 * SECOND, {}, offset_history=offsets, history_coverage=[COVERED])
+    rows = [row for row in rate_rows(given, None).to_pylist() if row["bucket_ms"] == 300_000]
+    assert [row["confidence"] for row in rows] == confidences
+
+
+def test_a_lag_that_rests_on_an_earlier_commit_that_may_have_been_aborted_is_only_possible() -> None:
+    """Partition 0 was committed for an hour before; partition 1 is read now."""
+    begun = 3_600 * SECOND
+    ends = {place: Captured(None, 0, 1000) for place in (PLACE, ("orders", 1))}
+    snapshots = {begun: ends, begun + MINUTES: ends}
+    for confidence in ("certain", "possible"):
+        offsets = [
+            commit("g", PLACE, 0, 0, confidence=confidence, delta=None),
+            commit("g", ("orders", 1), 100, begun, delta=100),
+        ]
+        covered = [COVERED | {"to_time": begun + MINUTES}]
+        given = history(begun + MINUTES, snapshots, offset_history=offsets, history_coverage=covered)
+        (row,) = (row for row in rate_rows(given, None).to_pylist()
+                  if row["bucket_ms"] == 300_000 and row["messages_consumed"])  # fmt: skip
+        assert (row["lag_floor"], row["confidence"]) == (1000 + 900, confidence)
+
+
 def five_minutes(settled_from: int | None = None, as_of: int = 600, **coverage: int) -> list[dict[str, Any]]:
     """Three commits: at 100, 200 and 500 s."""
     times = [100 * SECOND, 200 * SECOND, 500 * SECOND]

@@ -35,6 +35,26 @@ def test_commits_to_a_group_whose_members_left_are_reported_by_day() -> None:
     assert (second["day_time"].day, second["num_commits"]) == (first["day_time"].day + 1, 1)
 
 
+UNSURE: dict[str, Any] = {"is_transactional": None}
+
+
+@pytest.mark.parametrize(("of", "confidence"), [(({}, {}), "likely"), (({}, UNSURE), "possible"),
+                                               ((UNSURE, {}), "possible")])  # fmt: skip
+def test_a_finding_of_a_commit_that_may_have_been_aborted_is_only_possible(of: Any, confidence: str) -> None:
+    """Of two commits of one day; and of a step back, by what it steps back from or to."""
+    first, second = of
+    empty = members().state(20, "Empty", 0).commit(30, {0: 101}, **first).commit(40, {0: 105}, **second)
+    back = Situation().own(0, {0: "a"}).commit(10, {0: 100}, **first).commit(20, {0: 90}, **second)
+    assert [(row["kind"], row["confidence"]) for row in findings(empty)] == [("group_empty", confidence)]
+    assert [(row["kind"], row["confidence"]) for row in findings(back)] == [("rewind", confidence)]
+
+
+def test_a_commit_with_a_producer_is_of_a_transaction_for_certain_even_if_the_flag_is_missing() -> None:
+    """The coordinator takes it so, and the marker that ended it is in the log."""
+    situation = members().state(20, "Empty", 0).commit(30, {0: 101}, producer_id=7, **UNSURE)
+    assert [row["confidence"] for row in findings(situation)] == ["likely"]
+
+
 def test_a_consumer_group_without_members_is_empty_too() -> None:
     empty = Situation().state(0, "Empty", 0, group_type="consumer", protocol_type=None)
     assert findings_of(empty.commit(10, {0: 3})) == [("group_empty", 0, 1, None)]

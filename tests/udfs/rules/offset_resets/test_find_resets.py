@@ -179,9 +179,9 @@ def test_a_tool_that_sets_offsets_of_the_new_topic_is_reported_once() -> None:
 @pytest.mark.parametrize(
     ("ended_by", "kind", "actor", "confidence"),
     [
-        ("expired", "expired", "coordinator", "certain"),
-        ("deleted", "deleted", "admin_likely", "certain"),
-        ("topic_deleted", "deleted", "coordinator", "certain"),
+        ("expired", "expired", "coordinator", "likely"),
+        ("deleted", "deleted", "admin_likely", "likely"),
+        ("topic_deleted", "deleted", "coordinator", "likely"),
         ("tombstone_unknown", "deleted", "unknown", "possible"),
     ],
 )
@@ -192,6 +192,34 @@ def test_removed_offsets_are_reported_by_why_they_were_removed(
     assert (row["kind"], row["actor"], row["confidence"]) == (kind, actor, confidence)
     assert (row["partitions"], row["from_offsets"], row["to_offsets"]) == ([0, 1], [100, 200], [])
     assert (row["messages_reread"], row["messages_skipped"], row["signature_score"]) == (None, None, None)
+
+
+UNSURE: dict[str, Any] = {"is_transactional": None}
+
+
+@pytest.mark.parametrize("of", [0, 1])
+def test_a_reset_is_only_possible_where_one_of_the_commits_may_have_been_aborted(of: int) -> None:
+    """The commits that were set back, or those that set them back."""
+    read, back = ({}, UNSURE) if of else (UNSURE, {})
+    situation = Situation().own(0, {0: "a", 1: "b"}).commit(10, BEFORE, **read).state(20, "Empty", 0)
+    situation = situation.snapshot(25, WIDE).admin(30, {0: 5, 1: 7}, **back).snapshot(40, WIDE)
+    assert resets_of(situation) == [("to_earliest", "admin_likely", 5, "possible")]
+
+
+@pytest.mark.parametrize("ended_by", ["expired", "deleted", "topic_deleted"])
+def test_the_removal_of_an_offset_that_may_never_have_held_is_only_possible(ended_by: str) -> None:
+    situation = Situation().own(0, {0: "a", 1: "b"}).commit(10, {0: 100}).commit(11, {1: 200}, **UNSURE)
+    (row,) = events(situation.state(20, "Empty", 0).remove(30, (1, 0), ended_by))
+    assert (row["partitions"], row["confidence"]) == ([0, 1], "possible")
+
+
+@pytest.mark.parametrize(("first", "second"), [(UNSURE, {}), ({}, UNSURE)])
+def test_a_commit_for_a_recreated_topic_that_may_have_been_aborted_makes_its_truncation_possible(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}, topic_id="old", **first)
+    (row,) = events(situation.commit(30, {0: 3}, topic_id="new", **second))
+    assert (row["kind"], row["confidence"]) == ("truncation", "possible")
 
 
 NOTHING = {

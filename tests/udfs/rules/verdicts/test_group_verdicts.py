@@ -60,6 +60,34 @@ def test_an_owned_partition_without_a_commit_rests_on_its_owner() -> None:
     assert (row["last_commit_time"], row["lag_floor"], row["confidence"]) == (None, None, "likely")
 
 
+def unsure(given: dict[str, list[Row]], *places: int) -> dict[str, list[Row]]:
+    """Of its values these may never have held."""
+    held = [row | {"confidence": "possible"} if place in places else row
+            for place, row in enumerate(given["offset_history"])]  # fmt: skip
+    return {**given, "offset_history": held}
+
+
+BACK = committed((2500, 1500), (3000, 1800), (3900, 1600), partition=1, first_offset=300)
+
+
+def test_a_verdict_is_no_surer_than_the_values_of_its_window() -> None:
+    """The step back is one from the second value; the first one ended before the window."""
+    old = committed((100, 1400), (350, 1500), (3000, 1800), (3900, 1600), partition=1, first_offset=300)
+    for given, places, confidence in (
+        (BACK, (), "certain"), (BACK, (2,), "possible"), (BACK, (1,), "possible"), (old, (0,), "certain"),
+    ):  # fmt: skip
+        row, group = rows(unsure(given, *places))
+        assert (row["own_verdict"], row["confidence"], group["confidence"]) == ("REWIND", confidence, confidence)
+
+
+def test_a_group_is_no_surer_than_any_of_its_partitions() -> None:
+    """Its lag is the sum of all of them."""
+    *_, group = rows(LATE, unsure(DONE, 0))
+    assert (group["own_verdict"], group["confidence"]) == ("STOP", "possible")
+    *_, group = rows(LATE, DONE)
+    assert (group["own_verdict"], group["confidence"]) == ("STOP", "likely")
+
+
 def test_a_topic_known_by_its_id_alone_has_no_name() -> None:
     row, _ = rows(ownership_intervals=[{"from_time": 100, "topic": None, "topic_id": "id"}])
     assert (row["topic"], row["topic_id"], row["rule"]) == (None, "id", "no_end_offsets")
