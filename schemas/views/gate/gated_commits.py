@@ -36,7 +36,7 @@ commits AS (
     step.evidence_first_offset, step.evidence_last_offset, coalesce(earlier.confidence, step.confidence) AS confidence
   FROM offset_history AS step JOIN gated ON gated.cluster = step.cluster AND gated.group_id = step.group_id
   LEFT JOIN offset_history AS earlier ON {on_key("earlier", "step", KEY[:-1])} AND earlier.to_offset = step.from_offset
-    AND earlier.confidence = 'possible'
+    AND earlier.evidence_partition = step.evidence_partition AND earlier.confidence = 'possible'
   WHERE step.delta > 0 AND coalesce(step.commit_time, step.from_time) >= gated.since_time
 ),
 judged AS (
