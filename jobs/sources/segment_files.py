@@ -38,6 +38,8 @@ LONGER_HEADER = struct.Struct(">qi4xbB")
 LAST_DELTA = struct.Struct(">23xi")
 BASE_NAME = re.compile(r"\d{20}\.log")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
+# Kafka numbers partitions with 32 bits.
+HIGHEST_PARTITION = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,14 @@ class Span:
 
 def offsets_partition_of(path: Place) -> int | None:
     """The partition in the name of the file's folder."""
-    match = FOLDER.fullmatch(Path(str(path)).absolute().parent.name)
-    return int(match[1]) if match else None
+    folder = Path(str(path)).absolute().parent.name
+    match = FOLDER.fullmatch(folder)
+    if match is None:
+        return None
+    if int(match[1]) > HIGHEST_PARTITION:
+        line = f"{folder} names no partition: a number from 0 to {HIGHEST_PARTITION} was expected"
+        raise Failure(ExitCode.USAGE, f"{path}: {line}")
+    return int(match[1])
 
 
 def first_offset_of(path: Place) -> int | None:

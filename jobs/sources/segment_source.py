@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.output.failure import Failure
-from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, open_segment
+from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, offsets_partition_of, open_segment
 from jobs.sources.stored_segments import stored_segments
 from jobs.storage.options import StorageOptions, storage_options
 from jobs.storage.places.addresses import is_remote
@@ -116,9 +116,8 @@ def partition_folders(root: Path) -> Iterator[Path]:
 
 
 def partition_of(path: Place, given: int | None) -> int:
-    match = FOLDER.fullmatch(path.parent.name)
-    if match:
-        return int(match[1])
+    if (named := offsets_partition_of(path)) is not None:
+        return named
     if given is None:
         line = "not in a folder __consumer_offsets-N; add --offsets-partition N"
         raise Failure(ExitCode.USAGE, f"{path}: {line}")

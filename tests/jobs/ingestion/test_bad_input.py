@@ -105,6 +105,14 @@ def test_an_offsets_partition_is_a_small_whole_number(tmp_path: Path, capsys: Ca
     assert not (tmp_path / "w").exists()
 
 
+def test_a_folder_names_a_partition_of_32_bits(tmp_path: Path, capsys: Capsys) -> None:
+    folder = tmp_path / "copy" / "__consumer_offsets-99999999999"
+    folder.mkdir(parents=True)
+    (folder / f"{0:020}.log").touch()
+    line = refused(tmp_path / "w", capsys, ExitCode.USAGE, "--source", f"segments:{folder.parent}")
+    assert line.endswith(f"{folder.name} names no partition: a number from 0 to 2147483647 was expected")
+
+
 # Clusters
 
 
