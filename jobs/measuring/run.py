@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.configuration.settings import settings_hash
-from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, basis_of, progress_of
+from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, progress_of
 from jobs.replaying.left_out import groups_left_out
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log.row_groups import LogFile
@@ -159,11 +159,11 @@ class Measurement(LogRun):
     def run_input(self) -> MeasuringInput | None:
         if self.as_of is None:
             return None
-        return MeasuringInput(
+        run_input = MeasuringInput(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
-            earlier=self.standing(),
+            earlier={},
             root=self.warehouse.root,
             replayed=self.replayed_partitions,
             as_of_time=self.as_of,
@@ -178,21 +178,18 @@ class Measurement(LogRun):
                 for each in self.settings.groups
                 if each.freshness_objective_s
             ),
-            left_out=self.left_out,
+            left_out=groups_left_out(self.warehouse, self.cluster),
         )
+        return replace(run_input, earlier=self.standing(run_input))
 
-    @cached_property
-    def left_out(self) -> dict[int, frozenset[str]]:
-        return groups_left_out(self.warehouse, self.cluster)
-
-    def standing(self) -> dict[int, Progress]:
+    def standing(self, run_input: MeasuringInput) -> dict[int, Progress]:
         known = {} if self.is_full else self.known
-        return {place: each for place, each in known.items() if self.is_still_valid(each)}
+        return {
+            place: each for place, each in known.items() if self.is_still_valid(each, run_input.basis(each.partition))
+        }
 
-    def is_still_valid(self, progress: Progress) -> bool:
+    def is_still_valid(self, progress: Progress, basis: str) -> bool:
         """Whether settled rows stay valid: the replay only continued, and no snapshot arrived late."""
-        left_out = self.left_out.get(progress.partition, ())
-        basis = basis_of(has_snapshots=self.newest_snapshot is not None, left_out=left_out)
         now = self.replayed_partitions.get(progress.partition)
         if now is None or now.whole_run_id > progress.through_run_id or progress.basis != basis:
             return False

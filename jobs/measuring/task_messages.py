@@ -1,7 +1,7 @@
 """The input of measurement tasks and the state they return: plain data, since tasks run in other processes."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,11 @@ class MeasuringInput(RunInput[Progress]):
         return {**super().of_partitions(partitions), "replayed": replayed, "left_out": left_out}
 
     def basis(self, partition: int) -> str:
-        return basis_of(has_snapshots=self.newest_snapshot is not None, left_out=self.left_out.get(partition, ()))
+        """What settled rows depend on outside the log, and which tables have them. The first snapshot may contain facts
+        about earlier times that no snapshot had before."""
+        basis = f"{'without' if self.newest_snapshot is None else 'with'} snapshots, by day"
+        left_out = self.left_out.get(partition)
+        return f"{basis}, without {json.dumps(sorted(left_out))}" if left_out else basis
 
     def settled_time(self, partition: int) -> int | None:
         """Everything before this time is known and measured, and the first snapshot after it is known too. What was
@@ -84,10 +88,3 @@ class MeasuringInput(RunInput[Progress]):
             return before
         now = min(each for each in (through, self.newest_snapshot, self.as_of_time) if each is not None)
         return now if before is None else max(before, now)
-
-
-def basis_of(*, has_snapshots: bool, left_out: Collection[str]) -> str:
-    """What settled rows depend on outside the log, and which tables have them. The first snapshot may contain facts
-    about earlier times that no snapshot had before."""
-    basis = f"{'with' if has_snapshots else 'without'} snapshots, by day"
-    return f"{basis}, without {json.dumps(sorted(left_out))}" if left_out else basis

@@ -6,6 +6,6 @@
 WITH judged AS (
   SELECT * FROM generation_members WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset, member_id, evidence_partition)) AS
-  num_repeated_keys,   :rules
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset, member_id,
+  evidence_partition)) AS num_repeated_keys,   :rules
 FROM judged

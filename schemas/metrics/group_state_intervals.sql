@@ -17,6 +17,6 @@ WITH judged AS (
     ) AS next_from_offset
   FROM group_state_intervals AS intervals WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, from_offset, state, evidence_partition)) AS
-  num_repeated_keys,   count(DISTINCT group_id) AS num_groups,   :rules
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, from_offset, state,
+  evidence_partition)) AS num_repeated_keys,   count(DISTINCT group_id) AS num_groups,   :rules
 FROM judged

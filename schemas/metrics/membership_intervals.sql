@@ -14,6 +14,6 @@ WITH judged AS (
     ) AS next_from_offset
   FROM membership_intervals AS intervals WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, member_id, from_offset, evidence_partition)) AS
-  num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   :rules
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, member_id, from_offset,
+  evidence_partition)) AS num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   :rules
 FROM judged

@@ -23,10 +23,11 @@ WITH judged AS (
   WHERE intervals.cluster = :cluster
   WINDOW stays AS (
     PARTITION BY intervals.cluster, intervals.evidence_partition, intervals.group_id, intervals.topic,
-      intervals.topic_id, intervals.partition, intervals.role ORDER BY intervals.from_offset, intervals.to_offset NULLS LAST
+      intervals.topic_id, intervals.partition, intervals.role
+    ORDER BY intervals.from_offset, intervals.to_offset NULLS LAST
   )
 )
 SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id, partition, role,
-  member_id, phase, from_offset, evidence_partition)) AS num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,
-  :rules
+  member_id, phase, from_offset, evidence_partition)) AS num_repeated_keys,
+  count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   :rules
 FROM judged

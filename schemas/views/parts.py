@@ -17,16 +17,19 @@ clusters AS (
 )"""
 CLUSTERS_READ = ("history_coverage", "topic_snapshots")
 
-# A common table expression: the present state of each group. A group may have records in several offsets partitions:
-# the one that it wrote to last is that of its coordinator.
-PRESENT_STATES = """\
+# Of intervals that hold at a time. A group may have records in several offsets partitions: the one that it wrote to
+# last is that of its coordinator.
+NEWEST_PARTITION = """\
+first_value(held.evidence_partition) OVER (
+      PARTITION BY held.cluster, held.group_id ORDER BY held.from_time DESC NULLS LAST, held.evidence_partition
+    )"""
+# A common table expression: the present state of each group.
+PRESENT_STATES = f"""\
 present_states AS (
   SELECT states.*
   FROM (
-    SELECT standing.*, first_value(evidence_partition) OVER (
-      PARTITION BY cluster, group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
-    ) AS newest_partition
-    FROM group_state_intervals AS standing
+    SELECT held.*, {NEWEST_PARTITION} AS newest_partition
+    FROM group_state_intervals AS held
     WHERE to_offset IS NULL
   ) AS states
   WHERE evidence_partition = newest_partition

@@ -6,6 +6,7 @@ from jobs.queries.definitions.column_types import duckdb_type
 from jobs.queries.definitions.dialects import text_literal
 from schemas.contract.history_functions import FUNCTIONS, Function
 from schemas.declarations.columns import Column, Type, sql_type
+from schemas.views.parts import NEWEST_PARTITION
 
 TIME = "time"
 TIME_COMMENT = "The time: a TIMESTAMP, text in ISO 8601, or milliseconds since 1970."
@@ -36,19 +37,11 @@ def query(function: Function) -> str:
     return function_query(function, f"{function.reads} AS held\nWHERE {conditions}")
 
 
-# A group may have records in several offsets partitions: the one that it wrote to last answers.
-PLACE = "evidence_partition"
-NEWEST_PLACE = (
-    f"first_value(held.{PLACE}) OVER (PARTITION BY held.cluster, held.group_id "
-    f"ORDER BY held.from_time DESC NULLS LAST, held.{PLACE})"
-)
-
-
 def function_query(function: Function, source: str) -> str:
     """The rows of a source, as far as they are of each group's newest offsets partition, or of each cluster's newest
     time."""
     column, newest = (
-        (PLACE, NEWEST_PLACE)
+        ("evidence_partition", NEWEST_PARTITION)
         if function.newest is None
         else (function.newest, f"max(held.{function.newest}) OVER (PARTITION BY held.cluster)")
     )

@@ -2,22 +2,22 @@ SELECT DISTINCT unnest([group_id, member_id, client_id, client_host, group_insta
 FROM membership_intervals
 WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, topic, topic_id]) AS name, FALSE AS may_be_word FROM offset_history WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, topic, topic_id]), FALSE FROM offset_history WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([topic, topic_id]) AS name, FALSE AS may_be_word FROM topics WHERE cluster = {cluster}
+SELECT DISTINCT unnest([topic, topic_id]), FALSE FROM topics WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([topic, topic_id]) AS name, FALSE AS may_be_word FROM ownership_intervals WHERE cluster = {cluster}
+SELECT DISTINCT unnest([topic, topic_id]), FALSE FROM ownership_intervals WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, topic]) AS name, FALSE AS may_be_word FROM findings WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, topic]), FALSE FROM findings WHERE cluster = {cluster}
 UNION
 SELECT DISTINCT group_id, FALSE FROM group_state_intervals WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([member_id, subscribed_topic_regex]) AS name, FALSE AS may_be_word FROM group_member_metadata
+SELECT DISTINCT unnest([member_id, subscribed_topic_regex]), FALSE FROM group_member_metadata
 WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, actor, override_reason]) AS name, FALSE AS may_be_word FROM gate_spans WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, actor, override_reason]), FALSE FROM gate_spans WHERE cluster = {cluster}
 UNION
-SELECT DISTINCT unnest([group_id, regular_expression]) AS name, FALSE AS may_be_word FROM group_regular_expressions WHERE cluster = {cluster}
+SELECT DISTINCT unnest([group_id, regular_expression]), FALSE FROM group_regular_expressions WHERE cluster = {cluster}
 UNION
 SELECT DISTINCT source_file, FALSE FROM source_files WHERE cluster = {cluster}
 UNION
