@@ -17,7 +17,7 @@ from jobs.replaying.partition.rebalance_costs import Costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
 from jobs.replaying.partition.unread_times import QuietTimes, reading_times, unread_columns
 from schemas.contract.tables import TABLES
-from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.commits.group_questions import Answers, Questions
 from udfs.log.gaps import Gaps
@@ -107,7 +107,7 @@ class Handovers:
         subjects = self.subjects()
         return Questions(
             whole([of.rows.column("group_id") for of in subjects]),
-            whole([of.rows.column("topic").fill_null("") for of in subjects]),
+            whole([of.rows.column("topic") for of in subjects]).fill_null(""),
             np.concatenate([of.rows.column("partition").to_numpy() for of in subjects]),
             np.concatenate([of.offset.to_numpy() for of in subjects]),
             np.concatenate([np.full(of.rows.num_rows, of.is_about_times) for of in subjects]),
@@ -191,7 +191,7 @@ class Handovers:
             "last_commit_time": last.cast(pa.timestamp("us", "UTC")),
         }
         schema = table_schema(TABLES[WAITING])
-        return moves, pa.table([columns[name] for name in schema.names], schema).filter(is_open)
+        return moves, with_types(pa.table({name: columns[name] for name in schema.names}).filter(is_open), schema)
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,7 @@ def moves_to_ask(
     # For these, the reading end and the cost are already known.
     nothing = {name: pa.nulls(rows.num_rows, ends.schema.field(name).type) for name in ends.column_names}
     nothing["is_counted"] = pa.repeat(False, rows.num_rows)
+    rows = with_types(rows, made.schema)
     return pa.concat_tables([made, rows]), pa.concat_tables([ends, pa.table(nothing, ends.schema)])
 
 
