@@ -112,9 +112,8 @@ class OffsetReplay:
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
         self.keep_topics()
-        return Finished(
-            closed, opened, state, self.queue.answers(), liveness, topics=pa.concat_tables(self.known_topics)
-        )
+        topics = pa.concat_tables(self.known_topics).unify_dictionaries()
+        return Finished(closed, opened, state, self.queue.answers(), liveness, topics)
 
     def keep_topics(self) -> None:
         """Before `states` changes, whose codes they have."""
