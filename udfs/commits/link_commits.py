@@ -128,6 +128,8 @@ class OffsetReplay:
 
     def unended(self, state: pa.Table, hole_offset: int | None) -> pa.Table:
         pending = state.filter(pc.equal(state["kind"].cast(pa.string()), PENDING))
+        if not pending.num_rows:
+            return NO_ROWS[TRANSACTIONS.name]
         return unended_rows(pending, self.cluster, self.partition, hole_offset)
 
     def link(self, commits: pa.Table, markers: pa.Table, upto: int) -> dict[str, pa.Table]:
