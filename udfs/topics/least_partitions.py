@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, first_of, numbers
-from udfs.arrays.texts import KIND
+from udfs.arrays.texts import KIND, listed
 from udfs.codes.names import Names
 from udfs.topics.named_topics import NamedTopics
 
@@ -117,7 +117,7 @@ def steps(named: pa.Table) -> list[NamedPartitions]:
     keys = of_topic << 32 | number[rows]
     is_step = first_of(np.maximum.accumulate(keys))
     places = rows[is_step]
-    names = (named[each].take(pa.array(places)).to_pylist() for each in ("topic", "topic_id"))
+    names = (listed(named[each].take(pa.array(places))) for each in ("topic", "topic_id"))
     return list(map(NamedPartitions, *names, number[places].tolist(), time[places].tolist()))
 
 
