@@ -21,9 +21,9 @@ from schemas.contract.tables import TABLES
 from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, numbers
+from udfs.arrays.texts import KIND, encoded
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, SUBJECT, only
-from udfs.lag.texts import KIND, encoded
 from udfs.lag.watermarks import COLUMNS as CAPTURED
 from udfs.lag.watermarks import Snapshots
 from udfs.log.leader_epochs import LeaderEpochs

@@ -8,9 +8,9 @@ import pyarrow as pa
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import Numbers, numbers
+from udfs.arrays.texts import KIND, same
 from udfs.lag.partition_history import only
 from udfs.lag.sums import DAY, MINUTE
-from udfs.lag.texts import KIND, same
 
 HOUR = 3_600_000_000
 

@@ -67,7 +67,6 @@ class TableFile:
 
     def write(self, rows: pa.Table, partition: int | None = None) -> None:
         """Writes rows of one offsets partition: the same as before, or a later one."""
-        check_required(self.table, rows)
         if partition != self.partition and self.num_waiting >= FEWEST_ROWS:
             self.flush()
         self.partition = partition
@@ -88,6 +87,7 @@ class TableFile:
             self.writer = writer_of(self.begun.sink, self.schema)
         # Parquet stops using a dictionary for a row group when a second one follows.
         rows = pa.concat_tables(self.waiting).unify_dictionaries()
+        check_required(self.table, rows)
         self.writer.write_table(rows, row_group_size=self.num_waiting)
         self.num_rows += self.num_waiting
         self.waiting, self.num_waiting, self.waiting_bytes = [], 0, 0

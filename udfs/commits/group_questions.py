@@ -16,8 +16,8 @@ from udfs.commits.key_states import KeyStates
 class Questions:
     """Each is about a key at the record at `offset`, which is included. In any order."""
 
-    group_id: pa.Array
-    topic: pa.Array
+    group_id: pa.Array | pa.ChunkedArray
+    topic: pa.Array | pa.ChunkedArray
     partition: Codes
     offset: Numbers
     # Which questions are only about times of commits; the others are only about values. None: all are about both.

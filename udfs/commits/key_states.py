@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import Flags, Numbers, every, flags, integers, known_integers, numbers
+from udfs.arrays.texts import same
 from udfs.codes.kernels import as_columns
 from udfs.codes.names import Codes, Names
 from udfs.commits.effects import fields
@@ -188,7 +189,7 @@ def state_rows(states: KeyStates, key: Numbers, num_keys: int) -> pa.Table:
     is_exact = of_commit(K.is_from_exact, R.is_exact, 1) == 1
     group, topic, partition = as_columns(np.ascontiguousarray(states.key_codes.known.T), key)
     columns: dict[str, Any] = {
-        "cluster": every_name(states.cluster, size),
+        "cluster": same(states.cluster, size),
         "offsets_partition": every(states.partition, pa.int32(), size),
         "group_id": states.group_names.column(group),
         "topic": states.topic_names.column(topic),
@@ -226,11 +227,6 @@ def are_lost(states: KeyStates) -> Flags:
         later.add(each)
     overruled = states.keys[pending[R.key], K.record_offset] > pending[R.offset]
     return np.asarray(is_replaced | overruled | (pending[R.is_lost] == 1), np.bool_)
-
-
-def every_name(name: str, size: int) -> pa.DictionaryArray:
-    """As a dictionary, which Parquet writes without looking at each value."""
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
 
 
 def unseen_after(state: pa.Table, last_offset: int) -> pa.Table:

@@ -118,7 +118,7 @@ class OffsetReplay:
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
         self.keep_topics()
         possible = pa.concat_tables([*self.possible, possible_held(self.states)])
-        topics = pa.concat_tables(self.known_topics)
+        topics = pa.concat_tables(self.known_topics).unify_dictionaries()
         return Finished(closed, opened, state, self.queue.answers(), liveness, possible, topics)
 
     def keep_topics(self) -> None:
@@ -134,6 +134,8 @@ class OffsetReplay:
 
     def unended(self, state: pa.Table, hole_offset: int | None) -> pa.Table:
         pending = state.filter(pc.equal(state["kind"].cast(pa.string()), PENDING))
+        if not pending.num_rows:
+            return NO_ROWS[TRANSACTIONS.name]
         return unended_rows(pending, self.cluster, self.partition, hole_offset)
 
     def link(self, commits: pa.Table, markers: pa.Table, upto: int) -> dict[str, pa.Table]:

@@ -10,8 +10,9 @@ from schemas.tables.offsets import OFFSET_HISTORY
 from schemas.words.history import CommitVia, Confidence, OffsetEnd
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, every, integers, known_integers, times
+from udfs.arrays.texts import same
 from udfs.commits.effects.fields import E, H, K
-from udfs.commits.key_states import KeyStates, every_name
+from udfs.commits.key_states import KeyStates
 
 SCHEMA = table_schema(OFFSET_HISTORY)
 TIMES = SCHEMA.field("to_time").type
@@ -76,7 +77,7 @@ def history_rows(
     group, topic, partition = states.key_codes.known[:, key]
     return table(
         {
-            "cluster": every_name(states.cluster, size),
+            "cluster": same(states.cluster, size),
             "group_id": states.group_names.column(group),
             "topic": states.topic_names.column(topic),
             "topic_id": states.topic_ids.column(columns[K.topic_id]),

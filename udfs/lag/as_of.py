@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from udfs.arrays.nullable import NONE, Numbers, numbers
-from udfs.lag.texts import as_texts, codes_of, encoded
+from udfs.arrays.texts import as_texts, codes_of, encoded
 
 NOWHERE = -1
 # Codes must stay below this, so that they fit into an int64.

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from schemas.words.history import Confidence
 from udfs.arrays.nullable import Flags, Numbers
+from udfs.arrays.texts import is_value, of_texts, texts_of_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import is_value, of_texts, texts_of_codes
 
 # From sure to unsure: a place here is a doubt, and of several the largest counts.
 CONFIDENCES = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.arrays.nullable import Numbers, first_of, numbers
+from udfs.arrays.texts import as_texts
 from udfs.lag.as_of import first_rows, key_codes
-from udfs.lag.texts import as_texts
 
 KEY = ("group_id", "name", "partition")
 # No topic name contains it, and it sorts after all of them.

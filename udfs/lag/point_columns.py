@@ -11,7 +11,7 @@ from schemas.words.history import Confidence
 from schemas.words.lag import TimeLagMethod
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import Flags, Numbers, Positions, numbers
-from udfs.lag.texts import codes_of, encoded
+from udfs.arrays.texts import codes_of, encoded
 
 Ranks = NDArray[np.int8]
 # A subject is one number: group, topic and topic id, with this many bits each.

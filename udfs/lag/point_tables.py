@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from schemas.words.history import OffsetEnd
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.arrays.texts import encoded, is_value, same, together
 from udfs.lag.as_of import first_rows, key_codes, newest_at
 from udfs.lag.confidence import are_possible
 from udfs.lag.doubtful_times import Doubt
@@ -19,7 +20,6 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_cells import RowsInForce
 from udfs.lag.streams_time import stream_times
 from udfs.lag.subscriptions import subscribed_partitions
-from udfs.lag.texts import encoded, is_value, same, together
 from udfs.lag.watermarks import places
 
 KEPT = ("group_id", "topic", "partition")

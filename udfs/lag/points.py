@@ -10,11 +10,11 @@ import pyarrow as pa
 from schemas.words.history import Confidence
 from schemas.words.lag import LagUnknown, TimeLagMethod
 from udfs.arrays.nullable import NONE, Flags, Numbers, every, integers, known_integers, times
+from udfs.arrays.texts import of_codes, texts_of_codes
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_cells import Cells, cells_of, marks_of_cells, spans_of
 from udfs.lag.point_tables import PointTables
-from udfs.lag.texts import of_codes, texts_of_codes
 from udfs.lag.time_lag import written_times
 from udfs.lag.watermarks import LOOKBACK
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, Numbers
-from udfs.lag.texts import of_texts
+from udfs.arrays.texts import of_texts
 
 # The first twelve characters are nine bytes: version 1 or 2, and the time. Version 1 ends there.
 PATTERN = "^(A[QR][A-Za-z0-9+/]{10}|Ag[A-Za-z0-9+/]{10,}={0,2})$"

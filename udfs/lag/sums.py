@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from schemas.tables.lag import PERCENTS
 from udfs.arrays.nullable import NONE, Numbers, Positions, every, first_of, integers, times
+from udfs.arrays.texts import texts_of_codes
 from udfs.lag.point_columns import BITS, CERTAINTY, GROUP_TYPES, METHODS, PointColumns, Subjects, point_columns
-from udfs.lag.texts import texts_of_codes
 
 MINUTE, DAY = 60_000_000, 86_400_000_000
 # About this many points are added up at once. Fewer need more calls; more do not fit into the processor's cache.

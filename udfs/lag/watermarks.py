@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
 from udfs.arrays.number_ranges import ranges
-from udfs.lag.texts import codes_of, encoded, of_texts
+from udfs.arrays.texts import codes_of, encoded, of_texts
 
 NOWHERE = -1
 # An older end offset says nothing about now, and older growth says nothing about how fast the topic grows.

@@ -9,9 +9,9 @@ from schemas.words.history import TransactionOutcome
 from schemas.words.lag import ExpiryRule
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers, times
+from udfs.arrays.texts import as_texts
 from udfs.lag.confidence import CERTAIN, CONFIDENCES, LIKELY, POSSIBLE, doubts, named
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
 from udfs.rules.facts.subscribed_topics import oldest_commit
 from udfs.rules.measure import Measure

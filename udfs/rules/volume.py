@@ -7,9 +7,9 @@ import pyarrow.compute as pc
 from schemas.tables.events import COMMIT_VOLUME
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, numbers
+from udfs.arrays.texts import as_texts
 from udfs.lag.as_of import NOWHERE, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory, only
-from udfs.lag.texts import as_texts
 from udfs.rules.measure import Measure
 
 Numbers = np.ndarray

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, first_of, numbers
+from udfs.arrays.texts import KIND, listed
 from udfs.codes.names import Names
 from udfs.topics.named_topics import NamedTopics
 
@@ -22,9 +23,7 @@ PATHS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "current_member_assignments": (("assigned_partitions",), ("partitions_pending_revocation",)),
 }
 UNKNOWN = "<UNKNOWN>"
-SCHEMA = pa.schema(
-    [("topic", pa.string()), ("topic_id", pa.string()), ("num_partitions", pa.int64()), ("from_time", pa.int64())]
-)
+SCHEMA = pa.schema([("topic", KIND), ("topic_id", KIND), ("num_partitions", pa.int64()), ("from_time", pa.int64())])
 
 
 class NamedPartitions(NamedTuple):
@@ -58,9 +57,10 @@ def group_parts(tables: Mapping[str, pa.Table]) -> Iterator[pa.Table]:
 def assigned_partitions(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Table:
     rows, entries = entries_at(batch, path)
     partitions = field(entries, "partitions")
-    of_entry = pc.list_parent_indices(partitions).to_numpy(zero_copy_only=False)
+    of_entry = pc.list_parent_indices(partitions)
     numbers = pc.add(partitions.flatten().cast(pa.int64()), 1)
-    return table_of(entries.take(pa.array(of_entry)), numbers, times_of(batch, rows[of_entry]))
+    names = [each.take(of_entry) for each in names_of(entries)]
+    return pa.table([*names, numbers, times_of(batch, rows[of_entry.to_numpy(zero_copy_only=False)])], SCHEMA)
 
 
 def listed_partitions(batch: pa.RecordBatch) -> pa.Table:
@@ -69,7 +69,8 @@ def listed_partitions(batch: pa.RecordBatch) -> pa.Table:
     is_known = pc.not_equal(field(entries, "topic_name"), UNKNOWN).fill_null(False)
     kept = entries.filter(is_known)
     chosen = rows[np.asarray(is_known.to_numpy(zero_copy_only=False), dtype=np.bool_)]
-    return table_of(kept, field(kept, "num_partitions").cast(pa.int64()), times_of(batch, chosen))
+    numbers = field(kept, "num_partitions").cast(pa.int64())
+    return pa.table([*names_of(kept), numbers, times_of(batch, chosen)], SCHEMA)
 
 
 def entries_at(batch: pa.RecordBatch, path: tuple[str, ...]) -> tuple[np.ndarray, pa.StructArray]:
@@ -94,12 +95,15 @@ def times_of(batch: pa.RecordBatch, rows: np.ndarray) -> pa.Array:
     return batch.column("record_time").cast(pa.int64()).take(pa.array(rows))
 
 
-def table_of(entries: pa.StructArray, numbers: pa.Array, times: pa.Array) -> pa.Table:
-    nothing = pa.nulls(len(entries), pa.string())
-    names = {each.name for each in entries.type}
-    topic = next((field(entries, name) for name in ("topic", "topic_name") if name in names), nothing)
-    topic_id = field(entries, "topic_id") if "topic_id" in names else nothing
-    return pa.table([topic.cast(pa.string()), topic_id.cast(pa.string()), numbers, times], SCHEMA)
+def names_of(entries: pa.StructArray) -> list[pa.DictionaryArray]:
+    """Of topics: names and ids, one for each entry. Taken out of the entries before they are repeated for each of their
+    partitions, of which an entry has a list."""
+    fields = {each.name for each in entries.type}
+    of = (next((name for name in names if name in fields), None) for names in (("topic", "topic_name"), ("topic_id",)))
+    return [
+        pa.nulls(len(entries), KIND) if name is None else field(entries, name).cast(pa.string()).dictionary_encode()
+        for name in of
+    ]
 
 
 def steps(named: pa.Table) -> list[NamedPartitions]:
@@ -113,7 +117,7 @@ def steps(named: pa.Table) -> list[NamedPartitions]:
     keys = of_topic << 32 | number[rows]
     is_step = first_of(np.maximum.accumulate(keys))
     places = rows[is_step]
-    names = (named[each].take(pa.array(places)).to_pylist() for each in ("topic", "topic_id"))
+    names = (listed(named[each].take(pa.array(places))) for each in ("topic", "topic_id"))
     return list(map(NamedPartitions, *names, number[places].tolist(), time[places].tolist()))
 
 

@@ -30,8 +30,8 @@ class NamedTopics:
         topic, topic_id, partition = self.codes.known[:, : self.codes.count][:, is_named]
         return pa.table(
             {
-                "topic": topics.column(topic).dictionary_decode(),
-                "topic_id": topic_ids.column(topic_id).dictionary_decode(),
+                "topic": topics.column(topic),
+                "topic_id": topic_ids.column(topic_id),
                 "partition": pa.array(partition),
                 "first_time": integers(self.times[1, is_named]),
                 "last_time": integers(self.times[2, is_named]),

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from schemas.words.history import Confidence, TopicSource
 from schemas.words.records import OFFSETS_TOPIC
+from udfs.arrays.texts import listed
 
 Key = tuple[str, str | None]
 # The most reliable first.
@@ -56,8 +57,9 @@ def of_commits(topics: pa.Table) -> list[Sighting]:
     seen = topics.group_by(["topic", "topic_id"], use_threads=False).aggregate(
         [("first_time", "min"), ("last_time", "max")]
     )
-    columns = [seen.column(name).to_pylist() for name in ("topic", "topic_id", "first_time_min", "last_time_max")]
-    return [Sighting(topic, of, TopicSource.COMMIT, *span) for topic, of, *span in zip(*columns, strict=True)]
+    names = (listed(seen.column(name)) for name in ("topic", "topic_id"))
+    times = (seen.column(name).to_pylist() for name in ("first_time_min", "last_time_max"))
+    return [Sighting(topic, of, TopicSource.COMMIT, *span) for topic, of, *span in zip(*names, *times, strict=True)]
 
 
 def of_groups(rows: pa.Table) -> list[Sighting]:

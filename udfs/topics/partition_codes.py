@@ -1,14 +1,18 @@
 """Topic partitions as whole numbers, since a replay compares sets of them all the time."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import groupby
+from typing import TypeVar
 
 # A topic partition is the topic's code and, in the lower bits, the partition.
 SHIFT = 32
 PARTITION_MASK = (1 << SHIFT) - 1
+# A group's state names the same set several times: what a member was given, and what it owns.
+MOST_PLAIN = 64
 
 # Name, id and partitions, as states store them.
 Plain = list[tuple[str | None, str | None, list[int]]]
+Listed = TypeVar("Listed", bound=Hashable)
 
 
 class TopicCodes:
@@ -20,6 +24,8 @@ class TopicCodes:
         self.topics: list[tuple[str | None, str | None]] = []
         self.codes: dict[tuple[str | None, str | None], int] = {}
         self.known_ranks: list[int] = []
+        # By a set of topic partitions, or a list of them as bytes.
+        self.known_plain: dict[Hashable, Plain] = {}
 
     def of_name(self, name: str) -> int:
         return self.code(name, None)
@@ -52,9 +58,20 @@ class TopicCodes:
         name, topic_id = self.topics[tp >> SHIFT]
         return f"{name or topic_id}-{tp & PARTITION_MASK}"
 
-    def plain(self, tps: Iterable[int]) -> Plain:
+    def plain(self, tps: frozenset[int]) -> Plain:
+        return self.made_once(tps, self.in_order)
+
+    def in_order(self, tps: Iterable[int]) -> Plain:
         by_topic = groupby(sorted(tps), key=lambda tp: tp >> SHIFT)
         return [(*self.topics[code], [tp & PARTITION_MASK for tp in some]) for code, some in by_topic]
+
+    def made_once(self, listed: Listed, make: Callable[[Listed], Plain]) -> Plain:
+        plain = self.known_plain.get(listed)
+        if plain is None:
+            if len(self.known_plain) == MOST_PLAIN:
+                self.known_plain.clear()
+            plain = self.known_plain[listed] = make(listed)
+        return plain
 
     def plain_partition(self, tp: int) -> Plain:
         """Of one topic partition."""

@@ -16,6 +16,7 @@ from jobs.replaying.log.opened import REPEATED, Opened, pieces
 from jobs.replaying.log.row_groups import EPOCH, LEAST, MOST, OFFSET, LogFile, RowGroup, Wanted
 from schemas.tables.decoded_records import REJECTED_RECORDS, TABLES
 from udfs.arrays.nullable import filled
+from udfs.arrays.texts import KIND
 from udfs.log.coverage import NO_TIME
 from udfs.log.leader_epochs import NO_EPOCH, LeaderEpochs
 
@@ -199,8 +200,7 @@ class PartitionLog:
 
 def as_read(schema: pa.Schema) -> pa.Schema:
     """The types of columns that `Opened` reads: rows of pieces, and none, must go together."""
-    codes = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema([field.with_type(codes) if field.name in REPEATED else field for field in schema])
+    return pa.schema([field.with_type(KIND) if field.name in REPEATED else field for field in schema])
 
 
 def placed(rows: pa.Table) -> pa.Table:

@@ -17,8 +17,9 @@ from jobs.replaying.partition.rebalance_costs import Costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
 from jobs.replaying.partition.unread_times import QuietTimes, reading_times, unread_columns
 from schemas.contract.tables import TABLES
-from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, Numbers
+from udfs.arrays.texts import KIND
 from udfs.commits.group_questions import Answers, Questions
 from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, EndOffsets
@@ -27,6 +28,7 @@ OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_
 # Within an offsets partition. A conversion of the group may leave its topics known only by name.
 OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name not in ("topic_id", "evidence_partition"))
 MOVES_KEY = tuple(name for name in TABLES[MOVES].key if name != "evidence_partition")
+ASKED_OF_MOVES = ["group_id", "topic", "partition", "move_offset"]
 UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
 
 
@@ -93,12 +95,13 @@ class Handovers:
         return True
 
     def subjects(self) -> Asked[Subject]:
-        compared, stays = self.moves.take(pa.array(self.compared)), self.departures.stays
+        moves, stays = self.moves.select(ASKED_OF_MOVES), self.departures.stays
+        compared = moves.take(pa.array(self.compared))
         return Asked(
             owner_starts=Subject(self.owners, self.owners.column("from_offset"), False),
             owner_ends=Subject(self.owners, self.owners.column("to_offset").fill_null(-1), False),
             compared_moves=Subject(compared, compared.column("move_offset"), False),
-            moves=Subject(self.moves, self.moves.column("move_offset"), True),
+            moves=Subject(moves, moves.column("move_offset"), True),
             stay_ends=Subject(stays, stays.column("to_offset"), True),
         )
 
@@ -107,14 +110,21 @@ class Handovers:
         subjects = self.subjects()
         return Questions(
             whole([of.rows.column("group_id") for of in subjects]),
-            whole([of.rows.column("topic").fill_null("") for of in subjects]),
+            whole([of.rows.column("topic") for of in subjects]).fill_null(""),
             np.concatenate([of.rows.column("partition").to_numpy() for of in subjects]),
             np.concatenate([of.offset.to_numpy() for of in subjects]),
             np.concatenate([np.full(of.rows.num_rows, of.is_about_times) for of in subjects]),
         )
 
     def answers(self, to_questions: Answers) -> Asked[Answers]:
-        return Asked(*to_questions.cut([of.rows.num_rows for of in self.subjects()]))
+        sizes = Asked(
+            owner_starts=self.owners.num_rows,
+            owner_ends=self.owners.num_rows,
+            compared_moves=len(self.compared),
+            moves=self.moves.num_rows,
+            stay_ends=self.departures.stays.num_rows,
+        )
+        return Asked(*to_questions.cut(sizes))
 
     def answered_owners(self, answers: Asked[Answers]) -> pa.Table:
         """Rows of ownership_intervals."""
@@ -191,7 +201,7 @@ class Handovers:
             "last_commit_time": last.cast(pa.timestamp("us", "UTC")),
         }
         schema = table_schema(TABLES[WAITING])
-        return moves, pa.table([columns[name] for name in schema.names], schema).filter(is_open)
+        return moves, with_types(pa.table({name: columns[name] for name in schema.names}).filter(is_open), schema)
 
 
 @dataclass(frozen=True)
@@ -222,13 +232,12 @@ def moves_to_ask(
     # For these, the reading end and the cost are already known.
     nothing = {name: pa.nulls(rows.num_rows, ends.schema.field(name).type) for name in ends.column_names}
     nothing["is_counted"] = pa.repeat(False, rows.num_rows)
+    rows = with_types(rows, made.schema)
     return pa.concat_tables([made, rows]), pa.concat_tables([ends, pa.table(nothing, ends.schema)])
 
 
-def whole(columns: list[pa.ChunkedArray]) -> pa.Array:
-    return pa.concat_arrays(
-        [chunk for column in columns for chunk in column.cast(pa.string()).chunks] or [pa.array([], pa.string())]
-    )
+def whole(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], KIND)
 
 
 def micros(column: pa.ChunkedArray) -> np.ndarray:

@@ -108,7 +108,6 @@ class PartitionReplay:
         handovers = self.handovers(groups)
         if not handovers.has_all_answers():
             return None
-        self.note_topics(groups)
         finished, num_commits = self.link_commits(
             groups, handovers.questions(), self.state_of(held_offsets, changeable)
         )
@@ -131,7 +130,7 @@ class PartitionReplay:
         commits = CommitPass(self.log, self.slice, replay, self.files, self.partition_slice.partition)
         finished = commits.run(self.holes)
         self.transactions = commits.transactions
-        self.note_topics(commits)
+        self.note_topics(groups, commits)
         return finished, commits.num_records
 
     def history_rows(self) -> HistoryRows:
@@ -264,11 +263,11 @@ class PartitionReplay:
         self.files.write(OFFSETS, finished.state, self.partition_slice.partition, is_ordered=True)
         self.write(OFFSETS, without_groups(offsets, changeable))
 
-    def note_topics(self, of: GroupPass | CommitPass) -> None:
+    def note_topics(self, groups: GroupPass, commits: CommitPass) -> None:
         known = {each.key: each for each in self.progress.sightings}
-        merge(known, of.sightings.values())
+        merge(known, [*groups.sightings.values(), *commits.sightings])
         self.progress.sightings = list(known.values())
-        self.progress.named = merged(self.progress.named, of.named)
+        self.progress.named = merged(self.progress.named, groups.named, commits.named)
 
     def note_progress(self) -> None:
         sure = self.run_input.sure_names

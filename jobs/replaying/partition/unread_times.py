@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, integers, numbers
+from udfs.arrays.texts import as_texts
 from udfs.topics.end_offsets import TP, Awaited, EndOffsets
 
 
@@ -68,7 +69,8 @@ class QuietTimes:
         if not rows.num_rows:
             # Even a join of nothing takes a millisecond.
             return rows.append_column("stretch", pa.array([], pa.int64()))
-        return rows.join(known, list(TP), join_type="inner", use_threads=False)
+        # Arrow joins no dictionaries of which each chunk has its own.
+        return as_texts(rows).join(known, list(TP), join_type="inner", use_threads=False)
 
     def moves_in_question(self, times: ReadingTimes) -> Positions:
         """Moves for which the committed offset matters."""

@@ -14,7 +14,7 @@ from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from udfs.arrays.nullable import numbers
-from udfs.lag.texts import codes_of, encoded
+from udfs.arrays.texts import codes_of, encoded
 
 MOST = int(np.iinfo(np.int64).max)
 

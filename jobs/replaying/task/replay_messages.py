@@ -123,7 +123,7 @@ class Progress(PartitionProgress):
             "topics": [
                 {**vars(each)} for each in sorted(self.sightings, key=lambda each: (*each.key[:1], each.key[1] or ""))
             ],
-            "named_partitions": [dict(zip(NamedPartitions._fields, each, strict=True)) for each in self.named],
+            "named_partitions": [each._asdict() for each in self.named],
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
             "snapshots_through_time": self.snapshots_through,
             "awaited_ends": [asdict(each) for each in sorted(self.awaited)],

@@ -12,8 +12,8 @@ from schemas.tables.lag import LAG_DAYS, LAG_MINUTES, LAG_POINTS
 from schemas.words.lag import TimeLagMethod
 from tests.oracles.lag.days import slow_days, slow_minutes
 from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.texts import KIND
 from udfs.lag.sums import LagSums, Sums, sorted_within
-from udfs.lag.texts import KIND
 
 Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -24,7 +24,7 @@ def by_racks(problem: Problem) -> bool:
 
 def ranges(problems: Sequence[Problem]) -> list[Assignment]:
     groups = ClientGroups(problems)
-    sizes = groups.sizes([0] * len(problems), [each.release >= RACKS_SINCE for each in problems])
+    sizes = groups.sizes((0, each.release >= RACKS_SINCE) for each in problems)
     hashes, order = string_hashes([*groups.members, *groups.topics]), groups.statically_sorted
     members, topics, partitions, ends, _ = with_ranks(
         lambda ranks: range_rows(sizes, order, groups.classes, *groups.lists, groups.counts, hashes, ranks),

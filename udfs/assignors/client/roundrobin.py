@@ -15,7 +15,7 @@ def roundrobins(problems: Sequence[Problem]) -> list[Answer]:
 def in_circles(problems: Sequence[Problem]) -> list[Assignment]:
     groups = ClientGroups(problems)
     members, topics, partitions, ends = roundrobin_rows(
-        groups.sizes([0] * len(problems)),
+        groups.sizes([(0,)] * len(problems)),
         groups.statically_sorted,
         groups.topics_by_name,
         groups.classes,

@@ -1,6 +1,6 @@
 """The columns that groups of leaders and of coordinators have in common."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Generic, TypeVar
 
@@ -27,16 +27,13 @@ class FlatGroups(Generic[Asked]):
         self.members: Sequence[str] = one_after_another([problem.members for problem in problems])
         self.topics: Sequence[str] = one_after_another([problem.topics for problem in problems])
 
-    def sizes(self, *others: Sequence[int]) -> Numbers:
+    def sizes(self, others: Iterable[tuple[int, ...]]) -> Numbers:
         """By group, in the columns of udfs/assignors/flat_groups/kernels.py; `others` are those from ROWS on."""
-        columns = [
-            [len(each.members) for each in self.problems],
-            [len(each.topics) for each in self.problems],
-            [len(each.topics_of_class) for each in self.problems],
-            [sum(map(len, each.topics_of_class)) for each in self.problems],
-            *others,
-        ]
-        return np.array(list(zip(*columns, strict=True)), np.int64).reshape(-1, len(columns))
+        own = (
+            (len(each.members), len(each.topics), len(each.topics_of_class), sum(map(len, each.topics_of_class)))
+            for each in self.problems
+        )
+        return np.array([mine + more for mine, more in zip(own, others, strict=True)], np.int64)
 
     @property
     def classes(self) -> Codes:
@@ -46,7 +43,7 @@ class FlatGroups(Generic[Asked]):
     def lists(self) -> tuple[Numbers, Codes]:
         """The lists of topics of the classes: their sizes, and the topics."""
         lists = one_after_another([problem.topics_of_class for problem in self.problems])
-        return np.array(list(map(len, lists)), np.int64), np.concatenate(lists) if lists else np.empty(0, np.int32)
+        return np.array(list(map(len, lists)), np.int64), in_one(lists) if lists else np.empty(0, np.int32)
 
     @property
     def counts(self) -> Numbers:
@@ -60,10 +57,7 @@ class FlatGroups(Generic[Asked]):
         )
 
     def column(self, of: Callable[[Asked], NDArray[Column]]) -> NDArray[Column]:
-        if len(self.problems) == 1:
-            # Half the time of a concatenation, which counts where a group is small.
-            return of(self.problems[0]).copy()
-        return np.concatenate([of(problem) for problem in self.problems])
+        return in_one([of(problem) for problem in self.problems])
 
     @property
     def ranks_of_members(self) -> list[int]:
@@ -73,6 +67,12 @@ class FlatGroups(Generic[Asked]):
     @property
     def ranks_of_topics(self) -> list[int]:
         return dense_ranks(java_sort_keys(self.topics))
+
+
+def in_one(columns: Sequence[NDArray[Column]]) -> NDArray[Column]:
+    """One that is as loops take it stays itself, since no loop writes to it: a copy takes time that counts where a
+    group is small."""
+    return columns[0] if len(columns) == 1 and columns[0].flags.carray else np.concatenate(columns)
 
 
 def one_after_another(lists: Sequence[Sequence[Item]]) -> Sequence[Item]:

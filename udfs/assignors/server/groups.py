@@ -22,10 +22,13 @@ class ServerGroups(FlatGroups[ServerProblem]):
     def sizes_and_rules(self) -> Numbers:
         """By group, in the columns of udfs/assignors/server/walks/kernels.py."""
         return self.sizes(
-            [len(each.targets) for each in self.problems],
-            [each.jdk >= FIRST_JDK_OF_NEW_COPIES for each in self.problems],
-            [each.release >= KEEPS_LARGER_SHARES for each in self.problems],
-            [each.is_homogeneous for each in self.problems],
+            (
+                len(each.targets),
+                each.jdk >= FIRST_JDK_OF_NEW_COPIES,
+                each.release >= KEEPS_LARGER_SHARES,
+                each.is_homogeneous,
+            )
+            for each in self.problems
         )
 
     @property

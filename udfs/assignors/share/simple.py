@@ -24,11 +24,14 @@ class ShareGroups(ServerGroups):
     def sizes_and_rules(self) -> Numbers:
         """By group, in the columns of udfs/assignors/share/kernels.py."""
         return self.sizes(
-            [len(each.targets) for each in self.problems],
-            [each.jdk >= FIRST_JDK_OF_NEW_COPIES for each in self.problems],
-            [each.is_homogeneous for each in self.problems],
-            [each.assignable is not None for each in self.problems],
-            [len(each.assignable or NO_ROWS) for each in self.problems],
+            (
+                len(each.targets),
+                each.jdk >= FIRST_JDK_OF_NEW_COPIES,
+                each.is_homogeneous,
+                each.assignable is not None,
+                len(each.assignable or NO_ROWS),
+            )
+            for each in self.problems
         )
 
     @property

@@ -51,15 +51,23 @@ def assign_constrained(problems: Sequence[Problem], claims: Claims, waits: bool)
 
 def sizes_and_rules(groups: ClientGroups, claims: Claims, racks: Sequence[Racks | None]) -> Numbers:
     """By group, in the columns of udfs/assignors/sticky_steps/constrained/kernels.py."""
-    rules = [rules_of(problem.release) for problem in groups.problems]
     return groups.sizes(
-        claims.sizes.tolist(),
-        [each.drops_old_generations for each in rules],
-        [each.remembers_losers for each in rules],
-        [each.sorts_owned for each in rules],
-        [each.tells_revokers for each in rules],
-        [0 if each is None else RACKS_DECIDE if each.are_used else RACKS_ORDER for each in racks],
-        [problem.leader_memory for problem in groups.problems],
+        (
+            num_claims,
+            rules.drops_old_generations,
+            rules.remembers_losers,
+            rules.sorts_owned,
+            rules.tells_revokers,
+            0 if own_racks is None else RACKS_DECIDE if own_racks.are_used else RACKS_ORDER,
+            problem.leader_memory,
+        )
+        for problem, rules, num_claims, own_racks in zip(
+            groups.problems,
+            (rules_of(problem.release) for problem in groups.problems),
+            claims.sizes.tolist(),
+            racks,
+            strict=True,
+        )
     )
 
 

@@ -9,7 +9,8 @@ table's columns. A dict or an object for each row would cost several times as mu
 
 A row has every column of its table except `cluster` and `evidence_partition`. Times are microseconds. `tp` is one
 number for `topic, topic_id, partition` (see `partition_codes`); lists of partitions are sets of these numbers. If `tp`
-is a frozenset, the row stands for one row per element: partitions mostly change owners together.
+is a frozenset, the row stands for one row per element: partitions mostly change owners together. Texts of such tables
+are dictionaries, since each is repeated for every partition.
 """
 
 from collections import defaultdict
@@ -25,7 +26,9 @@ import pyarrow as pa
 
 from schemas.declarations.columns import Table
 from schemas.tables.history_columns import PARTITION_LISTS
-from udfs.arrays.arrow_schema import arrow_type, empty_rows, table_schema
+from udfs.arrays.arrow_schema import arrow_type, table_schema
+from udfs.arrays.nullable import every
+from udfs.arrays.texts import KIND, same
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 CONSTANT = frozenset({"cluster", "evidence_partition"})
@@ -92,9 +95,9 @@ class RowsByTable:
 
 
 def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: str, partition: int) -> pa.Table:
-    schema = table_schema(table)
+    schema = row_schema(table)
     if not rows:
-        return empty_rows(table)
+        return empty_of(table)
     constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
     of_rows = values_by_name(table, rows)
     tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
@@ -103,12 +106,25 @@ def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: s
         of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes))
         columns = {name: repeat_values(values, of_row) for name, values in columns.items()}
     if tps is not None:
-        columns |= topic_columns(tps, topics)
+        columns |= topic_columns(tps, topics, KIND)
     num_rows = len(rows) if tps is None else len(tps)
-    types = types_of(table)
-    columns |= {name: pa.repeat(pa.scalar(value, types[name]), num_rows)
-                for name, value in constants.items() if name in types}  # fmt: skip
+    columns |= {name: in_all_rows(value, schema.field(name).type, num_rows)
+                for name, value in constants.items() if name in schema.names}  # fmt: skip
     return pa.table([columns[name] for name in schema.names], schema)
+
+
+@cache
+def row_schema(table: Table) -> pa.Schema:
+    schema = table_schema(table)
+    if not {"topic", "partition"} <= set(schema.names):
+        return schema
+    return pa.schema([field.with_type(KIND) if field.type == pa.string() else field for field in schema])
+
+
+@cache
+def empty_of(table: Table) -> pa.Table:
+    """Making a column of structs takes longer than most tables with a row."""
+    return row_schema(table).empty_table()
 
 
 def values_by_name(table: Table, rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
@@ -157,7 +173,7 @@ def repeat_values(values: pa.Array, of_row: pa.Array) -> pa.Array:
 
 @cache
 def types_of(table: Table) -> dict[str, pa.DataType]:
-    return {field.name: field.type for field in table_schema(table)}
+    return {field.name: field.type for field in row_schema(table)}
 
 
 @cache
@@ -169,7 +185,7 @@ def lists_of(table: Table) -> tuple[str, ...]:
 def columns_of(of_rows: dict[str, Sequence[Any]], table: Table, topics: TopicCodes) -> dict[str, pa.Array]:
     """All lists of partitions are made together: a call costs more than most lists."""
     types, listed = types_of(table), lists_of(table)
-    columns = {name: pa.array(values, types[name]) for name, values in of_rows.items() if name not in listed}
+    columns = {name: array_of(values, types[name]) for name, values in of_rows.items() if name not in listed}
     if listed:
         size = len(of_rows[listed[0]])
         lists = partition_lists([each for name in listed for each in of_rows[name]], topics)
@@ -177,11 +193,20 @@ def columns_of(of_rows: dict[str, Sequence[Any]], table: Table, topics: TopicCod
     return columns
 
 
-def topic_columns(numbers: Numbers, topics: TopicCodes) -> dict[str, pa.Array]:
+def in_all_rows(value: Any, kind: pa.DataType, size: int) -> pa.Array:
+    return same(value, size) if kind == KIND else every(value, kind, size)
+
+
+def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    return pa.array(values, pa.string()).dictionary_encode() if kind == KIND else pa.array(values, kind)
+
+
+def topic_columns(numbers: Numbers, topics: TopicCodes, kind: pa.DataType) -> dict[str, pa.Array]:
+    """`kind`: of names and ids."""
     codes = pa.array(numbers >> SHIFT)
     return {
-        "topic": pa.array([name for name, _ in topics.topics], pa.string()).take(codes),
-        "topic_id": pa.array([topic_id for _, topic_id in topics.topics], pa.string()).take(codes),
+        "topic": array_of([name for name, _ in topics.topics], kind).take(codes),
+        "topic_id": array_of([topic_id for _, topic_id in topics.topics], kind).take(codes),
         "partition": pa.array((numbers & PARTITION_MASK).astype(np.int32)),
     }
 
@@ -218,7 +243,7 @@ def nested_lists(
     is_first = np.ones(len(tps), bool)
     is_first[1:] = (code[1:] != code[:-1]) | (row[1:] != row[:-1])
     starts = np.flatnonzero(is_first)
-    named = topic_columns(code[starts] << SHIFT, topics)
+    named = topic_columns(code[starts] << SHIFT, topics, pa.string())
     of_topic = pa.ListArray.from_arrays(
         pa.array(np.append(starts, len(tps)).astype(np.int32)), pa.array((tps & PARTITION_MASK).astype(np.int32))
     )

@@ -29,7 +29,8 @@ def without_negative(
 
 def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
     """By row, the numbers below 0 as text. `name`: the field that says what the partitions belong to."""
-    lowest = pc.min(lists.flatten().field("partitions").flatten()).as_py()
+    items = lists.flatten()
+    lowest = pc.min(items.field("partitions").flatten()).as_py() if len(items) else None
     if lowest is None or lowest >= 0:
         return {}
     rows = enumerate(lists.to_pylist())

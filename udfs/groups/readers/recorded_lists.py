@@ -56,6 +56,9 @@ class Partitions:
 
     def plain(self, codes: TopicCodes) -> Plain:
         """In the form for JSON: topics with their partitions, in the list's order."""
+        return codes.made_once(self.raw, lambda _: self.in_order(codes))
+
+    def in_order(self, codes: TopicCodes) -> Plain:
         pairs = zip(self.topics.tolist(), self.partitions.tolist(), strict=True)
         return [
             (*codes.topics[code], [each for _, each in some]) for code, some in groupby(pairs, lambda pair: pair[0])

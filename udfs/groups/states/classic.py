@@ -54,7 +54,7 @@ class Classic:
             "offset": self.offset,
             "leader_epoch": self.leader_epoch,
             "time": self.time,
-            "idle": [(time, topics.plain(tps)) for time, tps in times.items()],
+            "idle": [(time, topics.in_order(tps)) for time, tps in times.items()],
             "revoking": {member_id: topics.plain(tps) for member_id, tps in self.revoking.items()},
             "is_copied": self.is_copied,
         }

@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from udfs.arrays.capped import capped_sums
 from udfs.arrays.nullable import NONE, Numbers, Positions, first_of, numbers
+from udfs.arrays.texts import as_texts
 from udfs.lag.as_of import dense, key_codes
 from udfs.lag.confidence import CERTAIN, POSSIBLE, possible_steps
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.keys import SUBJECT, RateKeys
-from udfs.lag.texts import as_texts
 
 # How what was read of a subject in a bucket is put together.
 HOW: dict[str, Callable[[Numbers, Positions], Numbers]] = {

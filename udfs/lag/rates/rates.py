@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import NONE, Numbers, every, integers, numbers, times
+from udfs.arrays.texts import or_else, texts
 from udfs.lag.as_of import key_codes, newest_at
 from udfs.lag.confidence import CERTAIN, POSSIBLE, named
 from udfs.lag.partition_history import PartitionHistory
@@ -17,7 +18,6 @@ from udfs.lag.rates.consumed import consumed_messages, together
 from udfs.lag.rates.etas import etas
 from udfs.lag.rates.growth import Growth
 from udfs.lag.rates.keys import SUBJECT, RateKeys
-from udfs.lag.texts import or_else, texts
 from udfs.lag.watermarks import Watermarks
 
 BUCKETS = (300_000_000, 3_600_000_000)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, Flags, Numbers
+from udfs.arrays.texts import of_texts
 from udfs.lag.as_of import NOWHERE, time_ranks
-from udfs.lag.texts import of_texts
 
 NO_END = np.iinfo(np.int64).max
 

@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from schemas.words.history import TransactionOutcome
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.arrays.texts import is_value
 from udfs.lag.as_of import NOWHERE, holding_at
 from udfs.lag.confidence import possible_commits
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import is_value
 
 COLUMNS = ("record_offset", "group_id", "topic", "topic_id", "partition", "committed_offset", "commit_time")
 DAY_US = 86_400_000_000

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 from schemas.words.history import GroupState
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import Flags, Numbers, flags, numbers
+from udfs.arrays.texts import is_value
 from udfs.lag.as_of import at, holding_at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import is_value
 from udfs.rules.facts.at_offset import codes_in
 
 

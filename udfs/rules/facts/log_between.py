@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.arrays.number_ranges import ranges
+from udfs.arrays.texts import as_texts
 from udfs.lag.as_of import NOWHERE, at
-from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.at_offset import joined
 from udfs.rules.facts.log_ends import differ

@@ -12,8 +12,8 @@ from schemas.words.lag import CommitFindingKind
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import where_too_large
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers, times
+from udfs.arrays.texts import as_texts
 from udfs.lag.confidence import LIKELY, POSSIBLE, named
-from udfs.lag.texts import as_texts
 from udfs.rules.facts.effective_commits import DAY_US
 from udfs.rules.offset_resets.reset_rows import BY_THE_JOB
 

@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from schemas.words.lag import CommitFindingKind
 from udfs.arrays.nullable import NONE, Flags, Numbers, first_of, numbers
+from udfs.arrays.texts import codes_of, encoded
 from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import codes_of, encoded
 from udfs.rules.findings.day_rows import Findings
 from udfs.rules.findings.odd_owners import MAY_LINGER_US
 from udfs.rules.offset_resets.moved_messages import messages_reread

@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from schemas.words.history import CommitVia, OffsetEnd
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.arrays.texts import as_texts, is_value, of_texts
 from udfs.lag.as_of import NOWHERE, at, holding_at, key_codes
 from udfs.lag.confidence import possible_steps
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.rules.facts.at_offset import codes_in, combine_columns, joined
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.facts.log_between import LogBetween

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from schemas.words.history import OffsetEnd
 from schemas.words.lag import ResetActor, ResetKind
 from udfs.arrays.nullable import NONE, Numbers, every, first_of, numbers
+from udfs.arrays.texts import as_texts, is_value, of_texts
 from udfs.lag.as_of import NOWHERE, key_codes
 from udfs.lag.confidence import POSSIBLE, are_possible, doubts, named
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.offset_resets.offset_moves import KEY, batches_of
 from udfs.rules.offset_resets.reset_rows import SCHEMA

@@ -14,10 +14,10 @@ from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import capped
 from udfs.arrays.nullable import Numbers, known_only
+from udfs.arrays.texts import listed
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.confidence import CERTAIN, LIKELY, POSSIBLE, are_possible, doubts, named, weakest
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import listed
 from udfs.rules.facts.verdict_keys import KEY, UNNAMED, keyed_commits, keys_at
 from udfs.rules.verdicts.burrow_evaluation import (
     VERDICT_OF,

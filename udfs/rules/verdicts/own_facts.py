@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from schemas.words.history import OffsetEnd, OwnershipPhase
 from udfs.arrays.nullable import NONE, Flags, Numbers, known_only, numbers
+from udfs.arrays.texts import codes_of, encoded, is_value
 from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import codes_of, encoded, is_value
 from udfs.rules.facts.at_offset import combine_columns
 from udfs.rules.facts.commit_cadence import own_cadences
 from udfs.rules.facts.log_reach import known_until

@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from udfs.arrays.nullable import Flags, Numbers, first_of
-from udfs.lag.texts import codes_of, encoded
+from udfs.arrays.texts import codes_of, encoded
 from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import Rewind
 
