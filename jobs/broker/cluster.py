@@ -5,6 +5,7 @@ with KafkaCluster("broker-1:9092,broker-2:9092", client_properties(path)) as clu
 """
 
 import random
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, Final, Self
@@ -33,6 +34,9 @@ __all__ = ["KafkaCluster", "Node", "Offsets", "Partition", "Topic"]
 # A wrong address should fail soon.
 OPEN_SECONDS: Final = 5.0
 BROKER_RESOURCE: Final = 4
+# Neither a URL nor a user name belongs before the port.
+HOST: Final = re.compile(r"[^\s/@]+")
+PORT: Final = re.compile(r"0*[0-9]{1,5}", re.ASCII)
 
 
 class KafkaCluster:
@@ -40,12 +44,12 @@ class KafkaCluster:
 
     def __init__(self, servers: str, properties: ClientProperties, is_known_to_answer: bool = False) -> None:
         """A cluster that has answered before gets more time: its brokers may be restarting."""
+        self._servers = addresses(servers)
         if find_spec("kafka") is None:
             line = "reading a cluster needs kafka-python: pip install 'groupscope[kafka]'"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
         self.cluster_id: str | None = None
         self.properties = properties
-        self._servers = addresses(servers)
         self._security = security(properties.values)
         self._connections: dict[int, KafkaConnection] = {}
         self._nodes: dict[int, Node] = {}
@@ -233,13 +237,13 @@ def topic_problem(name: str, code: int) -> Failure:
 
 
 def addresses(servers: str) -> list[Node]:
-    """Addresses in "HOST:PORT,[IPV6]:PORT,…"."""
+    """Addresses in "HOST:PORT,[IPV6]:PORT,…", as given on the command line."""
     nodes = []
     for each in servers.split(","):
-        host, colon, port = each.strip().rpartition(":")
+        host, _, port = each.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not (colon and host and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
-            line = f"brokers {servers!r}: {each.strip()!r} is no HOST:PORT"
-            raise Failure(ExitCode.UNREADABLE_INPUT, line)
+        if not (HOST.fullmatch(host) and PORT.fullmatch(port) and 0 < int(port) < 1 << 16):
+            line = f"{each.strip()!r} is no HOST:PORT; give the host and port of a broker, such as broker-1:9092"
+            raise Failure(ExitCode.USAGE, f"--source kafka:{servers}: {line}")
         nodes.append(Node(BOOTSTRAP, host, int(port), None))
     return nodes

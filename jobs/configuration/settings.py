@@ -306,7 +306,8 @@ class Settings:
     groups: tuple[Group, ...] = sections_of(
         Group,
         "Extra requirements for some groups. Repeat the section as often as you like. A group must meet the "
-        "requirements of every section whose pattern matches its whole id.",
+        "requirements of every section whose pattern matches its whole id. A run reports a finding if the newest "
+        "assignment of a group with members does not.",
     )
 
 

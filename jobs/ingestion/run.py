@@ -15,7 +15,7 @@ from jobs.ingestion.driver.changes import Outcome, archive_rows, outcome_of, sou
 from jobs.ingestion.driver.intact_ranges import state_with_intact
 from jobs.ingestion.driver.state import State
 from jobs.ingestion.driver.writer import JOB, About, EarlierKnowledge, IngestWriter
-from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, warnings
+from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, future_snapshots, warnings
 from jobs.ingestion.task.messages import IngestResult
 from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.task.task import unit_steps
@@ -25,7 +25,7 @@ from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import check_same_log, new_snapshots
 from jobs.storage.places.addresses import is_remote, local_path
-from schemas.tables.snapshots import TOPIC_SNAPSHOTS
+from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 
@@ -55,6 +55,7 @@ class Ingest:
         self.options, self.is_retry = options, is_retry
         self.num_files_read = self.num_files_unchanged = 0
         self.live_snapshots: dict[str, pa.Table] = {}
+        self.of_future: list[str] = []
 
     def make(self, run: Run) -> RunOutcome:
         self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
@@ -83,7 +84,7 @@ class Ingest:
         return outcome
 
     def finish(self, outcome: Outcome, code: ExitCode) -> None:
-        for line in warnings(outcome, code, self.settings.ingest.max_rejected_share):
+        for line in (*self.of_future, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
             say(line)
 
     def read_source(self, source: str | None) -> Outcome:
@@ -164,10 +165,12 @@ class Ingest:
         times = named.group_by("topic_id").aggregate([("captured_time", "min")]).to_pylist()
         ids = {row["topic_id"]: f"{read.files[row['captured_time_min']]}: " for row in times}
         check_same_log(self.warehouse, self.cluster, ids)
-        return {
+        new = {
             name: new_snapshots(self.warehouse, name, rows, self.cluster, read.files)
             for name, rows in read.tables.items()
         }
+        self.of_future = future_snapshots(new[CLUSTER_SNAPSHOTS.name], read.files, self.run.started_ms)
+        return new
 
     def read_segments(self, place: str) -> Outcome:
         state = state_with_intact(self.warehouse, self.cluster)

@@ -1,15 +1,23 @@
 """The lines that an ingest prints while it runs and when it is done."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.command_line.flags import EPOCH
 from jobs.ingestion.driver.changes import Outcome
 from jobs.ingestion.driver.state import LIVE
+from jobs.runs.result import iso
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
 from udfs.sentences.counts import counted
 
 MOST_NAMED_RANGES = 3
+# The clocks of two machines may differ by so much.
+CLOCKS_APART = timedelta(minutes=5)
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}
 
 
@@ -106,3 +114,14 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
         line = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"
         lines.append(f"{line}; more than {max_rejected_share:.1%} is an error (setting max_rejected_share)")
     return lines
+
+
+def future_snapshots(snapshots: pa.Table, files: Mapping[datetime, str], started_ms: int) -> list[str]:
+    """`snapshots`: new rows of cluster_snapshots; `files`: where each is from, by its time. The clock of the machine
+    that took them may be wrong, or the one of this machine."""
+    latest = pc.max(snapshots["captured_time"]).as_py()
+    if latest is None or latest <= EPOCH + timedelta(milliseconds=started_ms) + CLOCKS_APART:
+        return []
+    when = iso((latest - EPOCH) // timedelta(milliseconds=1))
+    line = f"{files[latest]}: a snapshot is of {when}, but this machine's clock says {iso(started_ms)}"
+    return [f"{line}: is one of the two wrong? Without --as-of, copies of a log are judged as of the later time"]

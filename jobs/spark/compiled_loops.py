@@ -92,8 +92,8 @@ def loaded_or_removed(loop: Loop, folder: Path) -> Code:
         return loop.compiled()
 
 
-# numba looks for SciPy and its linear algebra, which no loop uses: half of the time to load one. And it loads a reader of
-# YAML for a file of settings that the folder's name would not know.
+# numba looks for SciPy and its linear algebra, which no loop uses: half of the time to load one. And it loads a reader
+# of YAML for a file of settings that the folder's name would not know.
 @kept_out("scipy", "yaml")
 def loaded(loop: Loop, folder: Path) -> Code:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator

@@ -7,9 +7,10 @@ WITH known AS (
   GROUP BY offsets_partition
 ),
 captured AS (
+  -- A snapshot of the future says nothing of whether the source goes on.
   SELECT topic, partition, captured_time, log_start_offset, log_end_offset
   FROM topic_snapshots
-  WHERE cluster = :cluster
+  WHERE cluster = :cluster AND captured_time <= :started_time
 ),
 newest AS (
   SELECT (SELECT max(to_time) FROM known) AS log_time, (SELECT max(captured_time) FROM captured) AS snapshot_time,

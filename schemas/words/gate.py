@@ -169,6 +169,12 @@ class FindingKind(Meant):
         "count if a snapshot showed them more than 5 minutes ago: until then, clients may not have noticed them yet "
         "(`metadata.max.age.ms`).",
     )
+    GROUP_RULE_BROKEN = (
+        "group_rule_broken",
+        Severity.WARNING,
+        "The newest assignment of a group breaks a rule that `[[groups]]` in the settings declares: `copartitioned`, "
+        "`redundancy` or `is_rack_local`. Change the assignor, the topics or the racks, or the rule if it is wrong.",
+    )
     UPGRADE_STUCK = (
         "upgrade_stuck",
         Severity.WARNING,

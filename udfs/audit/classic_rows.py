@@ -1,6 +1,5 @@
 """Makes the audit rows of classic groups: the result of each generation, with counts and checks."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -16,7 +15,7 @@ from udfs.assignors.questions.problems import Numbers, PartitionRacks, Rows
 from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.checks import check_texts
 from udfs.audit.checks.audit_results import AuditRow, Check
-from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.checks.facts import Facts, GroupRule, rules_of
 from udfs.audit.checks.invariants import are_level, are_level_by_topic, are_unsafe, invariant_counts
 from udfs.audit.checks.moves import owners_by_place
 from udfs.audit.checks.recorded_assignments import (
@@ -43,10 +42,6 @@ def audited_rows(results: Sequence[GenerationResult], facts: Facts) -> list[Audi
     recorded = [each.generation.recorded_assignment(each.numbers) for each in results]
     seen = GenerationCounts(results, recorded, rules)
     return [row(each, seen, at, rules[at]) for at, each in enumerate(results)]
-
-
-def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
-    return [rule for rule in rules if re.fullmatch(rule.pattern, group_id)] if rules else ()
 
 
 class GenerationCounts:

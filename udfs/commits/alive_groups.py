@@ -1,10 +1,11 @@
-"""When a group has offsets, or commits that wait for their marker. A simple group exists only during that time."""
+"""When a group has offsets, or commits that wait for their marker: a simple group exists only during that time. And
+when a group has offsets that are only possible: an archive does not show whether their transaction was aborted."""
 
 import numpy as np
 import pyarrow as pa
 
 from udfs.arrays.nullable import NONE, TIME, Numbers, integers, times
-from udfs.commits.effects.fields import A, G
+from udfs.commits.effects.fields import A, E, G, K
 from udfs.commits.key_states import KeyStates
 
 SCHEMA = pa.schema(
@@ -16,6 +17,14 @@ SCHEMA = pa.schema(
         pa.field("to_time", TIME),
         # Whether the group was still there where records are missing.
         pa.field("is_cut", pa.bool_(), nullable=False),
+    ]
+)
+# `to_offset` NULL: the offset is still in effect.
+POSSIBLE = pa.schema(
+    [
+        pa.field("group_id", pa.string(), nullable=False),
+        pa.field("from_offset", pa.int64(), nullable=False),
+        pa.field("to_offset", pa.int64()),
     ]
 )
 
@@ -49,3 +58,24 @@ def rows(
         times(to_time),
     ]
     return pa.table([*columns, pa.repeat(is_cut, len(group))], SCHEMA)
+
+
+def possible_ended(states: KeyStates, ended: Numbers) -> pa.Table:
+    """`ended`: values that ended, sorted by key. Those of a key that follow each other are one row."""
+    ended = ended[:, ended[K.is_certain] == 0]
+    key, first, last = ended[E.key], ended[K.from_offset], ended[E.to_offset]
+    begins = np.ones(len(key), np.bool_)
+    begins[1:] = (key[1:] != key[:-1]) | (first[1:] != last[:-1])
+    ends = np.append(begins[1:], [True][: len(key)])
+    return possible_rows(states, key[begins], first[begins], last[ends])
+
+
+def possible_held(states: KeyStates, to_offset: int = int(NONE)) -> pa.Table:
+    """Values in effect; if records are missing, up to there."""
+    key = np.flatnonzero((states.keys[:, K.is_live] == 1) & (states.keys[:, K.is_certain] == 0))
+    return possible_rows(states, key, states.keys[key, K.from_offset], np.full(len(key), to_offset))
+
+
+def possible_rows(states: KeyStates, key: Numbers, first: Numbers, last: Numbers) -> pa.Table:
+    names = states.group_names.known.take(pa.array(states.keys[key, K.group]))
+    return pa.table([names, pa.array(np.ascontiguousarray(first)), integers(last)], POSSIBLE)

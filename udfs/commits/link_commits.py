@@ -14,9 +14,9 @@ from schemas.tables.offsets import OFFSET_HISTORY, TRANSACTIONS
 from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import Numbers, flags, numbers
+from udfs.commits.alive_groups import POSSIBLE, alive_rows, ended_rows, possible_ended, possible_held
 from udfs.commits.alive_groups import SCHEMA as ALIVE
-from udfs.commits.alive_groups import alive_rows, ended_rows
-from udfs.commits.effects.fields import DELETION, N, R
+from udfs.commits.effects.fields import DELETION, K, N, R
 from udfs.commits.group_questions import Answers, QuestionQueue, Questions
 from udfs.commits.kernels import held_values, link
 from udfs.commits.key_states import PENDING, KeyStates, unseen_after
@@ -49,6 +49,9 @@ class Finished:
     # Intervals in which a group has an offset or a pending one; those that ended in this replay, and open ones:
     # group_id, from_offset, from_time, to_offset, to_time (NULL: still open), is_cut.
     liveness: pa.Table
+    # When a group has offsets that are only possible: those that ended in this replay, and those in effect. Columns:
+    # group_id, from_offset, to_offset (NULL: in effect). Rows may overlap.
+    possible: pa.Table
     # `NamedTopics.table` of all commits; a topic may have several rows.
     topics: pa.Table
 
@@ -65,6 +68,7 @@ class OffsetReplay:
         self.states = KeyStates(cluster, partition, STATE.empty_table() if state is None else state)
         self.queue = QuestionQueue(questions, self.states)
         self.ended: list[pa.Table] = []
+        self.possible: list[pa.Table] = [POSSIBLE.empty_table()]
         self.topics = NamedTopics()
         self.known_topics: list[pa.Table] = []
         self.held_back: tuple[pa.Table, pa.Table] | None = None
@@ -92,6 +96,7 @@ class OffsetReplay:
         held = held_rows(self.states, live, held_values(self.states.keys, live), hole)
         transactions = self.unended(state, last_offset)
         self.ended.append(alive_rows(self.states, hole))
+        self.possible.append(possible_held(self.states, last_offset))
         self.keep_topics()
         self.states = KeyStates(self.cluster, self.partition, unseen_after(state, last_offset))
         self.queue.cut(self.states)
@@ -112,8 +117,9 @@ class OffsetReplay:
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
         self.keep_topics()
+        possible = pa.concat_tables([*self.possible, possible_held(self.states)])
         topics = pa.concat_tables(self.known_topics).unify_dictionaries()
-        return Finished(closed, opened, state, self.queue.answers(), liveness, topics)
+        return Finished(closed, opened, state, self.queue.answers(), liveness, possible, topics)
 
     def keep_topics(self) -> None:
         """Before `states` changes, whose codes they have."""
@@ -148,6 +154,8 @@ class OffsetReplay:
         if window.counts[N.ended]:
             ended = window.ended_by_key(states)
             tables[OFFSET_HISTORY.name] = closed_rows(states, ended, endings(states, ended, self.facts))
+            if not ended[K.is_certain].all():
+                self.possible.append(possible_ended(states, ended))
         if len(transactions):
             members = window.rows(window.made.members, N.members)
             tables[TRANSACTIONS.name] = transaction_rows(states, transactions, members)

@@ -2,9 +2,12 @@
 commit so. They exist while they have a live or pending key, and are not simple groups while records of a group say
 otherwise. Where such records may be missing, the type, state and members of the group are unknown."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import pyarrow as pa
 
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import KnownPeriod
@@ -15,6 +18,7 @@ from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
 
 GROUP_TYPE = "classic"
+END_OF_LOG = 2**63 - 1
 
 
 class Live(NamedTuple):
@@ -28,6 +32,13 @@ class Live(NamedTuple):
     is_cut: bool = False
 
 
+class Span(NamedTuple):
+    """`last`: where it ends; END_OF_LOG: it has not ended."""
+
+    first: int
+    last: int
+
+
 @dataclass
 class Replayed:
     """What this run has replayed. Rows that ended before it exist already."""
@@ -37,6 +48,8 @@ class Replayed:
     after: int = -1
     # The last offset before each hole; -1: the beginning of the log was not read.
     holes: Collection[int] = ()
+    # By group, when it has offsets that are only possible, in order.
+    possible: Mapping[str, Sequence[Span]] = field(default_factory=dict)
 
 
 class Stay(NamedTuple):
@@ -88,6 +101,19 @@ def simple_stays(live: Sequence[Live], known: Sequence[KnownPeriod]) -> Iterator
             yield Stay(since, start, end, StateEnd.COVERAGE_HOLE if span.is_cut else StateEnd.DELETED)
 
 
+def merged_spans(rows: pa.Table) -> dict[str, list[Span]]:
+    """By group; of those that overlap or follow each other, one. `rows`: `Finished.possible`."""
+    result: dict[str, list[Span]] = {}
+    columns = (rows.column(name).to_pylist() for name in ("group_id", "from_offset", "to_offset"))
+    for group_id, first, to_offset in sorted(zip(*columns, strict=True), key=lambda each: each[:2]):
+        spans, last = result.setdefault(group_id, []), END_OF_LOG if to_offset is None else to_offset
+        if spans and first <= spans[-1].last:
+            spans[-1] = Span(spans[-1].first, max(spans[-1].last, last))
+        else:
+            spans.append(Span(first, last))
+    return result
+
+
 def is_whole(stay: Stay, replayed: Replayed) -> bool:
     """Whether no record of a group can be missing before. Compaction removes a record only when a later one has its
     key: if the log has none, compaction removed none."""
@@ -98,9 +124,18 @@ def is_whole(stay: Stay, replayed: Replayed) -> bool:
     return replayed.gaps.is_complete(stay.since, stay.end.offset)
 
 
+def confidence_of(group_id: str, stay: Stay, replayed: Replayed) -> Confidence:
+    """That of the offsets that the group has at the end, or now: where these are only possible, so is the group."""
+    end = END_OF_LOG if stay.end is None else stay.end.offset
+    spans = replayed.possible.get(group_id, ())
+    place = bisect_left(spans, end, key=lambda span: span.last)
+    is_possible = place < len(spans) and spans[place].first < end
+    return Confidence.POSSIBLE if is_possible else Confidence.CERTAIN
+
+
 def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     start, end, gaps = stay.start, stay.end, replayed.gaps
-    state_columns = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
+    state_columns = (GROUP_TYPE, GroupState.EMPTY, 0, confidence_of(group_id, stay, replayed))
     group_type, state, num_members, confidence = (
         state_columns if is_whole(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
     )

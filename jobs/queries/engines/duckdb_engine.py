@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 # The rest is for what Python, and other programs, hold.
 MOST_MEMORY = "50%"
 ROWS_AT_ONCE = 2_000
+# Spark's word for what opens a list, so that statements which open one run in both engines.
+EXPLODE = "CREATE MACRO explode(list) AS unnest(list)"
 ABSENT = re.compile(r"(?P<kind>Table|Function) with name (?P<name>\S+) does not exist")
 QUOTED = re.compile('"([^"]+)"')
 # Its own tables, which nobody means here.
@@ -160,6 +162,7 @@ def bring_into_scope(
     stored: "dict[str, StoredTable]",
     named: NamesUsed,
 ) -> None:
+    connection.execute(EXPLODE)
     for name, table in stored.items():
         connection.register(name, table)
     for name in (name for name in named.tables if name not in stored):

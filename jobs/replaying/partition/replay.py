@@ -35,7 +35,7 @@ from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.history.unclear_details import Silent, settled_details
 from udfs.groups.modern.state_json import with_answers
-from udfs.groups.simple_groups import Live, Replayed, add_simple_groups
+from udfs.groups.simple_groups import Live, Replayed, add_simple_groups, merged_spans
 from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, still_awaited
@@ -204,7 +204,7 @@ class PartitionReplay:
         for group_id, *span in zip(groups_of, firsts, times[0], lasts, times[1], cuts, strict=True):
             live.setdefault(group_id, []).append(Live(*span))
         closed, opened = RowsByTable(), RowsByTable()
-        replayed = Replayed(self.gaps, self.through, self.unseen)
+        replayed = Replayed(self.gaps, self.through, self.unseen, merged_spans(finished.possible))
         add_simple_groups(closed, opened, live, fold.existence, replayed)
         groups.closed.take(closed)
         groups.open.take(opened)

@@ -44,7 +44,10 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     ],
     "classic_group_metadata": [{"record_bytes": 900_000, "record_time": NOW}],
     # A topic has got a partition since the assignment.
-    "assignment_audit": [{"num_unowned": 0, "verdict": "same", "record_time": NOW - 2 * HOUR}],
+    "assignment_audit": [{"num_unowned": 0, "verdict": "same", "record_time": NOW - 2 * HOUR, "checks": [
+        {"name": "valid", "is_ok": True}, {"name": "rack_local", "is_ok": False, "detail": "no replica: t-0"},
+        {"name": "redundant", "is_ok": False, "detail": "t-0: 2 must own it"},
+    ]}],
     "generation_members": [{"change": "kept", "subscribed_topics": ["t"], "assigned": []}],
     "group_state_intervals": [{"state": "Stable", "to_offset": None, "num_members": 1}],
     "ownership_intervals": [{"topic": "t", "partition": 0, "to_offset": None, "group_type": "classic"}],
@@ -75,7 +78,7 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     with DuckDBEngine(str(tmp_path)).scope([statement, points]) as answer:
         expected = [tuple(map(str, row)) for row in answer(statement).rows]
         counted = list(answer(points).rows)
-    assert len(expected) == 15
+    assert len(expected) == 17
     assert counted[0][:2] == (77, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
         result = [tuple(map(str, row)) for row in answer(statement).rows]

@@ -54,6 +54,7 @@ SPAN = {"topic": "t", "from_offset": 5, "to_offset": 10, "verdict": "passed", "r
 HANGING = {"outcome": "open", "first_time": NOW - timedelta(minutes=61), "groups": ["a"], "producer_id": 7}
 EMPTY = {"state": "Empty", "to_offset": None, "from_time": NOW - 31 * DAY}
 UNOWNED = {"assignment_audit": [{"num_unowned": 2, "verdict": "same"}]}
+BROKEN = {"name": "redundant", "is_ok": False, "detail": "t-0: 2 members must own each, 1 does"}
 STABLE = {"state": "Stable", "to_offset": None, "num_members": 1}
 LATE = {"topic": "t", "minute_time": NOW, "day_time": NOW, "num_points": 1}
 LATE_DAY = {"topic": "t", "day_time": NOW, "num_points": 1, "num_minutes": 1, "num_minutes_known": 1}
@@ -156,6 +157,11 @@ CASES: dict[str, tuple[Tables, Tables]] = {
     "partitions_unowned": (
         {**UNOWNED, "group_state_intervals": [STABLE]},
         {**UNOWNED, "group_state_intervals": [{**STABLE, "to_offset": 9}]},
+    ),
+    "group_rule_broken": (
+        {"assignment_audit": [{"verdict": "same", "checks": [BROKEN]}], "group_state_intervals": [STABLE]},
+        {"assignment_audit": [{"verdict": "same", "checks": [{**BROKEN, "is_ok": None}]}],
+         "group_state_intervals": [STABLE]},
     ),
     "upgrade_stuck": (
         {"assignor_upgrades": [{"phase": "stuck"}]},

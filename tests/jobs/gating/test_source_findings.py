@@ -43,6 +43,12 @@ SOURCES: dict[str, tuple[Tables, list[tuple[str, str, int | None]]]] = {
     "snapshots confirm that nothing was written": (
         {"history_coverage": [KNOWN], "topic_snapshots": [log_end(FRESH, 10)]}, [],
     ),
+    "a snapshot of the future says nothing": (
+        {"history_coverage": [KNOWN],
+         "topic_snapshots": [log_end(OLD, 10), log_end(NOW + timedelta(days=400), 10)]},
+        [("critical", "the newest record or snapshot is of 2026-11-20 01:00:00, more than 25 h before the run: has "
+          "the source stopped?", None)],
+    ),
     "an offsets partition goes on, and its copy does not": (
         {"history_coverage": [KNOWN, LIVE_PARTITION], "topic_snapshots": [log_end(OLD, 12), log_end(FRESH, 15)]},
         [("critical", "offsets partition 0: known up to record 9 of 2026-11-20 01:00:00, but since 2026-11-20 01:00:00 "

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -161,3 +162,33 @@ def test_the_sample_s_snapshots_are_those_of_its_file(tmp_path: Path) -> None:
     }
     assert ends(tmp_path / "w") == expected
     assert len(rows(tmp_path / "w", "topic_snapshots")) == len(expected) > 100
+
+
+def warned(warehouse: Path, capsys: pytest.CaptureFixture[str], *words: str | Path) -> list[str]:
+    ingest(warehouse, *words)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_a_snapshot_that_is_later_than_the_clock_is_reported_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: T * 1_000_000)
+    minutes = [{**SNAPSHOT, "captured_at": T + minute * 60_000} for minute in (-1, 5, 6, 7)]
+    w, near, late = (tmp_path / name for name in ("w", "near.jsonl", "late.jsonl"))
+    written(near, *minutes[:2]), written(late, *minutes)
+    assert warned(w, capsys, "--snapshots", near) == []
+    line = (
+        f"groupscope: {late}: a snapshot is of 2026-11-21T03:07:00.000Z, but this machine's clock says "
+        "2026-11-21T03:00:00.000Z: is one of the two wrong? Without --as-of, copies of a log are judged as of the "
+        "later time"
+    )
+    assert warned(w, capsys, "--snapshots", late) == [line]
+    assert len(rows(w, "cluster_snapshots")) == 4
+    assert warned(w, capsys, "--snapshots", late) == []
+
+
+def test_a_given_time_may_lie_in_the_future_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "offsets.txt").write_text(TEXT)
+    words = ("--snapshots", tmp_path / "offsets.txt", "--captured-at", "9999-12-31T23:59:59Z")
+    (line,) = warned(tmp_path / "w", capsys, *words)
+    assert "offsets.txt: a snapshot is of 9999-12-31T23:59:59.000Z, but this machine's clock says 2" in line

@@ -106,10 +106,6 @@ def no_file(cluster: Secured, path: Path) -> tuple[str, ...]:
     return ("--source", f"kafka:{cluster.address('LOGIN')}", "--command-config", str(path))
 
 
-def no_address(cluster: Secured, path: Path) -> tuple[str, ...]:
-    return ("--source", "kafka:127.0.0.1")
-
-
 # What is named, and what to do about it.
 CLUSTERS = [
     (no_host, ["no-such-host.invalid:9092", "cannot resolve the host name"]),
@@ -123,7 +119,6 @@ CLUSTERS = [
     (no_rights, ["topic __consumer_offsets", "has no DESCRIBE permission on it"]),
     (no_password, ["sasl.jaas.config", "has no password"]),
     (no_file, ["bad.properties", "No such file"]),
-    (no_address, ["'127.0.0.1' is no HOST:PORT"]),
 ]
 
 

@@ -34,6 +34,8 @@ class Snapshot:
     # Epoch of the target that every member there has reached; None: some have not.
     reached: int | None = None
     target_epoch: int | None = None
+    # Targets that were completed since the group exists.
+    num_targets: int = 0
 
 
 class SlowGroup:
@@ -47,6 +49,7 @@ class SlowGroup:
         self.about: dict[str, Any] = {}
         self.current: dict[str, Any] = {}
         self.targets: dict[str, Any] = {}
+        self.num_targets = 0
         self.is_share = False
 
     def take(self, record: Record) -> None:
@@ -64,6 +67,7 @@ class SlowGroup:
             self.epoch = value.epoch
         elif role == TARGET_EPOCH:
             self.target_epoch = -1 if value is None else value.epoch
+            self.num_targets += value is not None
         elif role == MEMBER and value is None:
             self.about.pop(member, None)
             self.current.pop(member, None)
@@ -122,7 +126,8 @@ class SlowGroup:
         has_all = all(map(self.is_reconciled, self.members() - away))
         reached = self.target_epoch if has_all else None
         owners = self.owners()
-        return Snapshot(offset, time, True, self.state(), self.epoch, members, owners, reached, self.target_epoch)
+        epochs = (reached, self.target_epoch)
+        return Snapshot(offset, time, True, self.state(), self.epoch, members, owners, *epochs, self.num_targets)
 
 
 def snapshots(records: Iterable[Record], first_epoch: int = 1) -> list[Snapshot]:

@@ -44,6 +44,8 @@ class Replayed:
         self.closed: dict[str, list[Row]] = {"offset_history": [], "transactions": [], "replay_anomalies": []}
         self.open: dict[str, list[Row]] = {}
         self.liveness: list[tuple[Any, ...]] = []
+        # Of offsets that are only possible: group, first offset, and where they end.
+        self.possible: list[tuple[str, int, int | None]] = []
         self.state: pa.Table | None = None
         self.finished: Finished | None = None
 
@@ -79,6 +81,9 @@ def replay(
     ended = [tuple(row.values()) for row in plain(result.liveness)]
     # Intervals that were open before are written again.
     into.liveness = [row for row in into.liveness if row[3] is not None] + ended
+    into.possible = [row for row in into.possible if row[2] is not None] + [
+        tuple(row.values()) for row in result.possible.to_pylist()
+    ]
 
 
 def history(row: Row) -> Row:
@@ -117,12 +122,21 @@ def assert_equal(result: Replayed, slow: SlowOffsets) -> None:
     assert ordered(result.rows("offset_history")) == ordered([history(row) for row in slow.rows])
     assert ordered(result.rows("transactions")) == ordered([transaction(row) for row in slow.transactions])
     assert sorted(map(repr, result.liveness)) == sorted(map(repr, slow.liveness))
+    possible = [(row["key"][0], row["from_offset"], row["to_offset"]) for row in slow.rows if row["is_possible"]]
+    assert offsets_in(result.possible, slow.log) == offsets_in(possible, slow.log)
     anomalies = sorted(
         (row["kind"], row["group_id"], row["evidence_first_offset"], row["record_offset"])
         for row in result.rows("replay_anomalies")
     )
     steps = [("clock_went_back", group, offset, offset) for group, offset in slow.steps]
     assert anomalies == sorted([*steps, *(("older_rule", *each) for each in [*slow.revived, *slow.differing])])
+
+
+def offsets_in(spans: list[tuple[str, int, int | None]], log: list[Row]) -> set[tuple[str, int]]:
+    """By group, the offsets of records before which one of its offsets was only possible."""
+    offsets = [record["record_offset"] for record in log]
+    return {(group, each) for group, first, last in spans for each in offsets
+            if first < each and (last is None or each <= last)}  # fmt: skip
 
 
 def made(rng: np.random.Generator) -> tuple[list[Row], Any]:

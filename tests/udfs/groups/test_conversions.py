@@ -110,6 +110,25 @@ def test_the_joiners_target_may_come_after_the_upgrade() -> None:
     assert ("consumer", "Assigning", 2, 100, 1_000, "next_state") in replay.select("group_state_intervals", *STATES)
 
 
+def test_the_epoch_of_the_copied_target_goes_on_where_a_static_member_returns_with_the_upgrade() -> None:
+    """No member joins, so the group has no new epoch and no new target."""
+    log = Log()
+    log.write(0, classic(0, state_time=0))
+    _, _, value = classic(1, ("c", [0]), ("s", [1]), state_time=40, instance="one")
+    dynamic, static = value.members
+    log.write(50, (2, None, value._replace(members=(dynamic._replace(group_instance_id=None), static))))
+    log.write(
+        100, dead(2), about("c", is_classic=True), about("s", is_classic=True, instance="one"), epoch(1),
+        target("c", 0), target("s", 1), completed(1), owns("c", 1, 0, previous=1), owns("s", 1, 1, previous=1),
+        dead(8, "s"), dead(7, "s"), dead(5, "s"), about("n", instance="one"), target("n", 1),
+        owns("n", 0, 1, previous=0),
+    )  # fmt: skip
+    log.write(200, owns("n", 1, 1, previous=0))
+    replay = history(log)
+    assert replay.rows("replay_anomalies") == []
+    assert replay.select("rebalances", "to_generation") == [1]
+
+
 def downgraded() -> Log:
     """The native member leaves; the classic one goes on with its target."""
     log = finished()

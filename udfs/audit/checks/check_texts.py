@@ -108,17 +108,27 @@ def co_partitioned(recorded: RecordedAssignment, topics: Sequence[str]) -> Check
     missing = [name for name in topics if name not in places]
     if missing:
         return Check(CheckName.CO_PARTITIONED, None, f"no member subscribes to {', '.join(missing)}")
-    counts = {int(recorded.counts[places[name]]) for name in topics}
-    if len(counts) > 1:
+    counts = {name: int(recorded.counts[places[name]]) for name in topics}
+    unknown = [name for name in topics if counts[name] == UNKNOWN]
+    if len(set(counts.values()) - {UNKNOWN}) > 1:
         return Check(CheckName.CO_PARTITIONED, False, f"the topics {', '.join(topics)} have different partition counts")
-    first, *others = (owners_of(recorded, places[name]) for name in topics)
-    faults = [
-        f"{topics[0]}-{partition} and {name}-{partition} have different owners"
-        for name, owners in zip(topics[1:], others, strict=True)
-        for partition in sorted(first.keys() | owners.keys())
-        if first.get(partition) != owners.get(partition)
-    ]
-    return check(CheckName.CO_PARTITIONED, faults[:MOST_NAMED])
+    owners = {name: owners_of(recorded, places[name]) for name in topics}
+    differing = [each for name in topics[1:] for each in differing_owners(topics[0], name, owners)]
+    # Where a number is unknown, an owner of only one of the two proves nothing: the other may not exist.
+    proved = [text for text, are_both_owned in differing if are_both_owned or not unknown]
+    if differing and not proved:
+        return Check(CheckName.CO_PARTITIONED, None, f"partition counts of {', '.join(unknown)} are unknown")
+    return check(CheckName.CO_PARTITIONED, proved[:MOST_NAMED])
+
+
+def differing_owners(
+    first: str, other: str, owners: Mapping[str, Mapping[int, set[int]]]
+) -> Iterator[tuple[str, bool]]:
+    """Partitions of two topics that have not the same owners, each with whether both have any."""
+    for partition in sorted(owners[first].keys() | owners[other].keys()):
+        one, two = owners[first].get(partition), owners[other].get(partition)
+        if one != two:
+            yield f"{first}-{partition} and {other}-{partition} have different owners", bool(one and two)
 
 
 def owners_of(recorded: RecordedAssignment, topic: int) -> dict[int, set[int]]:
@@ -135,30 +145,37 @@ def redundant(recorded: RecordedAssignment, wanted: int) -> Check:
     if (recorded.counts[np.flatnonzero(all_.is_subscribed)] == UNKNOWN).any():
         return Check(CheckName.REDUNDANT, None, "partition counts of topics are unknown")
     wrong = np.flatnonzero((all_.times_owned != wanted) & all_.is_subscribed[all_.topic_of_place])
-    places = places_of(recorded, all_, wrong)
-    return check(
-        CheckName.REDUNDANT,
-        [f"{partition_list(places)}: {wanted} members must own each, but fewer or more do"] if places else [],
-    )
+    if not len(wrong):
+        return check(CheckName.REDUNDANT, [])
+    least, most = int(all_.times_owned[wrong].min()), int(all_.times_owned[wrong].max())
+    seen = f"{least} to {most} do" if least < most else f"{least} does" if least == 1 else f"{least} do"
+    places = partition_list(places_of(recorded, all_, wrong))
+    return check(CheckName.REDUNDANT, [f"{places}: {wanted} members must own each, {seen}"])
 
 
 def rack_local(recorded: RecordedAssignment, member_racks: Sequence[str | None], racks: Racks) -> Check:
     """Members that name their rack have only partitions with a replica there."""
     if not any(member_racks):
         return Check(CheckName.RACK_LOCAL, None, "no member names its rack")
-    unknown = sorted({recorded.topics[topic] for topic in np.unique(recorded.rows.topics).tolist()} - racks.keys())
+    owned = [
+        (recorded.topics[topic], partition, member_racks[member]) for member, topic, partition in tuples(recorded.rows)
+    ]
+    remote = {
+        (topic, partition)
+        for topic, partition, rack in owned
+        if rack and has_racks(racks, topic, partition) and rack not in racks[topic][partition]
+    }
+    if remote:
+        return check(CheckName.RACK_LOCAL, [f"no replica in the member's rack: {partition_list(remote)}"])
+    unknown = sorted({topic for topic, partition, rack in owned if rack and not has_racks(racks, topic, partition)})
     if unknown:
         return Check(CheckName.RACK_LOCAL, None, f"racks of the replicas of {', '.join(unknown)} are not known")
-    remote = [
-        (recorded.topics[topic], partition)
-        for member, topic, partition in tuples(recorded.rows)
-        if member_racks[member] and not is_near(racks[recorded.topics[topic]], partition, member_racks[member])
-    ]
-    return check(CheckName.RACK_LOCAL, [f"no replica in the member's rack: {partition_list(remote)}"] if remote else [])
+    return check(CheckName.RACK_LOCAL, [])
 
 
-def is_near(racks: Sequence[Sequence[str | None]], partition: int, rack: str | None) -> bool:
-    return 0 <= partition < len(racks) and rack in racks[partition]
+def has_racks(racks: Racks, topic: str, partition: int) -> bool:
+    """A snapshot may be older than a partition."""
+    return topic in racks and 0 <= partition < len(racks[topic]) and bool(racks[topic][partition])
 
 
 # -- names

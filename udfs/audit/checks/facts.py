@@ -1,6 +1,7 @@
 """Facts for recomputing assignments that are not in the records: topics from snapshots, the broker's default assignor,
 rules."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,11 @@ class GroupRule:
     redundancy: int = 1
     # Whether members with a rack may only have partitions with a replica there.
     is_rack_local: bool = False
+
+
+def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
+    """All whose pattern matches: a group must meet every one of them."""
+    return [rule for rule in rules if re.fullmatch(rule.pattern, group_id)] if rules else ()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Makes the rows of `assignment_audit` for target assignments: the result, and checks that run on a whole window at
 once."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from udfs.audit.checks import check_texts
 from udfs.audit.checks.audit_results import AuditRow, Check, Difference
 from udfs.audit.checks.comparison import compare
 from udfs.audit.checks.confirm_inputs import are_whole
-from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.checks.facts import Facts, rules_of
 from udfs.audit.checks.invariants import InvariantCounts, invariant_counts
 from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
 from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment, assignments_of
@@ -245,13 +244,14 @@ def checks_of(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, fact
         yield check_texts.static_once([about.group_instance_id for about in draft.answer.question.inputs.abouts])
     if draft.group_type == GroupType.CONSUMER:
         yield Check(CheckName.OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
-    rule = rule_of(facts.rules, draft.group_id)
-    if rule is not None and draft.answer.inputs is not None:
+    rules = rules_of(draft.group_id, facts.rules)
+    if rules and draft.answer.inputs is not None:
         racks = {
             name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
         }
         member_racks = [about.rack_id or None for about in draft.answer.inputs.abouts]
-        yield from check_texts.required_checks(rule, recorded, member_racks, racks)
+        for rule in rules:
+            yield from check_texts.required_checks(rule, recorded, member_racks, racks)
 
 
 def complete(recorded: RecordedAssignment, numbers: Numbers) -> Check:
@@ -268,10 +268,6 @@ def even(draft: Draft, recorded: RecordedAssignment, numbers: Numbers) -> Iterat
     elif draft.answer.assignor == "uniform" and numbers.imbalance is not None:
         is_level = numbers.imbalance <= 1 and len(recorded.topics_of_class) == 1
         yield Check(CheckName.BALANCED, True) if is_level else check_texts.balance_check(recorded)
-
-
-def rule_of(rules: Sequence[GroupRule], group_id: str) -> GroupRule | None:
-    return next((rule for rule in rules if re.fullmatch(rule.pattern, group_id)), None)
 
 
 def confidence(draft: Draft, source: PartitionCountsSource | None) -> Confidence:

@@ -134,10 +134,27 @@ def note_target_epoch(group: Group, now: Modern, record: Record, before: int | N
         return
     if before is not None and value.epoch < before:
         went_back(group, record, "target epoch", value.epoch, before)
+    else:
+        report_repeated(group, now, record, value.epoch)
     now.operation.completion = record
     now.incomplete = None
     if value.epoch != before:
         reach(now, value.epoch)
+
+
+def report_repeated(group: Group, now: Modern, record: Record, epoch: int) -> None:
+    """A coordinator completes one target for each epoch. After missing records the group may be another one of the same
+    name. The copy of a classic group's assignment is the first target of a group: nothing comes before it."""
+    completion = now.operation.completion
+    if completion is not None and completion.value.epoch == epoch:
+        first = completion.offset
+    elif now.reported_target == epoch and now.assignment_offset is not None:
+        first = now.assignment_offset
+    else:
+        return
+    if group.context.gaps.is_complete(first, record.offset):
+        line = f"target epoch {epoch} is completed again: each target has an epoch of its own"
+        group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, line, first)
 
 
 def reach(now: Modern, target_epoch: int) -> None:

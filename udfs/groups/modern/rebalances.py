@@ -117,12 +117,13 @@ def confidence(of: Rebalance) -> Confidence:
 
 
 def begin_target(group: Group, now: Modern, at: Moment) -> None:
-    """Begins a rebalance: a target assignment of a new epoch is complete, or the group has lost its last member, which
-    needs no target."""
+    """Begins a rebalance: a target assignment is complete, or the group has lost its last member, which needs no
+    target. A target that repeats the epoch of the one before is a target too (`notes.report_repeated`)."""
     operation = now.operation
     is_emptied = not now.members and operation.bump is not None and bool(now.base or operation.departed)
     completion = operation.completion
-    if completion is not None and now.target_epoch == now.reported_target:
+    if completion is not None and completion.offset == now.assignment_offset:
+        # Copied from the classic group that this group was: no rebalance.
         completion = None
     if not is_emptied and completion is None:
         return

@@ -1,7 +1,7 @@
 """What is counted and checked of recorded assignments, by hand and beside a slow count with sets."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 
 from udfs.assignors.questions.problems import Rows
 from udfs.audit.checks import check_texts
-from udfs.audit.checks.check_texts import required_checks
+from udfs.audit.checks.check_texts import Racks, required_checks
 from udfs.audit.checks.facts import GroupRule
 from udfs.audit.checks.invariants import (
     InvariantCounts,
@@ -183,14 +183,14 @@ def test_settings_ask_for_checks_of_their_own() -> None:
     assert rows == [
         ("co_partitioned", True, None),
         ("co_partitioned", None, "no member subscribes to c"),
-        ("redundant", False, "a-0, a-1, b-0 and 1 more: 2 members must own each, but fewer or more do"),
+        ("redundant", False, "a-0, a-1, b-0 and 1 more: 2 members must own each, 1 does"),
         ("rack_local", True, None),
     ]
     rows = [(each.name, each.is_ok, each.detail) for each in required_checks(rule, other, ["r1", "r2"], racks)]
     assert rows == [
         ("co_partitioned", False, "a-0 and b-0 have different owners; a-1 and b-1 have different owners"),
         ("co_partitioned", None, "no member subscribes to c"),
-        ("redundant", False, "a-1, b-0, b-1: 2 members must own each, but fewer or more do"),
+        ("redundant", False, "a-1, b-0, b-1: 2 members must own each, 1 does"),
         ("rack_local", False, "no replica in the member's rack: a-0, b-0, b-1"),
     ]
 
@@ -199,3 +199,47 @@ def test_topics_with_other_numbers_of_partitions_are_not_copartitioned() -> None
     one = recorded({"a": 1, "b": 2}, {"x": [("a", 0), ("b", 0)], "y": [("b", 1)]})
     (result,) = required_checks(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
     assert (result.is_ok, result.detail) == (False, "the topics a, b have different partition counts")
+
+
+def owned_in(counts: Mapping[str, int], x: Sequence[int], y: Sequence[int]) -> RecordedAssignment:
+    """x has a-0 and a-1, and with y these of b."""
+    return recorded(dict(counts), {"x": [("a", 0), ("a", 1), *(("b", p) for p in x)], "y": [("b", p) for p in y]})
+
+
+@pytest.mark.parametrize(("counts", "x", "y", "is_ok", "detail"), [
+    ({"a": 2, "b": UNKNOWN}, [0, 1], [], True, None),
+    ({"a": 2, "b": UNKNOWN}, [0], [1], False, "a-1 and b-1 have different owners"),
+    ({"a": UNKNOWN, "b": UNKNOWN}, [0], [1], False, "a-1 and b-1 have different owners"),
+    # Whether there is a b-1 is not known.
+    ({"a": 2, "b": UNKNOWN}, [0], [], None, "partition counts of b are unknown"),
+    ({"a": UNKNOWN, "b": UNKNOWN}, [0], [], None, "partition counts of a, b are unknown"),
+    ({"a": 2, "b": 2}, [0], [], False, "a-1 and b-1 have different owners"),
+])  # fmt: skip
+def test_unknown_numbers_of_partitions_break_no_rule(
+    counts: Mapping[str, int], x: Sequence[int], y: Sequence[int], is_ok: bool | None, detail: str | None
+) -> None:
+    rule = GroupRule("g", copartitioned=(("a", "b"),))
+    (result,) = required_checks(rule, owned_in(counts, x, y), [None, None], {})
+    assert (result.is_ok, result.detail) == (is_ok, detail)
+
+
+@pytest.mark.parametrize(("racks", "is_ok", "detail"), [
+    ({"a": [["r1"], ["r1"]]}, True, None),
+    ({"a": [["r1"], ["r2"]]}, False, "no replica in the member's rack: a-1"),
+    # A snapshot from before the topic got its second partition, and one without replicas of it.
+    ({"a": [["r1"]]}, None, "racks of the replicas of a are not known"),
+    ({"a": [["r1"], []]}, None, "racks of the replicas of a are not known"),
+    ({"a": [["r2"]]}, False, "no replica in the member's rack: a-0"),
+    ({}, None, "racks of the replicas of a are not known"),
+])  # fmt: skip
+def test_unknown_racks_break_no_rule(racks: Racks, is_ok: bool | None, detail: str | None) -> None:
+    one = recorded({"a": 2, "b": 1}, {"x": [("a", 0), ("a", 1)], "y": [("b", 0)]})
+    # The rack of y, which has b, is not known.
+    (result,) = required_checks(GroupRule("g", is_rack_local=True), one, ["r1", None], racks)
+    assert (result.is_ok, result.detail) == (is_ok, detail)
+
+
+def test_how_many_own_a_partition_is_said() -> None:
+    one = recorded({"a": 3}, {"x": [("a", 0), ("a", 1)], "y": [("a", 1)], "z": [("a", 1)]})
+    (result,) = required_checks(GroupRule("g", redundancy=2), one, [None] * 3, {})
+    assert result.detail == "a-0, a-1, a-2: 2 members must own each, 0 to 3 do"

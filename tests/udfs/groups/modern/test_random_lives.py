@@ -1,6 +1,7 @@
 """Random lives of groups, against a slow replay that was written from the loading rules alone."""
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 from tests.builders.groups.modern_coordinator import Coordinator, cleaned
 from tests.builders.groups.modern_log import CODES, History, Log, history
 from tests.oracles.history.modern_groups import Snapshot, snapshots
-from udfs.groups.readers.modern_values import Current
+from udfs.groups.readers.modern_values import Current, TargetEpoch
 from udfs.groups.readers.recorded_lists import Partitions
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import PARTITION_MASK
 
 ROUNDS = 4
+# Tombstones of these end the group.
+DELETING = (3, 11, 17)
 
 
 def holds(row: dict[str, object], offset: int) -> bool:
@@ -117,7 +120,7 @@ def expected_rebalances(states: list[Snapshot]) -> list[tuple[object, ...]]:
     before: Snapshot | None = None
     for now in states:
         fresh = before is None or not before.is_there
-        is_target = now.is_there and now.target_epoch != (1 if fresh else before.target_epoch)  # type: ignore[union-attr]
+        is_target = now.is_there and now.num_targets != (0 if fresh else before.num_targets)  # type: ignore[union-attr]
         is_emptied = bool(not fresh and now.is_there and before.members and not now.members)  # type: ignore[union-attr]
         if going is not None and (is_target or is_emptied):
             result.append((going.target_epoch, "superseded", now.offset, len(going.members)))
@@ -133,6 +136,43 @@ def expected_rebalances(states: list[Snapshot]) -> list[tuple[object, ...]]:
     if going is not None:
         result.append((going.target_epoch, "open", None, len(going.members)))
     return result
+
+
+KEY = ("assignment_offset", "tp", "role", "kind", "from_member_id", "to_member_id")
+
+
+def repeating(log: Log, rng: np.random.Generator) -> tuple[Log, list[int]]:
+    """The log with targets that repeat the epoch of the newest one, as no coordinator writes them; their offsets."""
+    result, repeats, newest = Log(), [], None
+    for (_, time), operation in groupby(log.records, key=lambda record: (record.batch, record.time)):
+        records = list(operation)
+        result.write(
+            None if time is None else time // 1000, *((each.type, each.member, each.value) for each in records)
+        )
+        for each in records:
+            newest = each if isinstance(each.value, TargetEpoch) else newest
+            newest = None if each.value is None and each.type in DELETING else newest
+        if newest is not None and rng.random() < 0.2:
+            repeats.append(result.offset)
+            result.write(None if time is None else time // 1000, (newest.type, None, newest.value))
+    return result, repeats
+
+
+@pytest.mark.parametrize("_", range(ROUNDS))
+def test_a_target_that_repeats_an_epoch_is_reported_and_has_moves_of_its_own(
+    log: Log, rng: np.random.Generator, _: int
+) -> None:
+    log, repeats = repeating(log, rng)
+    replay = history(log)
+    assert replay.select("replay_anomalies", "record_offset", kind="impossible_order") == repeats
+    rows = [
+        (row["to_generation"], row["outcome"], None if row["is_open"] else row["evidence_last_offset"],
+         row["num_members_after"])
+        for row in replay.rows("rebalances")
+    ]  # fmt: skip
+    assert rows == expected_rebalances(slow_snapshots(log.records))
+    keys = replay.select("partition_moves", *KEY)
+    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize("_", range(ROUNDS))

@@ -2,6 +2,7 @@
 
 from tests.builders.groups.modern_log import (
     PAYMENTS,
+    History,
     Log,
     about,
     completed,
@@ -16,6 +17,7 @@ from tests.builders.groups.modern_log import (
     topology,
 )
 from udfs.groups.readers.recorded_lists import Tasks
+from udfs.log.gaps import Gaps
 
 STATES = ("state", "generation_or_epoch", "from_time", "to_time")
 SHARE_LEAVING = (14, 13, 10)
@@ -182,3 +184,45 @@ def test_a_4_1_streams_group_goes_on_in_the_next_run_as_it_was() -> None:
               tasks(21, "a", some), completed(1, 20), tasks(22, "a", some, 1, 0, "STABLE"))  # fmt: skip
     log.write(100, epoch(2, 8, record_type=17))
     assert history(log, cut=6).all() == history(log).all()
+
+
+def repeated_target(gaps: Gaps | None = None) -> History:
+    """A share group whose second target has the epoch of the first, and gives the partition again that a gave up."""
+    log = Log()
+    log.write(0, about("a", record_type=10), epoch(2, record_type=11), target("a", 0, record_type=13),
+              completed(2, 12), owns("a", 2, 0, previous=0, record_type=14))  # fmt: skip
+    log.write(100, owns("a", 2, record_type=14))
+    if gaps is not None:
+        log.skip(gaps.lasts[-1] + 1 - log.offset)
+    log.write(200, target("a", 0, record_type=13), completed(2, 12))
+    log.write(300, owns("a", 2, 0, record_type=14))
+    return history(log, gaps=gaps)
+
+
+def test_a_target_with_the_epoch_of_the_one_before_is_reported_and_is_one_of_its_own() -> None:
+    replay = repeated_target()
+    assert replay.select(
+        "replay_anomalies", "kind", "severity", "record_offset", "evidence_first_offset", "message"
+    ) == [
+        ("impossible_order", "warning", 7, 3, "target epoch 2 is completed again: each target has an epoch of its own")
+    ]
+    assert replay.select("rebalances", "assignment_offset", "from_generation", "to_generation", "trigger") == [
+        (3, None, 2, "group_created"), (7, 2, 2, "unknown")
+    ]  # fmt: skip
+    moves = replay.select("partition_moves", "assignment_offset", "kind", "to_member_id")
+    assert moves == [(3, "assigned", "a"), (7, "revoked", None), (7, "assigned", "a")]
+    assert replay.select("generation_members", "assignment_offset", "member_id") == [(3, "a"), (7, "a")]
+
+
+def test_after_missing_records_the_epoch_may_be_that_of_another_group_of_the_name() -> None:
+    replay = repeated_target(Gaps([6], [9]))
+    assert replay.select("replay_anomalies", "kind") == []
+    assert replay.select("rebalances", "assignment_offset") == [3, 11]
+
+
+def test_of_targets_with_one_epoch_in_one_operation_the_last_counts() -> None:
+    log = shared()
+    log.write(300, epoch(4, record_type=11), target("a", 0, record_type=13), completed(4, 12), completed(4, 12))
+    replay = history(log)
+    assert replay.select("replay_anomalies", "kind", "evidence_first_offset") == [("impossible_order", log.offset - 2)]
+    assert replay.select("rebalances", "assignment_offset", to_generation=4) == [log.offset - 1]

@@ -1,0 +1,54 @@
+-- Rules of [[groups]] in the settings that the newest assignment of a group breaks, while the group has members. What
+-- could not be checked is no finding, nor is an assignment that withholds partitions: the next one follows at once.
+WITH present AS (
+  -- Of a group with records in several offsets partitions, the one that it wrote to last.
+  SELECT states.*
+  FROM (
+    SELECT standing.*, first_value(evidence_partition) OVER (
+      PARTITION BY group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
+    ) AS newest_partition
+    FROM group_state_intervals AS standing
+    WHERE cluster = :cluster AND to_offset IS NULL
+  ) AS states
+  WHERE evidence_partition = newest_partition
+),
+newest AS (
+  SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
+  FROM assignment_audit
+  WHERE cluster = :cluster
+  GROUP BY group_id, evidence_partition
+),
+audited AS (
+  SELECT assignments.*
+  FROM assignment_audit AS assignments
+  JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
+    AND newest.evidence_partition = assignments.evidence_partition
+  JOIN present AS states ON states.group_id = assignments.group_id
+    AND states.evidence_partition = assignments.evidence_partition
+    AND states.state IN ('Stable', 'Reconciling') AND states.num_members > 0
+  WHERE assignments.cluster = :cluster
+),
+opened AS (
+  SELECT audited.group_id, record_time, partition_counts_source, evidence_partition, evidence_first_offset,
+    evidence_last_offset, confidence, explode(checks) AS checked
+  FROM audited
+),
+named AS (
+  SELECT opened.*, checked.name AS name, checked.is_ok AS is_ok, checked.detail AS detail,
+    count(CASE WHEN checked.name = 'withheld' THEN 1 END) OVER (PARTITION BY group_id) AS num_withholding
+  FROM opened
+)
+SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+  CAST(NULL AS TIMESTAMP) AS at_time,
+  CASE name WHEN 'co_partitioned' THEN 'copartitioned: a member must have the same partitions of these topics, but '
+      WHEN 'redundant' THEN 'redundancy: '
+      ELSE 'is_rack_local: a member with a rack must have only partitions with a replica there, but there is ' END
+    || coalesce(detail, '?') || ', since the assignment of '
+    || coalesce(substring(CAST(record_time AS STRING), 1, 19), '?') AS message,
+  evidence_partition, evidence_first_offset, evidence_last_offset,
+  -- No record shows racks, or numbers of partitions that are inferred.
+  CASE WHEN confidence = 'certain' AND (name = 'rack_local' OR coalesce(partition_counts_source, '') IN ('', 'inferred'))
+    THEN 'likely' ELSE confidence END AS confidence,
+  CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
+FROM named
+WHERE name IN ('co_partitioned', 'redundant', 'rack_local') AND NOT is_ok AND num_withholding = 0
