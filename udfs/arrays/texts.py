@@ -90,7 +90,7 @@ def or_else(texts: pa.DictionaryArray, other: str) -> pa.DictionaryArray:
 
 def same(value: str, size: int) -> pa.DictionaryArray:
     """The same text in all rows. Parquet writes a dictionary without looking at each value."""
-    return of_codes(np.zeros(size, np.int64), pa.array([value]))
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([value], pa.string()))
 
 
 def texts_of_codes(codes: Numbers, values: list[str]) -> pa.DictionaryArray:

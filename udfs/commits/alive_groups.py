@@ -70,10 +70,10 @@ def possible_ended(states: KeyStates, ended: Numbers) -> pa.Table:
     return possible_rows(states, key[begins], first[begins], last[ends])
 
 
-def possible_held(states: KeyStates, to_offset: int = int(NONE)) -> pa.Table:
-    """Values in effect; if records are missing, up to there."""
-    key = np.flatnonzero((states.keys[:, K.is_live] == 1) & (states.keys[:, K.is_certain] == 0))
-    return possible_rows(states, key, states.keys[key, K.from_offset], np.full(len(key), to_offset))
+def possible_held(states: KeyStates, key: Numbers, held: Numbers, to_offset: int = int(NONE)) -> pa.Table:
+    """Values in effect; if records are missing, up to there. `held`: columns of `fields.H`."""
+    places = np.flatnonzero(held[K.is_certain] == 0)
+    return possible_rows(states, key[places], held[K.from_offset, places], np.full(len(places), to_offset))
 
 
 def possible_rows(states: KeyStates, key: Numbers, first: Numbers, last: Numbers) -> pa.Table:

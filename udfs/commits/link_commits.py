@@ -93,14 +93,15 @@ class OffsetReplay:
         (key, is_live), hole = self.states.seen_keys(), (last_offset, last_time)
         state = self.states.table(key)
         live = key[is_live]
-        held = held_rows(self.states, live, held_values(self.states.keys, live), hole)
+        held = held_values(self.states.keys, live)
+        rows = held_rows(self.states, live, held, hole)
         transactions = self.unended(state, last_offset)
         self.ended.append(alive_rows(self.states, hole))
-        self.possible.append(possible_held(self.states, last_offset))
+        self.possible.append(possible_held(self.states, live, held, last_offset))
         self.keep_topics()
         self.states = KeyStates(self.cluster, self.partition, unseen_after(state, last_offset))
         self.queue.cut(self.states)
-        return together([closed, {OFFSET_HISTORY.name: held, TRANSACTIONS.name: transactions}])
+        return together([closed, {OFFSET_HISTORY.name: rows, TRANSACTIONS.name: transactions}])
 
     def finish(self) -> Finished:
         closed = self.release(END_OF_LOG)
@@ -117,7 +118,7 @@ class OffsetReplay:
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
         self.keep_topics()
-        possible = pa.concat_tables([*self.possible, possible_held(self.states)])
+        possible = pa.concat_tables([*self.possible, possible_held(self.states, live, held)])
         topics = pa.concat_tables(self.known_topics).unify_dictionaries()
         return Finished(closed, opened, state, self.queue.answers(), liveness, possible, topics)
 

@@ -167,7 +167,6 @@ def spread(tps: Sequence[int | Collection[int]]) -> tuple[Numbers, Numbers | Non
 
 
 def repeat_values(values: pa.Array, of_row: pa.Array) -> pa.Array:
-    """Columns that only other group types fill are all NULL."""
     return pa.nulls(len(of_row), values.type) if values.null_count == len(values) else values.take(of_row)
 
 
@@ -198,6 +197,9 @@ def in_all_rows(value: Any, kind: pa.DataType, size: int) -> pa.Array:
 
 
 def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Columns that only other group types fill are all NULL."""
+    if values.count(None) == len(values):
+        return pa.nulls(len(values), kind)
     return pa.array(values, pa.string()).dictionary_encode() if kind == KIND else pa.array(values, kind)
 
 
