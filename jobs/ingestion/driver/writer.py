@@ -13,7 +13,8 @@ from jobs.engine.engine import Engine
 from jobs.engine.task import Step, result_of
 from jobs.ingestion.driver.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.driver.rejected_rows import without_rows
-from jobs.ingestion.driver.state import known_files
+from jobs.ingestion.driver.replaced_rows import replaced_of, without_replaced
+from jobs.ingestion.driver.state import DECODED, known_files
 from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
 from jobs.ingestion.task.plan import PartitionSpan, task_spec
 from jobs.ingestion.task.retried_rows import retry_file
@@ -119,11 +120,15 @@ class IngestWriter:
         )
         # The current versions, not those in `runs`: files that others have merged since then must not come back.
         newest = done_together(self.warehouse.root, self.warehouse.newest, WRITTEN)
+        replaced = replaced_of(cluster, outcome.replaced)
         changes = {}
         for name, delta in zip(WRITTEN, newest, strict=True):
             added, gone = list(outcome.files.get(name, ())), []
             if name == REJECTED:
                 added, gone = added + kept, removed
+            elif replaced.ranges and delta is not None and name in DECODED:
+                rewritten = without_replaced(delta, self.warehouse.path(name), name, replaced, run_id)
+                added, gone = added + rewritten.added, rewritten.removed
             changes[name] = self.optimize(name, delta, Change(tuple(added), tuple(gone)))
         return changes
 

@@ -156,6 +156,9 @@ class Task:
         counts.known += merged.num_known + lines.num_rows - unknown.num_rows
         for name, rows in with_lines(merged.new, unknown).items():
             self.write(name, rows, counts)
+        # Their rows are written, but they were known.
+        counts.decoded -= merged.num_replaced
+        self.answer.replaced += [(counts.partition, *each) for each in merged.replaced]
         self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
         self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
         return runs_of(offsets)

@@ -10,9 +10,18 @@ import pytest
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
 from schemas.tables import decoded_records
-from tests.oracles.log.merged_copies import OF_REJECTED, PRODUCERS, REJECTED, Differs, Named, Row, slow_merge
+from tests.oracles.log.merged_copies import (
+    OF_REJECTED,
+    PRODUCERS,
+    REJECTED,
+    Differs,
+    Named,
+    Row,
+    SlowMerged,
+    slow_merge,
+)
 from udfs.arrays.arrow_schema import table_schema
-from udfs.rows.merge_copies import Contradiction, merge
+from udfs.rows.merge_copies import Contradiction, MergedRows, merge
 
 DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
 KEY = {"cluster", "offsets_partition", "record_offset", "partition_leader_epoch"}
@@ -63,10 +72,13 @@ Truth = dict[tuple[int, int | None], tuple[Named, Row]]
 
 
 def truth_of(rng: np.random.Generator, names: list[str]) -> Truth:
-    """Records, each decoded and rejected, by offset and leader epoch."""
+    """Records, each decoded and rejected, by offset and leader epoch. Some offsets have one without an epoch only."""
     truth: Truth = {}
     for offset in np.unique(rng.integers(0, 40, 25)).tolist():
-        for epoch in np.unique(rng.choice([-1, 0, 1], rng.integers(1, 3), p=[0.2, 0.5, 0.3])).tolist():
+        epochs = (
+            [-1] if rng.random() < 0.2 else np.unique(rng.choice([0, 1], rng.integers(1, 3), p=[0.6, 0.4])).tolist()
+        )
+        for epoch in epochs:
             key = offset, None if epoch < 0 else epoch
             name = str(rng.choice(names))
             truth[key] = (name, row_of(rng, TABLES[name], *key)), row_of(rng, TABLES[REJECTED], *key)
@@ -88,6 +100,11 @@ def copy_of(rng: np.random.Generator, truth: Truth, share_wrong: float) -> list[
             of_copy["reason"], of_copy["detail"] = f"reason-{rng.integers(0, 2)}", None
         if rng.random() < 0.2:
             of_copy |= dict.fromkeys(PRODUCERS)
+        # As an archive without epochs tells it: of two leaders' records the one that counts. A copy that has only the
+        # other one contradicts it.
+        epochs = [epoch for epoch in (None, 0, 1) if (row["record_offset"], epoch) in truth]
+        if rng.random() < 0.2 and (len(epochs) == 1 or share_wrong) and row["partition_leader_epoch"] == epochs[-1]:
+            of_copy["partition_leader_epoch"] = None
         if rng.random() < share_wrong:
             column = str(rng.choice([each for each in of_copy if each not in KEY | OF_THE_COPY | {*PRODUCERS}]))
             of_copy[column] = value_of(rng, TABLES[table].column(column).type)
@@ -102,7 +119,7 @@ def place(row: Row) -> tuple[int, int]:
 
 @pytest.mark.parametrize("share_wrong", [0.0, 0.02])
 def test_copies_are_merged_as_the_slow_way_does(rng: np.random.Generator, share_wrong: float) -> None:
-    num_raised = num_new = 0
+    num_raised = num_new = num_replaced = 0
     for _ in range(30):
         truth = truth_of(rng, [str(name) for name in rng.choice(DECODED, 3)])
         sources = [copy_of(rng, truth, share_wrong) for _ in range(rng.integers(1, 5))]
@@ -131,9 +148,20 @@ def test_copies_are_merged_as_the_slow_way_does(rng: np.random.Generator, share_
             num_new += len(offsets)
         assert found.num_known == expected.num_known
         assert sorted(set(found.retracted), key=repr) == sorted(expected.retracted, key=repr)
+        check_replaced(found, expected, known)
+        num_replaced += found.num_replaced
         assert found.conflicts == expected.conflicts
     assert num_new > 50
+    assert num_replaced
     assert bool(num_raised) == bool(share_wrong)
+
+
+def check_replaced(found: MergedRows, expected: SlowMerged, known: list[Named]) -> None:
+    """The ranges have the rows that go, and no row that stays."""
+    without = {row["record_offset"] for _, row in known if row["partition_leader_epoch"] is None}
+    gone = {offset for offset in without if any(first <= offset <= last for first, last in found.replaced)}
+    assert gone == expected.replaced
+    assert found.num_replaced == len(gone)
 
 
 def names(told: str, key: tuple[int, int | None], column: str | None) -> bool:
@@ -226,6 +254,32 @@ def test_one_copy_without_producers_hides_no_difference_of_others(rng: np.random
     theirs = [mine[0] | dict.fromkeys(PRODUCERS), mine[1] | {"producer_id": 1_000_000}]
     with pytest.raises(Contradiction, match=f"offset 6 of leader epoch 2: {name}.producer_id is 1000000 in one copy, "):
         merge(tables_of([(name, row) for row in mine]), [tables_of([(name, row) for row in theirs])])
+
+
+def test_a_row_without_an_epoch_may_differ_from_what_was_truncated(rng: np.random.Generator) -> None:
+    """Epoch 5 began before offset 8, so the record of epoch 4 there does not count; the archive has the one that
+    did."""
+    name = DECODED[0]
+    truncated, after = (row_of(rng, TABLES[name], 8, 4) for _ in range(2))
+    archive = [(name, row_of(rng, TABLES[name], 8, None) | {"is_tombstone": not truncated["is_tombstone"]})]
+    begin = (name, row_of(rng, TABLES[name], 7, 5))
+    for known, copy in (([begin, (name, truncated)], archive), (archive, [begin, (name, truncated)])):
+        merged = merge(tables_of(known), [tables_of(copy)])
+        assert (sum(rows.num_rows for rows in merged.new.values()), merged.replaced, merged.conflicts) == (
+            len(copy),
+            [],
+            [],
+        )
+    # Without that begin nothing explains the difference, unless an earlier run has seen it.
+    for known, copy in (([(name, truncated)], archive), (archive, [(name, truncated)])):
+        with pytest.raises(Contradiction, match=r"^offset 8( of leader epoch 4)?: "):
+            merge(tables_of(known), [tables_of(copy)])
+    again = merge(tables_of([(name, truncated), *archive]), [tables_of(archive)])
+    assert (again.new, again.num_known) == ({}, 1)
+    # Beginning at the offset itself, epoch 5 has the record that counts there.
+    other = [(name, after | {"partition_leader_epoch": 5})]
+    with pytest.raises(Contradiction, match=r"^offset 8: "):
+        merge(tables_of([(name, truncated), *other]), [tables_of(archive)])
 
 
 def test_nothing_makes_nothing() -> None:
