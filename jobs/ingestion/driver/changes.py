@@ -65,6 +65,8 @@ def outcome_of(answers: Sequence[IngestResult], rejected: Mapping[int, Sequence[
         outcome.replaced += each.replaced
         outcome.conflicts += each.conflicts
         outcome.damage += each.damage
+    # Without those of which none is left.
+    outcome.reasons = +outcome.reasons
     gone = made_good_together(rejected, seen_by_partition(answers))
     outcome.retracted_ranges += sorted(gone.difference(outcome.retracted_ranges))
     outcome.damage.sort(key=lambda each: (each.source_file, each.rejected.byte_position))

@@ -12,8 +12,7 @@ from jobs.configuration.settings import Tables
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step, result_of
 from jobs.ingestion.driver.changes import Outcome, Rows, arrow_rows
-from jobs.ingestion.driver.rejected_rows import without_rows
-from jobs.ingestion.driver.replaced_rows import replaced_of, without_replaced
+from jobs.ingestion.driver.removed_rows import RemovedRows, by_log_key, without_rows
 from jobs.ingestion.driver.state import DECODED, known_files
 from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
 from jobs.ingestion.task.plan import PartitionSpan, task_spec
@@ -114,22 +113,14 @@ class IngestWriter:
         self.warehouse.closings.append(wait)
         for name, file in files:
             outcome.files.setdefault(name, []).append(file)
-        cluster, run_id = self.about.cluster, self.about.run_id
-        kept, removed = without_rows(
-            self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
-        )
         # The current versions, not those in `runs`: files that others have merged since then must not come back.
         newest = done_together(self.warehouse.root, self.warehouse.newest, WRITTEN)
-        replaced = replaced_of(cluster, outcome.replaced)
         changes = {}
         for name, delta in zip(WRITTEN, newest, strict=True):
-            added, gone = list(outcome.files.get(name, ())), []
-            if name == REJECTED:
-                added, gone = added + kept, removed
-            elif replaced.ranges and delta is not None and name in DECODED:
-                rewritten = without_replaced(delta, self.warehouse.path(name), name, replaced, run_id)
-                added, gone = added + rewritten.added, rewritten.removed
-            changes[name] = self.optimize(name, delta, Change(tuple(added), tuple(gone)))
+            removed = removed_rows(name, self.about.cluster, outcome)
+            kept = without_rows(delta, self.warehouse.path(name), TABLES[name], removed, self.about.run_id)
+            added = (*outcome.files.get(name, ()), *kept.added)
+            changes[name] = self.optimize(name, delta, Change(added, kept.removed))
         return changes
 
     def optimize(self, name: str, delta: DeltaTable | None, change: Change) -> Change:
@@ -146,6 +137,14 @@ class IngestWriter:
             wait_for_files=self.warehouse.wait_for_files,
         )
         return with_small_files_rewritten(of, change, old, bare)
+
+
+def removed_rows(table: str, cluster: str, outcome: Outcome) -> RemovedRows:
+    if table == REJECTED:
+        of_key = (((partition, epoch), (offset, offset)) for partition, offset, epoch in outcome.retracted_records)
+        return RemovedRows(cluster, by_log_key(of_key), frozenset(outcome.retracted_ranges))
+    replaced = outcome.replaced if table in DECODED else ()
+    return RemovedRows(cluster, by_log_key(((partition, None), (first, last)) for partition, first, last in replaced))
 
 
 def without_statistics(table: str, delta: DeltaTable) -> list[str]:

@@ -1,11 +1,8 @@
 """An independent merge of copies: one record at a time, over dictionaries, sharing nothing with `udfs`.
 
 Rows are (table, row). All rows of one offset and leader epoch are one record; where some of them are decoded the first
-of these stands for it, else the first rejected one. Rows of the warehouse come before those of copies.
-
-A row without an epoch belongs to the record with the highest epoch at its offset to which it is equal, and comes after
-the rows that have the epoch. It may be a record of its own only if there is none with an epoch, if that one does not
-count because a higher epoch has begun before, or if the warehouse has rows of both kinds at the offset.
+of these stands for it, else the first rejected one. Rows of the warehouse come before those of copies. Rows without an
+epoch are also of the record with the highest epoch whose standing row has all that theirs has.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,6 +18,7 @@ Key = tuple[int, int | None]
 REJECTED = "rejected_records"
 # The record itself, as far as a row of rejected_records has it; why it was rejected changes from release to release.
 OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
+OF_BOTH = ("record_time", "is_tombstone", "record_bytes")
 OF_THE_COPY = ("run_id", "batch_first_offset", "partition_leader_epoch")
 PRODUCERS = ("is_transactional", "producer_id", "producer_epoch")
 
@@ -38,26 +36,27 @@ class SlowMerged:
     new: dict[str, list[Row]] = field(default_factory=dict)
     num_known: int = 0
     retracted: set[Key] = field(default_factory=set)
-    # Offsets of decoded rows of the warehouse without an epoch, for which rows with one come.
+    # Offsets of decoded rows of the warehouse that lack an epoch and go; rows that come for rows of their kind.
     replaced: set[int] = field(default_factory=set)
+    again: list[Named] = field(default_factory=list)
     conflicts: list[int] = field(default_factory=list)
 
 
 def slow_merge(known: Iterable[Named], copies: Sequence[Iterable[Named]]) -> SlowMerged:
-    by_offset: dict[int, list[Told]] = {}
+    by_offset: dict[int, dict[int | None, list[Told]]] = {}
     for source, rows in enumerate([known, *copies]):
         for name, row in rows:
-            by_offset.setdefault(row["record_offset"], []).append((source, name, row))
-    merged, differences, highest = SlowMerged(), set(), -1
-    for offset, told in sorted(by_offset.items()):
-        records, unequal = records_at(told, highest)
-        differences |= {((offset, None), column) for column in unequal}
-        highest = max([highest, *(epoch for epoch in records if epoch is not None)])
-        for result in records.values():
-            winner = standing(result)
-            differences |= {((offset, epoch_of(each)), column) for each in result for column in different(winner, each)}
-            add(merged, winner, result)
-        kept = [standing(result)[0] for epoch, result in records.items() if epoch is not None]
+            of_epochs = by_offset.setdefault(row["record_offset"], {})
+            of_epochs.setdefault(row["partition_leader_epoch"], []).append((source, name, row))
+    merged, differences = SlowMerged(), set()
+    for offset, of_epochs in sorted(by_offset.items()):
+        for epoch, told in of_epochs.items():
+            winner = standing(told)
+            differences |= {((offset, epoch), column) for each in told for column in different(winner, each)}
+        records = with_epochs(of_epochs)
+        for told in records.values():
+            add(merged, standing(told), told)
+        kept = [standing(told)[0] for epoch, told in records.items() if epoch is not None]
         if len(kept) > 1 and any(kept):
             merged.conflicts.append(offset)
     if differences:
@@ -65,50 +64,48 @@ def slow_merge(known: Iterable[Named], copies: Sequence[Iterable[Named]]) -> Slo
     return merged
 
 
-def records_at(told: list[Told], highest: int) -> tuple[dict[int | None, list[Told]], list[str | None]]:
-    """Of one offset, by epoch, and what is different in rows that can be of none. `highest`: epoch at lower offsets."""
-    records: dict[int | None, list[Told]] = {}
-    for each in sorted(told, key=lambda each: (epoch_of(each) is None, -(epoch_of(each) or 0), each[0])):
-        if epoch_of(each) is not None:
-            records.setdefault(epoch_of(each), []).append(each)
-    named = {epoch: standing(rows) for epoch, rows in records.items()}
-    is_held_twice = {True, False} == {epoch_of(each) is None for each in told if each[0] == 0}
-    unequal: list[str | None] = []
-    for each in (each for each in told if epoch_of(each) is None):
-        equal = next((epoch for epoch, other in named.items() if not different(other, each)), None)
-        if equal is None and named and not is_held_twice and highest <= max(records, default=-1, key=epoch_or_none):
-            unequal += different(named[max(named, key=epoch_or_none)], each)
-        else:
-            records.setdefault(equal, []).append(each)
-    return records, unequal
+def with_epochs(of_epochs: dict[int | None, list[Told]]) -> dict[int | None, list[Told]]:
+    """Rows without an epoch come last of their record."""
+    records = {epoch: told for epoch, told in of_epochs.items() if epoch is not None}
+    if unknown := of_epochs.get(None):
+        winner = standing(unknown)
+        for epoch in sorted(epoch for epoch in records if epoch is not None)[::-1]:
+            if has_all_of(standing(records[epoch]), winner):
+                records[epoch] = [*records[epoch], *unknown]
+                return records
+        records[None] = unknown
+    return records
 
 
-def epoch_or_none(epoch: int | None) -> int:
-    return -1 if epoch is None else epoch
+def standing(told: list[Told]) -> Told:
+    return next((each for each in told if each[1] != REJECTED), told[0])
 
 
-def epoch_of(told: Told) -> int | None:
-    epoch: int | None = told[2]["partition_leader_epoch"]
-    return epoch
-
-
-def standing(result: list[Told]) -> Told:
-    return next((each for each in result if each[1] != REJECTED), result[0])
-
-
-def add(merged: SlowMerged, winner: Told, result: list[Told]) -> None:
+def add(merged: SlowMerged, winner: Told, told: list[Told]) -> None:
     if winner[0]:
         merged.new.setdefault(winner[1], []).append(winner[2])
-    gone = [each for each in result if each[0] == 0 and each is not winner]
-    for _, name, row in gone:
+    epoch, is_again = winner[2]["partition_leader_epoch"], False
+    for _, name, row in (each for each in told if each[0] == 0 and each is not winner):
         key = row["record_offset"], row["partition_leader_epoch"]
-        if name != REJECTED and winner[0]:
-            merged.replaced.add(key[0])
-        elif name == REJECTED and (winner[1] != REJECTED or winner[0]):
+        is_unknown = key[1] is None and epoch is not None
+        if name == REJECTED and (winner[1] != REJECTED or is_unknown):
             merged.retracted.add(key)
-    # A record of which the warehouse gets a better row was known.
-    was_known = any(name != REJECTED for _, name, _ in gone)
-    merged.num_known += sum(1 for each in result if each[0]) - (bool(winner[0]) and not was_known)
+        elif name != REJECTED and is_unknown:
+            merged.replaced.add(key[0])
+        is_again |= bool(winner[0]) and is_unknown and (name == REJECTED) == (winner[1] == REJECTED)
+    merged.again += [winner[1:]] if is_again else []
+    merged.num_known += sum(1 for each in told if each[0]) - (bool(winner[0]) and not is_again)
+
+
+def has_all_of(one: Told, other: Told) -> bool:
+    (_, name, row), (_, other_name, other_row) = one, other
+    if other_name not in (name, REJECTED):
+        return False
+    if other_row["is_transactional"] is not None and any(row[column] != other_row[column] for column in PRODUCERS):
+        return False
+    if name == other_name:
+        return not different(one, other)
+    return all(row[column] == other_row[column] for column in OF_BOTH)
 
 
 def different(one: Told, other: Told) -> list[str | None]:
