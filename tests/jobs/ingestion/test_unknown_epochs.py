@@ -166,6 +166,32 @@ def test_a_record_that_equals_none_at_its_offset_is_kept_beside_it(
     assert is_healthy(tmp_path / "w")
 
 
+def test_a_record_without_an_epoch_counts_beside_one_that_was_truncated(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The leader of epoch 4 wrote what its successor truncated. Of the successor's log the archive alone has the record
+    at offset 8."""
+    before = batch(0, 4, 6)
+    truncated, after = batch(6, 4, 4), batch(6, 5, 4)
+    compacted = replace(after, records=(*after.records[:2], *after.records[3:]))
+    write_copy(tmp_path / "whole", 3, [before, after], rng)
+    write_copy(tmp_path / "copies" / "old", 3, [before, truncated], rng)
+    write_copy(tmp_path / "copies" / "new", 3, [before, compacted], rng)
+    (tmp_path / "archive.jsonl").write_text(lines(archived(tmp_path / "whole"), ("leader_epoch",)))
+    of_copies = f"segments:{tmp_path / 'copies'}/*"
+    for warehouse, sources_of in (
+        ("w", [f"records:{tmp_path / 'archive.jsonl'}", of_copies]),
+        ("direct", [f"segments:{tmp_path / 'whole'}", of_copies]),
+    ):
+        for source in sources_of:
+            ingest(tmp_path / warehouse, "--source", source)
+            replay(tmp_path / warehouse)
+    assert (3, 8, None) in [key_of(row) for row in all_rows(tmp_path / "w")]
+    offsets = [row_texts(tmp_path / warehouse, ["offset_history"]) for warehouse in ("direct", "w")]
+    assert_same(*offsets, "truncated")
+    assert {row["committed_offset"] for row in rows(tmp_path / "w", "offset_history")} == {*range(6), *range(506, 510)}
+
+
 def batch(first: int, epoch: int, number: int) -> WrittenBatch:
     """Commits of offsets that say which leader wrote them."""
     records = (
