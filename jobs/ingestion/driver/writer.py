@@ -98,7 +98,7 @@ class IngestWriter:
     def retry(self) -> list[IngestResult]:
         """Decodes rejected records again; ranges of bytes are read with their files."""
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
-        assignment = self.task_input(EarlierKnowledge({}, may_be_known=False))
+        assignment = self.task_input(EarlierKnowledge({}, may_be_known=bool(files)))
         return [retry_file(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
