@@ -11,6 +11,8 @@ from typing import Any
 from deltalake import DeltaTable
 
 from jobs import cli
+from jobs.doctor import run_checks
+from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import TABLES
 from schemas.tables import decoded_records
 
@@ -84,3 +86,7 @@ def keys(warehouse: Path) -> list[tuple[int, int, int]]:
         for row in rows(warehouse, name, at)
         if row["record_offset"] is not None
     )
+
+
+def is_healthy(warehouse: Path) -> bool:
+    return {finding.status for finding in run_checks(LocalPlace(warehouse))} == {"ok"}

@@ -39,6 +39,7 @@ class Outcome:
     source_rows: list[Row] = field(default_factory=list)
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int | None]] = field(default_factory=list)
+    replaced: list[tuple[int, int, int]] = field(default_factory=list)
     conflicts: list[tuple[int, int]] = field(default_factory=list)
     damage: list[RejectedRange] = field(default_factory=list)
     # Rows of an archive that are not records of the offsets topic.
@@ -61,8 +62,11 @@ def outcome_of(answers: Sequence[IngestResult], rejected: Mapping[int, Sequence[
         outcome.reasons.update(each.reasons)
         outcome.retracted_records += each.retracted_records
         outcome.retracted_ranges += each.retracted_ranges
+        outcome.replaced += each.replaced
         outcome.conflicts += each.conflicts
         outcome.damage += each.damage
+    # Without those of which none is left.
+    outcome.reasons = +outcome.reasons
     gone = made_good_together(rejected, seen_by_partition(answers))
     outcome.retracted_ranges += sorted(gone.difference(outcome.retracted_ranges))
     outcome.damage.sort(key=lambda each: (each.source_file, each.rejected.byte_position))

@@ -12,8 +12,8 @@ from jobs.configuration.settings import Tables
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step, result_of
 from jobs.ingestion.driver.changes import Outcome, Rows, arrow_rows
-from jobs.ingestion.driver.rejected_rows import without_rows
-from jobs.ingestion.driver.state import known_files
+from jobs.ingestion.driver.removed_rows import RemovedRows, by_log_key, without_rows
+from jobs.ingestion.driver.state import DECODED, known_files
 from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
 from jobs.ingestion.task.plan import PartitionSpan, task_spec
 from jobs.ingestion.task.retried_rows import retry_file
@@ -98,7 +98,7 @@ class IngestWriter:
     def retry(self) -> list[IngestResult]:
         """Decodes rejected records again; ranges of bytes are read with their files."""
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
-        assignment = self.task_input(EarlierKnowledge({}, may_be_known=False))
+        assignment = self.task_input(EarlierKnowledge({}, may_be_known=bool(files)))
         return [retry_file(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
@@ -113,18 +113,14 @@ class IngestWriter:
         self.warehouse.closings.append(wait)
         for name, file in files:
             outcome.files.setdefault(name, []).append(file)
-        cluster, run_id = self.about.cluster, self.about.run_id
-        kept, removed = without_rows(
-            self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
-        )
         # The current versions, not those in `runs`: files that others have merged since then must not come back.
         newest = done_together(self.warehouse.root, self.warehouse.newest, WRITTEN)
         changes = {}
         for name, delta in zip(WRITTEN, newest, strict=True):
-            added, gone = list(outcome.files.get(name, ())), []
-            if name == REJECTED:
-                added, gone = added + kept, removed
-            changes[name] = self.optimize(name, delta, Change(tuple(added), tuple(gone)))
+            removed = removed_rows(name, self.about.cluster, outcome)
+            kept = without_rows(delta, self.warehouse.path(name), TABLES[name], removed, self.about.run_id)
+            added = (*outcome.files.get(name, ()), *kept.added)
+            changes[name] = self.optimize(name, delta, Change(added, kept.removed))
         return changes
 
     def optimize(self, name: str, delta: DeltaTable | None, change: Change) -> Change:
@@ -141,6 +137,14 @@ class IngestWriter:
             wait_for_files=self.warehouse.wait_for_files,
         )
         return with_small_files_rewritten(of, change, old, bare)
+
+
+def removed_rows(table: str, cluster: str, outcome: Outcome) -> RemovedRows:
+    if table == REJECTED:
+        of_key = (((partition, epoch), (offset, offset)) for partition, offset, epoch in outcome.retracted_records)
+        return RemovedRows(cluster, by_log_key(of_key), frozenset(outcome.retracted_ranges))
+    replaced = outcome.replaced if table in DECODED else ()
+    return RemovedRows(cluster, by_log_key(((partition, None), (first, last)) for partition, first, last in replaced))
 
 
 def without_statistics(table: str, delta: DeltaTable) -> list[str]:

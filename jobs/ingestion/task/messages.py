@@ -65,6 +65,9 @@ class IngestResult:
     # Rows of rejected_records to remove: by partition, offset and leader epoch, and by file and position.
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int]] = field(default_factory=list)
+    # By partition, first and last offset: ranges in which all decoded rows without a leader epoch go, since rows with
+    # one stand for them.
+    replaced: list[tuple[int, int, int]] = field(default_factory=list)
     # Partition and offset where two leader epochs wrote different records.
     conflicts: list[tuple[int, int]] = field(default_factory=list)
     # Rejected ranges that are reported for the first time.

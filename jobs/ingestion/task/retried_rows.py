@@ -1,6 +1,6 @@
 """Decodes rejected records again that this release understands and an earlier release did not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,13 +10,15 @@ import pyarrow.parquet as pq
 
 from jobs.engine.task import result_of
 from jobs.ingestion.task.messages import Counts, IngestInput, IngestResult
-from jobs.ingestion.task.task import Task, guarded_answer
+from jobs.ingestion.task.stored_rows import rows_without_epochs
+from jobs.ingestion.task.task import Task, guarded_answer, other_log
+from jobs.ingestion.task.windows import runs_of
 from jobs.storage.places.place import Place
 from schemas.contract.tables import TABLES
 from schemas.words.records import Part
 from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding.decode import decode
-from udfs.rows.merge_copies import REJECTED
+from udfs.rows.merge_copies import REJECTED, Contradiction, merge
 from udfs.rows.rejected_again import records_of_rejected
 
 BATCH_ROWS = 32_768
@@ -25,7 +27,7 @@ BATCH_ROWS = 32_768
 def retry_file(assignment: IngestInput, path: Place) -> IngestResult:
     """Rows of the cluster in a file of `rejected_records`. Rows that are decoded now are retracted there. The output of
     one file is in log order, that of files of several runs together would not be."""
-    return result_of(guarded_answer(assignment, partial(retry_steps, batches_of(path))))
+    return result_of(guarded_answer(assignment, partial(retry_steps, path)))
 
 
 def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
@@ -33,22 +35,36 @@ def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
         yield from file.iter_batches(BATCH_ROWS)
 
 
-def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
+def retry_steps(path: Place, task: Task) -> Iterator[None]:
     """Rows of `rejected_records`, of any cluster."""
-    for partition, rows in rejected_rows(batches, task.input.cluster):
+    for partition, rows in rejected_rows(batches_of(path), task.input.cluster):
         counts = Counts(partition)
-        by_table: dict[str, list[pa.Table]] = {}
+        sides = []
         for has_producers in (True, False):
             is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
             if (side := rows.filter(is_side)).num_rows:
-                for name, taken in decoded_rows(task, counts, side, has_producers).items():
-                    by_table.setdefault(name, []).append(taken)
+                sides.append(decoded_rows(task, counts, side, has_producers))
         # Without offsets, since no part of the log was read.
         task.answer.counts += [counts] if counts.read else []
-        for name, sides in by_table.items():
-            whole = pa.concat_tables(sides)
-            task.write(name, whole.sort_by("record_offset") if len(sides) > 1 else whole, counts)
+        try:
+            merged = merge(held_beside(task, partition, sides), sides)
+        except Contradiction as contradiction:
+            raise other_log([str(path)], partition, contradiction) from None
+        counts.known += merged.num_known
+        task.write_merged(merged, merged.new, counts)
+        # Of the rows between them nothing is known here.
+        task.answer.replaced += [(partition, *each) for each in runs_of(merged.replaced)]
         yield
+
+
+def held_beside(task: Task, partition: int, sides: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
+    """Rows of the warehouse for which the decoded ones may stand: those of an archive without leader epochs."""
+    held = {}
+    for name in {name for side in sides for name in side}:
+        offsets = pa.concat_tables([side[name].select(["record_offset"]) for side in sides if name in side]).column(0)
+        files = task.input.known_files.get(name, ())
+        held[name] = rows_without_epochs(files, TABLES[name], task.input.cluster, partition, pc.unique(offsets))
+    return held
 
 
 def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[tuple[int, pa.Table]]:

@@ -1,6 +1,6 @@
 """Reads the warehouse's rows of an offsets partition in log order, a span of offsets at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -73,10 +73,30 @@ def known_rows(
     )
 
 
-def rows_of(path: Place, table: Table, cluster: str, partition: int, first: int) -> Iterator[pa.Table]:
+def rows_without_epochs(
+    files: Iterable[KnownFile], table: Table, cluster: str, partition: int, offsets: pa.Array
+) -> pa.Table:
+    """Rows of these offsets that lack leader epochs. Most files have none, as their footers show."""
+    first, parts = pc.min(offsets).as_py(), [table_schema(table).empty_table()]
+    for file in files:
+        if file.first_partition <= partition <= file.last_partition:
+            for rows in rows_of(file.path, table, cluster, partition, first, lack_epochs=True):
+                is_wanted = pc.is_in(rows.column("record_offset"), value_set=offsets)
+                parts.append(rows.filter(pc.and_(is_wanted, rows.column("partition_leader_epoch").is_null())))
+    return pa.concat_tables(parts)
+
+
+def rows_of(
+    path: Place, table: Table, cluster: str, partition: int, first: int, *, lack_epochs: bool = False
+) -> Iterator[pa.Table]:
+    """`lack_epochs`: row groups of which all rows have one are left out."""
     schema = table_schema(table)
     with pq.ParquetFile(path.parquet_source()) as file:
-        groups = [group for group in range(file.num_row_groups) if may_hold(file, group, partition, first)]
+        groups = [
+            group
+            for group in range(file.num_row_groups)
+            if may_hold(file, group, partition, first) and not (lack_epochs and has_all_epochs(file, group))
+        ]
         for batch in file.iter_batches(BATCH_ROWS, groups) if groups else ():
             rows = pa.Table.from_batches([batch]).cast(schema)
             is_wanted = pc.and_(
@@ -97,3 +117,9 @@ def may_hold(file: pq.ParquetFile, group: int, partition: int, first: int) -> bo
     if partitions is not None and partitions.has_min_max and not partitions.min <= partition <= partitions.max:
         return False
     return offsets is None or not offsets.has_min_max or bool(offsets.max >= first)
+
+
+def has_all_epochs(file: pq.ParquetFile, group: int) -> bool:
+    place = file.schema_arrow.names.index("partition_leader_epoch")
+    epochs = file.metadata.row_group(group).column(place).statistics
+    return epochs is not None and epochs.has_null_count and not epochs.null_count

@@ -4,7 +4,7 @@ It may run in a Spark worker, which has neither the driver's objects nor Java, s
 data. A failure that a user can act on is a result too: Spark would bury an exception in pages of its own text.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from jobs.ingestion.task.damaged_bytes import sort_out
 from jobs.ingestion.task.messages import Counts, IngestInput, IngestResult
 from jobs.ingestion.task.plan import PartitionSpan
 from jobs.ingestion.task.stored_rows import KnownRows, known_rows
-from jobs.ingestion.task.windows import note_offsets, read_offsets, runs_of, windows
+from jobs.ingestion.task.windows import note_offsets, read_offsets, runs_of, runs_replaced, windows
 from jobs.output.failure import Failure, os_error_line
 from jobs.processes.freed_memory import keep_memory
 from jobs.sources.log_span import SpanFacts
@@ -30,7 +30,7 @@ from udfs.decoding.decode import decode
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.log.offset_ranges import Range, join_ranges
-from udfs.rows.merge_copies import REJECTED, Contradiction, merge
+from udfs.rows.merge_copies import REJECTED, Contradiction, MergedRows, merge
 from udfs.rows.origin import Origin
 from udfs.rows.shape import Shaper, rejected_ranges
 
@@ -154,11 +154,19 @@ class Task:
         offsets = read_offsets([held, *of_copies])
         unknown, good = sort_out_lines(lines, held_lines, offsets)
         counts.known += merged.num_known + lines.num_rows - unknown.num_rows
-        for name, rows in with_lines(merged.new, unknown).items():
-            self.write(name, rows, counts)
+        self.write_merged(merged, with_lines(merged.new, unknown), counts)
+        self.answer.replaced += [(counts.partition, *each) for each in runs_replaced(merged.replaced, held)]
         self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
         self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
         return runs_of(offsets)
+
+    def write_merged(self, merged: MergedRows, tables: Mapping[str, pa.Table], counts: Counts) -> None:
+        for name, rows in tables.items():
+            self.write(name, rows, counts)
+        # Rows that have an epoch now; their records were known.
+        counts.decoded -= merged.num_decoded_again
+        if merged.rejected_again is not None:
+            self.count_rejected(merged.rejected_again, counts, -1)
 
     def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
         """Removes ranges of segments that an archive replaces."""
@@ -202,13 +210,17 @@ class Task:
 
     def write(self, name: str, rows: pa.Table, counts: Counts) -> None:
         if name == REJECTED:
-            counts.rejected += rows.num_rows
-            for reason in rows.column("reason").to_pylist():
-                self.answer.reasons[reason] = self.answer.reasons.get(reason, 0) + 1
+            self.count_rejected(rows, counts, 1)
         else:
             counts.decoded += rows.num_rows
         self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
         self.files.write(name, rows, counts.partition)
+
+    def count_rejected(self, rows: pa.Table, counts: Counts, number: int) -> None:
+        """`number`: for each row, -1 if it does not count after all."""
+        counts.rejected += number * rows.num_rows
+        for reason in rows.column("reason").to_pylist():
+            self.answer.reasons[reason] = self.answer.reasons.get(reason, 0) + number
 
     def finish(self, wait: Waiting) -> IngestResult:
         try:

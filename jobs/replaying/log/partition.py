@@ -73,7 +73,7 @@ class TableRows:
 
 @dataclass
 class PartitionLog:
-    """`doubled`: offsets of records that exist with and without a leader epoch."""
+    """`doubled`: offsets of records without a leader epoch, beside one that counts."""
 
     wanted: Wanted
     files: Mapping[str, Sequence[LogFile]]
@@ -121,7 +121,7 @@ class PartitionLog:
     def begin_epochs(self) -> None:
         """Must run before anything is read: which records count depends on where higher epochs begin, later in the
         log."""
-        without, with_epoch = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        without, named = [np.empty(0, np.int64)], []
         unread = []
         for piece in self.all_pieces(list(self.row_groups)):
             if piece.epoch is not None:
@@ -131,13 +131,14 @@ class PartitionLog:
             offsets, epochs = self.offsets_and_epochs(piece)
             has_epoch = epochs != NO_EPOCH
             without.append(offsets[~has_epoch])
-            with_epoch.append(offsets[has_epoch])
+            named.append((offsets[has_epoch], epochs[has_epoch]))
             for epoch in np.unique(epochs[has_epoch]).tolist():
                 self.epochs.begin(epoch, int(offsets[epochs == epoch].min()))
         missing = np.concatenate(without)
         if len(missing):
-            with_epoch += [self.offsets_and_epochs(piece)[0] for piece in unread]
-            self.doubled = np.intersect1d(missing, np.concatenate(with_epoch))
+            named += [self.offsets_and_epochs(piece) for piece in unread]
+            that_count = [offsets[self.epochs.counting(offsets, epochs)] for offsets, epochs in named]
+            self.doubled = np.intersect1d(missing, np.concatenate(that_count))
 
     def offsets_and_epochs(self, piece: RowGroup) -> tuple[np.ndarray, np.ndarray]:
         rows = self.opened.read(piece, [OFFSET, EPOCH], self.wanted)

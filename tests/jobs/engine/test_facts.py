@@ -76,6 +76,7 @@ class Odd(Generic[T]):
                 reasons={"bad_crc": 1},
                 retracted_records=[(3, 4, None), (3, 5, 6)],
                 retracted_ranges=[("f", 7)],
+                replaced=[(3, 8, 9)],
                 damage=[
                     RejectedRange("f", Rejected(1, 2, RejectReason.BAD_CRC, "crc", "told", (Claim(1, 2, 2),)), 1, None)
                 ],

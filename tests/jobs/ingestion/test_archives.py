@@ -1,9 +1,7 @@
 """Archives through the whole ingest: the rows that segments of the same records make, known and contradicted alike."""
 
-import base64
-import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 
-from jobs.doctor import run_checks
-from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.archives import PRODUCERS, Row, archived, lines
 from tests.builders.logs.batches import Batch, record
 from tests.builders.logs.copies import T0, WrittenBatch, commit, random_log, write_copy
-from tests.oracles.log.framing import read_log
-from tests.runs.ingested import history, ingest, rows
+from tests.runs.ingested import history, ingest, is_healthy, rows
 from tests.runs.refused import check_no_leftovers, refused, unchanged
 
 if TYPE_CHECKING:
@@ -28,8 +24,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("session")]
 
 PARTITIONS = (3, 11)
-TOPIC = "__consumer_offsets"
-PRODUCERS = ("producer_id", "producer_epoch", "is_transactional")
 SCHEMA = pa.schema(
     [
         ("topic", pa.string()),
@@ -46,7 +40,6 @@ SCHEMA = pa.schema(
     ]
 )
 TRANSACTIONAL, CONTROL = 0x10, 0x20
-Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -75,42 +68,8 @@ def segments(folder: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.G
     return folder
 
 
-def archived(folder: Path) -> list[Row]:
-    """Rows of a broker's segments as another program reads them."""
-    result = []
-    for path in sorted(folder.rglob("*.log")):
-        partition = int(path.parent.name.rpartition("-")[2])
-        for each in read_log(path.read_bytes()).records:
-            result.append(
-                {
-                    "topic": TOPIC,
-                    "partition": partition,
-                    "offset": each.offset,
-                    "timestamp": each.timestamp,
-                    "key": each.key,
-                    "value": each.value,
-                    "producer_id": each.producer_id,
-                    "producer_epoch": each.producer_epoch,
-                    "is_transactional": each.is_transactional,
-                    "is_control": each.is_control,
-                    "leader_epoch": each.leader_epoch,
-                }
-            )
-    return result
-
-
 def table(result: Sequence[Row]) -> pa.Table:
     return pa.Table.from_pylist(list(result), SCHEMA)
-
-
-def lines(result: Iterable[Row], without: Iterable[str] = ()) -> str:
-    encoded = []
-    for row in result:
-        reported = {name: value for name, value in row.items() if name not in without}
-        for name in ("key", "value"):
-            reported[name] = None if row[name] is None else base64.b64encode(row[name]).decode()
-        encoded.append(json.dumps(reported) + "\n")
-    return "".join(encoded)
 
 
 def without_producers(result: dict[str, list[str]], warehouse: Path) -> dict[str, list[str]]:
@@ -123,10 +82,6 @@ def without_producers(result: dict[str, list[str]], warehouse: Path) -> dict[str
             plain.append(repr(kept | dict.fromkeys(PRODUCERS)))
         reported[name] = sorted(plain)
     return reported
-
-
-def is_healthy(warehouse: Path) -> bool:
-    return {finding.status for finding in run_checks(LocalPlace(warehouse))} == {"ok"}
 
 
 def test_parquet_and_delta_make_the_rows_of_the_segments(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,8 +15,12 @@ from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.archives import archived, lines
 from tests.runs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
 from tests.runs.refused import check_no_leftovers
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SAMPLE = ROOT / "data" / "sample"
 # The release before types 16 to 23, and before the fourth version of a committed offset.
@@ -48,13 +53,14 @@ def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warehouse
 
 
-def ingest_by(older: Path, warehouse: Path, source: str) -> None:
+def ingest_by(older: Path, warehouse: Path, source: str, *, is_known: bool = False) -> None:
     command = [sys.executable, "-m", "jobs.cli", "ingest", "--warehouse", str(warehouse), "--source", source]
     environment = {**os.environ, "PYTHONPATH": str(older)}
     done = subprocess.run(command, cwd=older, env=environment, capture_output=True, text=True, check=False, timeout=120)
     # What is only unknown is no reason to fail.
     assert done.returncode == ExitCode.CLEAN, done.stderr
-    assert "of types or versions that this release does not know: kept, not decoded" in done.stderr
+    is_told = "of types or versions that this release does not know: kept, not decoded" in done.stderr
+    assert is_told is not is_known
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +173,53 @@ def test_rejected_records_of_several_files_are_taken_up_in_the_order_of_the_log(
     check_sorted(tmp_path / "w")
     run = ingest(tmp_path / "w", "--source", f"segments:{folder}")
     assert run["already_known"] == run["read"] > 0
+
+
+# Beside an archive without leader epochs
+
+
+@pytest.fixture
+def archive(tmp_path: Path, spark: "SparkSession") -> str:
+    """Of the sample, as Spark's Kafka source gives it. The runs take the session."""
+    assert spark
+    (tmp_path / "archive.jsonl").write_text(lines(archived(SAMPLE), ("leader_epoch",)))
+    return f"records:{tmp_path / 'archive.jsonl'}"
+
+
+@pytest.mark.spark
+def test_what_a_copy_had_rejected_replaces_the_records_of_an_archive(
+    warehouse: Path, archive: str, direct: Path
+) -> None:
+    """The archive's records were decoded, but lack leader epochs."""
+    rejected = len(rows(warehouse, "rejected_records"))
+    ingest(warehouse, "--source", archive)
+    assert sum(map(len, history(warehouse).values())) == len(direct_keys(direct)) + rejected
+    run = ingest(warehouse, "--retry-rejected")
+    assert (run["read"], run["decoded"], run["already_known"]) == (rejected, 0, rejected)
+    check_like_direct(warehouse, direct)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("is_retried", [False, True])
+def test_a_copy_takes_up_what_an_archive_had_rejected(
+    tmp_path: Path, older: Path, archive: str, direct: Path, is_retried: bool
+) -> None:
+    warehouse = tmp_path / "w"
+    ingest_by(older, warehouse, archive)
+    if is_retried:
+        ingest(warehouse, "--retry-rejected")
+    run = ingest(warehouse, "--source", f"segments:{SAMPLE}")
+    assert run["rejected"] == 0
+    check_like_direct(warehouse, direct)
+
+
+@pytest.mark.spark
+def test_a_record_that_was_rejected_with_an_epoch_and_without_is_taken_up_once(
+    tmp_path: Path, older: Path, archive: str, direct: Path
+) -> None:
+    warehouse = tmp_path / "w"
+    ingest_by(older, warehouse, archive)
+    ingest_by(older, warehouse, f"segments:{SAMPLE}", is_known=True)
+    assert keys(warehouse) == direct_keys(direct)
+    ingest(warehouse, "--retry-rejected")
+    check_like_direct(warehouse, direct)

@@ -10,9 +10,18 @@ import pytest
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
 from schemas.tables import decoded_records
-from tests.oracles.log.merged_copies import OF_REJECTED, PRODUCERS, REJECTED, Differs, Named, Row, slow_merge
+from tests.oracles.log.merged_copies import (
+    OF_BOTH,
+    OF_REJECTED,
+    PRODUCERS,
+    REJECTED,
+    Differs,
+    Named,
+    Row,
+    slow_merge,
+)
 from udfs.arrays.arrow_schema import table_schema
-from udfs.rows.merge_copies import Contradiction, merge
+from udfs.rows.merge_copies import Contradiction, MergedRows, merge
 
 DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
 KEY = {"cluster", "offsets_partition", "record_offset", "partition_leader_epoch"}
@@ -63,13 +72,18 @@ Truth = dict[tuple[int, int | None], tuple[Named, Row]]
 
 
 def truth_of(rng: np.random.Generator, names: list[str]) -> Truth:
-    """Records, each decoded and rejected, by offset and leader epoch."""
+    """Records, each decoded and rejected, by offset and leader epoch. Some offsets have one without an epoch only."""
     truth: Truth = {}
     for offset in np.unique(rng.integers(0, 40, 25)).tolist():
-        for epoch in np.unique(rng.choice([-1, 0, 1], rng.integers(1, 3), p=[0.2, 0.5, 0.3])).tolist():
+        epochs = (
+            [-1] if rng.random() < 0.2 else np.unique(rng.choice([0, 1], rng.integers(1, 3), p=[0.6, 0.4])).tolist()
+        )
+        for epoch in epochs:
             key = offset, None if epoch < 0 else epoch
             name = str(rng.choice(names))
-            truth[key] = (name, row_of(rng, TABLES[name], *key)), row_of(rng, TABLES[REJECTED], *key)
+            row = row_of(rng, TABLES[name], *key)
+            rejected = row_of(rng, TABLES[REJECTED], *key) | {column: row[column] for column in (*OF_BOTH, *PRODUCERS)}
+            truth[key] = (name, row), rejected
     return truth
 
 
@@ -88,6 +102,10 @@ def copy_of(rng: np.random.Generator, truth: Truth, share_wrong: float) -> list[
             of_copy["reason"], of_copy["detail"] = f"reason-{rng.integers(0, 2)}", None
         if rng.random() < 0.2:
             of_copy |= dict.fromkeys(PRODUCERS)
+        # As an archive without epochs tells it: of two leaders' records the one that counts.
+        epochs = [epoch for epoch in (None, 0, 1) if (row["record_offset"], epoch) in truth]
+        if rng.random() < 0.2 and row["partition_leader_epoch"] == epochs[-1]:
+            of_copy["partition_leader_epoch"] = None
         if rng.random() < share_wrong:
             column = str(rng.choice([each for each in of_copy if each not in KEY | OF_THE_COPY | {*PRODUCERS}]))
             of_copy[column] = value_of(rng, TABLES[table].column(column).type)
@@ -102,7 +120,7 @@ def place(row: Row) -> tuple[int, int]:
 
 @pytest.mark.parametrize("share_wrong", [0.0, 0.02])
 def test_copies_are_merged_as_the_slow_way_does(rng: np.random.Generator, share_wrong: float) -> None:
-    num_raised = num_new = 0
+    num_raised = num_new = num_replaced = 0
     for _ in range(30):
         truth = truth_of(rng, [str(name) for name in rng.choice(DECODED, 3)])
         sources = [copy_of(rng, truth, share_wrong) for _ in range(rng.integers(1, 5))]
@@ -131,9 +149,18 @@ def test_copies_are_merged_as_the_slow_way_does(rng: np.random.Generator, share_
             num_new += len(offsets)
         assert found.num_known == expected.num_known
         assert sorted(set(found.retracted), key=repr) == sorted(expected.retracted, key=repr)
+        assert found.replaced.tolist() == sorted(expected.replaced)
+        assert again(found) == sorted(name if name == REJECTED else "decoded" for name, _ in expected.again)
+        num_replaced += len(expected.again)
         assert found.conflicts == expected.conflicts
     assert num_new > 50
+    assert num_replaced
     assert bool(num_raised) == bool(share_wrong)
+
+
+def again(found: MergedRows) -> list[str]:
+    rejected = 0 if found.rejected_again is None else found.rejected_again.num_rows
+    return ["decoded"] * found.num_decoded_again + [REJECTED] * rejected
 
 
 def names(told: str, key: tuple[int, int | None], column: str | None) -> bool:
@@ -226,6 +253,96 @@ def test_one_copy_without_producers_hides_no_difference_of_others(rng: np.random
     theirs = [mine[0] | dict.fromkeys(PRODUCERS), mine[1] | {"producer_id": 1_000_000}]
     with pytest.raises(Contradiction, match=f"offset 6 of leader epoch 2: {name}.producer_id is 1000000 in one copy, "):
         merge(tables_of([(name, row) for row in mine]), [tables_of([(name, row) for row in theirs])])
+
+
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("name", [*DECODED, REJECTED])
+def test_a_row_without_an_epoch_is_the_one_that_equals_it(rng: np.random.Generator, name: str) -> None:
+    """Any difference makes it a record of its own, which the log does not contradict: the other may be truncated."""
+    right = row_of(rng, TABLES[name], 5, 2)
+    of_record = OF_REJECTED if name == REJECTED else [column.name for column in TABLES[name].columns]
+    for column in TABLES[name].columns:
+        if column.name in KEY or (name == REJECTED and column.name == "part"):
+            continue
+        for other in changes(rng, column.type, right[column.name]):
+            wrong = right | {column.name: other, "partition_leader_epoch": None}
+            is_own = column.name in {*of_record, *PRODUCERS} - OF_THE_COPY
+            is_own &= (column.name, other) != ("is_transactional", None)
+            check_own(name, right, wrong, is_own=is_own, about=f"{column.name} {other}")
+
+
+def check_own(name: str, right: Row, unknown: Row, *, is_own: bool, about: str) -> None:
+    after = merge(tables_of([(name, right)]), [tables_of([(name, unknown)])])
+    assert (list(after.new), after.num_known) == (([name], 0) if is_own else ([], 1)), about
+    before = merge(tables_of([(name, unknown)]), [tables_of([(name, right)])])
+    assert (list(before.new), before.num_known) == ([name], 0 if is_own else 1), about
+    gone = (before.replaced.tolist(), before.retracted)
+    assert gone == (([], []) if is_own else ([], [(5, None)]) if name == REJECTED else ([5], [])), about
+
+
+def test_of_records_of_several_leaders_it_is_the_equal_one(rng: np.random.Generator) -> None:
+    name = DECODED[0]
+    leaders = [row_of(rng, TABLES[name], 5, epoch) for epoch in range(3)]
+    for epoch, row in enumerate(leaders):
+        unknown = row | {"partition_leader_epoch": None}
+        for known in ([*leaders[:epoch], *leaders[epoch + 1 :]], leaders):
+            merged = merge(tables_of([(name, each) for each in known]), [tables_of([(name, unknown)])])
+            assert bool(merged.new) == (row not in known)
+        merged = merge(tables_of([(name, unknown)]), [tables_of([(name, each) for each in leaders])])
+        assert (merged.replaced.tolist(), merged.num_decoded_again, merged.num_known) == ([5], 1, 1)
+    # Of two that are equal, the one with the higher epoch.
+    same = leaders[0] | {"partition_leader_epoch": 7}
+    held = [(name, leaders[0] | {"partition_leader_epoch": epoch}) for epoch in (None, 0)]
+    merged = merge(tables_of(held), [tables_of([(name, same)])])
+    assert (merged.replaced.tolist(), merged.num_decoded_again, merged.new[name].num_rows) == ([5], 1, 1)
+
+
+def test_of_a_record_that_an_older_release_stored_twice_one_row_goes(rng: np.random.Generator) -> None:
+    for name in (DECODED[0], REJECTED):
+        known = row_of(rng, TABLES[name], 5, 2)
+        held = [(name, known), (name, known | {"partition_leader_epoch": None})]
+        merged = merge(tables_of(held), [tables_of(held[:1])])
+        assert (merged.new, merged.num_known, merged.num_decoded_again) == ({}, 1, 0)
+        assert (merged.replaced.tolist(), merged.retracted) == (([], [(5, None)]) if name == REJECTED else ([5], []))
+
+
+def test_what_is_known_of_producers_stays(rng: np.random.Generator) -> None:
+    """An archive may have producers and lack leader epochs, or the other way round."""
+    name = DECODED[0]
+    row = row_of(rng, TABLES[name], 5, 2)
+    without_epoch, without_producers = row | {"partition_leader_epoch": None}, row | dict.fromkeys(PRODUCERS)
+    check_own(name, without_producers, without_epoch, is_own=True, about="would be lost")
+    check_own(name, row, without_epoch | dict.fromkeys(PRODUCERS), is_own=False, about="stay")
+
+
+def test_a_rejected_record_without_an_epoch_goes_when_its_record_is_decoded(rng: np.random.Generator) -> None:
+    name = DECODED[0]
+    decoded = row_of(rng, TABLES[name], 5, 2)
+    rejected = row_of(rng, TABLES[REJECTED], 5, None) | {column: decoded[column] for column in (*OF_BOTH, *PRODUCERS)}
+    for column in (None, *OF_BOTH):
+        unknown = dict(rejected)
+        if column is not None:
+            unknown[column] = next(changes(rng, TABLES[REJECTED].column(column).type, rejected[column]))
+        merged = merge(tables_of([(REJECTED, unknown)]), [tables_of([(name, decoded)])])
+        assert (merged.retracted, merged.num_known) == ([(5, None)] if column is None else [], 0)
+        assert (merged.num_decoded_again, merged.new[name].num_rows) == (0, 1)
+        merged = merge(tables_of([(name, decoded)]), [tables_of([(REJECTED, unknown)])])
+        assert (list(merged.new), merged.num_known) == (([], 1) if column is None else ([REJECTED], 0))
+
+
+def test_a_rejected_record_with_an_epoch_stands_for_no_decoded_one(rng: np.random.Generator) -> None:
+    """Decoded later it will have the epoch, so both stay until then."""
+    name = DECODED[0]
+    decoded = row_of(rng, TABLES[name], 5, None)
+    rejected = row_of(rng, TABLES[REJECTED], 5, 2) | {column: decoded[column] for column in (*OF_BOTH, *PRODUCERS)}
+    for known, copy in (([(name, decoded)], [(REJECTED, rejected)]), ([(REJECTED, rejected)], [(name, decoded)])):
+        merged = merge(tables_of(known), [tables_of(copy)])
+        assert ([*merged.new], merged.num_known, merged.retracted, merged.replaced.tolist()) == (
+            [copy[0][0]],
+            0,
+            [],
+            [],
+        )
 
 
 def test_nothing_makes_nothing() -> None:

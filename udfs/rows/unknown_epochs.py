@@ -1,0 +1,40 @@
+"""Which record a row without a leader epoch is: an archive may lack the epochs that copies of the log have.
+
+It is the record of an equal row with an epoch at its offset. If no row there is equal, it is a record of its own: one
+of the two may have been truncated, which rows of these offsets alone do not show.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.arrays.nullable import Flags
+
+Places = NDArray[np.int64]
+
+# For NULL: below every epoch.
+NO_EPOCH = -(2**31)
+
+
+def with_epochs_known(
+    winner: Places, offset: Places, epoch: Places, are_equal: Callable[[Places, Places], Flags]
+) -> Places:
+    """`winner`: for each row the place of the row that stands for its offset and epoch; the result says it for its
+    record. Rows are in the order of offset and epoch. `are_equal` compares the rows of two lists of places."""
+    is_unknown = epoch == NO_EPOCH
+    if is_unknown.all() or not is_unknown.any():
+        return winner
+    stands = np.arange(len(winner))
+    is_winner = winner == stands
+    unknown, named = np.flatnonzero(is_winner & is_unknown), np.flatnonzero(is_winner & ~is_unknown)
+    least, end = (np.searchsorted(offset[named], offset[unknown], side) for side in ("left", "right"))
+    candidate, left = end - 1, np.flatnonzero(end > least)
+    # First the highest epoch at each offset: what a lower one has there is mostly truncated.
+    while len(left):
+        mine, others = unknown[left], named[candidate[left]]
+        is_equal = are_equal(mine, others)
+        stands[mine[is_equal]] = others[is_equal]
+        candidate[left] -= 1
+        left = left[~is_equal & (candidate[left] >= least[left])]
+    return np.asarray(stands[winner])
