@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.arrays.nullable import NONE, first_of, numbers
+from udfs.arrays.nullable import NONE, Numbers, first_of, numbers
 from udfs.arrays.texts import KIND, listed
 from udfs.codes.names import Names
 from udfs.topics.named_topics import NamedTopics
@@ -35,16 +35,22 @@ class NamedPartitions(NamedTuple):
     from_time: int
 
 
-def named_by_groups(tables: Mapping[str, pa.Table]) -> list[NamedPartitions]:
-    """From rows of tables of groups: assigned partitions, and numbers of partitions in records."""
-    parts = [part for part in group_parts(tables) if part.num_rows]
-    if not parts:
-        return []
-    rows, topics, topic_ids, named = pa.concat_tables(parts), Names(), Names(), NamedTopics()
-    number, time = numbers(rows["num_partitions"]), numbers(rows["from_time"])
-    of_topic, of_id = topics.codes(rows["topic"]), topic_ids.codes(rows["topic_id"])
-    named.add(of_topic, of_id, number - 1, time, np.ones(len(number), np.bool_))
-    return steps(named.table(topics, topic_ids))
+class NamedByGroups:
+    """What the tables of groups name: assigned partitions, and numbers of partitions in records."""
+
+    def __init__(self) -> None:
+        self.topics, self.topic_ids, self.named = Names(), Names(), NamedTopics()
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        parts = [part for part in group_parts(tables) if part.num_rows]
+        if parts:
+            rows = pa.concat_tables(parts)
+            number, time = numbers(rows["num_partitions"]), numbers(rows["from_time"])
+            topic, topic_id = self.topics.codes(rows["topic"]), self.topic_ids.codes(rows["topic_id"])
+            self.named.add(topic, topic_id, number - 1, time, np.ones(len(number), np.bool_))
+
+    def table(self) -> pa.Table:
+        return self.named.table(self.topics, self.topic_ids)
 
 
 def group_parts(tables: Mapping[str, pa.Table]) -> Iterator[pa.Table]:
@@ -107,9 +113,10 @@ def names_of(entries: pa.StructArray) -> list[pa.DictionaryArray]:
 
 
 def steps(named: pa.Table) -> list[NamedPartitions]:
-    """For each topic, only the records that show more partitions than all earlier ones. `named`: of `NamedTopics`."""
+    """For each topic, only the records that show more partitions than all earlier ones. `named`: of `NamedTopics`. In
+    the order of names, then of ids."""
     number, time = numbers(named["partition"]) + 1, numbers(named["first_time"])
-    topic, topic_id = Names().codes(named["topic"]), Names().codes(named["topic_id"])
+    topic, topic_id = ranks(named["topic"]), ranks(named["topic_id"])
     rows = np.flatnonzero((number > 0) & (time != NONE))
     rows = rows[np.lexsort((-number[rows], time[rows], topic_id[rows], topic[rows]))]
     # Numbers of topics ascend, so the running maximum starts again with each topic.
@@ -119,6 +126,13 @@ def steps(named: pa.Table) -> list[NamedPartitions]:
     places = rows[is_step]
     names = (listed(named[each].take(pa.array(places))) for each in ("topic", "topic_id"))
     return list(map(NamedPartitions, *names, number[places].tolist(), time[places].tolist()))
+
+
+def ranks(column: pa.ChunkedArray) -> Numbers:
+    """NULL comes first."""
+    names = Names()
+    codes = names.codes(column)
+    return np.append(names.ranks(), -1)[codes]
 
 
 def merged(*several: Iterable[NamedPartitions]) -> list[NamedPartitions]:

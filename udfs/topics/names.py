@@ -52,7 +52,7 @@ def most(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else max(one, other)
 
 
-def of_commits(topics: pa.Table) -> list[Sighting]:
+def sightings_of(topics: pa.Table) -> list[Sighting]:
     """From `NamedTopics.table` of commits."""
     seen = topics.group_by(["topic", "topic_id"], use_threads=False).aggregate(
         [("first_time", "min"), ("last_time", "max")]

@@ -11,8 +11,6 @@ from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.link_commits import Finished, OffsetReplay
-from udfs.topics.least_partitions import NamedPartitions, steps
-from udfs.topics.names import Sighting, of_commits
 
 TRANSACTIONS = "transactions"
 # A full row group of commits has more, so each is a window of its own. Two at once take more memory and as much time.
@@ -26,8 +24,6 @@ class CommitPass:
     replay: OffsetReplay
     files: HistoryFiles
     partition: int
-    sightings: list[Sighting] = field(default_factory=list)
-    named: list[NamedPartitions] = field(default_factory=list)
     # For one slice only. Transactions that also have commits in other slices are merged later.
     transactions: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
@@ -42,8 +38,6 @@ class CommitPass:
         finished = self.replay.finish()
         self.write(finished.closed)
         self.write(finished.open)
-        self.sightings = of_commits(finished.topics)
-        self.named = steps(finished.topics)
         return finished
 
     def rows(self, tables: Mapping[str, pa.Table], name: str) -> pa.Table:

@@ -20,7 +20,7 @@ from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
 from udfs.groups.states.group import Context
-from udfs.topics.least_partitions import NamedPartitions, merged, named_by_groups
+from udfs.topics.least_partitions import NamedByGroups
 from udfs.topics.names import Key, Sighting, merge, of_groups
 from udfs.topics.partition_codes import TopicCodes
 
@@ -86,7 +86,7 @@ class GroupPass:
     write: Callable[[str, pa.Table], None] | None
     states: dict[str, str] = field(default_factory=dict)
     sightings: dict[Key, Sighting] = field(default_factory=dict)
-    named: list[NamedPartitions] = field(default_factory=list)
+    named: NamedByGroups = field(default_factory=NamedByGroups)
     tombstones: list[pa.Table] = field(default_factory=list)
     departures: list[pa.Table] = field(default_factory=list)
     unclear: list[pa.Table] = field(default_factory=list)
@@ -119,7 +119,7 @@ class GroupPass:
 
     def note(self, tables: Mapping[str, pa.Table]) -> None:
         self.num_records += sum(rows.num_rows for rows in tables.values())
-        self.named = merged(self.named, named_by_groups(tables))
+        self.named.add(tables)
         if KNOWN_TOPICS in tables:
             merge(self.sightings, of_groups(tables[KNOWN_TOPICS]))
         for name in DELETING:

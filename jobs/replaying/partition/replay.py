@@ -39,8 +39,8 @@ from udfs.groups.simple_groups import Live, Replayed, add_simple_groups, merged_
 from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, still_awaited
-from udfs.topics.least_partitions import merged
-from udfs.topics.names import merge
+from udfs.topics.least_partitions import merged, steps
+from udfs.topics.names import merge, sightings_of
 from udfs.topics.partition_codes import TopicCodes
 
 STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
@@ -130,7 +130,7 @@ class PartitionReplay:
         commits = CommitPass(self.log, self.slice, replay, self.files, self.partition_slice.partition)
         finished = commits.run(self.holes)
         self.transactions = commits.transactions
-        self.note_topics(groups, commits)
+        self.note_topics(groups, finished.topics)
         return finished, commits.num_records
 
     def history_rows(self) -> HistoryRows:
@@ -263,11 +263,12 @@ class PartitionReplay:
         self.files.write(OFFSETS, finished.state, self.partition_slice.partition, is_ordered=True)
         self.write(OFFSETS, without_groups(offsets, changeable))
 
-    def note_topics(self, groups: GroupPass, commits: CommitPass) -> None:
+    def note_topics(self, groups: GroupPass, of_commits: pa.Table) -> None:
         known = {each.key: each for each in self.progress.sightings}
-        merge(known, [*groups.sightings.values(), *commits.sightings])
+        merge(known, [*groups.sightings.values(), *sightings_of(of_commits)])
         self.progress.sightings = list(known.values())
-        self.progress.named = merged(self.progress.named, groups.named, commits.named)
+        named = steps(pa.concat_tables([groups.named.table(), of_commits]).unify_dictionaries())
+        self.progress.named = merged(self.progress.named, named) if self.progress.named else named
 
     def note_progress(self) -> None:
         sure = self.run_input.sure_names

@@ -10,7 +10,7 @@ from tests.builders.warehouses.by_hand import filled
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import EMPTY_MARKERS, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts
-from udfs.topics.least_partitions import NamedPartitions, merged, named_by_groups, steps
+from udfs.topics.least_partitions import NamedByGroups, NamedPartitions, merged, steps
 
 Seen = tuple[str | None, str | None, int, int | None]
 
@@ -107,10 +107,18 @@ def of_groups(random: Random) -> tuple[dict[str, list[dict[str, Any]]], list[See
     return tables, seen
 
 
+def named_by_groups(*windows: dict[str, pa.Table]) -> list[NamedPartitions]:
+    named = NamedByGroups()
+    for tables in windows:
+        named.add(tables)
+    return steps(named.table())
+
+
 def test_assignments_name_what_a_slow_walk_finds_in_any_chunks() -> None:
     random = Random(8)
     for _ in range(60):
         rows, seen = of_groups(random)
         tables = {name: filled(TABLES[name], some) for name, some in rows.items()}
         cut = {name: pa.concat_tables([each.slice(1), each.slice(0, 1)]) for name, each in tables.items()}
-        assert plain(named_by_groups(tables)) == plain(named_by_groups(cut)) == slow(seen)
+        halves = [{name: each.slice(*part) for name, each in tables.items()} for part in ((0, 2), (2,))]
+        assert named_by_groups(tables) == named_by_groups(cut) == named_by_groups(*halves) == slow(seen)
