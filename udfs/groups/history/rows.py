@@ -204,11 +204,14 @@ def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def topic_columns(numbers: Numbers, topics: TopicCodes, kind: pa.DataType) -> dict[str, pa.Array]:
-    """`kind`: of names and ids."""
-    codes = pa.array(numbers >> SHIFT)
+    """`kind`: of names and ids. Only topics that the numbers name become texts: there may be very many others."""
+    codes = numbers >> SHIFT
+    is_used = np.bincount(codes) > 0
+    used = [topics.topics[code] for code in np.flatnonzero(is_used).tolist()]
+    places = pa.array((np.cumsum(is_used) - 1)[codes])
     return {
-        "topic": array_of([name for name, _ in topics.topics], kind).take(codes),
-        "topic_id": array_of([topic_id for _, topic_id in topics.topics], kind).take(codes),
+        "topic": array_of([name for name, _ in used], kind).take(places),
+        "topic_id": array_of([topic_id for _, topic_id in used], kind).take(places),
         "partition": pa.array((numbers & PARTITION_MASK).astype(np.int32)),
     }
 

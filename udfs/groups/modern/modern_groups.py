@@ -54,6 +54,7 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
     begin_target(group, now, at)
     settle_owners(group, now, touched_members(now), inherited, at)
     close_if_reached(group, now, at)
+    doubt_empty(group, now, operation)
     enter_state(group, now, is_exact, at)
     report_incomplete(group, now, replaced, operation, is_exact)
     now.operation = Operation()
@@ -66,6 +67,17 @@ def touched_members(now: Modern) -> list[tuple[str, bool]]:
     members = dict.fromkeys(now.members, True) if operation.is_topology_changed else {}
     members.update((each, known) for each, known in operation.touched.items() if each in now.members)
     return [(member_id, is_known or member_id in operation.joining) for member_id, is_known in members.items()]
+
+
+def doubt_empty(group: Group, now: Modern, operation: Sequence[Record]) -> None:
+    """Members join in a new epoch, unless they replace a static member. If the cleaner removed the records of that one,
+    the group only seemed to be Empty until here."""
+    known = group.ledger.state
+    is_replacement = bool(now.members) and now.operation.bump is None
+    if known is None or known.state != GroupState.EMPTY or not is_replacement:
+        return
+    if not group.context.gaps.is_complete(-1, operation[-1].offset):
+        known.state, known.num_members, known.confidence = None, None, Confidence.POSSIBLE
 
 
 def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
@@ -91,7 +103,8 @@ def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
 
 def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
     """None: no member is known, but there may be some. So where compaction left other records of the group, but none of
-    its epoch: that one is written again whenever a member joins or leaves."""
+    its epoch: that one is written again whenever a member joins or leaves, unless it replaces a static one
+    (`doubt_empty`)."""
     if now.is_partial or (now.epoch is None and not now.members):
         return (state_of(now)[0] if now.members else None), Confidence.POSSIBLE
     return state_of(now)

@@ -41,6 +41,14 @@ def test_a_row_of_several_partitions_becomes_one_row_each_with_all_else_repeated
     assert (late.timestamp(), late.microsecond) == (1.000001, 1)
 
 
+def test_rows_hold_no_names_of_topics_that_none_of_them_has() -> None:
+    topics = TopicCodes()
+    others = [topics.of_name(f"other-{number}") for number in range(3)]
+    tp = topics.of_name("a") << SHIFT
+    made = arrow_rows(PARTITION_MOVES, [row(PARTITION_MOVES, tp=frozenset({tp, tp | 1}))], topics, "c", 0)
+    assert others and made.column("topic").chunk(0).dictionary.to_pylist() == ["a"]
+
+
 def test_sets_become_lists_by_name_of_topic_with_partitions_ascending() -> None:
     topics = TopicCodes()
     z, a = (topics.of_name(name) << SHIFT for name in "za")

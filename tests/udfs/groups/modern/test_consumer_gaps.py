@@ -181,6 +181,28 @@ def test_a_group_is_not_empty_where_compaction_left_neither_members_nor_its_epoc
     assert replay.select("group_state_intervals", "state", "num_members") == [(None, None), ("Empty", 0)]
 
 
+def test_a_member_that_joins_without_an_epoch_shows_that_the_group_was_not_empty() -> None:
+    """It replaces a static member, of which the cleaner left only the tombstones: other members join in a new epoch."""
+    log = Log()
+    log.skip(3)
+    log.write(50, completed(3))
+    log.write(100, epoch(4))
+    log.write(200, *leaves("a"), about("b", instance="ib"), target("b", 0), owns("b", 3, 0, previous=0))
+    log.write(300, epoch(5), about("c"))
+    whole = history(log, gaps=Gaps([0], [2]))
+    states = [(None, None), (None, None), ("Assigning", 1), ("Assigning", 2)]
+    assert whole.select("group_state_intervals", "state", "num_members") == states
+    assert history(log, gaps=Gaps([0], [2]), cut=2).select("group_state_intervals", "state", "num_members") == states
+
+
+def test_a_group_of_which_no_record_is_missing_was_empty() -> None:
+    log = Log()
+    log.write(100, epoch(2))
+    log.write(200, about("b"), target("b", 0), owns("b", 2, 0, previous=0))
+    first, *_ = history(log).select("group_state_intervals", "state", "num_members")
+    assert first == ("Empty", 0)
+
+
 def test_incomplete_targets_are_reported_once() -> None:
     log = of_one()
     log.write(100, epoch(3), target("a", 0))
