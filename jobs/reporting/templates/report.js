@@ -80,26 +80,28 @@
     for (let each = target.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
     scrollTo(target);
   };
-  const [FRAMES_STILL, MOST_FRAMES] = [8, 300];
+  const [STILL_MS, MOST_MS] = [1000, 10000];
   // Parts get their true height when they come near: what is above may grow for a while, longest on a busy machine. So
-  // this scrolls until nothing moves for some frames, or somebody scrolls.
+  // this scrolls until nothing has moved for a second, or somebody scrolls.
   const scrollTo = (target) => {
     let isEnded = false;
-    let still = 0;
+    const begin = performance.now();
+    let moved = begin;
     const end = () => {
       isEnded = true;
     };
     for (const each of ["wheel", "touchstart", "mousedown", "keydown"]) {
       window.addEventListener(each, end, { once: true, passive: true });
     }
-    const step = (left) => {
-      if (isEnded || left === 0 || still === FRAMES_STILL) return;
+    const step = () => {
+      const now = performance.now();
+      if (isEnded || now - moved > STILL_MS || now - begin > MOST_MS) return;
       const before = target.getBoundingClientRect().top;
       target.scrollIntoView();
-      still = Math.abs(target.getBoundingClientRect().top - before) < 1 ? still + 1 : 0;
-      requestAnimationFrame(() => step(left - 1));
+      if (Math.abs(target.getBoundingClientRect().top - before) >= 1) moved = now;
+      requestAnimationFrame(step);
     };
-    step(MOST_FRAMES);
+    step();
   };
   window.addEventListener("hashchange", reveal);
   if (location.hash) reveal();
