@@ -21,7 +21,7 @@ from schemas.contract.tables import TABLES
 from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, numbers
-from udfs.arrays.texts import KIND, encoded
+from udfs.arrays.texts import KIND, encoded, with_codes
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, SUBJECT, only
 from udfs.lag.watermarks import COLUMNS as CAPTURED
@@ -80,10 +80,6 @@ def schema_of(name: str, columns: tuple[str, ...]) -> pa.Schema:
     """Any column may be NULL: rows of several tables are used together."""
     table = table_schema(TABLES[name])
     return pa.schema([pa.field(each, table.field(each).type) for each in columns])
-
-
-def with_codes(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field.with_type(KIND) if field.type == pa.string() else field for field in schema])
 
 
 def row_groups(

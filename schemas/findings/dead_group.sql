@@ -6,18 +6,7 @@ WITH commits AS (
   WHERE cluster = :cluster AND to_offset IS NULL
   GROUP BY group_id, evidence_partition
 ),
-present AS (
-  -- Of a group with records in several offsets partitions, the one that it wrote to last.
-  SELECT states.*
-  FROM (
-    SELECT standing.*, first_value(evidence_partition) OVER (
-      PARTITION BY group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
-    ) AS newest_partition
-    FROM group_state_intervals AS standing
-    WHERE cluster = :cluster AND to_offset IS NULL
-  ) AS states
-  WHERE evidence_partition = newest_partition
-)
+{present_states}
 SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'no members since ' || coalesce(substring(CAST(states.from_time AS STRING), 1, 19), '?')
@@ -27,7 +16,7 @@ SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS part
   evidence_partition, evidence_first_offset, evidence_last_offset,
   CASE WHEN num_possible > 0 THEN 'possible' ELSE states.confidence END AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
-FROM present AS states
+FROM present_states AS states
 JOIN commits ON commits.group_id = states.group_id AND commits.place = states.evidence_partition
-WHERE states.state = 'Empty'
+WHERE states.cluster = :cluster AND states.state = 'Empty'
   AND commits.newest_time < :dead_group_days_before AND states.from_time < :dead_group_days_before

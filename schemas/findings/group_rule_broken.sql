@@ -1,16 +1,8 @@
 -- Rules of [[groups]] in the settings that the newest assignment of a group breaks, while the group has members. What
 -- could not be checked is no finding, nor is an assignment that withholds partitions: the next one follows at once.
-WITH present AS (
-  -- Of a group with records in several offsets partitions, the one that it wrote to last.
-  SELECT states.*
-  FROM (
-    SELECT standing.*, first_value(evidence_partition) OVER (
-      PARTITION BY group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
-    ) AS newest_partition
-    FROM group_state_intervals AS standing
-    WHERE cluster = :cluster AND to_offset IS NULL
-  ) AS states
-  WHERE evidence_partition = newest_partition
+WITH {present_states},
+present AS (
+  SELECT * FROM present_states WHERE cluster = :cluster
 ),
 newest AS (
   SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset

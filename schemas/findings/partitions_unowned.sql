@@ -1,16 +1,8 @@
 -- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
 -- since a later snapshot that shows new partitions.
-WITH present AS (
-  -- Of a group with records in several offsets partitions, the one that it wrote to last.
-  SELECT states.*
-  FROM (
-    SELECT standing.*, first_value(evidence_partition) OVER (
-      PARTITION BY group_id ORDER BY from_time DESC NULLS LAST, evidence_partition
-    ) AS newest_partition
-    FROM group_state_intervals AS standing
-    WHERE cluster = :cluster AND to_offset IS NULL
-  ) AS states
-  WHERE evidence_partition = newest_partition
+WITH {present_states},
+present AS (
+  SELECT * FROM present_states WHERE cluster = :cluster
 ),
 newest AS (
   SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset

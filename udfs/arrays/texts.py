@@ -12,6 +12,11 @@ from udfs.arrays.nullable import Flags, Numbers, filled, known_integers, one_arr
 KIND = pa.dictionary(pa.int32(), pa.string())
 
 
+def with_codes(schema: pa.Schema) -> pa.Schema:
+    """With all texts as dictionaries."""
+    return pa.schema([field.with_type(KIND) if field.type == pa.string() else field for field in schema])
+
+
 def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """Encodes with one dictionary for all chunks."""
     texts = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

@@ -28,7 +28,7 @@ from schemas.declarations.columns import Table
 from schemas.tables.history_columns import PARTITION_LISTS
 from udfs.arrays.arrow_schema import arrow_type, table_schema
 from udfs.arrays.nullable import every
-from udfs.arrays.texts import KIND, same
+from udfs.arrays.texts import KIND, same, with_codes
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 CONSTANT = frozenset({"cluster", "evidence_partition"})
@@ -116,9 +116,7 @@ def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: s
 @cache
 def row_schema(table: Table) -> pa.Schema:
     schema = table_schema(table)
-    if not {"topic", "partition"} <= set(schema.names):
-        return schema
-    return pa.schema([field.with_type(KIND) if field.type == pa.string() else field for field in schema])
+    return with_codes(schema) if {"topic", "partition"} <= set(schema.names) else schema
 
 
 @cache
