@@ -4,7 +4,8 @@ Spark of its own.
 
 Version 3.8.0 of it puts all files that a dead process had on the list again, finished ones too. Processes that are then
 given nothing to run wait for ever, and the test that killed one process kills the next (pytest-dev/pytest-xdist#1378,
-#1371). To be deleted with the first release that has both mended.
+#1371). It also gives files to a process that has started in the place of a dead one and does not know its tests yet:
+they are never sent to it. To be deleted with the first release that has all three mended.
 """
 
 from collections.abc import Iterator
@@ -51,6 +52,9 @@ class FileDistribution(LoadFileScheduling):
         return (file for file in self.workqueue if uses_spark(self.config.rootpath / file) is with_spark)
 
     def _reschedule(self, node: WorkerController) -> None:
+        """A process that has not collected its tests yet comes here again when it has."""
+        if node not in self.registered_collections:
+            return
         super()._reschedule(node)
         while self.workqueue and not node.shutting_down and self._pending_of(self.assigned_work[node]) < AT_LEAST_KNOWN:
             self._assign_work_unit(node)

@@ -13,6 +13,19 @@ PASSES = "def test_passes(): pass\n"
 # Which process runs them.
 ALONE = "import os\ndef test_process(): open(__file__ + '.ran', 'w').write(os.environ['PYTEST_XDIST_WORKER'])\n"
 WITH_SPARK = f"import pytest\npytestmark = pytest.mark.spark\n{ALONE}"
+# The third process, which starts in the place of a dead one, says that it collects and is slow; a test dies meanwhile.
+COLLECTS_SLOWLY = """import os, pathlib, time
+COLLECTING = pathlib.Path(__file__).with_name("collecting")
+if os.environ["PYTEST_XDIST_WORKER"] == "gw2":
+    COLLECTING.touch()
+    time.sleep(2)
+"""
+DIES_MEANWHILE = f"""{COLLECTS_SLOWLY}
+def test_dies():
+    while not COLLECTING.exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), 9)
+"""
 ALSO_PASSES = "def test_also_passes(): pass\n"
 SECONDS = 60.0
 
@@ -49,6 +62,11 @@ def test_a_process_that_dies_fails_one_test(files: list[str], processes: int, tm
 def test_each_of_many_deaths_fails_its_test(tmp_path: Path) -> None:
     run = ended(tmp_path, [DIES, PASSES, DIES + PASSES, PASSES, PASSES + DIES], 2)
     assert run.stdout.splitlines()[-1].startswith("3 failed, 4 passed"), run.stdout + run.stderr
+
+
+def test_a_process_may_die_while_another_one_starts(tmp_path: Path) -> None:
+    run = ended(tmp_path, [DIES, DIES_MEANWHILE + PASSES, PASSES, PASSES], 2)
+    assert run.stdout.splitlines()[-1].startswith("2 failed, 3 passed"), run.stdout + run.stderr
 
 
 def test_files_that_use_spark_go_to_half_of_the_processes(tmp_path: Path) -> None:
