@@ -36,11 +36,20 @@ class AssignorRounds:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """The next question starts a new process."""
         if self.process:
             self.process.communicate()
+            self.process = None
 
     def prepare(self, case: Case) -> None:
         self.ask(case.command())
+
+    def warm(self, seconds: float) -> None:
+        """At least one round. Java compiles a call better for some ten thousand rounds."""
+        self.ask(f"warm {seconds}")
 
     def seconds(self) -> float:
         return float(self.ask("round")["seconds"])
@@ -63,7 +72,6 @@ class AssignorRounds:
         answer: dict[str, Any] = json.loads(answered)
         if "is_over" in answer:
             # The call cannot be stopped but with its process.
-            self.process.communicate()
-            self.process = None
+            self.end()
             raise OverLimit
         return answer

@@ -6,7 +6,6 @@ Ours: arrays in, arrays out in the order of Kafka's lists, with nothing known fr
 import math
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
@@ -28,6 +27,9 @@ HISTORIES = ("fresh", "joined")
 WARM_SECONDS = {True: 1.0, False: 0.4}
 MEASURED_SECONDS = {True: 0.5, False: 0.2}
 FEWEST_ROUNDS, MOST_ROUNDS = 3, 25
+# Java compiles the same class otherwise in each process, so that one takes twice as long as another one for as long as
+# it lives. The median of so many counts.
+PROCESSES = 3
 # After this long a round is not repeated for the sake of a better one.
 LONG_SECONDS = 5.0
 # Of the geometric mean, and of the worst cell.
@@ -113,28 +115,34 @@ def compare(run: Run, cases: Sequence[Case]) -> Iterator[Ratio]:
 
 
 def compared(run: Run, kafka: AssignorRounds, case: Case, is_too_slow: bool) -> tuple[float, float]:
-    def ours() -> float:
-        return case.seconds_of(time.perf_counter)
-
-    warm, measured = WARM_SECONDS[run.whole], MEASURED_SECONDS[run.whole]
     try:
         if is_too_slow:
             raise OverLimit
-        kafka.prepare(case)
-        repeated(kafka.seconds, warm, fewest=1)
-        if kafka.digest() != case.digest():
-            raise RuntimeError(f"{case}: the answers differ")
-        repeated(ours, warm / 4, fewest=1)
-        pairs: list[tuple[float, float]] = []
-        while len(pairs) < FEWEST_ROUNDS or (len(pairs) < MOST_ROUNDS and sum(map(sum, pairs)) < 2 * measured):
-            pairs.append((ours(), kafka.seconds()))
-            if sum(pairs[-1]) > LONG_SECONDS:
-                break
-        # The best of both: a call is so short that whatever else runs may double it.
-        mine, other = zip(*pairs, strict=True)
-        return min(mine), min(other)
+        bests: list[tuple[float, float]] = []
+        while len(bests) < PROCESSES and not (bests and sum(bests[-1]) > LONG_SECONDS):
+            bests.append(best_in_new_process(run, kafka, case))
+        mine, other = zip(*bests, strict=True)
+        return statistics.median(mine), statistics.median(other)
     except OverLimit:
-        return min(repeated(ours, measured, FEWEST_ROUNDS)), LIMIT_SECONDS
+        return min(repeated(case.seconds, MEASURED_SECONDS[run.whole], FEWEST_ROUNDS)), LIMIT_SECONDS
+
+
+def best_in_new_process(run: Run, kafka: AssignorRounds, case: Case) -> tuple[float, float]:
+    """The best round of both: a call is so short that whatever else runs may double it."""
+    warm, measured = WARM_SECONDS[run.whole], MEASURED_SECONDS[run.whole]
+    kafka.end()
+    kafka.prepare(case)
+    kafka.warm(warm)
+    if kafka.digest() != case.digest():
+        raise RuntimeError(f"{case}: the answers differ")
+    repeated(case.seconds, warm / 4, fewest=1)
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) < FEWEST_ROUNDS or (len(pairs) < MOST_ROUNDS and sum(map(sum, pairs)) < 2 * measured):
+        pairs.append((case.seconds(), kafka.seconds()))
+        if sum(pairs[-1]) > LONG_SECONDS:
+            break
+    mine, other = zip(*pairs, strict=True)
+    return min(mine), min(other)
 
 
 def repeated(round_seconds: Callable[[], float], seconds: float, fewest: int) -> list[float]:

@@ -39,7 +39,8 @@ import org.apache.kafka.coordinator.group.modern.TopicIds;
  * Rounds of Kafka's own assignors, one for each line of the input, answered by a line of JSON with its seconds.
  *
  * `case SIDE ASSIGNOR MEMBERS TOPICS PARTITIONS equal|unequal fresh|same|joined|left|both COPIES` prepares the inputs,
- * `round` runs the call that a leader or coordinator makes, COPIES times, `digest` tells what the last one answered.
+ * `round` runs the call that a leader or coordinator makes, COPIES times, `warm SECONDS` does so for so long, `digest`
+ * tells what the last one answered.
  * A line that takes longer than the limit of seconds given as argument is answered so, and ends the program.
  */
 public final class AssignorRounds {
@@ -107,8 +108,9 @@ public final class AssignorRounds {
             long digest = 0;
             switch (words[0]) {
                 case "case" -> prepared = copies(Case.of(words), Integer.parseInt(words[8]));
-                case "round" -> {
-                    for (Prepared each : prepared) last = each.call();
+                case "round" -> last = round(prepared);
+                case "warm" -> {
+                    do last = round(prepared); while (System.nanoTime() - start < Double.parseDouble(words[1]) * 1e9);
                 }
                 default -> digest = prepared[prepared.length - 1].digest(last);
             }
@@ -116,6 +118,12 @@ public final class AssignorRounds {
             late.cancel(false);
             System.out.printf("{\"seconds\": %.9f, \"digest\": \"%s\"}%n", seconds, Long.toUnsignedString(digest));
         }
+    }
+
+    private static Object round(Prepared[] prepared) {
+        Object last = null;
+        for (Prepared each : prepared) last = each.call();
+        return last;
     }
 
     private static Prepared[] copies(Case shape, int copies) {

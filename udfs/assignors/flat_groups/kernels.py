@@ -42,10 +42,14 @@ def rows_by_member(num_members: int, members: Codes, topics: Codes, partitions: 
     """Where the rows of each member start; copies of topics and partitions by member, each member's in
     their order."""
     starts = np.zeros(num_members + 1, np.int64)
-    is_sorted = True
-    for row in range(len(members)):
-        starts[members[row] + 1] += 1
-        is_sorted = is_sorted and (row == 0 or members[row] >= members[row - 1])
+    is_sorted, row = True, 0
+    while row < len(members):
+        member, first = members[row], row
+        # A member's rows mostly follow each other: one addition for all of them.
+        while row < len(members) and members[row] == member:
+            row += 1
+        starts[member + 1] += row - first
+        is_sorted = is_sorted and (row == len(members) or members[row] > member)
     for member in range(num_members):
         starts[member + 1] += starts[member]
     if is_sorted:

@@ -22,8 +22,12 @@ def string_hashes(texts: Sequence[str]) -> Hashes:
     """String.hashCode of each, as unsigned numbers."""
     if not texts:
         return np.empty(0, np.uint32)
-    # Java hashes UTF-16 units; each text is ended by NUL.
-    units = np.frombuffer(bytearray("\0".join([*texts, ""]).encode("utf-16-le", "surrogatepass")), np.uint16)
+    # Java hashes UTF-16 units, which are the bytes of most names; each text is ended by NUL.
+    together = "\0".join([*texts, ""])
+    if together.isascii():
+        units = np.frombuffer(together.encode("ascii"), np.uint8)
+    else:
+        units = np.frombuffer(together.encode("utf-16-le", "surrogatepass"), np.uint16)
     hashes, num_ends = text_hashes(units, len(texts))
     return hashes if num_ends == len(texts) else np.array([string_hash(text) for text in texts], np.uint32)
 

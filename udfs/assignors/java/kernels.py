@@ -238,28 +238,29 @@ def set_key(cells: Longs, key: int, hash_code: int, rank: int) -> int:
 
 
 @compiled(allocates=False, inlines=False)
-def walk_puts(cells: Longs, hashes: Longs, ranks: Longs, capacity: int, order: Longs) -> None:
-    """How a table walks keys that were put in their order. Integers are their own hash codes, and need no rank."""
-    if are_in_order(hashes, capacity):
-        for key in range(len(hashes)):
+def walk_puts(cells: Longs, hashes: Longs, count: int, ranks: Longs, capacity: int, order: Longs) -> None:
+    """How a table walks so many keys that were put in their order. Integers are their own hash codes, and need no
+    rank."""
+    if are_in_order(hashes, count, capacity):
+        for key in range(count):
             order[key] = key
-    elif len(hashes) <= FULL_CHAIN:
-        walk_few(hashes, capacity, order)
+    elif count <= FULL_CHAIN:
+        walk_few(hashes, count, capacity, order)
     else:
-        for key in range(len(hashes)):
+        for key in range(count):
             set_key(cells, key, hashes[key], ranks[key] if len(ranks) else UNRANKED)
         clear(cells, capacity)
-        put(cells, cells[NODES], cells[NODES] + len(hashes) * NODE)
+        put(cells, cells[NODES], cells[NODES] + count * NODE)
         walk(cells, order)
 
 
 @compiled(allocates=False, inlines=False)
-def are_in_order(hashes: Longs, capacity: int) -> bool:
+def are_in_order(hashes: Longs, count: int, capacity: int) -> bool:
     """Whether keys are in the order of buckets, in a table that does not grow by them: no chain is too long."""
-    if len(hashes) > capacity * 3 >> 2:
+    if count > capacity * 3 >> 2:
         return False
     before, length = -1, 0
-    for key in range(len(hashes)):
+    for key in range(count):
         bucket = spread_of(hashes[key]) & (capacity - 1)
         length = length + 1 if bucket == before else 1
         if bucket < before or length > FULL_CHAIN:
@@ -269,10 +270,10 @@ def are_in_order(hashes: Longs, capacity: int) -> bool:
 
 
 @compiled(allocates=False, inlines=False)
-def walk_few(hashes: Longs, capacity: int, order: Longs) -> None:
+def walk_few(hashes: Longs, count: int, capacity: int, order: Longs) -> None:
     """So few keys cannot crowd a bucket: sorted by bucket, in their order."""
-    last = grown(capacity, len(hashes)) - 1
-    for key in range(len(hashes)):
+    last = grown(capacity, count) - 1
+    for key in range(count):
         at = key
         bucket = spread_of(hashes[key]) & last
         while at > 0 and spread_of(hashes[order[at - 1]]) & last > bucket:
@@ -308,12 +309,14 @@ def walked_after(hashes: Hashes, ranks: Longs, kinds: Longs, keys: Longs, capaci
 def walked_keys(hashes: Hashes, ranks: Longs, capacity: int) -> Any:
     """Distinct keys as a table walks them in which they were put in this order; and whether ranks are needed."""
     cells, order = made(len(hashes), grown(capacity, len(hashes))), np.empty(len(hashes), np.int64)
-    walk_puts(cells, hashes.astype(np.int64), ranks, capacity, order)
+    walk_puts(cells, hashes.astype(np.int64), len(hashes), ranks, capacity, order)
     return order, cells[TIES]
 
 
-@compiled("Tuple((uint32[::1], int64))(uint16[::1], int64)")
-def text_hashes(units: NDArray[np.uint16], count: int) -> Any:
+@compiled(
+    *(f"Tuple((uint32[::1], int64))(Array({units}, 1, 'C', readonly=True), int64)" for units in ("uint8", "uint16"))
+)
+def text_hashes(units: NDArray[np.uint8] | NDArray[np.uint16], count: int) -> Any:
     """String.hashCode of texts of UTF-16 units, each ended by NUL; and how many NULs there are, which is more than
     there are texts if a text has one."""
     hashes = np.empty(count, np.uint32)

@@ -1,6 +1,7 @@
 """The columns of consumer groups, for loops that answer many at once."""
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from udfs.assignors.questions.server_problems import ServerProblem
 FIRST_JDK_OF_NEW_COPIES = 19
 # KAFKA-18688: before, the first members of the walk got the larger shares, whether they had them or not.
 KEEPS_LARGER_SHARES = (4, 0, 1)
+# What a loop is given that changes the members' targets, besides sizes and lists.
+CHANGED = attrgetter("class_of_member", "counts", "ids", "targets.members", "targets.topics", "targets.partitions")
 
 
 class ServerGroups(FlatGroups[ServerProblem]):
@@ -36,10 +39,6 @@ class ServerGroups(FlatGroups[ServerProblem]):
         return self.column(lambda problem: problem.ids)
 
     @property
-    def targets(self) -> tuple[Codes, Codes, Codes]:
-        return self.rows(lambda problem: problem.targets)
-
-    @property
     def ranks_of_names_and_ids(self) -> list[int]:
         """String.compareTo among the names, then Uuid.compareTo among the ids."""
         ids = [tuple(each) for each in self.ids.tolist()]
@@ -47,19 +46,10 @@ class ServerGroups(FlatGroups[ServerProblem]):
 
     def answers(self, rows_of: Callable[..., Any], *more_columns: Codes) -> tuple[list[Assignment], Sequence[int]]:
         """Of a loop that walks members and changes their targets; and by group why it fails, 0: it does not."""
+        sizes, (classes, *others) = self.sizes_and_rules, self.columns(CHANGED)
         hashes = string_hashes([*self.members, *self.topics])
         members, topics, partitions, ends, failures, _ = with_ranks(
-            lambda ranks: rows_of(
-                self.sizes_and_rules,
-                self.classes,
-                *self.lists,
-                self.counts,
-                self.ids,
-                *self.targets,
-                *more_columns,
-                hashes,
-                ranks,
-            ),
+            lambda ranks: rows_of(sizes, classes, *self.lists, *others, *more_columns, hashes, ranks),
             lambda: [*self.ranks_of_members, *self.ranks_of_names_and_ids],
         )
         return split_by_group(members, topics, partitions, ends.tolist()), failures.tolist()

@@ -22,7 +22,7 @@ from udfs.assignors.flat_groups.kernels import (
 from udfs.assignors.java.kernels import Hashes, grown, made, walked_keys
 from udfs.assignors.java.tree.kernels import TIES, Longs
 from udfs.assignors.server.maps.kernels import walked_maps
-from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, walk_record
+from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, copy_as_recorded, walk_record
 from udfs.assignors.server.maps.sets.kernels import ADD, TAKE
 from udfs.assignors.server.maps.steps.kernels import note
 from udfs.assignors.server.unequal.kernels import unequal_steps
@@ -73,16 +73,18 @@ def hold(
 ) -> int:
     """Counts what a member has of wanted topics (maybeRevokePartitions); returns how many of the partitions nobody had
     before."""
-    num_wanted = num_new = 0
-    for row in rows:
-        topic, partition = topics[row], partitions[row]
-        count = counts[topic]
-        num_wanted += count > 0
-        # A partition beyond the count has no place.
-        if partition < count:
-            place = firsts[topic] + partition
-            num_new += not is_held[place]
-            is_held[place] = True
+    num_wanted, num_new, row = 0, 0, rows.start
+    while row < rows.stop:
+        first, topic = row, topics[row]
+        count, start = counts[topic], firsts[topic]
+        while row < rows.stop and topics[row] == topic:
+            # A partition beyond the count has no place.
+            if partitions[row] < count:
+                place = start + partitions[row]
+                num_new += not is_held[place]
+                is_held[place] = True
+            row += 1
+        num_wanted += row - first if count else 0
     sizes[member] = num_wanted
     return num_new
 
@@ -103,11 +105,12 @@ def set_shares(
     step_starts: Longs,
 ) -> Any:
     """What every member has of wanted topics, and what it may have; and how many steps it takes. Returns how many
-    partitions there are to give at most, and whether the group fails."""
-    missing, num_free = 0, total
+    partitions nobody had, how many there are to give at most, and whether the group fails."""
+    missing, num_unheld = 0, total
     for member in range(len(walked)):
         rows = range(row_starts[member], row_starts[member + 1])
-        num_free -= hold(member, rows, topics, partitions, counts, firsts, sizes, is_held)
+        num_unheld -= hold(member, rows, topics, partitions, counts, firsts, sizes, is_held)
+    num_free = num_unheld
     set_quotas(walked, sizes, total, keeps_larger, quotas)
     for member in range(len(walked)):
         surplus = sizes[member] - quotas[member]
@@ -116,7 +119,7 @@ def set_shares(
         num_steps = row_starts[member + 1] - row_starts[member] - sizes[member] + abs(surplus)
         step_starts[member + 1] = step_starts[member] + num_steps
     # A partition that is in two targets, or beyond the topic's count, takes a place for nothing.
-    return num_free, missing != num_free
+    return num_unheld, num_free, missing != num_free
 
 
 @compiled(allocates=False, inlines=False)
@@ -193,7 +196,7 @@ def uniform_steps(
         np.zeros(members + 1, np.int64),
     )
     is_held = np.zeros(total, np.bool_)
-    num_free, fails = set_shares(
+    num_unheld, num_free, fails = set_shares(
         walked, total, row_starts, topics, partitions, counts, firsts, keeps_larger, sizes, quotas, is_held, step_starts
     )
     if fails:
@@ -203,15 +206,18 @@ def uniform_steps(
     steps, free = np.empty((3, step_starts[-1]), np.int64), np.empty((2, num_free), np.int64)
     cells, desk = made(largest, grown(DEFAULT_CAPACITY, largest + 1)), np.empty((6, largest + 1), np.int64)
     held_topics, held_partitions = np.empty(largest, np.int32), np.empty(largest, np.int32)
-    at = list_free(given, counts, firsts, is_held, free)
+    at = list_free(given, counts, firsts, is_held, free) if num_unheld else 0
     for member in walked:
         first, end = row_starts[member], row_starts[member + 1]
         if end - first == sizes[member] and sizes[member] <= quotas[member]:
             continue
         own_topics, own_partitions = topics[first:end], partitions[first:end]
-        walk_record(cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, held_topics, held_partitions)
-        for row in range(first, end):
-            topics[row], partitions[row] = held_topics[row - first], held_partitions[row - first]
+        if not copy_as_recorded(first, end, topics, partitions, hashes, is_new_copy, topics, partitions, first):
+            walk_record(
+                cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, held_topics, held_partitions
+            )
+            for row in range(first, end):
+                topics[row], partitions[row] = held_topics[row - first], held_partitions[row - first]
         are_walked[member] = True
         at = thin(steps, step_starts[member], own_topics, own_partitions, counts, quotas[member], free, at)
     hand_out(walked, sizes, quotas, step_starts, steps, free)

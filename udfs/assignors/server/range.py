@@ -3,6 +3,7 @@ id."""
 
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.server.groups import ServerGroups
 from udfs.assignors.server.ranges.kernels import range_rows
 
+DEALT = attrgetter("class_of_member", "counts", "ids")
+
 
 def server_ranges(problems: Sequence[ServerProblem]) -> list[Answer]:
     return answer_together(problems, ranges)
@@ -24,10 +27,9 @@ def ranges(problems: Sequence[ServerProblem]) -> list[Assignment]:
     orders = [statically_sorted(each.members, each.instances, partial(getattr, each, "walked")) for each in problems]
     order = orders[0] if len(orders) == 1 else np.concatenate(orders)
     hashes = string_hashes(groups.topics)
+    sizes, (classes, counts, ids) = groups.sizes_and_rules, groups.columns(DEALT)
     members, topics, partitions, ends, _ = with_ranks(
-        lambda ranks: range_rows(
-            groups.sizes_and_rules, order, groups.classes, *groups.lists, groups.counts, groups.ids, hashes, ranks
-        ),
+        lambda ranks: range_rows(sizes, order, classes, *groups.lists, counts, ids, hashes, ranks),
         lambda: groups.ranks_of_names_and_ids,
     )
     return split_by_group(members, topics, partitions, ends.tolist())

@@ -99,3 +99,12 @@ def test_whole_arrays_of_crowded_keys_are_walked_as_java_walks_them(rng: np.rand
         else:
             order = put_order(hashes, capacity, rank_of)
         assert " ".join(keys[at] for at in order) == theirs, " ".join(line)
+
+
+@pytest.mark.parametrize("others", [[], ["é", "\U0001d11e"], ["a\0b"]], ids=["ASCII", "other characters", "NUL"])
+def test_hash_codes_of_texts_are_those_of_java(others: list[str]) -> None:
+    """By the formula that String.hashCode documents: units of UTF-16, each times a power of 31."""
+    codes = {"": 0, "Aa": 2112, "BB": 2112, "hello": 99162322, "polygenelubricants": -(2**31)}
+    codes |= {"é": 0xE9, "\U0001d11e": 31 * 0xD834 + 0xDD1E, "a\0b": 97 * 31**2 + 98}
+    texts = ["", "Aa", "BB", "hello", "polygenelubricants", *others]
+    assert string_hashes(texts).astype(np.int32).tolist() == [codes[text] for text in texts]

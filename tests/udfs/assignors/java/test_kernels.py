@@ -18,9 +18,10 @@ def inputs(rng: np.random.Generator) -> dict[str, list[tuple[Any, ...]]]:
             walked(random_steps(random))
         for size in [0, 1, 8, 9, 14, 40, 100] * 10:
             put_random_keys(random, size)
-    texts = [random_key(random, "t", 1) for _ in range(50)] + ["", "é", "\U0001d11e"]
+    texts = [random_key(random, "t", 1) for _ in range(50)] + [""]
     with recorded_calls(text_hashes) as of_texts:
         string_hashes(texts)
+        string_hashes([*texts, "é", "\U0001d11e"])
     return {**calls, **of_texts}
 
 

@@ -28,7 +28,7 @@ from udfs.assignors.java.kernels import (
     walk,
 )
 from udfs.assignors.java.tree.kernels import NODE, NODES, NOTHING, TIES, UNRANKED, Longs
-from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, is_as_recorded, walk_record
+from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, copy_as_recorded, walk_record
 from udfs.assignors.server.maps.sets.kernels import (
     ADD,
     BOARD_ROWS,
@@ -161,6 +161,26 @@ def write_rising_set(
     return written + count
 
 
+@compiled(allocates=False)
+def most_of_one(starts: Longs, step_starts: Longs) -> int:
+    """The most rows and steps of a member, at least one."""
+    most = 1
+    for member in range(len(starts) - 1):
+        rows, num_steps = starts[member + 1] - starts[member], step_starts[member + 1] - step_starts[member]
+        most = max(most, rows + num_steps)
+    return most
+
+
+@compiled(allocates=False)
+def largest_table(made_for: Longs) -> int:
+    """Buckets of the largest of the sets that are made for so many."""
+    largest = DEFAULT_CAPACITY
+    for topic in range(len(made_for)):
+        if made_for[topic] > largest:
+            largest = table_capacity(made_for[topic])
+    return largest
+
+
 @compiled(inlines=False)
 def walked_maps(
     starts: Longs,
@@ -189,18 +209,14 @@ def walked_maps(
     as their maps are walked, not as in the record.
     """
     members = len(starts) - 1
-    most, largest = 1, DEFAULT_CAPACITY
-    for member in range(members):
-        rows, num_steps = starts[member + 1] - starts[member], step_starts[member + 1] - step_starts[member]
-        most = max(most, rows + num_steps)
-    for topic in range(len(made_for)):
-        largest = max(largest, table_capacity(made_for[topic]))
+    most, largest = most_of_one(starts, step_starts), largest_table(made_for)
     # For one map after the other: memory that is used again stays in the processor's cache.
     cells = made(most, grown(largest, most + 1))
     desk, board = np.empty((6, most + 1), np.int64), np.empty((BOARD_ROWS, most + 1), np.int64)
     open_sets, events = np.full(len(made_for), CLOSED), np.empty((2, most + 1), np.int64)
     held_topics, held_partitions = np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
     walked, numbers, keys, kinds = np.empty(most + 1, np.int64), desk[0], desk[1], desk[2]
+    unranked = walked[:0]
     at = 0
     for member in range(members):
         first, end, before = starts[member], starts[member + 1], at
@@ -213,7 +229,9 @@ def walked_maps(
                 own_topics, own_partitions = topics[first:end], partitions[first:end]
             else:
                 own_topics, own_partitions = held_topics, held_partitions
-                if end > first:
+                if not copy_as_recorded(
+                    first, end, topics, partitions, hashes, is_new_copy, held_topics, held_partitions, 0
+                ):
                     walk_record(
                         cells, desk, topics[first:end], partitions[first:end], hashes, ranks, is_new_copy,
                         held_topics, held_partitions,
@@ -222,17 +240,21 @@ def walked_maps(
                 cells, board, own_topics, own_partitions, end - first, steps, own_steps, hashes, ranks, made_for,
                 is_new_copy, may_repeat, open_sets, events, walked,
             )  # fmt: skip
-            at = write_sets(cells, numbers, keys, kinds, board, walked, count, found_topics, found_partitions, at)
-        elif are_walked[member] or is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
+            at = write_sets(
+                cells, unranked, numbers, keys, kinds, board, walked, count, found_topics, found_partitions, at
+            )
+        elif are_walked[member]:
             for row in range(first, end):
                 found_topics[at], found_partitions[at] = topics[row], partitions[row]
                 at += 1
         else:
-            own_topics, own_partitions = topics[first:end], partitions[first:end]
-            into_topics, into_partitions = found_topics[at:], found_partitions[at:]
-            walk_record(
-                cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, into_topics, into_partitions
-            )
+            if not copy_as_recorded(
+                first, end, topics, partitions, hashes, is_new_copy, found_topics, found_partitions, at
+            ):
+                walk_record(
+                    cells, desk, topics[first:end], partitions[first:end], hashes, ranks, is_new_copy,
+                    found_topics[at:], found_partitions[at:],
+                )  # fmt: skip
             at += end - first
         for row in range(before, at):
             found_members[row] = member

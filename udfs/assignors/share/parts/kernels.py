@@ -11,7 +11,7 @@ import numpy as np
 from udfs.arrays.compiled import compiled
 from udfs.assignors.java.kernels import Hashes, grown, made, walked_keys
 from udfs.assignors.java.tree.kernels import NOTHING, TIES, Longs
-from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, is_as_recorded, walk_record
+from udfs.assignors.server.maps.records.kernels import DEFAULT_CAPACITY, Codes, Flags, copy_as_recorded, walk_record
 from udfs.assignors.server.maps.steps.kernels import DROP
 from udfs.assignors.server.walks.kernels import known_names
 from udfs.assignors.share.sharing.kernels import write_step
@@ -29,7 +29,7 @@ def walk_targets(
     held_topics, held_partitions = np.empty(largest, np.int32), np.empty(largest, np.int32)
     for member in range(len(row_starts) - 1):
         first, end = row_starts[member], row_starts[member + 1]
-        if is_as_recorded(first, end, topics, partitions, hashes, is_new_copy):
+        if copy_as_recorded(first, end, topics, partitions, hashes, is_new_copy, topics, partitions, first):
             continue
         own_topics, own_partitions = topics[first:end], partitions[first:end]
         walk_record(cells, desk, own_topics, own_partitions, hashes, ranks, is_new_copy, held_topics, held_partitions)

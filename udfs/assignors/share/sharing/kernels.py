@@ -83,7 +83,7 @@ def trim(
         surplus = end - first - members[SHARE, member]
         members[NUM_HELD, member] = end - first - max(surplus, 0)
         if surplus > 0:
-            walk_puts(cells, own_hashes[: end - first], ranks, DEFAULT_CAPACITY, order)
+            walk_puts(cells, own_hashes, end - first, ranks, DEFAULT_CAPACITY, order)
         elif surplus == 0 and is_equal:
             num_steps = write_step(steps, num_steps, member, COPY, keys[KEY_TOPIC, notes[NOTE_KEY, first]], NOTHING)
         for turn in range(surplus):

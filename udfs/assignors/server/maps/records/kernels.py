@@ -35,16 +35,15 @@ def walk_record(
     is_new_copy: bool,
     found_topics: Codes,
     found_partitions: Codes,
-) -> int:
-    """A member's rows as HashMap and HashSets made of its record are walked (updateTargetAssignment); returns how many
-    sets they are."""
+) -> None:
+    """A member's rows as HashMap and HashSets made of its record are walked (updateTargetAssignment)."""
     starts, order, numbers, keys, set_hashes, set_ranks = desk[0], desk[1], desk[2], desk[3], desk[4], desk[5]
     num_sets = sets_of(topics, starts)
     for number in range(num_sets):
         topic = topics[starts[number]]
         set_hashes[number] = hashes[topic]
         set_ranks[number] = ranks[topic] if len(ranks) else UNRANKED
-    walk_puts(cells, set_hashes[:num_sets], set_ranks, DEFAULT_CAPACITY, order)
+    walk_puts(cells, set_hashes, num_sets, set_ranks, DEFAULT_CAPACITY, order)
     at = 0
     for place in range(num_sets):
         first, end = starts[order[place]], starts[order[place] + 1]
@@ -55,11 +54,10 @@ def walk_record(
         else:
             for row in range(size):
                 numbers[row] = partitions[first + row]
-            walk_puts(cells, numbers[:size], ranks[:0], copied_capacity(size, is_new_copy), keys)
+            walk_puts(cells, numbers, size, ranks[:0], copied_capacity(size, is_new_copy), keys)
             for key in range(size):
                 found_partitions[at + key] = numbers[keys[key]]
         at += size
-    return num_sets
 
 
 @compiled(allocates=False, inlines=False)
@@ -75,27 +73,38 @@ def sets_of(topics: Codes, starts: Longs) -> int:
 
 
 @compiled(allocates=False, inlines=False)
-def is_as_recorded(first: int, end: int, topics: Codes, partitions: Codes, hashes: Hashes, is_new_copy: bool) -> bool:
-    """Whether a quick look tells that a member's map is walked in the order of the record: what it has stands bucket by
-    bucket, and is too little to crowd a bucket."""
+def copy_as_recorded(
+    first: int,
+    end: int,
+    topics: Codes,
+    partitions: Codes,
+    hashes: Hashes,
+    is_new_copy: bool,
+    found_topics: Codes,
+    found_partitions: Codes,
+    at: int,
+) -> bool:
+    """Copies a member's rows to a place, if a quick look tells that its map is walked in the order of the record: what
+    it has stands bucket by bucket, and is too little to crowd a bucket. False otherwise: the copy is not whole then."""
     num_sets, topic_bucket, row = 0, -1, first
     while row < end:
-        last = row
-        while last < end and topics[last] == topics[row]:
-            last += 1
+        start, topic = row, topics[row]
         num_sets += 1
         # A map of so few topics has not grown.
-        bucket = (hashes[topics[row]] ^ hashes[topics[row]] >> 16) & (DEFAULT_CAPACITY - 1)
+        bucket = (hashes[topic] ^ hashes[topic] >> 16) & (DEFAULT_CAPACITY - 1)
         if bucket < topic_bucket or num_sets > FULL_CHAIN:
             return False
         topic_bucket = int(bucket)
-        mask = copied_capacity(last - row, is_new_copy) - 1
+        while row < end and topics[row] == topic:
+            row += 1
+        mask = copied_capacity(row - start, is_new_copy) - 1
         before, length = -1, 0
-        for at in range(row, last):
-            partition = (partitions[at] ^ partitions[at] >> 16) & mask
+        for own in range(start, row):
+            partition = (partitions[own] ^ partitions[own] >> 16) & mask
             length = length + 1 if partition == before else 1
             if partition < before or length > FULL_CHAIN:
                 return False
             before = partition
-        row = last
+            found_topics[at], found_partitions[at] = topic, partitions[own]
+            at += 1
     return True

@@ -91,9 +91,10 @@ def group_entries(board: Longs, entries: int, sets: int) -> None:
         board[SET_END, number] += 1
 
 
-@compiled()
+@compiled(allocates=False)
 def write_sets(
     cells: Longs,
+    unranked: Longs,
     numbers: Longs,
     keys: Longs,
     kinds: Longs,
@@ -118,7 +119,7 @@ def write_sets(
                 kinds[at] = board[ENTRY_KIND, board[BY_SET, first + at]]
             count = walk_changed(cells, capacity, count, count - board[SET_TAKES, number], numbers, kinds, keys)
         elif not walk_rising(numbers, count, capacity, keys):
-            walk_puts(cells, numbers[:count], numbers[:0], capacity, keys)
+            walk_puts(cells, numbers, count, unranked, capacity, keys)
         topic = board[SET_TOPIC, number]
         for at in range(count):
             topics[written + at], partitions[written + at] = topic, numbers[keys[at]]
@@ -146,7 +147,7 @@ def walk_rising(numbers: Longs, count: int, capacity: int, keys: Longs) -> bool:
     return True
 
 
-@compiled(inlines=False)
+@compiled(allocates=False, inlines=False)
 def walk_changed(cells: Longs, capacity: int, count: int, added: int, numbers: Longs, kinds: Longs, keys: Longs) -> int:
     """How HashSet walks a set to which so many numbers were added, and some removed; returns how many are left."""
     if is_copy_thinned(numbers, kinds, added, capacity):
@@ -154,13 +155,13 @@ def walk_changed(cells: Longs, capacity: int, count: int, added: int, numbers: L
     return int(walk_thinned(cells, capacity, count, numbers, kinds, keys))
 
 
-@compiled(inlines=False)
+@compiled(allocates=False, inlines=False)
 def is_copy_thinned(numbers: Longs, kinds: Longs, added: int, capacity: int) -> bool:
     """Whether all numbers were added before any was removed, and are walked as they were added."""
     for at in range(added):
         if kinds[at] != ADD:
             return False
-    return bool(are_in_order(numbers[:added], capacity))
+    return bool(are_in_order(numbers, added, capacity))
 
 
 @compiled(allocates=False, inlines=False)
@@ -188,7 +189,7 @@ def thin_copy(numbers: Longs, added: int, count: int, capacity: int, keys: Longs
     return left
 
 
-@compiled(inlines=False)
+@compiled(allocates=False, inlines=False)
 def walk_thinned(cells: Longs, capacity: int, count: int, numbers: Longs, kinds: Longs, keys: Longs) -> int:
     """How HashSet walks a set that lost some of its numbers (HashSet.remove); returns how many are left."""
     if count > FULL_CHAIN:
@@ -217,7 +218,7 @@ def walk_thinned(cells: Longs, capacity: int, count: int, numbers: Longs, kinds:
             left -= 1
             for later in range(place, left):
                 numbers[later] = numbers[later + 1]
-    walk_few(numbers[:left], capacity, keys)
+    walk_few(numbers, left, capacity, keys)
     return left
 
 
