@@ -1,28 +1,26 @@
 -- Rules of [[groups]] in the settings that the newest assignment of a group breaks, while the group has members. What
 -- could not be checked is no finding, nor is an assignment that withholds partitions: the next one follows at once.
-WITH {present_states},
-present AS (
-  SELECT * FROM present_states WHERE cluster = :cluster
-),
+WITH {held_states},
 newest AS (
   SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
   FROM assignment_audit
-  WHERE cluster = :cluster
+  WHERE cluster = :cluster AND (record_time IS NULL OR record_time <= :as_of_time)
   GROUP BY group_id, evidence_partition
 ),
 audited AS (
-  SELECT assignments.*
+  -- A state that ended later may have ended earlier, if records are missing.
+  SELECT assignments.*, states.to_offset IS NULL OR states.is_to_exact AS is_sure
   FROM assignment_audit AS assignments
   JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
     AND newest.evidence_partition = assignments.evidence_partition
-  JOIN present AS states ON states.group_id = assignments.group_id
+  JOIN held_states AS states ON states.group_id = assignments.group_id
     AND states.evidence_partition = assignments.evidence_partition
     AND states.state IN ('Stable', 'Reconciling') AND states.num_members > 0
   WHERE assignments.cluster = :cluster
 ),
 opened AS (
   SELECT audited.group_id, record_time, partition_counts_source, evidence_partition, evidence_first_offset,
-    evidence_last_offset, confidence, explode(checks) AS checked
+    evidence_last_offset, confidence, is_sure, explode(checks) AS checked
   FROM audited
 ),
 named AS (
@@ -39,7 +37,8 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
     || coalesce(substring(CAST(record_time AS STRING), 1, 19), '?') AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset,
   -- No record shows racks, or numbers of partitions that are inferred.
-  CASE WHEN confidence = 'certain' AND (name = 'rack_local' OR coalesce(partition_counts_source, '') IN ('', 'inferred'))
+  CASE WHEN confidence = 'certain' AND (name = 'rack_local' OR NOT is_sure
+      OR coalesce(partition_counts_source, '') IN ('', 'inferred'))
     THEN 'likely' ELSE confidence END AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
 FROM named

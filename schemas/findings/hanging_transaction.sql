@@ -1,14 +1,17 @@
 -- Transactions on offsets that stay open for longer than hanging_transaction_ms, by group.
 WITH hanging AS (
   SELECT * FROM transactions
-  WHERE cluster = :cluster AND outcome = 'open' AND first_time < :hanging_transaction_ms_before
+  WHERE cluster = :cluster AND first_time < :hanging_transaction_ms_before
+    AND (outcome = 'open' OR end_time > :as_of_time)
 ), waiting AS (
-  -- What a producer commits after its transaction's first record is part of it, for no marker has ended it.
+  -- While no marker has ended a transaction, all that its producer commits after its first record is part of it.
   SELECT DISTINCT hanging.evidence_partition, hanging.producer_id, hanging.first_offset, commits.group_id
   FROM hanging
   JOIN offset_commits AS commits ON commits.offsets_partition = hanging.evidence_partition
     AND commits.producer_id = hanging.producer_id AND commits.record_offset >= hanging.first_offset
+    AND (hanging.outcome = 'open' OR commits.record_offset <= hanging.evidence_last_offset)
   WHERE commits.cluster = :cluster AND commits.is_transactional
+    AND (commits.record_time IS NULL OR commits.record_time <= :as_of_time)
 )
 SELECT waiting.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,

@@ -1,30 +1,28 @@
 -- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
 -- since a later snapshot that shows new partitions.
-WITH {present_states},
-present AS (
-  SELECT * FROM present_states WHERE cluster = :cluster
-),
+WITH {held_states},
 newest AS (
   SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
   FROM assignment_audit
-  WHERE cluster = :cluster
+  WHERE cluster = :cluster AND (record_time IS NULL OR record_time <= :as_of_time)
   GROUP BY group_id, evidence_partition
 ),
 audited AS (
-  SELECT assignments.*
+  -- A state that ended later may have ended earlier, if records are missing.
+  SELECT assignments.*, states.to_offset IS NULL OR states.is_to_exact AS is_sure
   FROM assignment_audit AS assignments
   JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
     AND newest.evidence_partition = assignments.evidence_partition
-  JOIN present AS states ON states.group_id = assignments.group_id
+  JOIN held_states AS states ON states.group_id = assignments.group_id
     AND states.evidence_partition = assignments.evidence_partition
     AND states.state = 'Stable' AND states.num_members > 0
   WHERE assignments.cluster = :cluster
 ),
 owned AS (
   SELECT DISTINCT stays.group_id, stays.topic, stays.partition
-  FROM ownership_intervals AS stays
-  JOIN present ON present.group_id = stays.group_id AND present.evidence_partition = stays.evidence_partition
-  WHERE stays.cluster = :cluster AND stays.to_offset IS NULL AND stays.group_type IN ('classic', 'consumer')
+  FROM {held ownership_intervals} AS stays
+  JOIN held_states AS states ON states.group_id = stays.group_id AND states.evidence_partition = stays.evidence_partition
+  WHERE stays.group_type IN ('classic', 'consumer')
 ),
 captured AS (
   -- A recreated topic has another id.
@@ -43,7 +41,11 @@ shown AS (
   FROM captured
   JOIN newest_snapshots ON newest_snapshots.topic = captured.topic
     AND newest_snapshots.newest_time = captured.newest_time
-  WHERE captured.topic IN (SELECT topic FROM topics WHERE cluster = :cluster AND to_time IS NULL)
+  WHERE captured.topic IN (
+    SELECT topic FROM topics
+    WHERE cluster = :cluster AND (from_time IS NULL OR from_time <= :as_of_time)
+      AND (to_time IS NULL OR to_time > :as_of_time)
+  )
 ),
 named AS (
   -- No cluster can hold more.
@@ -51,7 +53,7 @@ named AS (
   FROM (
     SELECT topic, partition FROM owned
     UNION ALL
-    SELECT topic, partition FROM offset_history WHERE cluster = :cluster AND to_offset IS NULL
+    SELECT topic, partition FROM {held offset_history} AS offsets
   ) AS of_records
   WHERE partition < 20000000
   GROUP BY topic
@@ -59,8 +61,8 @@ named AS (
 newest_members AS (
   SELECT listed.group_id, listed.evidence_partition, max(listed.assignment_offset) AS assignment_offset
   FROM generation_members AS listed
-  JOIN present ON present.group_id = listed.group_id AND present.evidence_partition = listed.evidence_partition
-  WHERE listed.cluster = :cluster
+  JOIN audited ON audited.group_id = listed.group_id AND audited.evidence_partition = listed.evidence_partition
+  WHERE listed.cluster = :cluster AND listed.assignment_offset <= audited.assignment_offset
   GROUP BY listed.group_id, listed.evidence_partition
 ),
 members AS (
@@ -119,7 +121,8 @@ judged AS (
   FROM timed
 ),
 listed AS (
-  SELECT group_id, evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  SELECT group_id, evidence_partition, evidence_first_offset, evidence_last_offset,
+    CASE WHEN confidence = 'certain' AND NOT is_sure THEN 'likely' ELSE confidence END AS confidence,
     CASE WHEN is_by_snapshot THEN num_unowned_now ELSE num_unowned END AS num_without,
     CASE WHEN is_by_snapshot THEN num_now ELSE num_partitions END AS num_all,
     CASE WHEN is_by_snapshot THEN since_time ELSE record_time END AS from_time

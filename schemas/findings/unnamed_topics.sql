@@ -1,7 +1,7 @@
--- Topics that members own now and of which only the id is known.
+-- Topics of partitions that have an owner and of which only the id is known.
 SELECT group_id, CAST(NULL AS STRING) AS topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
   'topic id ' || coalesce(topic_id, '?') || ': no record or snapshot has its name' AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
-FROM ownership_intervals
-WHERE cluster = :cluster AND topic IS NULL AND to_offset IS NULL
+FROM {held ownership_intervals} AS stays
+WHERE topic IS NULL

@@ -23,17 +23,22 @@ NEWEST_PARTITION = """\
 first_value(held.evidence_partition) OVER (
       PARTITION BY held.cluster, held.group_id ORDER BY held.from_time DESC NULLS LAST, held.evidence_partition
     )"""
-# A common table expression: the present state of each group.
-PRESENT_STATES = f"""\
-present_states AS (
+
+
+def one_state_each(name: str, held: str) -> str:
+    """A common table expression: one state of each group. `held`: a subquery of all states that hold at a time."""
+    return f"""\
+{name} AS (
   SELECT states.*
   FROM (
     SELECT held.*, {NEWEST_PARTITION} AS newest_partition
-    FROM group_state_intervals AS held
-    WHERE to_offset IS NULL
+    FROM {held} AS held
   ) AS states
   WHERE evidence_partition = newest_partition
 )"""
+
+
+PRESENT_STATES = one_state_each("present_states", "(SELECT * FROM group_state_intervals WHERE to_offset IS NULL)")
 
 RANK = Column("rank", Type.BIGINT, "1: the worst row of the cluster.")
 AS_OF = (
