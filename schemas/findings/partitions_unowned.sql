@@ -1,24 +1,12 @@
 -- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
 -- since a later snapshot that shows new partitions.
 WITH {present_states},
+{newest_assignments},
 present AS (
   SELECT * FROM present_states WHERE cluster = :cluster
 ),
-newest AS (
-  SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
-  FROM assignment_audit
-  WHERE cluster = :cluster
-  GROUP BY group_id, evidence_partition
-),
 audited AS (
-  SELECT assignments.*
-  FROM assignment_audit AS assignments
-  JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
-    AND newest.evidence_partition = assignments.evidence_partition
-  JOIN present AS states ON states.group_id = assignments.group_id
-    AND states.evidence_partition = assignments.evidence_partition
-    AND states.state = 'Stable' AND states.num_members > 0
-  WHERE assignments.cluster = :cluster
+  SELECT * FROM newest_assignments WHERE cluster = :cluster AND present_state = 'Stable'
 ),
 owned AS (
   SELECT DISTINCT stays.group_id, stays.topic, stays.partition

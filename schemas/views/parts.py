@@ -1,4 +1,5 @@
-"""What views over the history share: between which times a cluster is known, and lengths of time."""
+"""What views over the history share, some of it with findings: between which times a cluster is known, the present
+states of groups, and lengths of time."""
 
 from schemas.declarations.columns import Column, Type
 
@@ -33,6 +34,21 @@ present_states AS (
     WHERE to_offset IS NULL
   ) AS states
   WHERE evidence_partition = newest_partition
+)"""
+# One after it: the newest assignment of each group that has members, with the group's present state.
+NEWEST_ASSIGNMENTS = """\
+newest_assignments AS (
+  SELECT assignments.*, states.state AS present_state
+  FROM assignment_audit AS assignments
+  JOIN (
+    SELECT cluster, group_id, evidence_partition, max(assignment_offset) AS assignment_offset
+    FROM assignment_audit
+    GROUP BY cluster, group_id, evidence_partition
+  ) AS newest ON newest.cluster = assignments.cluster AND newest.group_id = assignments.group_id
+    AND newest.evidence_partition = assignments.evidence_partition
+    AND newest.assignment_offset = assignments.assignment_offset
+  JOIN present_states AS states ON states.cluster = assignments.cluster AND states.group_id = assignments.group_id
+    AND states.evidence_partition = assignments.evidence_partition AND states.num_members > 0
 )"""
 
 RANK = Column("rank", Type.BIGINT, "1: the worst row of the cluster.")

@@ -4,7 +4,8 @@ kind.
 Its columns: group_id, topic, partition, message, at_time (NULL: it still lasts, so it always counts),
 evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind), harm
 (more is worse). Beside the parameters of all rule files, a statement may use `:since_time` and `:until_time`, between
-which an event counts. `{present_states}` is the common table expression of that name, which views have too.
+which an event counts. `{present_states}`, and after it `{newest_assignments}`, are the common table expressions of
+these names in `schemas/views/parts.py`.
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from functools import cache
 from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
 from jobs.gating.declarations.sql_text import Parameters, time_literal
 from jobs.queries.definitions.dialects import portable_text
-from schemas.views.parts import PRESENT_STATES
+from schemas.views.parts import NEWEST_ASSIGNMENTS, PRESENT_STATES
 from schemas.words.gate import FindingKind
 
+SHARED = {"{present_states}": PRESENT_STATES, "{newest_assignments}": NEWEST_ASSIGNMENTS}
 BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
 
 
@@ -105,4 +107,6 @@ def finding_file(kind: FindingKind, text: str) -> FindingFile:
     lines = text.splitlines()
     about = " ".join(line.removeprefix("--").strip() for line in lines if line.startswith("--"))
     sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
-    return FindingFile(kind, about, sql.replace("{present_states}", PRESENT_STATES))
+    for name, shared in SHARED.items():
+        sql = sql.replace(name, shared)
+    return FindingFile(kind, about, sql)
