@@ -40,8 +40,8 @@ class RemovedRows:
     places: frozenset[BytesKey] = frozenset()
 
     def may_be_in(self, file: Mapping[str, Any]) -> bool:
-        """By the file's entry in the Delta log. Where it says no partitions, no run knows the rows, so none of them is
-        of a record that another row stands for."""
+        """By the file's entry in the Delta log. Where it says no partitions, no run knows the rows, so no other row
+        has taken the place of one of them."""
         if not clusters_of(file, [self.cluster]):
             return False
         least, most = ((file[side] or {}).get("offsets_partition") for side in ("min", "max"))

@@ -330,7 +330,7 @@ def test_a_rejected_record_without_an_epoch_goes_when_its_record_is_decoded(rng:
         assert (list(merged.new), merged.num_known) == (([], 1) if column is None else ([REJECTED], 0))
 
 
-def test_a_rejected_record_with_an_epoch_stands_for_no_decoded_one(rng: np.random.Generator) -> None:
+def test_a_rejected_record_with_an_epoch_takes_the_place_of_no_decoded_one(rng: np.random.Generator) -> None:
     """Decoded later it will have the epoch, so both stay until then."""
     name = DECODED[0]
     decoded = row_of(rng, TABLES[name], 5, None)
