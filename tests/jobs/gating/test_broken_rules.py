@@ -87,6 +87,9 @@ OLD = {"record_time": NOW - timedelta(days=1), "assignment_offset": 5}
     # Of the group's offsets partition, not of one that it wrote to before.
     ([assignment(REDUNDANT), assignment(evidence_partition=1)],
      [{**STATE, "from_time": NOW - timedelta(days=1)}, {**STATE, "from_time": NOW, "evidence_partition": 1}]),
+    # The newest one there, though that of another offsets partition has the offset of an earlier one.
+    ([assignment(REDUNDANT, evidence_partition=1, **OLD), assignment(assignment_offset=6, evidence_partition=1),
+      assignment(assignment_offset=5)], [{**STATE, "evidence_partition": 1}]),
     # Nobody has this assignment any more, or the next one follows.
     ([assignment(REDUNDANT)], []),
     ([assignment(REDUNDANT)], [{**STATE, "state": "Empty", "num_members": 0}]),
