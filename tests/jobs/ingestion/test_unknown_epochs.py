@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable
 
+from jobs.ingestion.task import stored_rows, task
 from jobs.warehouses.failpoints import VARIABLE
 from tests.builders.generated.log import generated, some_topics, write
 from tests.builders.logs.archives import NOT_OF_SPARK, Row, archived, lines
@@ -140,6 +141,19 @@ def test_one_archive_may_have_records_with_epochs_and_without(
     run = ingest(tmp_path / "w", "--source", f"records:{archive}")
     assert (run["read"], run["already_known"]) == (2 * len(records), len(records))
     assert history(tmp_path / "w") == history(tmp_path / "direct")
+    assert is_healthy(tmp_path / "w")
+
+
+def test_windows_of_a_few_records_replace_the_same_rows(
+    tmp_path: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task, "PIECE_BYTES_OF_COPIES", 400)
+    monkeypatch.setattr(stored_rows, "BATCH_ROWS", 5)
+    of = sources(tmp_path, logs, rng)
+    for source in (of["archive"], of["segments"]):
+        run = ingest(tmp_path / "w", "--source", source)
+    assert run["already_known"] == run["read"] == len(expected(logs))
+    assert keys(tmp_path / "w") == expected(logs)
     assert is_healthy(tmp_path / "w")
 
 
