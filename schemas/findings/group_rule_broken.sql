@@ -1,27 +1,12 @@
 -- Rules of [[groups]] in the settings that the newest assignment of a group breaks, while the group has members. What
 -- could not be checked is no finding, nor is an assignment that withholds partitions: the next one follows at once.
 WITH {held_states},
-newest AS (
-  SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
-  FROM assignment_audit
-  WHERE cluster = :cluster AND (record_time IS NULL OR record_time <= :as_of_time)
-  GROUP BY group_id, evidence_partition
-),
-audited AS (
-  -- A state that ended later may have ended earlier, if records are missing.
-  SELECT assignments.*, states.to_offset IS NULL OR states.is_to_exact AS is_sure
-  FROM assignment_audit AS assignments
-  JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
-    AND newest.evidence_partition = assignments.evidence_partition
-  JOIN held_states AS states ON states.group_id = assignments.group_id
-    AND states.evidence_partition = assignments.evidence_partition
-    AND states.state IN ('Stable', 'Reconciling') AND states.num_members > 0
-  WHERE assignments.cluster = :cluster
-),
+{newest_assignments},
 opened AS (
-  SELECT audited.group_id, record_time, partition_counts_source, evidence_partition, evidence_first_offset,
+  SELECT group_id, record_time, partition_counts_source, evidence_partition, evidence_first_offset,
     evidence_last_offset, confidence, is_sure, explode(checks) AS checked
-  FROM audited
+  FROM newest_assignments
+  WHERE held_state IN ('Stable', 'Reconciling')
 ),
 named AS (
   SELECT opened.*, checked.name AS name, checked.is_ok AS is_ok, checked.detail AS detail,

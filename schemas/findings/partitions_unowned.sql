@@ -1,22 +1,9 @@
 -- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
 -- since a later snapshot that shows new partitions.
 WITH {held_states},
-newest AS (
-  SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
-  FROM assignment_audit
-  WHERE cluster = :cluster AND (record_time IS NULL OR record_time <= :as_of_time)
-  GROUP BY group_id, evidence_partition
-),
+{newest_assignments},
 audited AS (
-  -- A state that ended later may have ended earlier, if records are missing.
-  SELECT assignments.*, states.to_offset IS NULL OR states.is_to_exact AS is_sure
-  FROM assignment_audit AS assignments
-  JOIN newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
-    AND newest.evidence_partition = assignments.evidence_partition
-  JOIN held_states AS states ON states.group_id = assignments.group_id
-    AND states.evidence_partition = assignments.evidence_partition
-    AND states.state = 'Stable' AND states.num_members > 0
-  WHERE assignments.cluster = :cluster
+  SELECT * FROM newest_assignments WHERE held_state = 'Stable'
 ),
 owned AS (
   SELECT DISTINCT stays.group_id, stays.topic, stays.partition

@@ -1,4 +1,5 @@
-"""What views over the history share: between which times a cluster is known, and lengths of time."""
+"""What views over the history share, some of it with findings: between which times a cluster is known, the present
+states of groups, and lengths of time."""
 
 from schemas.declarations.columns import Column, Type
 

@@ -140,6 +140,20 @@ def test_links_of_the_table_lead_to_the_tops_of_parts(tab: Page, sample_report: 
         wait_for_top(tab, link.get_attribute("href"))
 
 
+def test_who_goes_on_or_back_at_once_is_not_scrolled_to_the_link_before(tab: Page, sample_report: str) -> None:
+    """As by the browser's own buttons, of which a page hears no click."""
+    tab.goto(sample_report)
+    for group in ("ledger", "classic-killed"):
+        link = tab.locator("table.groups").get_by_role("link", name=group, exact=True).get_attribute("href")
+        tab.evaluate("hash => { location.hash = hash }", link)
+        tab.wait_for_timeout(100)
+    wait_for_top(tab, link)
+    tab.go_back()
+    tab.go_back()
+    tab.wait_for_timeout(1500)
+    assert tab.evaluate("scrollY") == 0
+
+
 def wait_for_top(tab: Page, link: str | None) -> None:
     script = (
         "link => { const top = document.querySelector(link).getBoundingClientRect().top; return 0 <= top && top < 200 }"

@@ -31,9 +31,9 @@ def first_difference(name: str, rows: pa.Table, others: pa.Table) -> tuple[int, 
     return None
 
 
-def can_stand(other_name: str, others: pa.Table, name: str, rows: pa.Table) -> Flags:
-    """Whether `others`, which have leader epochs, can stand for `rows` of the same offsets, which have none."""
-    # A rejected record stands for no decoded one: if it can be decoded later, it will say more.
+def can_replace(other_name: str, others: pa.Table, name: str, rows: pa.Table) -> Flags:
+    """Whether `others`, which have leader epochs, can take the place of `rows` of the same offsets, which have none."""
+    # A rejected row takes the place of no decoded one: if it can be decoded later, it will say more.
     if name not in (other_name, REJECTED_RECORDS.name):
         return np.zeros(rows.num_rows, np.bool_)
     is_equal = np.ones(rows.num_rows, np.bool_)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from udfs.arrays.nullable import Flags, filled
-from udfs.rows.compare_rows import can_stand, first_difference
+from udfs.rows.compare_rows import can_replace, first_difference
 from udfs.rows.unknown_epochs import NO_EPOCH, Places, with_epochs_known
 
 Rows = Mapping[str, pa.Table]
@@ -34,7 +34,7 @@ class MergedRows:
     num_known: int = 0
     # Offset and leader epoch of rejected records in the warehouse that are decoded now, or have an epoch now.
     retracted: list[tuple[int, int | None]] = field(default_factory=list)
-    # Offsets of decoded records in the warehouse without a leader epoch, for which rows with one stand now.
+    # Offsets of decoded rows of the warehouse without a leader epoch, of which rows with one take the place.
     replaced: Places = field(default_factory=lambda: np.empty(0, np.int64))
     # Rows among the new ones whose records were known without an epoch: the number of decoded ones, and the others.
     num_decoded_again: int = 0
@@ -123,7 +123,7 @@ def rows_at(rows: pa.Table, places: Places) -> pa.Table:
 
 
 def winners(index: Index) -> Places:
-    """For each row the one that stands for its offset and epoch: the first one that is decoded, if any."""
+    """For each row the one that takes the place of all rows of its offset and epoch: the first decoded one, if any."""
     size = len(index.row)
     is_first = np.ones(size, bool)
     is_first[1:] = (np.diff(index.offset) != 0) | (np.diff(index.epoch) != 0)
@@ -155,10 +155,10 @@ def check_equal(index: Index, losers: Places, winner: Places) -> None:
 
 
 def are_equal(index: Index, unknown: Places, named: Places) -> Flags:
-    """Whether the rows at `named`, which have epochs, can stand for those at `unknown`, which have none."""
+    """Whether the rows at `named`, which have epochs, can take the place of those at `unknown`, without."""
     is_equal = np.zeros(len(unknown), np.bool_)
     for places, rows, others in side_by_side(index, unknown, named):
-        is_equal[places] = can_stand(*others, *rows)
+        is_equal[places] = can_replace(*others, *rows)
     return is_equal
 
 
@@ -183,7 +183,7 @@ def place_of(index: Index, place: int) -> str:
 
 
 def replaced_rows(index: Index, winner: Places) -> Flags:
-    """Rows of the warehouse without an epoch, for which rows with one stand."""
+    """Rows of the warehouse without an epoch, of which rows with one take the place."""
     is_unknown = index.epoch == NO_EPOCH
     return np.asarray(is_unknown & ~is_unknown[winner] & (index.source == 0))
 

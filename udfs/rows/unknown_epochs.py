@@ -20,13 +20,14 @@ NO_EPOCH = -(2**31)
 def with_epochs_known(
     winner: Places, offset: Places, epoch: Places, are_equal: Callable[[Places, Places], Flags]
 ) -> Places:
-    """`winner`: for each row the place of the row that stands for its offset and epoch; the result says it for its
-    record. Rows are in the order of offset and epoch. `are_equal` compares the rows of two lists of places."""
+    """`winner`: for each row the one that takes the place of all rows of its offset and epoch. The result says which
+    one takes the place of all rows of its record. Rows are numbered in the order of offset and epoch. `are_equal`
+    compares the rows of two lists of numbers."""
     is_unknown = epoch == NO_EPOCH
     if is_unknown.all() or not is_unknown.any():
         return winner
-    stands = np.arange(len(winner))
-    is_winner = winner == stands
+    of_winner = np.arange(len(winner))
+    is_winner = winner == of_winner
     unknown, named = np.flatnonzero(is_winner & is_unknown), np.flatnonzero(is_winner & ~is_unknown)
     least, end = (np.searchsorted(offset[named], offset[unknown], side) for side in ("left", "right"))
     candidate, left = end - 1, np.flatnonzero(end > least)
@@ -34,7 +35,7 @@ def with_epochs_known(
     while len(left):
         mine, others = unknown[left], named[candidate[left]]
         is_equal = are_equal(mine, others)
-        stands[mine[is_equal]] = others[is_equal]
+        of_winner[mine[is_equal]] = others[is_equal]
         candidate[left] -= 1
         left = left[~is_equal & (candidate[left] >= least[left])]
-    return np.asarray(stands[winner])
+    return np.asarray(of_winner[winner])

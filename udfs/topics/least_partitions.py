@@ -102,8 +102,8 @@ def times_of(batch: pa.RecordBatch, rows: np.ndarray) -> pa.Array:
 
 
 def names_of(entries: pa.StructArray) -> list[pa.DictionaryArray]:
-    """Of topics: names and ids, one for each entry. Taken out of the entries before they are repeated for each of their
-    partitions, of which an entry has a list."""
+    """Names and ids of topics, one for each entry. They are repeated for each partition of an entry later, which takes
+    less time than to repeat the entries, each with all its partitions."""
     fields = {each.name for each in entries.type}
     of = (next((name for name in names if name in fields), None) for names in (("topic", "topic_name"), ("topic_id",)))
     return [

@@ -4,22 +4,19 @@ kind.
 Its columns: group_id, topic, partition, message, at_time (NULL: it still lasts, so it always counts),
 evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind), harm
 (more is worse). Beside the parameters of all rule files, a statement may use `:since_time` and `:until_time`, between
-which an event counts. `{held TABLE}` is a subquery of the intervals of that table that hold at the as-of time, and
-`{held_states}` the common table expression of that name: the state of each group then.
+which an event counts. `{held TABLE}`, `{held_states}` and `{newest_assignments}` are the texts of held_rows.py.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
+from jobs.gating.declarations.held_rows import with_held_rows
 from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
 from jobs.gating.declarations.sql_text import Parameters, time_literal
 from jobs.queries.definitions.dialects import portable_text
-from schemas.views.parts import one_state_each
 from schemas.words.gate import FindingKind
 
-HELD = re.compile(r"\{held (\w+)\}")
 BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
 
 
@@ -108,16 +105,4 @@ def finding_file(kind: FindingKind, text: str) -> FindingFile:
     lines = text.splitlines()
     about = " ".join(line.removeprefix("--").strip() for line in lines if line.startswith("--"))
     sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
-    states = one_state_each("held_states", "{held group_state_intervals}")
-    return FindingFile(kind, about, HELD.sub(lambda name: held(name[1]), sql.replace("{held_states}", states)))
-
-
-def held(table: str) -> str:
-    """Two scans of few rows each: the bounds in files tell which have rows without an end, and rows that ended later.
-    No engine draws that conclusion from one condition with OR."""
-    begun = "cluster = :cluster AND (from_time IS NULL OR from_time <= :as_of_time)"
-    return f"""(
-    SELECT * FROM {table} WHERE {begun} AND to_offset IS NULL
-    UNION ALL
-    SELECT * FROM {table} WHERE {begun} AND to_offset IS NOT NULL AND to_time > :as_of_time
-  )"""
+    return FindingFile(kind, about, with_held_rows(sql))

@@ -1,5 +1,6 @@
-"""Rows that a run removes from decoded tables: rejected records that a copy or a newer release gave, and records whose
-leader epoch a copy gave. The other rows of their files stay, in new files."""
+"""Rows that a run removes from decoded tables: those of rejected records that are decoded now, from another copy or by
+a newer release, and those without a leader epoch of records that a copy has with one. The other rows of their files
+stay, in new files."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,15 +34,15 @@ PLACE = ["source_file", "byte_position"]
 
 @dataclass(frozen=True)
 class RemovedRows:
-    """`offsets`: ranges in which none of these rows stays."""
+    """`offsets`: by partition and leader epoch (None: rows without one), ranges in which no row of these stays."""
 
     cluster: str
     offsets: Mapping[LogKey, Sequence[Range]] = field(default_factory=dict)
     places: frozenset[BytesKey] = frozenset()
 
     def may_be_in(self, file: Mapping[str, Any]) -> bool:
-        """By the file's entry in the Delta log. Where it says no partitions, no run knows the rows, so none of them is
-        of a record that another row stands for."""
+        """By the file's entry in the Delta log. Where it says no partitions, no run knows the rows, so no other row
+        has taken the place of one of them."""
         if not clusters_of(file, [self.cluster]):
             return False
         least, most = ((file[side] or {}).get("offsets_partition") for side in ("min", "max"))

@@ -1,6 +1,6 @@
 """Archive lines that are not records but name an offset: they become rows of `rejected_records` with part `batch`.
 
-Such a row stands for a record that another file or copy may contain. Once one does, the row is removed.
+Such a row takes the place of a record that another file or copy may contain. Once one does, the row is removed.
 """
 
 from collections.abc import Mapping

@@ -66,7 +66,7 @@ class IngestResult:
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int]] = field(default_factory=list)
     # By partition, first and last offset: ranges in which all decoded rows without a leader epoch go, since rows with
-    # one stand for them.
+    # one take their place.
     replaced: list[tuple[int, int, int]] = field(default_factory=list)
     # Partition and offset where two leader epochs wrote different records.
     conflicts: list[tuple[int, int]] = field(default_factory=list)

@@ -58,7 +58,7 @@ def retry_steps(path: Place, task: Task) -> Iterator[None]:
 
 
 def held_beside(task: Task, partition: int, sides: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
-    """Rows of the warehouse for which the decoded ones may stand: those of an archive without leader epochs."""
+    """Rows of the warehouse whose place the decoded ones may take: those of an archive without leader epochs."""
     held = {}
     for name in {name for side in sides for name in side}:
         offsets = pa.concat_tables([side[name].select(["record_offset"]) for side in sides if name in side]).column(0)

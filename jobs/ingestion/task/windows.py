@@ -67,7 +67,7 @@ def runs_of(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def runs_replaced(replaced: NDArray[np.int64], held: dict[str, pa.Table]) -> list[tuple[int, int]]:
     """Ranges of offsets in which no decoded row of `held` that has no leader epoch stays. Compaction leaves gaps nearly
-    everywhere, so ranges without a gap would be far more."""
+    everywhere, so ranges that end at each gap would be far more."""
     columns = [
         rows.filter(rows.column("partition_leader_epoch").is_null()).column("record_offset").to_numpy()
         for name, rows in held.items()

@@ -69,7 +69,7 @@ class QuietTimes:
         if not rows.num_rows:
             # Even a join of nothing takes a millisecond.
             return rows.append_column("stretch", pa.array([], pa.int64()))
-        # Arrow joins no dictionaries of which each chunk has its own.
+        # Arrow cannot join columns whose chunks have different dictionaries.
         return as_texts(rows).join(known, list(TP), join_type="inner", use_threads=False)
 
     def moves_in_question(self, times: ReadingTimes) -> Positions:

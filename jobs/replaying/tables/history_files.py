@@ -81,7 +81,7 @@ def by_openness_in_order(table: Table, rows: pa.Table) -> Iterator[tuple[bool | 
 
 def in_order(rows: pa.Table, table: Table, by: Sequence[np.ndarray] = ()) -> pa.Table:
     """In the table's order, as far as the rows have its columns, NULL last. Sorts numbers, which compare several times
-    as fast as text. `by`: columns to sort by before."""
+    as fast as text. `by`: columns that come first."""
     known = set(rows.column_names)
     names = [name for name in table.order if name != "cluster" and name in known]
     if not names or not rows.num_rows:

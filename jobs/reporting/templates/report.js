@@ -68,8 +68,14 @@
     return { set };
   }
 
+  // Counts what ends a scroll to a link: another link, the way back, and what somebody does.
+  let turns = 0;
+  for (const each of ["wheel", "touchstart", "mousedown", "keydown"]) {
+    window.addEventListener(each, () => { turns += 1; }, { passive: true });
+  }
   // A link leads to what the search has hidden, and into what is closed.
   const reveal = () => {
+    turns += 1;
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     const outer = target.closest("[hidden]");
@@ -82,20 +88,14 @@
   };
   const [STILL_MS, MOST_MS] = [1000, 10000];
   // Parts get their true height when they come near: what is above may grow for a while, longest on a busy machine. So
-  // this scrolls until nothing has moved for a second, or somebody scrolls.
+  // this scrolls until nothing has moved for a second, unless something ends it.
   const scrollTo = (target) => {
-    let isEnded = false;
+    const mine = turns;
     const begin = performance.now();
     let moved = begin;
-    const end = () => {
-      isEnded = true;
-    };
-    for (const each of ["wheel", "touchstart", "mousedown", "keydown"]) {
-      window.addEventListener(each, end, { once: true, passive: true });
-    }
     const step = () => {
       const now = performance.now();
-      if (isEnded || now - moved > STILL_MS || now - begin > MOST_MS) return;
+      if (turns !== mine || now - moved > STILL_MS || now - begin > MOST_MS) return;
       const before = target.getBoundingClientRect().top;
       target.scrollIntoView();
       if (Math.abs(target.getBoundingClientRect().top - before) >= 1) moved = now;

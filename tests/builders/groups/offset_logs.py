@@ -50,15 +50,18 @@ def marker(offset: int, producer: int = 7, kind: str = "COMMIT", **fields: Any) 
 def random_log(rng: np.random.Generator, size: int, share_of_transactions: float) -> list[Row]:
     log: list[Row] = []
     offset, time = int(rng.integers(0, 3)), 10_000_000
+    # Copies of the log have the flag; parts of some logs are from archives without it.
+    shares = share_of_transactions, float(rng.choice([0.05, 0.5]))
     for _ in range(size):
-        log.append(random_record(rng, offset, None if rng.random() < 0.02 else time, share_of_transactions))
+        log.append(random_record(rng, offset, None if rng.random() < 0.02 else time, *shares))
         offset += 1 if rng.random() < 0.9 else int(rng.integers(2, 5))
         if rng.random() < 0.6:
             time += int(rng.integers(-1_500_000, 0)) if rng.random() < 0.1 else int(rng.integers(1, 900_000))
     return log
 
 
-def random_record(rng: np.random.Generator, offset: int, time: int | None, share: float) -> Row:
+def random_record(rng: np.random.Generator, offset: int, time: int | None, share: float, share_unknown: float) -> Row:
+    """`share` of commits is of transactions; of `share_unknown` no flag says so."""
     producer = int(rng.integers(1, 4))
     if rng.random() < share / 2:
         return marker(offset, producer, "COMMIT" if rng.random() < 0.7 else "ABORT", record_time=time)
@@ -71,7 +74,7 @@ def random_record(rng: np.random.Generator, offset: int, time: int | None, share
     is_transactional = bool(rng.random() < share)
     if is_transactional:
         fields |= {"producer_id": producer, "producer_epoch": int(rng.integers(3))}
-    reported = None if rng.random() < 0.05 else is_transactional
+    reported = None if rng.random() < share_unknown else is_transactional
     fields["is_transactional"] = reported
     if rng.random() < 0.2:
         return deletion(offset, **fields)

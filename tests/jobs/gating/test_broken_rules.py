@@ -87,6 +87,9 @@ OLD = {"record_time": NOW - timedelta(days=1), "assignment_offset": 5}
     # Of the group's offsets partition, not of one that it wrote to before.
     ([assignment(REDUNDANT), assignment(evidence_partition=1)],
      [{**STATE, "from_time": NOW - timedelta(days=1)}, {**STATE, "from_time": NOW, "evidence_partition": 1}]),
+    # The newest one there, though that of another offsets partition has the offset of an earlier one.
+    ([assignment(REDUNDANT, evidence_partition=1, **OLD), assignment(assignment_offset=6, evidence_partition=1),
+      assignment(assignment_offset=5)], [{**STATE, "evidence_partition": 1}]),
     # Nobody has this assignment any more, or the next one follows.
     ([assignment(REDUNDANT)], []),
     ([assignment(REDUNDANT)], [{**STATE, "state": "Empty", "num_members": 0}]),
@@ -98,6 +101,15 @@ def test_what_is_not_proved_of_the_present_assignment_is_no_finding(
     tmp_path: Path, assignments: Sequence[Row], states: Sequence[Row]
 ) -> None:
     assert broken(tmp_path, assignments, states) == []
+
+
+def test_assignments_and_states_of_another_cluster_say_nothing(tmp_path: Path) -> None:
+    """It may have a group of the same name."""
+    theirs = [assignment(cluster="b", assignment_offset=9)], [{**STATE, "cluster": "b", "from_time": NOW}]
+    mine = [assignment(REDUNDANT, assignment_offset=5)], [{**STATE, "from_time": NOW - timedelta(days=1)}]
+    assert len(broken(tmp_path / "both", mine[0] + theirs[0], mine[1] + theirs[1])) == 1
+    assert broken(tmp_path / "state", mine[0], theirs[1]) == []
+    assert broken(tmp_path / "theirs", [assignment(REDUNDANT, cluster="b")], theirs[1]) == []
 
 
 def test_an_audit_shows_a_broken_rule_until_an_assignment_meets_it(

@@ -200,6 +200,28 @@ def test_what_a_copy_had_rejected_replaces_the_records_of_an_archive(
 
 
 @pytest.mark.spark
+def test_other_records_of_an_archive_stay_when_rejected_ones_between_them_are_decoded(
+    tmp_path: Path, older: Path, archive: str
+) -> None:
+    """Of this copy, the warehouse has only what the older release could not decode."""
+    records = archived(SAMPLE)
+    unknown = [row for row in records if row["key"] and not row["is_control"] and row["key"][:2] >= b"\x00\x10"]
+    (tmp_path / "copy.jsonl").write_text(lines(unknown))
+    ingest_by(older, tmp_path / "w", f"records:{tmp_path / 'copy.jsonl'}")
+    assert len(rows(tmp_path / "w", "rejected_records")) == len(unknown) > 0
+    ingest(tmp_path / "w", "--source", archive)
+    ingest(tmp_path / "w", "--retry-rejected")
+    has_epoch = {(row["partition"], row["offset"]) for row in unknown}
+    places = [(row["partition"], row["offset"]) for row in records]
+    found = [
+        ((row["offsets_partition"], row["record_offset"]), row["partition_leader_epoch"] is not None)
+        for name in history(tmp_path / "w")
+        for row in rows(tmp_path / "w", name)
+    ]
+    assert sorted(found) == sorted((place, place in has_epoch) for place in places)
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize("is_retried", [False, True])
 def test_a_copy_takes_up_what_an_archive_had_rejected(
     tmp_path: Path, older: Path, archive: str, direct: Path, is_retried: bool

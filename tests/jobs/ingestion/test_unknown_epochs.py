@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable
 
+from jobs.ingestion.task import stored_rows, task
 from jobs.warehouses.failpoints import VARIABLE
 from tests.builders.generated.log import generated, some_topics, write
 from tests.builders.logs.archives import NOT_OF_SPARK, Row, archived, lines
@@ -105,7 +106,8 @@ def test_only_records_that_a_copy_has_are_replaced(
     # Another program may have merged the files since: those that it merged must not come back.
     DeltaTable(tmp_path / "w" / "offset_commits").optimize.compact()
     before = [row for row in all_rows(tmp_path / "w") if row["cluster"] == "other"]
-    part = [each for number, each in enumerate(logs[3]) if number in (2, 3, 9)]
+    # The cleaner has removed some records of this copy, between others of one window.
+    part = [replace(each, records=each.records[::2]) for each in (*logs[3][2:8], logs[3][12])]
     write_copy(tmp_path / "copy", 3, part, rng)
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'copy'}", "--cluster", "ours")
     after = all_rows(tmp_path / "w")
@@ -140,6 +142,19 @@ def test_one_archive_may_have_records_with_epochs_and_without(
     run = ingest(tmp_path / "w", "--source", f"records:{archive}")
     assert (run["read"], run["already_known"]) == (2 * len(records), len(records))
     assert history(tmp_path / "w") == history(tmp_path / "direct")
+    assert is_healthy(tmp_path / "w")
+
+
+def test_windows_of_a_few_records_replace_the_same_rows(
+    tmp_path: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task, "PIECE_BYTES_OF_COPIES", 400)
+    monkeypatch.setattr(stored_rows, "BATCH_ROWS", 5)
+    of = sources(tmp_path, logs, rng)
+    for source in (of["archive"], of["segments"]):
+        run = ingest(tmp_path / "w", "--source", source)
+    assert run["already_known"] == run["read"] == len(expected(logs))
+    assert keys(tmp_path / "w") == expected(logs)
     assert is_healthy(tmp_path / "w")
 
 

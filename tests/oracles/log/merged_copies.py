@@ -1,8 +1,8 @@
 """An independent merge of copies: one record at a time, over dictionaries, sharing nothing with `udfs`.
 
 Rows are (table, row). All rows of one offset and leader epoch are one record; where some of them are decoded the first
-of these stands for it, else the first rejected one. Rows of the warehouse come before those of copies. Rows without an
-epoch are also of the record with the highest epoch whose standing row has all that theirs has.
+of these is its winner, else the first rejected one. Rows of the warehouse come before those of copies. Rows without an
+epoch are also of the record with the highest epoch whose winner has all that theirs has.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,12 +51,12 @@ def slow_merge(known: Iterable[Named], copies: Sequence[Iterable[Named]]) -> Slo
     merged, differences = SlowMerged(), set()
     for offset, of_epochs in sorted(by_offset.items()):
         for epoch, told in of_epochs.items():
-            winner = standing(told)
+            winner = winner_of(told)
             differences |= {((offset, epoch), column) for each in told for column in different(winner, each)}
         records = with_epochs(of_epochs)
         for told in records.values():
-            add(merged, standing(told), told)
-        kept = [standing(told)[0] for epoch, told in records.items() if epoch is not None]
+            add(merged, winner_of(told), told)
+        kept = [winner_of(told)[0] for epoch, told in records.items() if epoch is not None]
         if len(kept) > 1 and any(kept):
             merged.conflicts.append(offset)
     if differences:
@@ -68,16 +68,16 @@ def with_epochs(of_epochs: dict[int | None, list[Told]]) -> dict[int | None, lis
     """Rows without an epoch come last of their record."""
     records = {epoch: told for epoch, told in of_epochs.items() if epoch is not None}
     if unknown := of_epochs.get(None):
-        winner = standing(unknown)
+        winner = winner_of(unknown)
         for epoch in sorted(epoch for epoch in records if epoch is not None)[::-1]:
-            if has_all_of(standing(records[epoch]), winner):
+            if has_all_of(winner_of(records[epoch]), winner):
                 records[epoch] = [*records[epoch], *unknown]
                 return records
         records[None] = unknown
     return records
 
 
-def standing(told: list[Told]) -> Told:
+def winner_of(told: list[Told]) -> Told:
     return next((each for each in told if each[1] != REJECTED), told[0])
 
 

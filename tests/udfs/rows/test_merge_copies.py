@@ -1,15 +1,11 @@
 """The merge of copies, held against a slow one on random rows, and by itself on each column."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from schemas.contract.tables import TABLES
-from schemas.declarations.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
 from schemas.tables import decoded_records
+from tests.builders.tables.random_rows import KEY, Row, changes, row_of, tables_of, value_of
 from tests.oracles.log.merged_copies import (
     OF_BOTH,
     OF_REJECTED,
@@ -17,50 +13,15 @@ from tests.oracles.log.merged_copies import (
     REJECTED,
     Differs,
     Named,
-    Row,
     slow_merge,
 )
-from udfs.arrays.arrow_schema import table_schema
 from udfs.rows.merge_copies import Contradiction, MergedRows, merge
 
 DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
-KEY = {"cluster", "offsets_partition", "record_offset", "partition_leader_epoch"}
 OF_THE_COPY = {"run_id", "batch_first_offset"}
 
 
 # Random rows
-
-
-def value_of(rng: np.random.Generator, kind: ColumnType) -> Any:
-    match kind:
-        case ListOf(item):
-            return [value_of(rng, item) for _ in range(rng.integers(1, 3))]
-        case StructOf(fields):
-            return {field.name: value_of(rng, field.type) for field in fields}
-        case MapOf(key, value):
-            return {value_of(rng, key): value_of(rng, value)}
-        case Type.STRING:
-            return f"text-{rng.integers(0, 1000)}"
-        case Type.BINARY:
-            return rng.bytes(4)
-        case Type.BOOLEAN:
-            return bool(rng.integers(0, 2))
-        case Type.TIMESTAMP:
-            return int(rng.integers(0, 2**40))
-        case _:
-            return int(rng.integers(0, 1000))
-
-
-def row_of(rng: np.random.Generator, table: Table, offset: int, epoch: int | None) -> Row:
-    row = {column.name: value_of(rng, column.type) for column in table.columns}
-    return row | {"cluster": "a", "offsets_partition": 3, "record_offset": offset, "partition_leader_epoch": epoch}
-
-
-def tables_of(rows: list[Named]) -> dict[str, pa.Table]:
-    found: dict[str, list[Row]] = {}
-    for name, row in rows:
-        found.setdefault(name, []).append(row)
-    return {name: pa.Table.from_pylist(some, table_schema(TABLES[name])) for name, some in found.items()}
 
 
 def plain(rows: list[Named]) -> list[Named]:
@@ -178,24 +139,6 @@ def ordered(rows: list[Row]) -> list[Row]:
 # Each column by itself
 
 
-def changes(rng: np.random.Generator, kind: ColumnType, value: Any) -> Iterator[Any]:
-    """The value with one thing changed in it, for each thing that there is."""
-    match kind:
-        case ListOf(item):
-            yield from ([], [*value, *value[:1]])
-            for place, inner in enumerate(value):
-                yield from ([*value[:place], other, *value[place + 1 :]] for other in changes(rng, item, inner))
-        case StructOf(fields):
-            for field in fields:
-                for other in changes(rng, field.type, value[field.name]):
-                    yield value | {field.name: other}
-        case _:
-            while (other := value_of(rng, kind)) == value:
-                pass
-            yield other
-    yield None
-
-
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", DECODED)
 def test_a_difference_in_any_column_is_a_contradiction(rng: np.random.Generator, name: str) -> None:
@@ -253,96 +196,6 @@ def test_one_copy_without_producers_hides_no_difference_of_others(rng: np.random
     theirs = [mine[0] | dict.fromkeys(PRODUCERS), mine[1] | {"producer_id": 1_000_000}]
     with pytest.raises(Contradiction, match=f"offset 6 of leader epoch 2: {name}.producer_id is 1000000 in one copy, "):
         merge(tables_of([(name, row) for row in mine]), [tables_of([(name, row) for row in theirs])])
-
-
-@pytest.mark.drawn(1)
-@pytest.mark.parametrize("name", [*DECODED, REJECTED])
-def test_a_row_without_an_epoch_is_the_one_that_equals_it(rng: np.random.Generator, name: str) -> None:
-    """Any difference makes it a record of its own, which the log does not contradict: the other may be truncated."""
-    right = row_of(rng, TABLES[name], 5, 2)
-    of_record = OF_REJECTED if name == REJECTED else [column.name for column in TABLES[name].columns]
-    for column in TABLES[name].columns:
-        if column.name in KEY or (name == REJECTED and column.name == "part"):
-            continue
-        for other in changes(rng, column.type, right[column.name]):
-            wrong = right | {column.name: other, "partition_leader_epoch": None}
-            is_own = column.name in {*of_record, *PRODUCERS} - OF_THE_COPY
-            is_own &= (column.name, other) != ("is_transactional", None)
-            check_own(name, right, wrong, is_own=is_own, about=f"{column.name} {other}")
-
-
-def check_own(name: str, right: Row, unknown: Row, *, is_own: bool, about: str) -> None:
-    after = merge(tables_of([(name, right)]), [tables_of([(name, unknown)])])
-    assert (list(after.new), after.num_known) == (([name], 0) if is_own else ([], 1)), about
-    before = merge(tables_of([(name, unknown)]), [tables_of([(name, right)])])
-    assert (list(before.new), before.num_known) == ([name], 0 if is_own else 1), about
-    gone = (before.replaced.tolist(), before.retracted)
-    assert gone == (([], []) if is_own else ([], [(5, None)]) if name == REJECTED else ([5], [])), about
-
-
-def test_of_records_of_several_leaders_it_is_the_equal_one(rng: np.random.Generator) -> None:
-    name = DECODED[0]
-    leaders = [row_of(rng, TABLES[name], 5, epoch) for epoch in range(3)]
-    for epoch, row in enumerate(leaders):
-        unknown = row | {"partition_leader_epoch": None}
-        for known in ([*leaders[:epoch], *leaders[epoch + 1 :]], leaders):
-            merged = merge(tables_of([(name, each) for each in known]), [tables_of([(name, unknown)])])
-            assert bool(merged.new) == (row not in known)
-        merged = merge(tables_of([(name, unknown)]), [tables_of([(name, each) for each in leaders])])
-        assert (merged.replaced.tolist(), merged.num_decoded_again, merged.num_known) == ([5], 1, 1)
-    # Of two that are equal, the one with the higher epoch.
-    same = leaders[0] | {"partition_leader_epoch": 7}
-    held = [(name, leaders[0] | {"partition_leader_epoch": epoch}) for epoch in (None, 0)]
-    merged = merge(tables_of(held), [tables_of([(name, same)])])
-    assert (merged.replaced.tolist(), merged.num_decoded_again, merged.new[name].num_rows) == ([5], 1, 1)
-
-
-def test_of_a_record_that_an_older_release_stored_twice_one_row_goes(rng: np.random.Generator) -> None:
-    for name in (DECODED[0], REJECTED):
-        known = row_of(rng, TABLES[name], 5, 2)
-        held = [(name, known), (name, known | {"partition_leader_epoch": None})]
-        merged = merge(tables_of(held), [tables_of(held[:1])])
-        assert (merged.new, merged.num_known, merged.num_decoded_again) == ({}, 1, 0)
-        assert (merged.replaced.tolist(), merged.retracted) == (([], [(5, None)]) if name == REJECTED else ([5], []))
-
-
-def test_what_is_known_of_producers_stays(rng: np.random.Generator) -> None:
-    """An archive may have producers and lack leader epochs, or the other way round."""
-    name = DECODED[0]
-    row = row_of(rng, TABLES[name], 5, 2)
-    without_epoch, without_producers = row | {"partition_leader_epoch": None}, row | dict.fromkeys(PRODUCERS)
-    check_own(name, without_producers, without_epoch, is_own=True, about="would be lost")
-    check_own(name, row, without_epoch | dict.fromkeys(PRODUCERS), is_own=False, about="stay")
-
-
-def test_a_rejected_record_without_an_epoch_goes_when_its_record_is_decoded(rng: np.random.Generator) -> None:
-    name = DECODED[0]
-    decoded = row_of(rng, TABLES[name], 5, 2)
-    rejected = row_of(rng, TABLES[REJECTED], 5, None) | {column: decoded[column] for column in (*OF_BOTH, *PRODUCERS)}
-    for column in (None, *OF_BOTH):
-        unknown = dict(rejected)
-        if column is not None:
-            unknown[column] = next(changes(rng, TABLES[REJECTED].column(column).type, rejected[column]))
-        merged = merge(tables_of([(REJECTED, unknown)]), [tables_of([(name, decoded)])])
-        assert (merged.retracted, merged.num_known) == ([(5, None)] if column is None else [], 0)
-        assert (merged.num_decoded_again, merged.new[name].num_rows) == (0, 1)
-        merged = merge(tables_of([(name, decoded)]), [tables_of([(REJECTED, unknown)])])
-        assert (list(merged.new), merged.num_known) == (([], 1) if column is None else ([REJECTED], 0))
-
-
-def test_a_rejected_record_with_an_epoch_stands_for_no_decoded_one(rng: np.random.Generator) -> None:
-    """Decoded later it will have the epoch, so both stay until then."""
-    name = DECODED[0]
-    decoded = row_of(rng, TABLES[name], 5, None)
-    rejected = row_of(rng, TABLES[REJECTED], 5, 2) | {column: decoded[column] for column in (*OF_BOTH, *PRODUCERS)}
-    for known, copy in (([(name, decoded)], [(REJECTED, rejected)]), ([(REJECTED, rejected)], [(name, decoded)])):
-        merged = merge(tables_of(known), [tables_of(copy)])
-        assert ([*merged.new], merged.num_known, merged.retracted, merged.replaced.tolist()) == (
-            [copy[0][0]],
-            0,
-            [],
-            [],
-        )
 
 
 def test_nothing_makes_nothing() -> None:

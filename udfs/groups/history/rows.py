@@ -9,7 +9,7 @@ table's columns. A dict or an object for each row would cost several times as mu
 
 A row has every column of its table except `cluster` and `evidence_partition`. Times are microseconds. `tp` is one
 number for `topic, topic_id, partition` (see `partition_codes`); lists of partitions are sets of these numbers. If `tp`
-is a frozenset, the row stands for one row per element: partitions mostly change owners together. Texts of such tables
+is a frozenset, the row becomes one row per element: partitions mostly change owners together. Texts of such tables
 are dictionaries, since each is repeated for every partition.
 """
 
@@ -156,7 +156,7 @@ def elements(tp: int | Collection[int]) -> Collection[int]:
 
 
 def spread(tps: Sequence[int | Collection[int]]) -> tuple[Numbers, Numbers | None]:
-    """All topic partitions, and how many rows each row stands for; None: one each."""
+    """All topic partitions, and how many rows each row becomes; None: one each."""
     if set(map(type, tps)) == {int}:
         return np.array(tps, np.int64), None
     sets = list(map(elements, tps))

@@ -1,4 +1,4 @@
-"""Rows of tuples as Arrow tables: topic partitions as numbers, and rows that stand for several."""
+"""Rows of tuples as Arrow tables: topic partitions as numbers, and rows that become several."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
