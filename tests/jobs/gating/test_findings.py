@@ -224,6 +224,25 @@ OF_COMMITS = ("offset_history", "lag_points", "lag_days", "lag_minutes", "group_
               "offset_resets", "commit_findings")  # fmt: skip
 
 
+# What a run as of an earlier time must not say: it has begun only after that time.
+LATER: dict[str, Tables] = {
+    "partitions_unowned": {
+        "assignment_audit": [{"num_unowned": 2, "verdict": "same", "record_time": NOW + DAY}],
+        "group_state_intervals": [STABLE],
+    },
+    "group_rule_broken": {
+        "assignment_audit": [{"verdict": "same", "checks": [BROKEN], "record_time": NOW + DAY}],
+        "group_state_intervals": [STABLE],
+    },
+    "upgrade_stuck": {"assignor_upgrades": [{"phase": "stuck", "started_time": NOW + DAY}]},
+}
+
+
+@pytest.mark.parametrize("kind", LATER)
+def test_what_began_after_the_as_of_time_is_no_finding(tmp_path: Path, kind: str) -> None:
+    assert kind not in {each.kind for each in all_findings(make(tmp_path, LATER[kind])).findings}
+
+
 @pytest.mark.parametrize("kind", [kind for kind, (there, _) in CASES.items() if {*OF_COMMITS} & there.keys()])
 def test_a_finding_is_no_surer_than_commits_that_may_have_been_aborted(tmp_path: Path, kind: str) -> None:
     there, _ = CASES[kind]
