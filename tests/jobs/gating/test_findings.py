@@ -581,6 +581,8 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
         (WAIVER.replace("2026-12-01", "2026-13-01"), "; write it as TOML"),
         (WAIVER.replace("2026-12-01", '"soon"'), "until = 'soon'; give a date or time"),
         (WAIVER.replace("2026-12-01", "3"), "until = 3; give a date or time"),
+        (WAIVER.replace("2026-12-01", "9999-12-31T23:59:59-12:00"), "until = 9999-12-31 23:59:59-12:00; give a date"),
+        (WAIVER.replace("2026-12-01", "'0001-01-01T00:00+01:00'"), "until = 0001-01-01 00:00:00+01:00; give a date"),
         (WAIVER.replace("bill.*", "("), "; give a regular expression"),
         (WAIVER.replace("[[waivers]]", "[[waiver]]"), "waiver: no such section"),
         ("waivers = 1", "waivers must be sections [[waivers]]"),
