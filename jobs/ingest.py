@@ -75,6 +75,9 @@ def check_usage(arguments: argparse.Namespace) -> None:
     if arguments.command_config is not None and not (arguments.source or "").startswith("kafka:"):
         line = "only --source kafka:HOST:PORT uses it; add that source or leave the flag out"
         raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {line}")
+    if arguments.captured_at is not None and not arguments.snapshots:
+        line = "only --snapshots FILE uses it; add that file or leave the flag out"
+        raise Failure(ExitCode.USAGE, f"--captured-at {arguments.captured_at}: {line}")
 
 
 def show(result: Mapping[str, Any], format: str) -> None:

@@ -1,6 +1,7 @@
 """Shows which member of each group owned a partition at any past time.
 
     groupscope owner orders 3 --at 2026-11-21T03:00
+    groupscope owner orders 3 --group billing
 
 Reads `ownership_intervals`. The SQL function owner_at(topic, partition, time) gives the same rows.
 """
@@ -10,8 +11,11 @@ import sys
 from datetime import datetime
 
 from jobs.answers.history import (
+    INCOMPLETE,
     History,
     cells_of,
+    check_seen,
+    has_unknown_members,
     open_history,
     print_answer,
 )
@@ -32,16 +36,15 @@ NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase"
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
     at = history.instant(arguments.at)
-    owner_rows = owners(history, arguments.topic, arguments.partition, at)
+    owner_rows = owners(history, arguments.topic, arguments.partition, at, arguments.group)
     rows = [row for row in owner_rows if row["topic"] is not None]
     unnamed = {row["group_id"] for row in owner_rows if row["topic"] is None}
     if not rows and not unnamed:
         check_known(history, arguments.topic, arguments.partition)
-    is_seen = check_seen_at(history, at)
+    where = searched(history, arguments.group, at)
     say_unnamed(history)
     say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:
-        where = "in any group" if is_seen else "in any group whose records are in the warehouse"
         say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, cells_of(rows, NARROW), {row["member_id"] for row in rows})
@@ -50,11 +53,23 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def owners(history: History, topic: str, partition: int, at: datetime) -> list[Row]:
-    """Also owners in topics without a name, which may be this topic."""
+def owners(history: History, topic: str, partition: int, at: datetime, group: str | None) -> list[Row]:
+    """In all groups, or in one. Also owners in topics without a name, which may be this topic."""
     is_topic = Condition("topic", "=", topic, or_null=True)
-    rows = history.rows_at("ownership_intervals", at, is_topic, equal("partition", partition))
+    is_group = [] if group is None else [equal("group_id", group)]
+    rows = history.rows_at("ownership_intervals", at, is_topic, equal("partition", partition), *is_group)
     return sorted(rows, key=lambda row: (row["group_id"], row["role"] or "", row["member_id"]))
+
+
+def searched(history: History, group: str | None, at: datetime) -> str:
+    """The groups whose owners are known at that time, in words. Fails if there are none."""
+    if group is None:
+        return "in any group" if check_seen_at(history, at) else "in any group whose records are in the warehouse"
+    check_seen(history, group, at)
+    if has_unknown_members(history, group, at):
+        say(visible(f"group {group}: there may be more owners at {time_text(at)}: {INCOMPLETE}"))
+        return f"that is known in group {group}"
+    return f"in group {group}"
 
 
 def check_known(history: History, topic: str, partition: int) -> None:

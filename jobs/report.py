@@ -36,10 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.copy_to is not None:
         return copy(warehouse, arguments)
     cluster = known_cluster(warehouse, arguments.cluster)
-    check_known(warehouse, cluster, arguments.group)
+    choice = GroupChoice(arguments.group, arguments.exclude_group)
+    check_known(warehouse, cluster, choice)
     folder = place_of(report_place(arguments.report, arguments.warehouse))
     check_folder(folder)
-    choice = GroupChoice(arguments.group, arguments.exclude_group)
     key = redaction_key(arguments)
     check_report_before(folder, cluster, key)
     report = write_report(warehouse, cluster, choice, folder, key)
@@ -69,10 +69,10 @@ def print_line(written: WrittenReport | Copied, form: str) -> None:
         print_rows(list(facts), [list(facts.values())], form)
 
 
-def check_known(warehouse: Warehouse, cluster: str, pattern: str | None) -> None:
-    if pattern is not None:
+def check_known(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> None:
+    if choice.group is not None:
         rows = warehouse.rows("group_state_intervals", ["group_id"], cluster)
-        check_matches(pattern, set() if rows is None else set(rows.column("group_id").to_pylist()), cluster)
+        check_matches(choice, set() if rows is None else set(rows.column("group_id").to_pylist()), cluster)
 
 
 def redaction_key(arguments: argparse.Namespace) -> Key | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobs.command_line.group_choice import GroupChoice
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
@@ -40,15 +41,23 @@ def exit_code(result: Mapping[str, Any], fail_on: str) -> int:
     return ExitCode.CLEAN if fail_on == NEVER and code == ExitCode.FINDINGS else code
 
 
-def check_matches(pattern: str, groups: Collection[str], cluster: str) -> None:
-    """A pattern that no group matches would find nothing, and look as if all were well."""
-    if not any(re.search(pattern, group) for group in groups):
-        line = f"matches no group of cluster {cluster}, which has {counted(len(groups), 'group')}"
+def check_matches(choice: GroupChoice, groups: Collection[str], cluster: str) -> None:
+    """A choice of no group would find nothing, and look as if all were well. What --exclude-group alone leaves out may
+    be all that a new cluster has yet."""
+    if choice.group is None or any(choice.has(group) for group in groups):
+        return
+    which = f"no group of cluster {cluster}, which has {counted(len(groups), 'group')}"
+    if not any(re.search(choice.group, group) for group in groups):
         expected = "give a pattern that is found in a group's id"
-        raise Failure(ExitCode.USAGE, f"--group {pattern!r}: {line}; {expected}")
+        raise Failure(ExitCode.USAGE, f"--group {choice.group!r}: matches {which}; {expected}")
+    flags = f"--group {choice.group!r} --exclude-group {choice.exclude_group!r}"
+    raise Failure(ExitCode.USAGE, f"{flags}: leave {which}; give patterns that leave one")
 
 
 def check_pattern(flag: str, text: str | None) -> None:
+    # Such as the value of a variable that is not set: it is found in every id.
+    if flag == "--exclude-group" and text == "":
+        raise Failure(ExitCode.USAGE, f"{flag} '': leaves out every group; give a regular expression")
     try:
         re.compile(text or "")
     except re.error as error:

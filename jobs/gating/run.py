@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.command_line.flags import EPOCH, instant
+from jobs.command_line.group_choice import GroupChoice
 from jobs.configuration.settings import settings_hash
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.metric_files import Metrics, metric_files
@@ -115,8 +116,9 @@ class Gate:
         if self.options.as_of is not None:
             as_of_ms = (self.as_of - EPOCH) // timedelta(milliseconds=1)
             check_as_of(self.run.warehouse, self.run.cluster, as_of_ms, self.run.started_ms)
-        if self.options.group is not None:
-            check_matches(self.options.group, known_groups(self.run), self.run.cluster)
+        choice = GroupChoice(self.options.group, self.options.exclude_group)
+        if choice.group is not None:
+            check_matches(choice, known_groups(self.run), self.run.cluster)
 
     @property
     def newest_ms(self) -> int | None:
@@ -185,7 +187,7 @@ class Gate:
     def reported(self) -> Reported | None:
         """Up to when all events are reported with this run; None: some may be left out."""
         options, known = self.options, self.known.state.since(self.as_of)
-        if options.group is not None or options.exclude_group:
+        if options.group is not None or options.exclude_group is not None:
             return None
         if options.since is not None and (known is None or self.events.since is None or self.events.since > known):
             return None

@@ -6,4 +6,4 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
 FROM assignor_upgrades
-WHERE cluster = :cluster AND phase = 'stuck'
+WHERE cluster = :cluster AND phase = 'stuck' AND coalesce(started_time, :as_of_time) <= :as_of_time

@@ -119,4 +119,8 @@ def end_of_term(place: str, until: object) -> datetime:
         until = datetime(until.year, until.month, until.day)
     if not isinstance(until, datetime):
         raise Failure(ExitCode.USAGE, f"{place} until = {until!r}; give a date or time")
-    return until.replace(tzinfo=UTC) if until.tzinfo is None else until.astimezone(UTC)
+    try:
+        return until.replace(tzinfo=UTC) if until.tzinfo is None else until.astimezone(UTC)
+    except OverflowError:
+        # At either end of the calendar another zone's time has no year in UTC.
+        raise Failure(ExitCode.USAGE, f"{place} until = {until}; give a date or time of the years 1 to 9999") from None

@@ -34,6 +34,11 @@ ASKED = [
     ("gate", ["--as-of", FUTURE], f"--as-of {FUTURE}: is in the future; give a time up to "),
     ("gate", ["--group", "^bills"], "--group '^bills': matches no group of cluster default, which has 1 group; "
      "give a pattern that is found in a group's id"),
+    ("gate", ["--group", "bill", "--exclude-group", "^b"], "--group 'bill' --exclude-group '^b': leave no group of "
+     "cluster default, which has 1 group; give patterns that leave one"),
+    ("report", ["--group", "bill", "--exclude-group", "^b"], "--group 'bill' --exclude-group '^b': leave no group of "
+     "cluster default, which has 1 group; give patterns that leave one"),
+    ("gate", ["--exclude-group", ""], "--exclude-group '': leaves out every group; give a regular expression"),
     ("gate", ["--since", "2026-11-19", "--until", "2026-11-18"], "--until 2026-11-18: is before --since 2026-11-19; "
      "give a later time"),
     ("gate", ["--fail-on", "fatal"], "argument --fail-on: invalid choice: 'fatal' (choose from "),

@@ -194,10 +194,14 @@ def test_the_owner_is_reported_for_each_group(ask: Ask) -> None:
 
     assert owners("orders", "1", "--at", second(40)) == [("billing", "one")]
     assert owners("orders", "1", "--at", second(55)) == [("billing", "two"), ("modern", "one")]
+    assert owners("orders", "1", "--at", second(55), "--group", "modern") == [("modern", "one")]
     # Known, and nobody's then.
     code, out, err = ask("owner", "orders", "0", "--at", second(5), "--format", "csv")
     assert (code, out.count("\n")) == (0, 1)
     assert "orders-0 had no owner in any group" in err
+    code, out, err = ask("owner", "orders", "1", "--at", second(40), "--group", "modern", "--format", "csv")
+    assert (code, out.count("\n")) == (0, 1)
+    assert "orders-1 had no owner in group modern at 2026-11-21T03:00:40.000Z" in err
 
 
 def test_two_instants_differ_by_what_changed(ask: Ask) -> None:
@@ -336,6 +340,11 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         (
             ["owner", "orders", "8"],
             "topic orders has no partition 8; give a partition from 0 to 7",
+        ),
+        (
+            ["owner", "orders", "1", "--group", "biling"],
+            'no group "biling"; did you mean "billing"? '
+            "(5 groups: groupscope groups lists the 4 at the end of the data)",
         ),
         (["groups", "--state", "stabel"], "argument --state: invalid choice: 'stabel' (choose from "),
         (["groups", "--nope"], "no flag --nope; see groupscope groups --help"),

@@ -107,6 +107,20 @@ def test_offsets_partitions_that_were_not_seen_are_named(ask: Ask, words: tuple[
     assert "orders-0 had no owner in any group at" in ask("with four", "owner", "orders", "0", "--at", time(75))[2]
 
 
+def test_the_owner_in_one_group_is_only_as_known_as_the_group(ask: Ask) -> None:
+    asked = ("owner", "orders", "0", "--group", "billing", "--at")
+    assert ask("with four", *asked, time(39.5))[1].count("\n") == 2
+    code, out, err = ask("with four", *asked, time(50))
+    assert (code, out, "missing from the warehouse" in err) == (2, "", True)
+    code, out, err = ask("with four", *asked, time(75))
+    assert (code, out.count("\n")) == (0, 1)
+    assert f"there may be more owners at {stamp(75)}: records of the group are missing from the warehouse" in err
+    assert f"orders-0 had no owner that is known in group billing at {stamp(75)}" in err
+    assert f"orders-0 had no owner in group billing at {stamp(85)}" in ask("with four", *asked, time(85))[2]
+    # The offsets partition of another group is not asked for.
+    assert ask("with four", "owner", "orders", "0", "--group", "other", "--at", time(50))[0] == 0
+
+
 def test_groups_that_only_commits_show_are_listed_without_type_and_state(ask: Ask) -> None:
     _, out, err = ask("with four", "groups", "--at", time(75))
     assert out.splitlines() == [

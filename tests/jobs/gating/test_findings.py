@@ -224,6 +224,25 @@ OF_COMMITS = ("offset_history", "lag_points", "lag_days", "lag_minutes", "group_
               "offset_resets", "commit_findings")  # fmt: skip
 
 
+# What a run as of an earlier time must not say: it has begun only after that time.
+LATER: dict[str, Tables] = {
+    "partitions_unowned": {
+        "assignment_audit": [{"num_unowned": 2, "verdict": "same", "record_time": NOW + DAY}],
+        "group_state_intervals": [STABLE],
+    },
+    "group_rule_broken": {
+        "assignment_audit": [{"verdict": "same", "checks": [BROKEN], "record_time": NOW + DAY}],
+        "group_state_intervals": [STABLE],
+    },
+    "upgrade_stuck": {"assignor_upgrades": [{"phase": "stuck", "started_time": NOW + DAY}]},
+}
+
+
+@pytest.mark.parametrize("kind", LATER)
+def test_what_began_after_the_as_of_time_is_no_finding(tmp_path: Path, kind: str) -> None:
+    assert kind not in {each.kind for each in all_findings(make(tmp_path, LATER[kind])).findings}
+
+
 @pytest.mark.parametrize("kind", [kind for kind, (there, _) in CASES.items() if {*OF_COMMITS} & there.keys()])
 def test_a_finding_is_no_surer_than_commits_that_may_have_been_aborted(tmp_path: Path, kind: str) -> None:
     there, _ = CASES[kind]
@@ -562,6 +581,8 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
         (WAIVER.replace("2026-12-01", "2026-13-01"), "; write it as TOML"),
         (WAIVER.replace("2026-12-01", '"soon"'), "until = 'soon'; give a date or time"),
         (WAIVER.replace("2026-12-01", "3"), "until = 3; give a date or time"),
+        (WAIVER.replace("2026-12-01", "9999-12-31T23:59:59-12:00"), "until = 9999-12-31 23:59:59-12:00; give a date"),
+        (WAIVER.replace("2026-12-01", "'0001-01-01T00:00+01:00'"), "until = 0001-01-01 00:00:00+01:00; give a date"),
         (WAIVER.replace("bill.*", "("), "; give a regular expression"),
         (WAIVER.replace("[[waivers]]", "[[waiver]]"), "waiver: no such section"),
         ("waivers = 1", "waivers must be sections [[waivers]]"),

@@ -176,6 +176,12 @@ def test_times_that_are_none(tmp_path: Path, warehouse: Path, capsys: Capsys, ti
     assert line.startswith(f"--captured-at {time!r}: give ISO 8601")
 
 
+def test_a_time_for_no_snapshots(tmp_path: Path, warehouse: Path, capsys: Capsys) -> None:
+    with unchanged(warehouse):
+        line = refused(warehouse, capsys, USAGE, "--source", f"segments:{tmp_path}", "--captured-at", "now")
+    assert line == "--captured-at now: only --snapshots FILE uses it; add that file or leave the flag out"
+
+
 SNAPSHOTS = [
     (b'{"captured_at": 1795282587379, "topics": [}\n', "line 1: Expecting value at character 42"),
     (b'{"captured_at": 1795282587379, "topics": [{"topic": "a', "line 1: Unterminated string at character 52"),
