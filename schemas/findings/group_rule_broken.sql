@@ -28,4 +28,3 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
 FROM named
 WHERE name IN ('co_partitioned', 'redundant', 'rack_local') AND NOT is_ok AND num_withholding = 0
-  AND coalesce(record_time, :as_of_time) <= :as_of_time

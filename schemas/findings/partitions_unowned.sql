@@ -124,4 +124,4 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_without AS DOUBLE) AS harm
 FROM listed
-WHERE num_without > 0 AND coalesce(from_time, :as_of_time) <= :as_of_time
+WHERE num_without > 0
