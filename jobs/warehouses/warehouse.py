@@ -34,6 +34,7 @@ from jobs.warehouses.manifest import (
     write_manifest,
 )
 from jobs.warehouses.older_tables import lacking, older
+from jobs.warehouses.rewritten_files import set_back_if_rewritten
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
 from schemas.contract.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
@@ -207,16 +208,19 @@ class Warehouse:
         if is_as_before and is_newest(path, before[name]):
             version = before[name]
         else:
-            version = self.commit_change(manifest, name, change)
+            version = self.commit_change(manifest, name, change, before.get(name))
         failpoint("table_committed", name)
         return version
 
-    def commit_change(self, manifest: Manifest, name: str, change: Change) -> int:
+    def commit_change(self, manifest: Manifest, name: str, change: Change, before: int | None) -> int:
+        """`before`: the version that the run before named, if any."""
         path = self.path(name)
         if name in manifest.anew:
             clear(path, change, manifest.sequence)
             self.remember(name, None)
         delta = None if name in manifest.anew else self.newest(name)
+        if delta is not None and delta.version() != before:
+            set_back_if_rewritten(path, TABLES[name], change, delta)
         return self.commit(manifest, name, change, delta)
 
     def commit(self, manifest: Manifest, name: str, change: Change, delta: DeltaTable | None) -> int:
