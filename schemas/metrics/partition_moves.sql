@@ -9,5 +9,6 @@ WITH judged AS (
   SELECT * FROM partition_moves WHERE cluster = :cluster
 )
 SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset, topic, topic_id,
-  partition, role, kind, from_member_id, to_member_id, evidence_partition)) AS num_repeated_keys,   :rules
+  partition, role, kind, from_member_id, to_member_id, move_offset, evidence_partition)) AS num_repeated_keys,
+  :rules
 FROM judged

@@ -57,7 +57,8 @@ COMMIT_FINDINGS = Table(
     "group, topic partition, kind and day",
     "Odd commits, such as commits of an offset outside of the log, of a lower offset than before, while the group had "
     "no members, or for a partition that no member owned. The log does not name who committed, so confidence is never "
-    "certain.",
+    "certain. It is possible where the snapshot that shows the log's end or start lacks that of the offsets partition, "
+    "which would confirm its time.",
     ("cluster", "group_id", "topic", "topic_id", "partition", "kind", "day_time"),
     ("cluster", "day_time", "group_id", "topic", "topic_id", "partition", "kind"),
     (

@@ -307,8 +307,9 @@ PARTITION_MOVES = history(
     "partition_moves",
     "assignment and topic partition that changed",
     "Partitions that got another owner or stopped at an assignment, and how long no member read them.",
+    # A member may get, or lose, the same partition twice under one assignment.
     ("group_id", "assignment_offset", "topic", "topic_id", "partition", "role", "kind", "from_member_id",
-     "to_member_id"),
+     "to_member_id", "move_offset"),
     (
         *GROUP,
         ASSIGNMENT_OFFSET,

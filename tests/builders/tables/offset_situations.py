@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from schemas.tables.history import TABLES as GROUP_TABLES
 from schemas.tables.offsets import TABLES as OFFSET_TABLES
+from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
@@ -22,6 +23,8 @@ DAY = 86_400 * SECOND
 # 2026-11-21 00:00 UTC.
 MIDNIGHT = 1_795_219_200 * SECOND
 FAR = MIDNIGHT + 30 * DAY
+# That of the group.
+PARTITION = 5
 TABLES = {table.name: table for table in (*GROUP_TABLES, *OFFSET_TABLES)}
 TYPES = {
     "record_offset": pa.int64(), "record_time": pa.timestamp("us", "UTC"), "partition": pa.int32(),
@@ -184,6 +187,10 @@ class Situation:
             )  # fmt: skip
         return self
 
+    def own_end(self, second: float, end: int) -> "Situation":
+        """The end of the offsets partition itself, in the snapshot of that time."""
+        return self.snapshot(second, {PARTITION: (0, end)}, topic=OFFSETS_TOPIC)
+
     def rows(self) -> PartitionHistory:
         history = sorted(self.history, key=lambda row: (row["topic"], row["partition"], row["from_offset"]))
         given = {
@@ -197,7 +204,7 @@ class Situation:
         )
         snapshots = pa.Table.from_pylist(self.snapshots, pa.schema([(name, SNAPSHOT_TYPES[name]) for name in COLUMNS]))
         doubtful = DoubtfulTimes(self.doubts)
-        return PartitionHistory(5, tables, commits, Watermarks.of(snapshots), FAR, doubtful=doubtful)
+        return PartitionHistory(PARTITION, tables, commits, Watermarks.of(snapshots), FAR, doubtful=doubtful)
 
 
 def arrow(name: str, rows: list[Row]) -> pa.Table:

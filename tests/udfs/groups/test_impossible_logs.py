@@ -42,8 +42,18 @@ def replay(seed: int) -> RowsByTable:
 
 
 def assert_replayed(seeds: range) -> None:
-    kinds = {row["kind"] for seed in seeds for row in named_rows(replay(seed), "replay_anomalies")}
+    kinds = set()
+    for seed in seeds:
+        rows = replay(seed)
+        kinds |= {row["kind"] for row in named_rows(rows, "replay_anomalies")}
+        assert num_repeated_moves(rows) == 0, seed
     assert {"impossible_order", "type_conflict", "epoch_went_back", "clock_went_back"} <= kinds
+
+
+def num_repeated_moves(rows: RowsByTable) -> int:
+    table = TABLES["partition_moves"]
+    keys = arrow_rows(table, rows.of[table.name], CODES, "c", 0).select([*table.key])
+    return keys.num_rows - keys.group_by([*table.key]).aggregate([]).num_rows
 
 
 def test_no_content_of_a_log_ends_the_run() -> None:
@@ -53,6 +63,12 @@ def test_no_content_of_a_log_ends_the_run() -> None:
 @pytest.mark.soak
 def test_no_content_of_many_logs_ends_the_run() -> None:
     assert_replayed(range(LOGS, SOAK_LOGS))
+
+
+def test_what_a_member_gets_twice_under_one_assignment_is_two_moves() -> None:
+    """Seeds with consumer and streams groups."""
+    for seed in (224, 282):
+        assert num_repeated_moves(replay(seed)) == 0
 
 
 def classic(log: Log, time_ms: int, value: ClassicValue | None) -> None:

@@ -1,6 +1,11 @@
-"""Finds commits of offsets that cannot be right: negative, after the end of the log, or before its start."""
+"""Finds commits of offsets that cannot be right: negative, after the end of the log, or before its start.
+
+A snapshot may give itself a wrong time. Which commits are older is certain only if it also has the end of the offsets
+partition: a finding that this contradicts is none, and one that it does not confirm is only possible.
+"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +16,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.at_offset import NO_END
 from udfs.rules.facts.effective_commits import Commits
 from udfs.rules.facts.log_ends import SNAPSHOT_TAKES_US, EndsAround
+from udfs.rules.facts.log_reach import own_ends
 
 Odd = tuple[CommitFindingKind, Commits, Numbers, Numbers]
 
@@ -46,8 +52,14 @@ def beyond_end(history: PartitionHistory, suspects: Commits) -> tuple[Commits, N
     """An end only grows, but when the log loses records or is made anew. So it takes two snapshots between which
     neither happened: the same leader epoch, the same topic, and an end that is not lower."""
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time)
-    is_same_log = is_undisturbed(around)
-    return suspects.take(is_same_log), around.after.end[is_same_log]
+    marks = history.watermarks
+    own_end = own_ends(history, marks.after(marks.first_places(suspects.rows), suspects.time))
+    is_odd = is_undisturbed(around) & ((own_end == NONE) | (suspects.offset < own_end))
+    return confirmed(suspects, own_end).take(is_odd), around.after.end[is_odd]
+
+
+def confirmed(suspects: Commits, own_end: Numbers) -> Commits:
+    return replace(suspects, is_possible=suspects.is_possible | (own_end == NONE))
 
 
 def is_undisturbed(around: EndsAround) -> Flags:
@@ -68,7 +80,11 @@ def below_start(history: PartitionHistory, suspects: Commits) -> tuple[Commits, 
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time, earlier_by=SNAPSHOT_TAKES_US)
     is_lower = (around.after.start != NONE) & (around.after.start < around.before.start)
     is_same_log = ~is_lower & ~around.is_other_topic & ~has_older_epoch(around)
-    return suspects.take(is_same_log), around.before.start[is_same_log]
+    marks = history.watermarks
+    rows = marks.at(marks.first_places(suspects.rows), suspects.time - SNAPSHOT_TAKES_US)
+    own_end = own_ends(history, rows)
+    is_odd = is_same_log & ((own_end == NONE) | (own_end <= suspects.offset))
+    return confirmed(suspects, own_end).take(is_odd), around.before.start[is_odd]
 
 
 def has_older_epoch(around: EndsAround) -> Flags:

@@ -186,6 +186,21 @@ def test_nobody_is_accused_by_times_that_are_in_doubt(committed: int, begin: int
     assert bool(findings_of(in_log(committed).doubt(begin, end))) == is_told
 
 
+@pytest.mark.parametrize(("committed", "second", "own_ends"), [
+    (1001, 50, [(6, "likely"), (5, None), (0, None), (None, "possible")]),
+    (49, 20, [(5, "likely"), (6, None), (9, None), (None, "possible")]),
+])  # fmt: skip
+def test_a_snapshot_is_older_or_younger_than_a_commit_by_the_end_of_the_offsets_partition(
+    committed: int, second: int, own_ends: list[tuple[int | None, str | None]]
+) -> None:
+    """The time that a snapshot gives itself may be wrong. The commit is record 5."""
+    for own_end, expected in own_ends:
+        situation = in_log(committed)
+        situation.commits[0] |= {"record_offset": 5}
+        situation = situation if own_end is None else situation.own_end(second, own_end)
+        assert [row["confidence"] for row in findings(situation)] == ([] if expected is None else [expected])
+
+
 def test_a_negative_offset_is_none_by_any_clock() -> None:
     assert [kind for kind, *_ in findings_of(in_log(-1).doubt(0, 99))] == ["negative"]
 
