@@ -63,7 +63,7 @@ def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
 
 def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
     """Returns the result of the ingest with those of the later steps in it; the lines of the run page, made while the
-    tables are still open; and the reason why there is no report, if there is none."""
+    tables are still open; and the reason why there is no report or no file for Prometheus, if one is missing."""
     check_is_no_folder(PROMETHEUS, arguments.prometheus)
     gate = Gate(gate_options(arguments))
     # Errors in its rules are reported before anything is read.
@@ -86,11 +86,20 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         result["report"], unwritten = report_result(warehouse, result["cluster"], choice, folder, engine)
         lines = list(page(warehouse, result, gate.findings, exit_code(result, arguments.fail_on)))
         if unwritten is not None:
-            result |= {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
+            result |= failed_by(unwritten)
         if arguments.prometheus is not None:
-            write_prometheus_file(arguments.prometheus, audit_summary(warehouse, result, gate), options.settings)
+            summary = audit_summary(warehouse, result, gate)
+            try:
+                write_prometheus_file(arguments.prometheus, summary, options.settings)
+            except Failure as failure:
+                unwritten = unwritten or failure
+                result |= failed_by(unwritten)
     write_result_file(arguments.result_file, result_text(result))
     return result, lines, unwritten
+
+
+def failed_by(unwritten: Failure) -> dict[str, Any]:
+    return {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
 
 
 def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: Engine) -> Place:

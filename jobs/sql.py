@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         engine = SparkEngine(arguments.warehouse, arguments.debug)
         print_answer(engine.register(arguments.database), arguments.format)
-    elif arguments.text is None and sys.stdin.isatty():
+    elif arguments.text is None and sys.stdin is not None and sys.stdin.isatty():
         from jobs.queries.prompt import converse
 
         converse(engine_of(arguments), arguments.format)
@@ -92,6 +92,9 @@ def run_statements(arguments: argparse.Namespace) -> None:
 
 
 def standard_input() -> str:
+    if sys.stdin is None:
+        line = "standard input is closed; give SQL there, or SQL or a file of it as argument"
+        raise Failure(ExitCode.USAGE, line)
     try:
         return sys.stdin.buffer.read().decode()
     except ValueError as error:

@@ -16,6 +16,7 @@ FORMAT = "output as an aligned table (the default), CSV or JSON lines"
 LOCAL, SPARK = "local", "spark"
 LOCK_WAIT = 600
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_MS = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
 LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
 
 
@@ -194,7 +195,11 @@ def instant(text: str, now: int, flag: str = "time") -> int:
         raise wrong_instant(text, flag) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - EPOCH) // timedelta(milliseconds=1)
+    milliseconds = (moment - EPOCH) // timedelta(milliseconds=1)
+    # At either end of the calendar, a time of another zone may have no year in UTC.
+    if not FIRST_MS <= milliseconds <= LAST_MS:
+        raise wrong_instant(text, flag)
+    return milliseconds
 
 
 def epoch_ms(text: str, flag: str) -> int:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobs.command_line.flags import instant
 from jobs.command_line.group_choice import GroupChoice
 from jobs.output.failure import Failure
+from jobs.runs.result import now_ms
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 
@@ -32,7 +34,16 @@ class GateOptions:
 def gate_options(arguments: argparse.Namespace) -> GateOptions:
     for name in ("group", "exclude_group"):
         check_pattern(f"--{name.replace('_', '-')}", getattr(arguments, name))
+    check_times(arguments.since, arguments.until, now_ms())
     return GateOptions(**{name: getattr(arguments, name) for name in ASKED})
+
+
+def check_times(since: str | None, until: str | None, now: int) -> None:
+    """Before an audit reads anything: its gate is the last step."""
+    since_ms = None if since is None else instant(since, now, "--since")
+    until_ms = None if until is None else instant(until, now, "--until")
+    if since_ms is not None and until_ms is not None and until_ms < since_ms:
+        raise Failure(ExitCode.USAGE, f"--until {until}: is before --since {since}; give a later time")
 
 
 def exit_code(result: Mapping[str, Any], fail_on: str) -> int:

@@ -21,9 +21,9 @@ class ExitCode(IntEnum):
     USAGE = (
         2,
         "Wrong flags or settings, or a name that the warehouse does not have, such as an unknown group. Nothing was "
-        "changed. Two exceptions: `audit` could not write its report, but all tables were written, and the message "
-        "says so; or the log has no such group or time, which `audit` finds out when it has read the log and computed "
-        "the history.",
+        "changed. Two exceptions: `audit` could not write its report or its file for Prometheus, but all tables were "
+        "written, and the message says so; or the log has no such group or time, which `audit` finds out when it has "
+        "read the log and computed the history.",
     )
     FINDINGS = (
         20,

@@ -58,8 +58,13 @@ def test_an_instant_is_iso_8601_or_epoch_milliseconds_or_now(text: str, expected
 
 @pytest.mark.parametrize(
     "text",
-    ["", "yesterday", "03:00", "20261121", "253402300800000", "9" * 9999, "-1", "2026-13-01", "2026-11-21T25:00", "٣"],
-)
+    [
+        "", "yesterday", "03:00", "20261121", "253402300800000", "9" * 9999, "-1", "2026-13-01", "2026-11-21T25:00",
+        "٣",
+        # Of these years only where they were written.
+        "9999-12-31T23:59:59-12:00", "0001-01-01T00:00+12:00",
+    ],
+)  # fmt: skip
 def test_what_is_no_instant_is_refused_with_what_was_expected(text: str) -> None:
     with pytest.raises(Failure, match="ISO 8601 such as") as failure:
         instant(text, NOW, "--at")

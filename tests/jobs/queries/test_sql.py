@@ -257,6 +257,14 @@ def test_what_cannot_be_answered_is_refused_in_one_line(arguments: list[str], co
     assert done.stderr.startswith(f"groupscope: {message}")
 
 
+def test_a_standard_input_that_is_closed_is_reported_in_one_line() -> None:
+    """As a service may start the command."""
+    command = f"{sys.executable} -m jobs.cli sql <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "groupscope: standard input is closed; give SQL there, or SQL or a file of it as argument\n"
+
+
 def test_neither_java_nor_spark_is_loaded_for_an_answer(tmp_path: Path) -> None:
     warehouse = make(tmp_path / "warehouse", {"offset_commits": [{}]})
     asked = f"main(['sql', 'SELECT count(*) AS n FROM offset_commits', '--warehouse', {str(warehouse.root)!r}])"

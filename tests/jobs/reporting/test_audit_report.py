@@ -94,6 +94,31 @@ def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_s
     assert f"groupscope: {document['message']}\n" == expected
 
 
+def test_a_file_for_prometheus_that_cannot_be_written_keeps_nothing_else_from_being_written(
+    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    result = tmp_path / "result.json"
+    flags = ("--prometheus", str(tmp_path / "file" / "x"), "--report", str(tmp_path / "r"))
+    assert audit(log, tmp_path / "w", *flags, "--result-file", str(result)) == ExitCode.USAGE
+    said = capfd.readouterr()
+    assert said.err == f"groupscope: --prometheus {tmp_path}/file: File exists; give a file that can be written\n"
+    assert said.out.startswith("CLEAN, exit code 0") and report_line(said.out) == str(tmp_path / "r" / "index.html")
+    document = json.loads(result.read_text())
+    assert (document["exit_code"], document["verdict"], document["decoded"]) == (ExitCode.USAGE, "failed", 2)
+    assert f"groupscope: {document['message']}\n" == said.err
+
+
+@pytest.mark.parametrize(
+    "flags", [("--since", "yesterday"), ("--until", "20261121"), ("--since", "2026-11-22", "--until", "2026-11-21")]
+)
+def test_times_that_are_none_are_refused_before_anything_is_read(
+    flags: tuple[str, ...], log: Path, tmp_path: Path
+) -> None:
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r"), *flags) == ExitCode.USAGE
+    assert not (tmp_path / "w").exists()
+
+
 @pytest.mark.parametrize("flag", ["--prometheus", "--result-file"])
 def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_read(
     flag: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
