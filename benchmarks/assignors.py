@@ -23,8 +23,9 @@ SHAPES = {
 # Of share groups: members, partitions, topics.
 SHARED = [(100, 1_000, 10), (1_000, 100, 10), (1_000, 10_000, 100)]
 HISTORIES = ("fresh", "joined")
-# A case is warm and measured for so many seconds on either side, or for a few calls when they take longer.
-WARM_SECONDS = {True: 1.0, False: 0.4}
+# Kafka's class is warm for so long, which is some 20,000 calls of the smallest groups.
+WARM_SECONDS = 1.0
+# By whole runs and not: for so long a case is measured on either side, or for a few calls when they take longer.
 MEASURED_SECONDS = {True: 0.5, False: 0.2}
 FEWEST_ROUNDS, MOST_ROUNDS = 3, 25
 # Java compiles the same class otherwise in each process, so that one takes twice as long as another one for as long as
@@ -129,13 +130,13 @@ def compared(run: Run, kafka: AssignorRounds, case: Case, is_too_slow: bool) -> 
 
 def best_in_new_process(run: Run, kafka: AssignorRounds, case: Case) -> tuple[float, float]:
     """The best round of both: a call is so short that whatever else runs may double it."""
-    warm, measured = WARM_SECONDS[run.whole], MEASURED_SECONDS[run.whole]
+    measured = MEASURED_SECONDS[run.whole]
     kafka.end()
     kafka.prepare(case)
-    kafka.warm(warm)
+    kafka.warm(WARM_SECONDS)
     if kafka.digest() != case.digest():
         raise RuntimeError(f"{case}: the answers differ")
-    repeated(case.seconds, warm / 4, fewest=1)
+    repeated(case.seconds, WARM_SECONDS / 4, fewest=1)
     pairs: list[tuple[float, float]] = []
     while len(pairs) < FEWEST_ROUNDS or (len(pairs) < MOST_ROUNDS and sum(map(sum, pairs)) < 2 * measured):
         pairs.append((case.seconds(), kafka.seconds()))

@@ -23,7 +23,7 @@ def string_hashes(texts: Sequence[str]) -> Hashes:
     if not texts:
         return np.empty(0, np.uint32)
     # Java hashes UTF-16 units, which are the bytes of most names; each text is ended by NUL.
-    together = "\0".join([*texts, ""])
+    together = "\0".join(texts) + "\0"
     if together.isascii():
         units = np.frombuffer(together.encode("ascii"), np.uint8)
     else:
