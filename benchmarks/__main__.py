@@ -105,7 +105,7 @@ def main(arguments: list[str]) -> int:
         "--shape", choices=(MIX, *SHAPES), help="of the log, instead of that which each figure speaks of"
     )
     parser.add_argument("--skew", choices=tuple(SKEWS), help="only this log of the measure `skew`")
-    parser.add_argument("--whole", action="store_true", help="every cell of the assignors' grid: most of an hour")
+    parser.add_argument("--whole", action="store_true", help="every cell of the assignors' grid: more than an hour")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures as JSON too")
     parser.add_argument("--keep", action="store_true", help="in benchmarks/figures.json, for docs/performance.md")
     options = parser.parse_args(arguments)

@@ -65,7 +65,8 @@ class TableRows:
         self.waiting = None
         if not parts:
             return None
-        rows = in_log_order(pa.concat_tables(parts))
+        # In files that Spark has merged, all columns may be NULL.
+        rows = in_log_order(pa.concat_tables(parts, promote_options="default"))
         split = int(np.searchsorted(offsets_of(rows), last, "right"))
         self.waiting = rows.slice(split) if split < rows.num_rows else None
         return rows.slice(0, split) if split else None

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +17,9 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.by_hand import commit, write_log
 from tests.runs.ingested import ROOT, ingest
 from tests.runs.replayed_logs import replay
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TABLE = "offset_history"
 EVENTS = {place: [commit(f"g{place}", "t", 0, seconds) for seconds in (1, 2)] for place in (0, 1)}
@@ -60,6 +63,18 @@ def test_open_rows_that_another_program_has_merged_are_replaced(warehouse: Path,
     merge(warehouse / TABLE)
     if has_other_properties:
         DeltaTable(warehouse / TABLE).alter.set_table_properties({"delta.checkpointInterval": "50"})
+    ingest_all(warehouse)
+    replay(warehouse)
+    assert history(warehouse) == [("g0", True, 2), ("g1", True, 2)]
+    assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+
+
+@pytest.mark.spark
+def test_files_that_spark_has_merged_are_read_beside_others(warehouse: Path, spark: "SparkSession") -> None:
+    """In Spark's files all columns may be NULL."""
+    for name in (TABLE, "offset_commits"):
+        spark.sql(f"OPTIMIZE delta.`{warehouse / name}`")
+        assert len(DeltaTable(warehouse / name).file_uris()) == 1
     ingest_all(warehouse)
     replay(warehouse)
     assert history(warehouse) == [("g0", True, 2), ("g1", True, 2)]
