@@ -147,21 +147,34 @@ def test_who_goes_on_or_back_at_once_is_not_scrolled_to_the_link_before(tab: Pag
         link = tab.locator("table.groups").get_by_role("link", name=group, exact=True).get_attribute("href")
         tab.evaluate("hash => { location.hash = hash }", link)
         tab.wait_for_timeout(100)
-    wait_for_top(tab, link)
+    tab.wait_for_function(IS_AT_TOP, arg=f"section{link}")
     tab.go_back()
     tab.go_back()
+    tab.wait_for_function("!location.hash && scrollY === 0")
     tab.wait_for_timeout(1500)
     assert tab.evaluate("scrollY") == 0
 
 
+IS_AT_TOP = (
+    "link => { const { top } = document.querySelector(link).getBoundingClientRect(); return 0 <= top && top < 200 }"
+)
+
+
 def wait_for_top(tab: Page, link: str | None) -> None:
-    script = (
-        "link => { const top = document.querySelector(link).getBoundingClientRect().top; return 0 <= top && top < 200 }"
-    )
-    tab.wait_for_function(script, arg=f"section{link}")
-    tab.wait_for_timeout(200)
-    assert tab.evaluate(script, f"section{link}")
+    tab.wait_for_function(IS_AT_TOP, arg=f"section{link}")
+    wait_until_still(tab)
+    assert tab.evaluate(IS_AT_TOP, f"section{link}")
     assert tab.locator(f"section{link}").is_visible()
+
+
+def wait_until_still(tab: Page) -> None:
+    """Until the page scrolls no more: it does so for a second and some frames, against whoever would scroll it without
+    a wheel or a key, such as this test's next click."""
+    tab.wait_for_timeout(1200)
+    frames = (
+        "() => new Promise(end => { let n = 60; const next = () => --n ? requestAnimationFrame(next) : end(); next() })"
+    )
+    tab.evaluate(frames)
 
 
 def test_the_keyboard_reaches_everything_in_order_and_leaves_again(tab: Page, short_report: str) -> None:

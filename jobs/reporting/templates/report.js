@@ -86,19 +86,23 @@
     for (let each = target.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
     scrollTo(target);
   };
-  const [STILL_MS, MOST_MS] = [1000, 10000];
+  const [STILL_FRAMES, STILL_MS, MOST_MS] = [30, 1000, 30000];
   // Parts get their true height when they come near: what is above may grow for a while, longest on a busy machine. So
-  // this scrolls until nothing has moved for a second, unless something ends it.
+  // this scrolls until nothing has moved for a second, unless something ends it. Frames are counted too: on a busy
+  // machine there may be none for a second. On the way back the address changes before any event says so.
   const scrollTo = (target) => {
-    const mine = turns;
+    const [mine, hash] = [turns, location.hash];
     const begin = performance.now();
     let moved = begin;
+    let still = 0;
     const step = () => {
       const now = performance.now();
-      if (turns !== mine || now - moved > STILL_MS || now - begin > MOST_MS) return;
+      if (turns !== mine || location.hash !== hash || now - begin > MOST_MS) return;
+      if (still > STILL_FRAMES && now - moved > STILL_MS) return;
       const before = target.getBoundingClientRect().top;
       target.scrollIntoView();
-      if (Math.abs(target.getBoundingClientRect().top - before) >= 1) moved = now;
+      still += 1;
+      if (Math.abs(target.getBoundingClientRect().top - before) >= 1) [moved, still] = [now, 0];
       requestAnimationFrame(step);
     };
     step();
