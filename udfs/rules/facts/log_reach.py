@@ -1,5 +1,5 @@
-"""The time up to which the log of an offsets partition was read, after which its groups only look silent; and how far
-it went by each snapshot."""
+"""The time up to which the log of an offsets partition was read, after which its groups only look silent; and the end
+of that partition in each snapshot."""
 
 import numpy as np
 import pyarrow as pa

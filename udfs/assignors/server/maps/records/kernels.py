@@ -84,8 +84,8 @@ def copy_as_recorded(
     found_partitions: Codes,
     at: int,
 ) -> bool:
-    """Copies a member's rows to a place, if a quick look tells that its map is walked in the order of the record: what
-    it has stands bucket by bucket, and is too little to crowd a bucket. False otherwise: the copy is not whole then."""
+    """Copies a member's rows to `at`, and returns True, if Java walks the member's map in the order of the rows: these
+    are in the order of buckets, and too few to crowd one. Otherwise returns False: the copy is not complete then."""
     num_sets, topic_bucket, row = 0, -1, first
     while row < end:
         start, topic = row, topics[row]
