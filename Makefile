@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: audit setup test unit check docs dist bench soak fuzz lock advisories help
+.PHONY: audit setup test unit check ledger docs dist bench soak fuzz lock advisories help
 
 BIN := .venv/bin
 # Containers often set it. Then each of thousands of processes would compile our modules again, and each process of the
@@ -83,6 +83,9 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/python -m jobs.docs_pages.folders --check
 	$(BIN)/python -m jobs.docs_pages.licences --check
 	$(BIN)/python -m benchmarks.page --check
+
+ledger: setup ## lines, files and statements of the product and the tests, and how they differ from .ci/ledger.json
+	@$(BIN)/python .ci/ledger.py
 
 docs: setup ## the site of docs/, into site/; any warning is an error
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site
