@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: audit setup test unit check ledger docs dist bench soak fuzz lock advisories help
+.PHONY: audit setup test unit check ledger compare docs dist bench soak fuzz lock advisories help
 
 BIN := .venv/bin
 # Containers often set it. Then each of thousands of processes would compile our modules again, and each process of the
@@ -61,7 +61,7 @@ report := tests/jobs/reporting tests/jobs/redacting tests/browser
 storage := $(addprefix tests/jobs/,storage warehouses runs checks maintaining) tests/faults
 engine := $(addprefix tests/jobs/,processes engine spark) tests/cluster
 kafka := tests/kafka
-docs := tests/docs tests/jobs/supply_chain tests/sample tests/benchmarks tests/test_*.py
+docs := tests/docs tests/jobs/supply_chain tests/sample tests/benchmarks tests/compare tests/test_*.py
 AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs
 
 .PHONY: $(addprefix test-,$(AREAS))
@@ -86,6 +86,10 @@ check: setup ## format, lint, types, layers, generated pages
 
 ledger: setup ## lines, files and statements of the product and the tests, and how they differ from .ci/ledger.json
 	@$(BIN)/python .ci/ledger.py
+
+# LOGS: names of `python -m tests.compare --help`, folders or sources; all names without it. COMPARE: more flags.
+compare: setup ## does this tree answer as another one does? BEFORE=COMMIT or a checkout, LOGS='sample mix …'
+	@$(BIN)/python -m tests.compare $(BEFORE) $(LOGS) $(COMPARE)
 
 docs: setup ## the site of docs/, into site/; any warning is an error
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site
