@@ -8,7 +8,7 @@ from typing import Any
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.warehouse import Warehouse
-from tests.builders.warehouses.by_hand import NOW, NOW_MS, Rows, write_run
+from tests.make.tables import NOW, NOW_MS, Rows, write_run
 
 GATE_RUN = "00000005-gate"
 STEPS = ("ingest", "replay", "assignments", "lag")

@@ -14,7 +14,7 @@ from jobs.gating.declarations.sql_text import parameters
 from jobs.gating.findings import Choice, Finding, find, finding_statements
 from jobs.queries.engines.duckdb_engine import scope_of
 from tests.builders.logs.by_hand import generation, write_log, write_snapshot
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.make.tables import NOW, make
 
 PARAMETERS, EVENTS = parameters("a", NOW, NOW, Settings()), Events(None, NOW)
 Row = Mapping[str, Any]

@@ -11,7 +11,7 @@ from jobs.configuration.settings import Settings
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.sql_text import parameters
 from jobs.queries.engines.duckdb_engine import scope_of
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.make.tables import NOW, make
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 THEN = NOW - 40 * DAY

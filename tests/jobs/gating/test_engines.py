@@ -12,7 +12,7 @@ from jobs.gating.declarations.metric_files import metric_files
 from jobs.gating.declarations.sql_text import parameters
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.engines.spark_engine import SparkEngine
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.make.tables import NOW, make
 
 PARAMETERS = parameters("a", NOW, datetime(2027, 1, 1, tzinfo=UTC), Settings(gate=Gate(max_unread_ms=1)))
 COLUMNS = (

@@ -18,7 +18,7 @@ from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.reporting.parts.findings import findings_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.gate import FindingKind
-from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
+from tests.make.tables import NOW, Rows, make, write_run
 
 SETTINGS = Settings(gate=Gate(needless_commits_per_day=10, record_limit_bytes=1_000))
 PARAMETERS = parameters("a", NOW, NOW, SETTINGS)

@@ -14,7 +14,7 @@ import pytest
 from jobs import cli
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
-from tests.builders.warehouses.by_hand import NOW, Rows, prepare, write_run
+from tests.make.tables import NOW, Rows, prepare, write_run
 from tests.runs.ingested import ROOT, rows
 from tests.runs.progress_lines import beside_progress
 

@@ -24,7 +24,7 @@ from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
 from schemas.records.registry import REGISTRY
 from schemas.tables.lag import LAG_POINTS
-from tests.builders.warehouses.by_hand import NOW, make, prepare, write_run
+from tests.make.tables import NOW, make, prepare, write_run
 from tests.runs.ingested import ROOT
 
 ABSENT = Path("absent/groupscope.toml")

@@ -11,7 +11,7 @@ from jobs import cli
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
-from tests.builders.warehouses.by_hand import NOW, prepare, write_run
+from tests.make.tables import NOW, prepare, write_run
 from tests.runs.ingested import ROOT, rows
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()

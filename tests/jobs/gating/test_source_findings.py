@@ -12,7 +12,7 @@ from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.sql_text import parameters
 from jobs.queries.engines.duckdb_engine import scope_of
 from schemas.words.gate import FindingKind
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.make.tables import NOW, make
 
 PARAMETERS = parameters("a", NOW, NOW, Settings())
 ALL = Events(None, NOW)

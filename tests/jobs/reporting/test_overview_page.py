@@ -11,8 +11,8 @@ import pytest
 from jobs import cli
 from jobs.reporting.pages import with_code
 from tests.builders.tables.history import rebalance
-from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
 from tests.builders.warehouses.for_reports import FINDING, GATE_RUN, LATER, STEPS, judged, state
+from tests.make.tables import NOW, Rows, make, write_run
 from tests.oracles.pages.parsed_pages import Element, parsed
 
 COVERAGE: Sequence[dict[str, Any]] = (

@@ -1,0 +1,156 @@
+"""Cases of findings: few words for rows of tables, and the findings that the gate lists of them.
+
+    let stopped
+        group_verdicts own_verdict=STOP partition=1 as_of_time=now
+    a partition that stopped is critical
+        stopped topic=t reason="no commit for 2 min"
+        > critical partition_stopped message="t-1: no commit for 2 min"
+    a partition that is fine is no finding
+        stopped own_verdict=OK
+
+A case is a sentence and its lines. A row begins with its table, or with what `let` named before; values are read by the
+table's declaration (tests/make/tables.py). `no TABLE` takes back the rows so far. After `>` are severity and kind of a
+finding, and what its row in `findings` must have; they stand in the order of their ranks, and all others are too many.
+`with` gives settings of the gate, or when and of which groups it is asked.
+"""
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+from jobs.configuration.settings import Gate, Settings
+from jobs.gating.declarations.finding_files import Events
+from jobs.gating.declarations.sql_text import parameters
+from jobs.gating.declarations.waivers import Waiver
+from jobs.gating.findings import Choice, find, finding_rows, finding_statements
+from jobs.queries.definitions.views import named_in
+from jobs.queries.engines.duckdb_engine import scope_of
+from jobs.queries.results import QueryResult
+from schemas.contract.views import VIEWS
+from tests.make.tables import NOW, Row, make, time_of, worded
+
+Answer = Callable[[str], QueryResult]
+# What is indented further goes on from the line before.
+LONG_LINE = re.compile(r"\n {5,}")
+TIMES = ("as_of", "started", "since", "until")
+
+
+@dataclass
+class Case:
+    name: str
+    cluster: str = ""
+    text: list[str] = field(default_factory=list)
+    rows: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
+    wanted: list[Row] = field(default_factory=list)
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def tables(self, **more: Any) -> dict[str, list[Row]]:
+        result: dict[str, list[Row]] = {name: [] for name in self.named}
+        for table, values in self.rows:
+            result.setdefault(table, []).extend({**row, **more} for row in worded(table, values))
+        return result
+
+
+def cases(text: str) -> dict[str, Case]:
+    made: dict[str, Case] = {}
+    lets: dict[str, Case] = {}
+    case = Case("")
+    for line in filter(str.strip, LONG_LINE.sub(" ", text).splitlines()):
+        if not line.startswith(" "):
+            name, known = (line[4:], lets) if line.startswith("let ") else (line, made)
+            assert name not in known, f"twice: {name}"
+            case = known[name] = Case(name, f"c{len(known)}")
+        else:
+            case.text.append(line)
+            add_line(case, lets, *shlex.split(line))
+    return made
+
+
+def add_line(case: Case, lets: Mapping[str, Case], word: str, *words: str) -> None:
+    values = dict(each.split("=", 1) for each in words if "=" in each)
+    match word:
+        case "no":
+            case.named.add(words[0])
+            case.rows = [row for row in case.rows if row[0] != words[0]]
+        case ">":
+            (wanted,) = worded("findings", {"severity": words[0], "kind": words[1], **values})
+            case.wanted.append(wanted)
+        case "with":
+            case.asked |= {name: time_of(text) if name in TIMES else int(text) if text.isdigit() else text
+                           for name, text in values.items()}  # fmt: skip
+        case _:
+            # Of several rows a value is for those that have another one.
+            rows = lets[word].rows if word in lets else [(word, values)]
+            case.rows += [(table, known | (values if len(rows) == 1 else {name: values[name] for name in known.keys() & values.keys()})) for table, known in rows]
+
+
+@contextmanager
+def answers(folder: Path, known: Mapping[str, Case]) -> Iterator[Answer]:
+    """One warehouse for all cases: each is a cluster of its own, with the same groups and topics as others."""
+    tables: dict[str, list[Row]] = {}
+    for case in known.values():
+        for table, rows in case.tables(cluster=case.cluster).items():
+            tables.setdefault(table, []).extend(rows)
+    statements = finding_statements(parameters("a", NOW, NOW, Settings()), Events(None, NOW))
+    with scope_of(make(folder, tables), statements) as answer:
+        yield answer
+
+
+def findings(
+    answer: Answer, cluster: str, *, as_of: datetime = NOW, started: datetime = NOW, since: datetime | None = None,
+    until: datetime | None = None, group: str | None = None, exclude_group: str | None = None,
+    waivers: Sequence[Waiver] = (), seen: Mapping[Any, datetime] | None = None, **limits: Any,
+) -> list[Row]:  # fmt: skip
+    """Rows of the table `findings`, as the gate makes them. `limits`: settings of [gate]."""
+    settings = Settings(gate=Gate(**limits))
+    choice = Choice(group, exclude_group, settings.gate.tool_groups)
+    filled, events = parameters(cluster, as_of, started, settings), Events(since, until or as_of)
+    found = find(filled, events, choice, answer)
+    return finding_rows(found.findings, {"cluster": cluster, "run_id": "r"}, as_of, seen or {}, waivers)
+
+
+def only_about(tables: set[str], answer: Answer) -> Answer:
+    """Leaves out what reads none of the tables: it takes hundredths of a second to find nothing there."""
+    names = re.compile(rf"\b({'|'.join([*tables, *(view for view in VIEWS if tables & read_by(view))])})\b")
+
+    def answered(statement: str) -> QueryResult:
+        return answer(statement) if names.search(statement) else QueryResult([], [])
+
+    return answered
+
+
+@cache
+def read_by(view: str) -> frozenset[str]:
+    return frozenset(named_in([view]).tables)
+
+
+def check(case: Case, answer: Answer) -> None:
+    tables = case.tables()
+    shown = {"case": [case.name, *case.text], **tables}
+    rows = shown["findings"] = findings(only_about({*tables}, answer), case.cluster, **case.asked)
+    # pytest prints it if the case fails.
+    sys.stdout.writelines(f"{name}\n" + "".join(f"    {row}\n" for row in some) for name, some in shown.items())
+    columns = chain((each.keys() for each in case.wanted), repeat(("severity", "kind", "message")))
+    found = [{name: row[name] for name in some} for row, some in zip(rows, columns, strict=False)]
+    assert found == case.wanted
+    for row in rows:
+        listed = rows_of(answer, row["query"])
+        assert len(listed) == row["num_rows"]
+        harms = [each["harm"] for each in listed]
+        worst = tuple(each["message"] for each in listed if each["harm"] == harms[0])
+        assert harms == sorted(harms, reverse=True) and row["message"].startswith(worst)
+        assert {(each["group_id"], each["topic"]) for each in listed} == {(row["group_id"], row["topic"])}
+
+
+def rows_of(answer: Answer, statement: str) -> list[Row]:
+    names, rows = answer(statement)
+    return [dict(zip(names, row, strict=True)) for row in rows]
