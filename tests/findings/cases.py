@@ -88,9 +88,11 @@ def add_line(case: Case, lets: Mapping[str, Case], word: str, *words: str) -> No
             case.asked |= {name: time_of(text) if name in TIMES else int(text) if text.isdigit() else text
                            for name, text in values.items()}  # fmt: skip
         case _:
-            # Of several rows a value is for those that have another one.
-            rows = lets[word].rows if word in lets else [(word, values)]
-            case.rows += [(table, known | (values if len(rows) == 1 else {name: values[name] for name in known.keys() & values.keys()})) for table, known in rows]
+            known = lets[word].rows if word in lets else [(word, values)]
+            for table, row in known:
+                # Of several rows a value is for those that have another one.
+                new = values if len(known) == 1 else {name: values[name] for name in row if name in values}
+                case.rows.append((table, row | new))
 
 
 @contextmanager

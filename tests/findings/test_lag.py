@@ -137,6 +137,13 @@ what a producer commits after the end of its transaction is of the next one
     waits record_offset=8
     waits record_offset=9 group_id=next
     > critical hanging_transaction group_id=g
+each group waits for its own transaction of a producer
+    hanging outcome=committed end_time=+1s
+    waits record_offset=5
+    hanging first_offset=9 evidence=2:9-12 first_time=-62m
+    waits record_offset=9 group_id=h
+    > critical hanging_transaction group_id=g num_rows=1 evidence=2:5-8
+    > critical hanging_transaction group_id=h num_rows=1 evidence=2:9-12
 a group that waits for two transactions names the one with more commits
     hanging num_commits=1
     hanging num_commits=9 producer_id=8 evidence=2:6-6
@@ -279,6 +286,11 @@ a snapshot of the as-of time shows a loss
 a loss that was reported before is not reported again
     with since=-3h
     lost
+a loss that was reported before does not hide a smaller one since then
+    with since=-3h
+    lost
+    lost lost_messages=5 snapshot_time=-2h
+    > critical messages_lost at_time=-2h num_rows=1 message="t-1: 5 messages were deleted before the group read them"
 a loss since then is reported
     with since=-3h-1s
     lost

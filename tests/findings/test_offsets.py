@@ -1,4 +1,4 @@
-"""Findings about offsets and records of groups: who moved them, how often they come, how large they are, who is dead."""
+"""Findings about offsets and records of groups: who moved them, how often and how large they are, who is dead."""
 
 import pytest
 

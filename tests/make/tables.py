@@ -42,12 +42,12 @@ RANGE = re.compile(r"(\d+)\.\.(\d+)")
 EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset")
 
 
-def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
-    """One warehouse, written by as many runs, in order."""
+def make(root: Path, *runs: Mapping[str, Rows], run_id: str = "run-{:04}") -> Warehouse:
+    """One warehouse, written by as many runs, in order. Ids of runs of commands sort before the usual `run_id`."""
     prepare(LocalPlace(root))
     warehouse = Warehouse(LocalPlace(root))
     for number, rows in enumerate(runs, 1):
-        write_run(warehouse, f"run-{number:04}", rows)
+        write_run(warehouse, run_id.format(number), rows)
     return warehouse
 
 
