@@ -1,4 +1,4 @@
-"""Cases of findings: few words for rows of tables, and the findings that the gate lists of them.
+"""Cases of findings: few words for rows of tables, and the findings that the gate lists of them. As in lag.cases:
 
     let stopped
         group_verdicts own_verdict=STOP partition=1 as_of_time=now
@@ -11,18 +11,17 @@
 A case is a sentence and its lines. A row begins with its table, or with what `let` named before; values are read by the
 table's declaration (tests/make/tables.py). `no TABLE` takes back the rows so far. After `>` are severity and kind of a
 finding, and what its row in `findings` must have; they stand in the order of their ranks, and all others are too many.
-`with` gives settings of the gate, or when and of which groups it is asked.
+`with` gives settings of the gate, or when and of which groups it is asked. What stands between `each NAMES` with its
+rows, and `end`, is repeated for each row.
 """
 
 import re
 import shlex
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,7 @@ from tests.make.tables import NOW, Row, make, time_of, worded
 Answer = Callable[[str], QueryResult]
 # What is indented further goes on from the line before.
 LONG_LINE = re.compile(r"\n {5,}")
+REPEATED = re.compile(r"^each (.+)\n((?:    .+\n)+)((?:.*\n)*?)end$", re.MULTILINE)
 TIMES = ("as_of", "started", "since", "until")
 
 
@@ -60,19 +60,36 @@ class Case:
         return result
 
 
+def all_cases() -> dict[str, Case]:
+    """Of all files, by file and sentence. Each is a cluster of its own."""
+    files = sorted(Path(__file__).parent.glob("*.cases"))
+    found = {f"{file.stem}: {name}": case for file in files for name, case in cases(file.read_text()).items()}
+    for number, case in enumerate(found.values()):
+        case.cluster = f"c{number}"
+    return found
+
+
 def cases(text: str) -> dict[str, Case]:
     made: dict[str, Case] = {}
     lets: dict[str, Case] = {}
     case = Case("")
-    for line in filter(str.strip, LONG_LINE.sub(" ", text).splitlines()):
-        if not line.startswith(" "):
-            name, known = (line[4:], lets) if line.startswith("let ") else (line, made)
-            assert name not in known, f"twice: {name}"
-            case = known[name] = Case(name, f"c{len(known)}")
-        else:
+    for line in REPEATED.sub(repeated, LONG_LINE.sub(" ", text)).splitlines():
+        if line.startswith(" "):
             case.text.append(line)
             add_line(case, lets, *shlex.split(line))
+        elif line and not line.startswith("#"):
+            name, known = (line[4:], lets) if line.startswith("let ") else (line, made)
+            assert name not in known, f"twice: {name}"
+            case = known[name] = Case(name)
     return made
+
+
+def repeated(each: re.Match[str]) -> str:
+    names, lines = each[1].split(), ""
+    for row in map(shlex.split, each[2].splitlines()):
+        values = dict(zip(names, row, strict=True))
+        lines += re.sub("|".join(names), lambda name, values=values: values[name[0]], each[3])
+    return lines
 
 
 def add_line(case: Case, lets: Mapping[str, Case], word: str, *words: str) -> None:
@@ -96,10 +113,10 @@ def add_line(case: Case, lets: Mapping[str, Case], word: str, *words: str) -> No
 
 
 @contextmanager
-def answers(folder: Path, known: Mapping[str, Case]) -> Iterator[Answer]:
+def answers(folder: Path, known: Iterable[Case]) -> Iterator[Answer]:
     """One warehouse for all cases: each is a cluster of its own, with the same groups and topics as others."""
     tables: dict[str, list[Row]] = {}
-    for case in known.values():
+    for case in known:
         for table, rows in case.tables(cluster=case.cluster).items():
             tables.setdefault(table, []).extend(rows)
     statements = finding_statements(parameters("a", NOW, NOW, Settings()), Events(None, NOW))
@@ -133,24 +150,6 @@ def only_about(tables: set[str], answer: Answer) -> Answer:
 @cache
 def read_by(view: str) -> frozenset[str]:
     return frozenset(named_in([view]).tables)
-
-
-def check(case: Case, answer: Answer) -> None:
-    tables = case.tables()
-    shown = {"case": [case.name, *case.text], **tables}
-    rows = shown["findings"] = findings(only_about({*tables}, answer), case.cluster, **case.asked)
-    # pytest prints it if the case fails.
-    sys.stdout.writelines(f"{name}\n" + "".join(f"    {row}\n" for row in some) for name, some in shown.items())
-    columns = chain((each.keys() for each in case.wanted), repeat(("severity", "kind", "message")))
-    found = [{name: row[name] for name in some} for row, some in zip(rows, columns, strict=False)]
-    assert found == case.wanted
-    for row in rows:
-        listed = rows_of(answer, row["query"])
-        assert len(listed) == row["num_rows"]
-        harms = [each["harm"] for each in listed]
-        worst = tuple(each["message"] for each in listed if each["harm"] == harms[0])
-        assert harms == sorted(harms, reverse=True) and row["message"].startswith(worst)
-        assert {(each["group_id"], each["topic"]) for each in listed} == {(row["group_id"], row["topic"])}
 
 
 def rows_of(answer: Answer, statement: str) -> list[Row]:

@@ -16,12 +16,10 @@ from schemas.contract.tables import TABLES
 from schemas.words.gate import FindingKind
 from tests.builders.logs.by_hand import generation, write_log, write_snapshot
 from tests.findings.cases import findings
-from tests.findings.test_list import CASES, OF_KINDS, OF_SUITES
-from tests.make.tables import NOW, Row, make
+from tests.findings.test_cases import CASES, OF_SUITES
+from tests.make.tables import BY_HAND, NOW, Row, make
 from tests.runs.ingested import rows
 
-# Ids of runs of commands sort after it.
-BY_HAND = "{:08}-by-hand"
 LIMITS = {"needless_commits_per_day": 10, "record_limit_bytes": 1_000, "offsets_partition_limit_bytes": 9,
           "max_source_age_hours": 0}  # fmt: skip
 COLUMNS = (
@@ -34,7 +32,7 @@ DIFFERING = {"run_id", "rank", "query"}
 def everything() -> dict[str, list[Row]]:
     """The rows of all cases that give findings now, in one cluster: the groups of each have names of their own."""
     tables: dict[str, list[Row]] = {}
-    for number, case in enumerate(case for case in [*OF_KINDS, *CASES.values()] if case.wanted):
+    for number, case in enumerate(case for case in CASES.values() if case.wanted):
         if case.asked.keys() <= LIMITS.keys():
             for table, some in case.tables().items():
                 has_groups = any(column.name == "group_id" for column in TABLES[table].columns)

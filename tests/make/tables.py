@@ -23,6 +23,8 @@ from udfs.arrays.arrow_schema import table_schema
 
 Row = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
+# Ids of runs of commands sort before those that `make` gives, and after these.
+BY_HAND = "{:08}-by-hand"
 
 NOW_MS = 1_795_230_000_000
 NOW = datetime(2026, 11, 21, 3, tzinfo=UTC)
@@ -43,7 +45,7 @@ EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset
 
 
 def make(root: Path, *runs: Mapping[str, Rows], run_id: str = "run-{:04}") -> Warehouse:
-    """One warehouse, written by as many runs, in order. Ids of runs of commands sort before the usual `run_id`."""
+    """One warehouse, written by as many runs, in order."""
     prepare(LocalPlace(root))
     warehouse = Warehouse(LocalPlace(root))
     for number, rows in enumerate(runs, 1):

@@ -18,13 +18,12 @@ from jobs.gating.measuring import Frame, measure
 from jobs.output.failure import Failure
 from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.engines.duckdb_engine import scope_of
-from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
 from schemas.records.registry import REGISTRY
 from schemas.tables.lag import LAG_POINTS
-from tests.make.tables import NOW, make, prepare, write_run
+from tests.make.tables import NOW, make, write_run
 from tests.runs.ingested import ROOT
 
 ABSENT = Path("absent/groupscope.toml")
@@ -176,8 +175,7 @@ def test_points_that_are_of_no_day_are_counted(tmp_path: Path) -> None:
 
 def test_counts_of_runs_that_do_not_add_up_are_counted(tmp_path: Path) -> None:
     """Three records read, one of them in no place; and one row fewer than the run says it wrote."""
-    prepare(LocalPlace(tmp_path))
-    warehouse = Warehouse(LocalPlace(tmp_path))
+    warehouse = make(tmp_path)
     counts = {"offsets_partition": 0, "read": 3, "decoded": 2, "rejected": 0, "already_known": 0, "gaps": 0}
     write_run(warehouse, "run-0001", {"offset_commits": [{}]}, [counts])
     frame = frames_of(warehouse, "runs")["runs"]

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
-from tests.make.tables import NOW, prepare, write_run
+from tests.make.tables import BY_HAND, NOW, make
 from tests.runs.ingested import ROOT, rows
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
@@ -27,16 +25,14 @@ RESET: dict[str, Any] = {"kind": "shift", "topic": "orders", "at_time": NOW, "pa
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A group of billing whose offset went back by a reset, and one of another team."""
-    prepare(LocalPlace(tmp_path / "w"))
-    # By a run whose id sorts before that of the gate.
-    write_run(Warehouse(LocalPlace(tmp_path / "w")), "00000001-by-hand", {
+    make(tmp_path / "w", {
         "history_coverage": [{"last_offset": 9, "num_records": 10, "from_time": NOW - timedelta(days=1),
                               "to_time": NOW}],
         "topic_snapshots": [{"captured_time": NOW}],
         "offset_commits": [{"is_transactional": False, "record_time": NOW}],
         "offset_history": [{**BACK, "group_id": name} for name in ("billing-eu", "orders")],
         "offset_resets": [{**RESET, "group_id": name} for name in ("billing-eu", "orders")],
-    })  # fmt: skip
+    }, run_id=BY_HAND)  # fmt: skip
     (tmp_path / "groupscope.toml").write_text("[gate]\nmax_source_age_hours = 0\n")
     for name in ("metrics", "expectations"):
         (tmp_path / name).mkdir()

@@ -1,6 +1,9 @@
-"""How findings are listed: grouped, chosen, waived and ranked, and how pages show them."""
+"""Each case gives the findings that it says; and how findings are waived, first seen and shown by pages."""
 
+import sys
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -13,151 +16,64 @@ from jobs.output.failure import Failure
 from jobs.pages.finding_lines import finding_lines
 from jobs.reporting.parts.findings import findings_of
 from schemas.words.gate import FindingKind
-from tests.findings import test_assignments, test_lag, test_log, test_offsets
-from tests.findings.cases import Answer, cases, check, findings
+from tests.findings.cases import Answer, all_cases, answers, findings, only_about, rows_of
 from tests.make.tables import NOW, Row
 
 DAY = timedelta(days=1)
-CASES = cases("""
-let reset
-    offset_resets group_id=g topic=t kind=shift at_time=-1h num_partitions=1 messages_reread=1 messages_skipped=0
-      actor=member evidence=2:5-6
-let odd
-    commit_findings group_id=g topic=t partition=1 kind=negative last_time=-1h num_commits=1 detail=d evidence=2:5-6
-let stuck
-    assignor_upgrades group_id=g phase=stuck migration=m started_time=-1h evidence=2:5-6
-rows of a group, topic and severity are one finding, with the newest of their times
-    reset
-    reset at_time=-1m messages_reread=3 evidence=2:7-9 confidence=likely
-    reset at_time=-2h messages_reread=2 evidence=2:8-8 confidence=possible
-    > warning offsets_reset num_rows=3 at_time=-1m evidence=2:7-9 confidence=likely message="offsets of 1 partition of
-      t were all moved by the same number of messages by a member: 3 messages are read again, 0 skipped (the worst of 3
-      like it)"
-rows of other groups, topics and severities are findings of their own
-    reset
-    reset group_id=h
-    reset topic=u
-    reset kind=deleted
-    > warning offsets_reset group_id=g topic=t num_rows=1
-    > warning offsets_reset group_id=g topic=u num_rows=1
-    > warning offsets_reset group_id=h topic=t num_rows=1
-    > info offsets_reset group_id=g topic=t num_rows=1
-of equal rows that with the first evidence is named: by offsets partition
-    odd evidence=3:1-1 partition=1
-    odd evidence=2:9-9 partition=2
-    > warning odd_commits num_rows=2 evidence=2:9-9
-      message="t-2, negative: 1 commit; d (the worst of 2 like it, in 2 partitions)"
-of equal rows that with the first evidence is named: by record
-    odd evidence=2:10-10 partition=1
-    odd evidence=2:9-9 partition=2
-    > warning odd_commits num_rows=2 evidence=2:9-9
-of equal rows with one evidence that of the first partition is named
-    odd partition=2 kind=a
-    odd partition=1 kind=b
-    > warning odd_commits message="t-1, b: 1 commit; d (the worst of 2 like it, in 2 partitions)"
-of equal rows of one partition that with the first text is named
-    odd kind=b
-    odd kind=a
-    > warning odd_commits partition=1 message="t-1, a: 1 commit; d (the worst of 2 like it)"
-large numbers have commas
-    odd partition=0..1199
-    > warning odd_commits num_rows=1200 partition=-
-      message="t-0, negative: 1 commit; d (the worst of 1,200 like it, in 1,200 partitions)"
-the severity comes before everything else
-    reset kind=deleted messages_reread=1000
-    reset group_id=h
-    group_verdicts group_id=z own_verdict=STOP partition=1 as_of_time=now
-    > critical partition_stopped
-    > warning offsets_reset
-    > info offsets_reset
-what the rows of a finding add up to comes first, whatever its kind
-    odd num_messages=5
-    reset messages_reread=2
-    reset messages_reread=2 evidence=2:7-7
-    reset messages_reread=2 evidence=2:8-8
-    > warning offsets_reset
-    > warning odd_commits
-of equal findings kinds come in the order of their declaration
-    stuck group_id=a
-    odd group_id=b
-    reset group_id=c
-    replay_anomalies group_id=d severity=warning kind=odd
-    > warning replay_anomaly
-    > warning offsets_reset
-    > warning odd_commits
-    > warning upgrade_stuck
-findings of a kind come in the order of groups, then of topics
-    reset group_id=h topic=a
-    reset group_id=g topic=u
-    reset group_id=g topic=-
-    reset group_id=g topic=t
-    > warning offsets_reset group_id=g topic=-
-    > warning offsets_reset group_id=g topic=t
-    > warning offsets_reset group_id=g topic=u
-    > warning offsets_reset group_id=h topic=a
-only groups that match count, without those left out
-    with group=ing|it exclude_group=test
-    reset group_id=billing
-    reset group_id=billing-test
-    reset group_id=orders
-    reset group_id="it's\\\\\\\\"
-    reset group_id=console-consumer-ing
-    > warning offsets_reset group_id=billing
-    > warning offsets_reset group_id=console-consumer-ing
-    > warning offsets_reset group_id="it's\\\\\\\\"
-findings without a group count, whichever groups do
-    with group=ing
-    reset
-    rejected_records reason=underrun part=key
-    > critical rejected_records
-findings without a group count, whichever groups are left out
-    with exclude_group=.
-    reset
-    rejected_records reason=underrun part=key
-    > critical rejected_records
-groups of tools make no findings
-    reset group_id=console-consumer-12
-    reset group_id=console-consumer-
-    > warning offsets_reset group_id=console-consumer-
-a quiet log has no finding
-    history_coverage last_offset=9 to_time=now
-    topic_snapshots topic=t captured_time=now
-waivers are for these
-    reset group_id=billing
-    reset group_id=orders
-    reset group_id=orders topic=u
-    reset group_id=billing-eu kind=deleted
-    odd group_id=billing
-    rejected_records reason=underrun part=key
-    > critical rejected_records
-    > warning offsets_reset group_id=billing
-    > warning offsets_reset group_id=orders topic=t
-    > warning offsets_reset group_id=orders topic=u
-    > warning odd_commits group_id=billing
-    > info offsets_reset group_id=billing-eu
-""")
-OF_KINDS = [case for module in (test_log, test_lag, test_offsets, test_assignments) for case in module.CASES.values()]
+CASES = all_cases()
+QUIET = CASES["lists: a quiet log has no finding"].cluster
+WAIVED = CASES["lists: waivers are for these"].cluster
 OF_SUITES = {"suite_error", "expectation_failed"}
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answer]:
+    with answers(tmp_path_factory.mktemp("cases") / "w", CASES.values()) as answer:
+        yield answer
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_of_these_rows_these_are_the_findings(name: str, answer: Answer) -> None:
-    check(CASES[name], answer)
+    case = CASES[name]
+    tables = case.tables()
+    shown = {"case": [case.name, *case.text], **tables}
+    rows = shown["findings"] = findings(only_about({*tables}, answer), case.cluster, **case.asked)
+    # pytest prints it if the case fails.
+    sys.stdout.writelines(f"{name}\n" + "".join(f"    {row}\n" for row in some) for name, some in shown.items())
+    columns = chain((each.keys() for each in case.wanted), repeat(("severity", "kind", "message")))
+    found = [{name: row[name] for name in some} for row, some in zip(rows, columns, strict=False)]
+    assert found == case.wanted
+    for row, wanted in zip(rows, case.wanted, strict=True):
+        if "num_rows" in wanted:
+            assert_is_listed(row, rows_of(answer, row["query"]))
+
+
+def assert_is_listed(row: Row, listed: Sequence[Row]) -> None:
+    """By the finding's own statement, worst first."""
+    assert len(listed) == row["num_rows"]
+    harms = [each["harm"] for each in listed]
+    worst = tuple(each["message"] for each in listed if each["harm"] == harms[0])
+    assert harms == sorted(harms, reverse=True) and row["message"].startswith(worst)
+    severities = {each["severity"] or FindingKind(row["kind"]).severity for each in listed}
+    assert severities == {row["severity"]}
+    assert {(each["group_id"], each["topic"]) for each in listed} == {(row["group_id"], row["topic"])}
 
 
 def test_every_kind_has_a_file_cases_that_give_it_and_cases_that_do_not() -> None:
     files = [file.kind.value for file in finding_files()]
     assert sorted(files) == sorted({kind.value for kind in FindingKind} - OF_SUITES)
-    assert {*files} == {row["kind"] for case in OF_KINDS for row in case.wanted}
-    assert sum(not case.wanted for case in OF_KINDS) > 3 * len(files)
+    wanted = [row for case in CASES.values() for row in case.wanted]
+    # Of these the statement is asked too.
+    assert {*files} == {row["kind"] for row in wanted if "num_rows" in row}
+    assert sum(not case.wanted for case in CASES.values()) > 3 * len(files)
 
 
 def test_a_quiet_log_has_no_finding_by_any_statement(answer: Answer) -> None:
-    assert findings(answer, CASES["a quiet log has no finding"].cluster) == []
+    assert findings(answer, QUIET) == []
 
 
 def waived(answer: Answer, *waivers: Waiver) -> list[Row]:
-    return findings(answer, CASES["waivers are for these"].cluster, waivers=waivers, max_source_age_hours=0)
+    return findings(answer, WAIVED, waivers=waivers, max_source_age_hours=0)
 
 
 def waiver(group: str | None = None, topic: str | None = None, kind: FindingKind = FindingKind.OFFSETS_RESET,
@@ -210,7 +126,7 @@ def test_a_finding_keeps_the_time_at_which_it_was_first_seen(answer: Answer) -> 
         ("odd_commits", "billing", "u", "warning"): NOW - DAY,
         ("rejected_records", None, None, "critical"): NOW - 2 * DAY,
     }
-    rows = findings(answer, CASES["waivers are for these"].cluster, seen=seen)
+    rows = findings(answer, WAIVED, seen=seen)
     first = {(row["kind"], row["group_id"], row["topic"]): row["first_seen_time"] for row in rows}
     assert {key: time for key, time in first.items() if time != NOW and key[0] != "no_snapshots"} == {
         ("offsets_reset", "billing", "t"): NOW - DAY,
@@ -218,18 +134,17 @@ def test_a_finding_keeps_the_time_at_which_it_was_first_seen(answer: Answer) -> 
     }
 
 
-@pytest.mark.parametrize("module", [test_log, test_lag, test_offsets, test_assignments])
-def test_pages_show_what_every_expected_finding_says(module: object) -> None:
-    """Of the cases that say the whole row: no page has a NULL in its words."""
+def test_pages_show_what_every_expected_finding_says() -> None:
+    """Of the findings that cases say as a whole: no page has a NULL in its words."""
     is_whole = {"message", "evidence_partition"}.issubset
-    wanted = [row for case in module.CASES.values() for row in case.wanted if is_whole(row)]
+    wanted = [row for case in CASES.values() for row in case.wanted if is_whole(row)]
+    assert {row["kind"] for row in wanted} == {file.kind.value for file in finding_files()}
     for row in wanted:
         whole = {"group_id": None, "topic": None, "confidence": "certain", "at_time": None, "query": "SELECT 1", **row,
                  "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}  # fmt: skip
         page, (shown,) = "\n".join(finding_lines([whole])), findings_of([whole], {}, ())
         assert row["message"] in page and shown.message == row["message"]
         assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
-    assert wanted
 
 
 WAIVER = """
