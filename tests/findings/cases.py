@@ -1,4 +1,4 @@
-"""Cases of findings: few words for rows of tables, and the findings that the gate lists of them. As in lag.cases:
+"""Cases of findings: few words for rows of tables, and the findings that the gate lists for them. For example:
 
     let stopped
         group_verdicts own_verdict=STOP partition=1 as_of_time=now
@@ -10,9 +10,9 @@
 
 A case is a sentence and its lines. A row begins with its table, or with what `let` named before; values are read by the
 table's declaration (tests/make/tables.py). `no TABLE` takes back the rows so far. After `>` are severity and kind of a
-finding, and what its row in `findings` must have; they stand in the order of their ranks, and all others are too many.
-`with` gives settings of the gate, or when and of which groups it is asked. What stands between `each NAMES` with its
-rows, and `end`, is repeated for each row.
+finding, and values of its row in `findings`. A case names all of its findings, in the order of their ranks. `with`
+gives settings of the gate, times and groups. `each` names words and gives their values, a line each; what follows, up
+to `end`, is repeated with each line of values.
 """
 
 import re
@@ -105,10 +105,12 @@ def add_line(case: Case, lets: Mapping[str, Case], word: str, *words: str) -> No
             case.asked |= {name: time_of(text) if name in TIMES else int(text) if text.isdigit() else text
                            for name, text in values.items()}  # fmt: skip
         case _:
-            known = lets[word].rows if word in lets else [(word, values)]
-            for table, row in known:
-                # Of several rows a value is for those that have another one.
-                new = values if len(known) == 1 else {name: values[name] for name in row if name in values}
+            rows = lets[word].rows if word in lets else [(word, {})]
+            if len(rows) > 1:
+                # A value takes the place of another one.
+                assert all(any(name in row for _, row in rows) for name in values), f"{case.name}: {word} {words}"
+            for table, row in rows:
+                new = values if len(rows) == 1 else {name: values[name] for name in row if name in values}
                 case.rows.append((table, row | new))
 
 
