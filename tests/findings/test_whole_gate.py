@@ -41,12 +41,15 @@ def everything() -> dict[str, list[Row]]:
     return tables
 
 
-def test_the_command_lists_the_rows_that_the_cases_list(tmp_path: Path) -> None:
+def test_the_command_lists_the_rows_that_the_cases_list(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Besides these, suites may find that the rows do not fit together."""
-    warehouse, config = make(tmp_path / "w", everything(), run_id=BY_HAND), tmp_path / "own.toml"
+    tables, config = everything(), tmp_path / "own.toml"
+    tables["offset_resets"] += [{"group_id": f"console-consumer-{number}", "kind": "shift"} for number in range(3)]
+    warehouse = make(tmp_path / "w", tables, run_id=BY_HAND)
     config.write_text("[gate]\n" + "".join(f"{name} = {number}\n" for name, number in LIMITS.items()))
     words = ("gate", "--warehouse", str(tmp_path / "w"), "--config", str(config), "--as-of", NOW.isoformat())
     assert cli.main(words) == 20
+    assert ", 3 left out as groups of tools (tool_groups)" in capfd.readouterr().out
     written = sorted(rows(tmp_path / "w", "findings"), key=lambda row: row["rank"])
     of_kinds = [row for row in written if row["kind"] not in OF_SUITES]
     statements = [file.rows(parameters("a", NOW, NOW, Settings()), Events(None, NOW)) for file in finding_files()]
