@@ -16,9 +16,9 @@ Event = tuple[float, Sequence[KeyValue]]
 Log = Mapping[int, Sequence[Event]]
 
 
-def commit(group: str, topic: str, partition: int, seconds: float) -> Event:
+def commit(group: str, topic: str, partition: int, seconds: float, offset: int = 7) -> Event:
     key = {"group": group, "topic": topic, "partition": partition}
-    value = {"offset": 7, "leader_epoch": -1, "metadata": "", "commit_timestamp": T0 + round(seconds * 1000)}
+    value = {"offset": offset, "leader_epoch": -1, "metadata": "", "commit_timestamp": T0 + round(seconds * 1000)}
     return seconds, [written(1, key, value, 3)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.contract.tables import TABLES
 from tests.builders.tables.history import PARTITION, at
-from tests.builders.warehouses.by_hand import filled
+from tests.make.tables import filled
 from udfs.lag.partition_history import COMMITS, READ, BrokerSettings, PartitionHistory
 from udfs.lag.watermarks import Watermarks
 

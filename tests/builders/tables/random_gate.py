@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import NOW, filled
+from tests.make.tables import NOW, filled
 from tests.oracles.lag.days import with_days
 
 Rows = dict[str, list[dict[str, Any]]]

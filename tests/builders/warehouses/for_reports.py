@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.warehouse import Warehouse
-from tests.builders.warehouses.by_hand import NOW, NOW_MS, Rows, write_run
+from tests.make.tables import NOW, NOW_MS, Rows, make, write_run
 
 GATE_RUN = "00000005-gate"
 STEPS = ("ingest", "replay", "assignments", "lag")
@@ -33,8 +32,7 @@ def state(group: str, **columns: Any) -> dict[str, Any]:
 
 def judged(root: Path, tables: Mapping[str, Rows], exit_code: int = 20, ingest_code: int = 0) -> Warehouse:
     """By a run of each step, the gate last."""
-    prepare(LocalPlace(root))
-    warehouse = Warehouse(LocalPlace(root))
+    warehouse = make(root)
     for number, job in enumerate(STEPS, 1):
         about = {"job": job, "exit_code": ingest_code if job == "ingest" else 0}
         write_run(warehouse, f"{number:08}-{job}", tables if number == 1 else {}, about=about)

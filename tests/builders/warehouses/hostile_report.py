@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import NOW, Rows
 from tests.builders.warehouses.for_reports import FINDING, LATER, judged, state
+from tests.make.tables import NOW, Rows
 
 HISTORY = ("membership_intervals", "ownership_intervals", "rebalances", "partition_moves", "generation_members")
 CHOSEN = (

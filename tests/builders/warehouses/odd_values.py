@@ -15,7 +15,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES, USER_TABLES
 from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from tests.builders.tables.random_gate import random_gate
-from tests.builders.warehouses.by_hand import filled, write_run
+from tests.make.tables import filled, write_run
 from tests.schemas.views.test_history import random_history
 
 # Views subtract these offsets and add them up, which must not overflow.

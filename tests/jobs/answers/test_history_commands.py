@@ -14,7 +14,7 @@ from jobs.offsets import tool_cell
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.tables.history import at
 from tests.builders.warehouses.billing_history import ROWS
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from jobs.answers.table_reader import Condition, TableReader, equal
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.tables.history import at, interval
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 TABLE = "ownership_intervals"
 COLUMNS = ["group_id", "topic", "partition", "from_time", "to_time", "is_open", "member_id"]

@@ -12,7 +12,7 @@ import pytest
 from jobs import cli
 from jobs.answers.events.timeline import COLUMNS
 from tests.builders.tables.history import at, coverage, interval, rebalance
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 BOUNCING = {"group_id": "bouncing", "group_type": "classic"}
 KILLED = {"group_id": "killed", "group_type": "consumer"}

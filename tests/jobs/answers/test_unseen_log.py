@@ -9,7 +9,7 @@ import pytest
 
 from jobs import cli
 from tests.builders.tables.history import at, coverage, interval, rebalance
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 BILLING, OTHER = {"group_id": "billing"}, {"group_id": "other", "evidence_partition": 4}
 UNKNOWN = {"group_type": None, "state": None, "num_members": None, "confidence": "possible"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.cli import COMMANDS
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 from udfs.assignors.names import BY_PROTOCOL
 from udfs.assignors.registry import ASSIGNORS
 

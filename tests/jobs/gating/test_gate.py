@@ -5,16 +5,14 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from jobs import cli
-from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.warehouse import Warehouse
-from tests.builders.warehouses.by_hand import NOW, Rows, prepare, write_run
+from tests.make.tables import BY_HAND, NOW, Rows, make
 from tests.runs.ingested import ROOT, rows
 from tests.runs.progress_lines import beside_progress
 
@@ -31,12 +29,6 @@ BACKWARDS = {"captured_time": NOW, "partition": 1, "log_start_offset": 5, "log_e
 
 
 Gate = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def make(root: Path, tables: Mapping[str, Rows]) -> None:
-    """By a run whose id sorts before that of the gate."""
-    prepare(LocalPlace(root))
-    write_run(Warehouse(LocalPlace(root)), "00000001-by-hand", tables)
 
 
 def words(folder: Path, *flags: str) -> list[str]:
@@ -69,7 +61,7 @@ def held(folder: Path) -> dict[str, int]:
 
 
 def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(gate: Gate, tmp_path: Path) -> None:
-    make(tmp_path / "w", QUIET)
+    make(tmp_path / "w", QUIET, run_id=BY_HAND)
     done = spawned_gate(tmp_path, "--fail-on", "warning")
     assert (done.returncode, beside_progress(done.stderr)) == (0, [])
     assert "Findings      no findings;" in done.stdout
@@ -85,7 +77,7 @@ def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(gate: Gate, tmp
 
 
 def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(gate: Gate, tmp_path: Path) -> None:
-    make(tmp_path / "w", {**QUIET, **STOPPED})
+    make(tmp_path / "w", {**QUIET, **STOPPED}, run_id=BY_HAND)
     done = gate(tmp_path, "--format", "json")
     (finding,) = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, finding["kind"], finding["group_id"]) == (20, "partition_stopped", "billing")
@@ -105,7 +97,11 @@ def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(ga
     hanging = {"outcome": "open", "first_time": NOW - timedelta(days=1), "groups": ["a"], "producer_id": 7}
     commit = {"is_transactional": True, "producer_id": 7, "record_time": NOW}
     history = {"committed_offset": 5, "num_commits": 1, "delta": None}
-    make(tmp_path / "w", {**QUIET, "transactions": [hanging], "offset_commits": [commit], "offset_history": [history]})
+    make(
+        tmp_path / "w",
+        {**QUIET, "transactions": [hanging], "offset_commits": [commit], "offset_history": [history]},
+        run_id=BY_HAND,
+    )
     assert gate(tmp_path).returncode == 20
     assert [row["kind"] for row in rows(tmp_path / "w", "findings")] == ["hanging_transaction"]
     waiver = 'kind = "hanging_transaction"\nreason = "planned"\nwho = "ada"\nuntil = 2999-01-01\n'
@@ -115,7 +111,7 @@ def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(ga
 
 def test_a_suite_that_cannot_be_evaluated_ends_with_20(gate: Gate, tmp_path: Path) -> None:
     """Commits in the log, and no history of offsets."""
-    make(tmp_path / "w", {**QUIET, "offset_commits": [{"is_transactional": False, "record_time": NOW}]})
+    make(tmp_path / "w", {**QUIET, "offset_commits": [{"is_transactional": False, "record_time": NOW}]}, run_id=BY_HAND)
     done = gate(tmp_path)
     assert done.returncode == 20
     assert "suite_error" in done.stdout and "offset_history has no rows" in done.stdout
@@ -124,7 +120,7 @@ def test_a_suite_that_cannot_be_evaluated_ends_with_20(gate: Gate, tmp_path: Pat
 def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(
     gate: Gate, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    make(tmp_path / "w", {**QUIET, "topic_snapshots": [BACKWARDS, {"captured_time": NOW}]})
+    make(tmp_path / "w", {**QUIET, "topic_snapshots": [BACKWARDS, {"captured_time": NOW}]}, run_id=BY_HAND)
     gate(tmp_path)
     (result,) = (row for row in rows(tmp_path / "w", "gate_results") if row["success"] is False)
     assert (result["column_name"], result["severity"]) == ("rows_failing_end_before_start", "warning")
@@ -162,7 +158,7 @@ SAID_BY_KINDS = {
 
 
 def test_what_a_finding_says_no_expectation_says_again(gate: Gate, tmp_path: Path) -> None:
-    make(tmp_path / "w", TWICE)
+    make(tmp_path / "w", TWICE, run_id=BY_HAND)
     gate(tmp_path)
     failed = {
         (str(row["suite"]), str(row["column_name"]))
@@ -179,7 +175,7 @@ def test_what_a_finding_says_no_expectation_says_again(gate: Gate, tmp_path: Pat
 
 
 def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path: Path) -> None:
-    make(tmp_path / "w", {**QUIET, "history_coverage": TWICE["history_coverage"]})
+    make(tmp_path / "w", {**QUIET, "history_coverage": TWICE["history_coverage"]}, run_id=BY_HAND)
     expectation = {
         "type": "expect_column_values_to_be_between",
         "kwargs": {"column": "num_holes", "max_value": 0},
@@ -210,7 +206,7 @@ def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path
 def test_wrong_rules_end_with_2_before_anything_is_written(
     gate: Gate, tmp_path: Path, file: str, text: str, message: str
 ) -> None:
-    make(tmp_path / "w", QUIET)
+    make(tmp_path / "w", QUIET, run_id=BY_HAND)
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(text)
     done = gate(tmp_path)

@@ -27,7 +27,7 @@ from jobs.warehouses.any_warehouse import reading
 from schemas.words.exit_codes import ExitCode
 from tests.builders.gate import validations
 from tests.builders.storages.kinds import copied_to, elsewhere
-from tests.builders.warehouses.by_hand import make, write_run
+from tests.make.tables import make, write_run
 
 __all__ = ["elsewhere"]
 

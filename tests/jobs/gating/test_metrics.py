@@ -1,6 +1,7 @@
 """Metrics of every table: their files, what they count, and that each rule lists the rows that it counts."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,13 +19,12 @@ from jobs.gating.measuring import Frame, measure
 from jobs.output.failure import Failure
 from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.engines.duckdb_engine import scope_of
-from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
 from schemas.records.registry import REGISTRY
 from schemas.tables.lag import LAG_POINTS
-from tests.builders.warehouses.by_hand import NOW, make, prepare, write_run
+from tests.make.tables import NOW, Row, make, write_run
 from tests.runs.ingested import ROOT
 
 ABSENT = Path("absent/groupscope.toml")
@@ -33,7 +33,6 @@ PARAMETERS = parameters("a", NOW, NOW, Settings())
 # The gate's own tables are no input of it.
 UNMEASURED = {"gate_metrics", "gate_runs", "gate_results", "findings"}
 INTERVAL = {"from_offset": 10, "to_offset": 20, "evidence_first_offset": 10, "evidence_last_offset": 20}
-NOBODY: dict[str, Any] = {"members_joined": [], "members_departed": []}
 LATER = {**INTERVAL, "from_offset": 15, "to_offset": None}
 
 
@@ -86,7 +85,7 @@ BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (
     ("membership_intervals", "overlap", (INTERVAL, LATER)),
     ("ownership_intervals", "two_owners", (INTERVAL, {**LATER, "to_offset": 30, "member_id": "b"})),
     ("ownership_intervals", "orphan_owner", ({"to_offset": None},)),
-    ("rebalances", "negative_duration", ({**NOBODY, "duration_ms": -1},)),
+    ("rebalances", "negative_duration", ({"duration_ms": -1},)),
     ("partition_moves", "unread_bounds", ({"unread_low_ms": 2, "unread_high_ms": 1},)),
     ("history_coverage", "overlap", ({"first_offset": 0, "last_offset": 9}, {"first_offset": 9, "last_offset": 12})),
     ("coordinator_epochs", "order", ({"first_offset": 2, "last_offset": 1},)),
@@ -115,33 +114,37 @@ def test_each_rule_is_broken_by_a_case() -> None:
     assert rules <= {(table, rule) for table, rule, _ in BROKEN}
 
 
-@pytest.mark.drawn(6)
-@pytest.mark.parametrize(("table", "rule", "rows"), BROKEN, ids=[f"{table}-{rule}" for table, rule, _ in BROKEN])
-def test_a_rule_counts_and_lists_the_rows_that_break_it(
-    tmp_path: Path, table: str, rule: str, rows: tuple[Mapping[str, Any], ...]
-) -> None:
-    """One row breaks it; the same row of another cluster is none of ours."""
-    others = [{**row, "cluster": "b"} for row in rows]
-    warehouse = make(tmp_path, {table: [*rows, *others]})
-    frame = frames_of(warehouse, table)[table]
-    assert frame.total(f"{FAILING}{rule}") == 1
-    listing = METRICS[table].failing_rows(f"{FAILING}{rule}", PARAMETERS)
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """Each case is a cluster; another one has all of their rows."""
+    tables: dict[str, list[Row]] = defaultdict(list)
+    for table, rule, rows in BROKEN:
+        tables[table] += [{**row, "cluster": name} for name in (f"{table} {rule}", "b") for row in rows]
+    return make(tmp_path_factory.mktemp("broken") / "w", tables)
+
+
+@pytest.mark.parametrize(("table", "rule"), [(table, rule) for table, rule, _ in BROKEN])
+def test_a_rule_counts_and_lists_the_rows_that_break_it(broken: Warehouse, table: str, rule: str) -> None:
+    """One row breaks it; rows of other clusters are none of ours."""
+    filled, metrics = parameters(f"{table} {rule}", NOW, NOW, Settings()), METRICS[table]
+    listing = metrics.failing_rows(f"{FAILING}{rule}", filled)
     assert listing is not None
-    with scope_of(warehouse, [listing]) as answer:
+    with scope_of(broken, [metrics.statement(filled), listing]) as answer:
+        (frame,) = measure({table: metrics}, filled, answer)
+        assert frame.total(f"{FAILING}{rule}") == 1
         names, result = answer(listing)
-        assert [dict(zip(names, row, strict=True))["cluster"] for row in result] == ["a"]
+        assert [dict(zip(names, row, strict=True))["cluster"] for row in result] == [f"{table} {rule}"]
 
 
 def test_a_step_back_that_a_reset_explains_breaks_no_rule(tmp_path: Path) -> None:
     back = {"topic": "t", "delta": -5, "committed_offset": 5, "previous_offset": 10, "from_offset": 7, "num_commits": 1}
-    lists: dict[str, Any] = {"partitions": [], "from_offsets": [], "to_offsets": []}
-    reset = {"topic": "t", **lists, "evidence_first_offset": 6, "evidence_last_offset": 7}
+    reset = {"topic": "t", "evidence_first_offset": 6, "evidence_last_offset": 7}
     warehouse = make(tmp_path, {"offset_history": [back], "offset_resets": [reset]})
     assert frames_of(warehouse, "offset_history")["offset_history"].total("rows_failing_went_back") == 0
 
 
 def test_rows_that_share_a_key_are_counted(tmp_path: Path) -> None:
-    warehouse = make(tmp_path, {"rebalances": [{**NOBODY, "assignment_offset": 1}] * 2})
+    warehouse = make(tmp_path, {"rebalances": [{"assignment_offset": 1}] * 2})
     assert frames_of(warehouse, "rebalances")["rebalances"].total("num_repeated_keys") == 1
 
 
@@ -176,8 +179,7 @@ def test_points_that_are_of_no_day_are_counted(tmp_path: Path) -> None:
 
 def test_counts_of_runs_that_do_not_add_up_are_counted(tmp_path: Path) -> None:
     """Three records read, one of them in no place; and one row fewer than the run says it wrote."""
-    prepare(LocalPlace(tmp_path))
-    warehouse = Warehouse(LocalPlace(tmp_path))
+    warehouse = make(tmp_path)
     counts = {"offsets_partition": 0, "read": 3, "decoded": 2, "rejected": 0, "already_known": 0, "gaps": 0}
     write_run(warehouse, "run-0001", {"offset_commits": [{}]}, [counts])
     frame = frames_of(warehouse, "runs")["runs"]

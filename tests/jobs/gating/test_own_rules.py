@@ -3,15 +3,12 @@
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jobs import cli
-from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
-from tests.builders.warehouses.by_hand import NOW, prepare, write_run
+from tests.make.tables import BY_HAND, NOW, make
 from tests.runs.ingested import ROOT, rows
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
@@ -20,23 +17,20 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
 (WAIVER,) = re.findall(r"```toml\n(\[\[waivers\]\].+?)```", PAGE, flags=re.DOTALL)
 BACK = {"topic": "orders", "committed_offset": 5, "previous_offset": 5_000, "delta": -4_995, "num_commits": 1,
         "commit_time": NOW, "last_commit_time": NOW}  # fmt: skip
-RESET: dict[str, Any] = {"kind": "shift", "topic": "orders", "at_time": NOW, "partitions": [], "from_offsets": [],
-                         "to_offsets": [], "evidence_first_offset": 0}  # fmt: skip
+RESET = {"kind": "shift", "topic": "orders", "at_time": NOW, "evidence_first_offset": 0}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A group of billing whose offset went back by a reset, and one of another team."""
-    prepare(LocalPlace(tmp_path / "w"))
-    # By a run whose id sorts before that of the gate.
-    write_run(Warehouse(LocalPlace(tmp_path / "w")), "00000001-by-hand", {
+    make(tmp_path / "w", {
         "history_coverage": [{"last_offset": 9, "num_records": 10, "from_time": NOW - timedelta(days=1),
                               "to_time": NOW}],
         "topic_snapshots": [{"captured_time": NOW}],
         "offset_commits": [{"is_transactional": False, "record_time": NOW}],
         "offset_history": [{**BACK, "group_id": name} for name in ("billing-eu", "orders")],
         "offset_resets": [{**RESET, "group_id": name} for name in ("billing-eu", "orders")],
-    })  # fmt: skip
+    }, run_id=BY_HAND)  # fmt: skip
     (tmp_path / "groupscope.toml").write_text("[gate]\nmax_source_age_hours = 0\n")
     for name in ("metrics", "expectations"):
         (tmp_path / name).mkdir()

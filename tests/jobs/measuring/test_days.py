@@ -20,7 +20,7 @@ from schemas.contract.views import VIEWS
 from tests.builders.tables.lag_histories import SECOND, history_of, random_model
 from tests.builders.tables.measured import in_ranges
 from tests.builders.tables.random_gate import random_gate
-from tests.builders.warehouses.by_hand import NOW, make
+from tests.make.tables import NOW, make
 from tests.oracles.lag.days import slow_days, slow_minutes
 from tests.oracles.lag.lag_at_snapshots import SlowLag
 from tests.oracles.lag.points_by_day import BY_VIEW

@@ -23,7 +23,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.assignors import client_cases, server_cases
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY
 from tests.builders.records.random_records import Draw
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 from tests.oracles.decoding.both_decoders import Row
 from udfs.scalar_functions import KERNELS
 

@@ -16,7 +16,7 @@ from jobs.output.failure import Failure
 from jobs.output.interrupts import go_on
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from schemas.words.exit_codes import ExitCode
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 ROWS = [{"group_id": f"group-{number}", "metadata": f"{number * 7919:x}" * 40} for number in range(2_000)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 ROOT = Path(__file__).parents[3]
 PROMPT, MORE = "groupscope> ", "...> "

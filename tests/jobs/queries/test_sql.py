@@ -26,7 +26,7 @@ from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.tables.history import interval
-from tests.builders.warehouses.by_hand import filled, make
+from tests.make.tables import filled, make
 from tests.oracles.views.coverage import coverage
 from tests.runs.typed_here import typed_here
 from tests.schemas.views.test_decode_coverage import random_rows

@@ -27,8 +27,8 @@ from schemas.contract.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
 from tests.builders.storages.s3_server import Misbehaviour, free_port, proxy
-from tests.builders.warehouses.by_hand import filled, make, write_run
 from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
+from tests.make.tables import filled, make, write_run
 
 __all__ = ["elsewhere"]
 

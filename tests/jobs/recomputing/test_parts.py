@@ -14,7 +14,7 @@ from jobs.recomputing.group_states import GroupStates, PartOfStates
 from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.whole_operations import whole_operations
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import filled
+from tests.make.tables import filled
 from udfs.assignors.questions.specs import Topic
 
 NAMES = ("group_metadata", "group_member_metadata")

@@ -11,8 +11,8 @@ import pytest
 from jobs import cli
 from jobs.reporting.pages import with_code
 from tests.builders.tables.history import rebalance
-from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
 from tests.builders.warehouses.for_reports import FINDING, GATE_RUN, LATER, STEPS, judged, state
+from tests.make.tables import NOW, Rows, make, write_run
 from tests.oracles.pages.parsed_pages import Element, parsed
 
 COVERAGE: Sequence[dict[str, Any]] = (
@@ -24,25 +24,87 @@ COVERAGE: Sequence[dict[str, Any]] = (
 STOPPED_NOTHING = {"num_moved": 0, "num_returned": 0, "num_unowned": 0}
 
 
+def lag(group: str, partition: int, floor: int | None) -> dict[str, Any]:
+    return {"group_id": group, "topic": "orders", "partition": partition, "snapshot_time": NOW, "lag_floor": floor}
+
+
+MODERN = {"group_type": "consumer", "assignor": None}
+ASSIGNORS = "org.apache.kafka.coordinator.group.assignor.RangeAssignor,uniform"
+GROUPS = [
+    *(state(each) for each in ("a-fine", "b-unknown", "c-stopped", "d-partly", "calm", "first", "long", "short")),
+    *(state(each) for each in ("pay-eu", "pay-us", "freight")),
+    state("1-default", **MODERN), state("2-chosen", **MODERN | {"assignor": "uniform"}),
+    state("3-classic", assignor="sticky"), state("4-empty", assignor="sticky", state="Empty"),
+    state("5-simple", group_type=None, state="Empty"),
+]  # fmt: skip
+# As the gate lists them, but for the waived one, which is its last.
+FINDINGS = [
+    FINDING | {"message": "waived", "waived_until_time": LATER},
+    FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"},
+    FINDING | {"group_id": "c-stopped", "kind": "long_unread", "message": "`<b>`"},
+    *(FINDING | {"group_id": each, "message": each, "severity": "info"} for each in ("pay-eu", "pay-us", "freight")),
+]
+TABLES: dict[str, Rows] = {
+    "history_coverage": COVERAGE,
+    "findings": [row | {"rank": place} for place, row in enumerate(FINDINGS, 1)],
+    "source_files": [{"offsets_partition": 7, "source_file": "/var/kafka logs/__consumer_offsets-7/0.log"}],
+    "group_state_intervals": GROUPS,
+    "lag_points": [
+        lag("a-fine", 0, 0), lag("c-stopped", 0, 40), lag("c-stopped", 1, 2), lag("d-partly", 0, 3),
+        lag("d-partly", 1, None), lag("b-unknown", 0, None),
+    ],
+    "group_verdicts": [
+        {"group_id": group, "own_verdict": word, "as_of_time": NOW}
+        for group, word in (("a-fine", "OK"), ("c-stopped", "STOP"), ("d-partly", "WARN"))
+    ],
+    "rebalances": [
+        rebalance("first", 6, 1, 2, trigger="group_created", longest_unread_high_ms=None) | STOPPED_NOTHING,
+        rebalance("long", 7, 1, 2, longest_unread_high_ms=None),
+        rebalance("short", 8, 1, 2, longest_unread_high_ms=14_048),
+    ],
+    "cluster_snapshots": [{"captured_time": NOW, "settings": [("group.consumer.assignors", ASSIGNORS)]},
+                          {"captured_time": LATER, "settings": None}],
+}  # fmt: skip
+
+
 def written(folder: Path, *flags: str) -> Element:
     words = ["report", "--warehouse", str(folder / "w"), "--report", str(folder / "out"), *flags]
     assert cli.main(words) == 0
     return parsed((folder / "out" / "index.html").read_text())
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with something of everything."""
+    folder = tmp_path_factory.mktemp("rich")
+    judged(folder / "w", TABLES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Element:
+    return written(folder)
+
+
 def findings_of(page: Element) -> list[Element]:
     return page.all("li", class_="finding")
 
 
-def lag(group: str, partition: int, floor: int | None) -> dict[str, Any]:
-    return {"group_id": group, "topic": "orders", "partition": partition, "snapshot_time": NOW, "lag_floor": floor}
+def finding_of(page: Element, message: str) -> Element:
+    (finding,) = (each for each in findings_of(page) if each.one("p", class_="message").words == message)
+    return finding
 
 
-def test_the_top_has_verdict_code_and_what_it_rests_on(tmp_path: Path) -> None:
-    judged(tmp_path / "w", {"history_coverage": COVERAGE, "findings": [FINDING, FINDING | {"rank": 2}]})
-    page = written(tmp_path)
+def group_cells(page: Element) -> dict[str, list[str]]:
+    """By group, in the order of the page."""
+    (table,) = page.all("table", class_="groups")
+    rows = [[cell.words for cell in row.inner if isinstance(cell, Element)] for row in table.one("tbody").all("tr")]
+    return {cells[0]: cells for cells in rows}
+
+
+def test_the_top_has_verdict_code_and_what_it_rests_on(page: Element) -> None:
     head = page.one("header")
-    assert head.one("h1").words == "Findings exit code 20 2 critical"
+    assert head.one("h1").words == "Findings exit code 20 2 critical, 3 info"
     reported = {each.one("dt").words: each.one("dd").words for each in head.all("div")}
     assert reported["As of"] == "2026-11-21 03:00:00.000 UTC"
     assert (reported["History since"], reported["History until"]) == (
@@ -53,18 +115,9 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(tmp_path: Path) -> None:
     assert (reported["Holes in the log"], reported["Damaged"]) == ("1", "3")
 
 
-def test_too_many_rejected_records_win_over_findings(tmp_path: Path) -> None:
-    judged(tmp_path / "w", {}, ingest_code=22)
-    assert written(tmp_path).one("h1").words.startswith("Records rejected exit code 22")
-
-
-def test_a_finding_names_its_records_and_how_to_look_at_them(tmp_path: Path) -> None:
-    files = [{"offsets_partition": 7, "source_file": "/var/kafka logs/__consumer_offsets-7/0.log"}]
-    result = FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"}
-    judged(tmp_path / "w", {"findings": [result], "source_files": files})
-    (finding,) = findings_of(written(tmp_path))
+def test_a_finding_names_its_records_and_how_to_look_at_them(page: Element) -> None:
+    finding = finding_of(page, "orders-3: no commit for 2 min")
     assert finding.one("h3").words == "critical partition_stopped bill.ing"
-    assert finding.one("p", class_="message").words == "orders-3: no commit for 2 min"
     assert "Likely; __consumer_offsets-7, records 5 to 111." in finding.one("p", class_="why").words
     dump, query = (each.text for each in finding.all("code")[1:])
     assert dump == (
@@ -73,33 +126,14 @@ def test_a_finding_names_its_records_and_how_to_look_at_them(tmp_path: Path) -> 
     assert query == FINDING["query"]
 
 
-def test_waived_findings_come_last_and_say_until_when(tmp_path: Path) -> None:
-    waived = FINDING | {"message": "waived", "waived_until_time": LATER}
-    judged(tmp_path / "w", {"findings": [waived, FINDING | {"rank": 2, "severity": "info", "message": "counts"}]})
-    page = written(tmp_path)
-    assert [each.one("p", class_="message").words for each in findings_of(page)] == ["counts", "waived"]
-    assert page.one("h1").words.endswith("1 info")
-    assert "waived until 2026-11-21 03:01:00.000" in findings_of(page)[1].one("h3").words
+def test_waived_findings_come_last_and_say_until_when(page: Element) -> None:
+    shown = [each.one("p", class_="message").words for each in findings_of(page)]
+    assert shown == [*(row["message"] for row in FINDINGS[1:]), "waived"]
+    assert "waived until 2026-11-21 03:01:00.000" in findings_of(page)[-1].one("h3").words
 
 
-def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(tmp_path: Path) -> None:
-    tables: dict[str, Rows] = {
-        "group_state_intervals": [state(each) for each in ("a-fine", "b-unknown", "c-stopped", "d-partly")],
-        "findings": [FINDING | {"group_id": "c-stopped"}],
-        "lag_points": [
-            lag("a-fine", 0, 0), lag("c-stopped", 0, 40), lag("c-stopped", 1, 2), lag("d-partly", 0, 3),
-            lag("d-partly", 1, None), lag("b-unknown", 0, None),
-        ],
-        "group_verdicts": [
-            {"group_id": "a-fine", "own_verdict": "OK", "as_of_time": NOW},
-            {"group_id": "c-stopped", "own_verdict": "STOP", "as_of_time": NOW},
-            {"group_id": "d-partly", "own_verdict": "WARN", "as_of_time": NOW},
-        ],
-    }  # fmt: skip
-    judged(tmp_path / "w", tables)
-    (table,) = written(tmp_path).all("table", class_="groups")
-    rows = [[cell.words for cell in row.inner if isinstance(cell, Element)] for row in table.one("tbody").all("tr")]
-    shown = [(row[0], row[2], row[7]) for row in rows]
+def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(page: Element) -> None:
+    shown = [(row[0], row[2], row[7]) for row in group_cells(page).values() if row[0][:2] in ("a-", "b-", "c-", "d-")]
     assert shown == [
         ("c-stopped", "STOP", "42"),
         ("d-partly", "WARN", "3 or more"),
@@ -108,52 +142,25 @@ def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(tmp_path: Path)
     ]
 
 
-def test_a_group_says_how_long_it_was_unread_only_where_that_is_known(tmp_path: Path) -> None:
-    tables: dict[str, Rows] = {
-        "group_state_intervals": [state(each) for each in ("calm", "first", "long", "short")],
-        "rebalances": [
-            rebalance("first", 6, 1, 2, trigger="group_created", longest_unread_high_ms=None) | STOPPED_NOTHING,
-            rebalance("long", 7, 1, 2, longest_unread_high_ms=None),
-            rebalance("short", 8, 1, 2, longest_unread_high_ms=14_048),
-        ],
-    }
-    judged(tmp_path / "w", tables)
-    lines = [each.words for each in written(tmp_path).all("div", class_="state")]
+def test_a_group_says_how_long_it_was_unread_only_where_that_is_known(page: Element) -> None:
+    lines = [each.words for each in page.all("div", class_="state")]
     notes = sorted(line.split(" · ")[6].split("groupscope")[0] for line in lines)
-    assert notes == ["no unread time", "no unread time", "unread for up to 14.1 s", "unread time unknown"]
+    assert notes == ["no unread time"] * (len(GROUPS) - 2) + ["unread for up to 14.1 s", "unread time unknown"]
 
 
-def test_a_group_whose_members_chose_no_assignor_has_the_one_that_the_broker_takes(tmp_path: Path) -> None:
-    modern = {"group_type": "consumer", "assignor": None}
-    groups = [
-        state("a-default", **modern),
-        state("b-chosen", **modern | {"assignor": "uniform"}),
-        state("c-classic", assignor="sticky"),
-        state("d-empty", assignor="sticky", state="Empty"),
-        state("e-simple", group_type=None, state="Empty"),
-    ]
-    settings = [("group.consumer.assignors", "org.apache.kafka.coordinator.group.assignor.RangeAssignor,uniform")]
-    snapshots = [{"captured_time": NOW, "settings": settings}, {"captured_time": LATER, "settings": None}]
-    judged(tmp_path / "w", {"group_state_intervals": groups, "cluster_snapshots": snapshots})
-    assert assignors(written(tmp_path)) == ["range", "uniform", "sticky", "none", "none"]
-    judged(tmp_path / "unknown" / "w", {"group_state_intervals": groups[:1]})
-    assert assignors(written(tmp_path / "unknown")) == ["uniform"]
+def test_a_group_whose_members_chose_no_assignor_has_the_one_that_the_broker_takes(
+    page: Element, tmp_path: Path
+) -> None:
+    cells = group_cells(page)
+    assert [cells[row["group_id"]][5] for row in GROUPS[-5:]] == ["range", "uniform", "sticky", "none", "none"]
+    judged(tmp_path / "w", {"group_state_intervals": [state("default", **MODERN)]})
+    assert group_cells(written(tmp_path))["default"][5] == "uniform"
 
 
-def assignors(page: Element) -> list[str]:
-    """In the order of the groups' names."""
-    table = next(each for each in page.all("table") if "assignor" in each.one("thead").words)
-    rows = [[cell.words for cell in row.inner if isinstance(cell, Element)] for row in table.one("tbody").all("tr")]
-    return [row[5] for row in sorted(rows)]
-
-
-def test_names_of_settings_are_code_in_what_a_finding_means(tmp_path: Path) -> None:
-    judged(tmp_path / "w", {"findings": [FINDING | {"kind": "long_unread", "message": "`<b>`"}]})
-    (finding,) = findings_of(written(tmp_path))
+def test_names_of_settings_are_code_in_what_a_finding_means(page: Element) -> None:
+    finding = finding_of(page, "`<b>`")
     why = finding.one("p", class_="why")
     assert [each.words for each in why.all("code")] == ["max_unread_ms"] and "`" not in why.words
-    # What names may be in is shown as it is.
-    assert finding.one("p", class_="message").words == "`<b>`"
 
 
 @pytest.mark.parametrize(
@@ -172,13 +179,16 @@ def test_text_between_backticks_is_code_and_nothing_else_is_markup(text: str, sh
     assert with_code(text) == shown
 
 
-def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path) -> None:
-    result = [FINDING | {"group_id": name, "message": name} for name in ("pay-eu", "pay-us", "freight")]
-    judged(tmp_path / "w", {"findings": result, "group_state_intervals": [state(row["group_id"]) for row in result]})
-    page = written(tmp_path, "--group", "^pay", "--exclude-group", "us$")
-    assert [each.one("p", class_="message").words for each in findings_of(page)] == ["pay-eu"]
+def test_patterns_narrow_groups_and_findings_and_the_page_says_so(folder: Path) -> None:
+    page = written(folder, "--group", "^pay", "--exclude-group", "us$")
+    assert [each.one("p", class_="message").words for each in findings_of(page)] == ["pay-eu", "waived"]
     assert "freight" not in page.one("main").text
     assert "This report shows: groups that match ^pay, without groups that match us$." in page.one("header").words
+
+
+def test_too_many_rejected_records_win_over_findings(tmp_path: Path) -> None:
+    judged(tmp_path / "w", {}, ingest_code=22)
+    assert written(tmp_path).one("h1").words.startswith("Records rejected exit code 22")
 
 
 def test_a_wrong_pattern_ends_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

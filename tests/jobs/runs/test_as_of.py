@@ -9,7 +9,7 @@ from jobs.output.failure import Failure
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 FIRST = datetime(2026, 11, 21, 3, tzinfo=UTC)
 # The newest of what is known is a snapshot, as when groups commit nothing any more.

@@ -19,7 +19,7 @@ from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES, folder_of
 from schemas.declarations.columns import Table
 from tests.audited_sample import SAMPLE, audited_sample
-from tests.builders.warehouses.by_hand import NOW_MS
+from tests.make.tables import NOW_MS
 from tests.runs.progress_lines import beside_progress
 from udfs.arrays.arrow_schema import table_schema
 

@@ -15,7 +15,7 @@ from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, RemovedFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import written
+from tests.make.tables import written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,6 @@ from jobs.storage.stored_files import Storage, write_once
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
-from tests.builders.warehouses.by_hand import make
 from tests.jobs.checks.test_doctor import (
     COMMITS,
     drop_table,
@@ -33,6 +32,7 @@ from tests.jobs.checks.test_doctor import (
     write_behind_runs,
     write_null,
 )
+from tests.make.tables import make
 from tests.runs.ingested import ROOT, ingest, rows, run_ingest
 
 __all__ = ["elsewhere"]

@@ -7,7 +7,7 @@ import pytest
 from deltalake import DeltaTable
 
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 
 from schemas.contract.tables import TABLES
 from schemas.words.lag import ExpiryRule
-from tests.builders.warehouses.by_hand import filled
 from tests.kafka.expiries import RETENTION_MS, SWEEP_MS, Expiries, expiries_of
+from tests.make.tables import filled
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import replay
 from udfs.lag.partition_history import COMMITS, READ, BrokerSettings, PartitionHistory

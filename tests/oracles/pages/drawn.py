@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.reporting.drawings.time_axis import TimeAxis
-from tests.builders.warehouses.by_hand import NOW
+from tests.make.tables import NOW
 from tests.oracles.pages.parsed_pages import Element, parsed
 
 # 100 seconds on 800 units, from 190 to 990: eight a second.

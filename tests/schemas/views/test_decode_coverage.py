@@ -12,7 +12,7 @@ from schemas.contract.tables import TABLES
 from schemas.records.registry import REGISTRY
 from schemas.views.log.decode_coverage import COLUMNS, READS, SQL, TABLES_BY_GROUP_TYPE, TABLES_OF_ONE_TYPE
 from schemas.words.records import RejectReason
-from tests.builders.warehouses.by_hand import NOW, filled
+from tests.make.tables import NOW, filled
 from tests.oracles.views.coverage import GROUPS, NAMES, SUFFIX, coverage
 from udfs.rows.column_sources import BY_RECORD_TYPE
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 from tests.oracles.lag.days import with_days
 from udfs.rules.verdicts.freshness import Objective, objective_ms
 

@@ -9,7 +9,7 @@ import pytest
 
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from schemas.contract.views import VIEWS
-from tests.builders.warehouses.by_hand import Rows, make
+from tests.make.tables import Rows, make
 from tests.oracles.lag.days import with_days
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -15,7 +15,7 @@ from schemas.views import enumerations
 from schemas.words.assignments import Verdict
 from schemas.words.history import RebalanceTrigger
 from schemas.words.meanings import Meant
-from tests.builders.warehouses.by_hand import NOW, filled
+from tests.make.tables import NOW, filled
 from tests.oracles.views.rebalances import Rows
 from tests.oracles.views.views import SLOW
 

@@ -9,7 +9,7 @@ import pytest
 from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
 from tests.builders.tables.history import Row
-from tests.builders.warehouses.by_hand import filled
+from tests.make.tables import filled
 from tests.oracles.views.housekeeping_cases import CASES, Case
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 from jobs.configuration.settings import Settings
 from jobs.gating.findings import Choice
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from tests.builders.warehouses.by_hand import make
+from tests.make.tables import make
 
 OF_TOOLS = {
     "console-consumer-123": True,

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import filled
+from tests.make.tables import filled
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import EMPTY_MARKERS, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts

@@ -9,7 +9,7 @@ import pytest
 
 from jobs.recomputing.facts import known_topics
 from schemas.contract.tables import TABLES
-from tests.builders.warehouses.by_hand import filled
+from tests.make.tables import filled
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.confirm_inputs import ByLog, UsedTopic, confirmed_count, why_unconfirmed
 from udfs.audit.checks.facts import Facts, KnownTopic

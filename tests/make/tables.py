@@ -1,8 +1,11 @@
-"""Warehouses made by hand, as a run leaves them: rows as dictionaries, what is not named is NULL or a plain value."""
+"""Tables made by hand, in warehouses as a run leaves them. Rows are dictionaries, or a few words as `worded` reads
+them; a column that is not named is NULL, or a plain value if it is never NULL.
+"""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,13 @@ from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import CONTRACT_VERSION, TABLES
-from schemas.declarations.columns import Column, Table, Type
+from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from udfs.arrays.arrow_schema import table_schema
 
+Row = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
+# Ids of runs of commands sort before those that `make` gives, and after these.
+BY_HAND = "{:08}-by-hand"
 
 NOW_MS = 1_795_230_000_000
 NOW = datetime(2026, 11, 21, 3, tzinfo=UTC)
@@ -31,14 +37,19 @@ PLAIN: dict[Type, Any] = {
     Type.DOUBLE: 0.0,
     Type.TIMESTAMP: NOW,
 }
+# A time is `now`, or so long before or after it: -31d, +1h, -5.5m; *i: times the number of the row.
+LENGTH = re.compile(r"([+-][\d.]+)(d|h|ms|m|s)(\*i)?")
+UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds"}
+RANGE = re.compile(r"(\d+)\.\.(\d+)")
+EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset")
 
 
-def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
+def make(root: Path, *runs: Mapping[str, Rows], run_id: str = "run-{:04}") -> Warehouse:
     """One warehouse, written by as many runs, in order."""
     prepare(LocalPlace(root))
     warehouse = Warehouse(LocalPlace(root))
     for number, rows in enumerate(runs, 1):
-        write_run(warehouse, f"run-{number:04}", rows)
+        write_run(warehouse, run_id.format(number), rows)
     return warehouse
 
 
@@ -99,7 +110,54 @@ def filled(table: Table, rows: Rows) -> pa.Table:
 
 
 def plain(column: Column) -> Any:
-    return None if column.is_nullable or not isinstance(column.type, Type) else PLAIN[column.type]
+    if column.is_nullable:
+        return None
+    if column.name == "confidence":
+        return "certain"
+    return PLAIN[column.type] if isinstance(column.type, Type) else []
+
+
+def worded(table: str, values: Mapping[str, str]) -> Iterator[Row]:
+    """The row, or with a number such as 0..3 as many rows. Beside columns `evidence` is PARTITION:FIRST-LAST."""
+    values = dict(values)
+    if (place := values.pop("evidence", None)) is not None:
+        values |= zip(EVIDENCE, "---" if place == "-" else re.split("[:-]", place), strict=True)
+    kinds = {column.name: column.type for column in TABLES[table].columns}
+    spans = {name: range(int(span[1]), int(span[2]) + 1) for name, text in values.items()
+             if kinds[name] in (Type.INT, Type.BIGINT) and (span := RANGE.fullmatch(text))}  # fmt: skip
+    for place in range(max(map(len, spans.values()), default=1)):
+        numbers = {name: span[place] for name, span in spans.items()}
+        yield {name: typed(kinds[name], text, place) for name, text in values.items() if name not in spans} | numbers
+
+
+def typed(kind: ColumnType, text: str, place: int = 0) -> Any:
+    """`-` is NULL. Elements of a list end with `;`, fields of a struct with a space, except the last one."""
+    if text == "-":
+        return None
+    match kind:
+        case ListOf(item):
+            return [typed(item, each.strip(), place) for each in text.strip("[]").split(";") if each.strip()]
+        case StructOf(fields):
+            parts = text.split(" ", len(fields) - 1)
+            return {each.name: typed(each.type, part, place) for each, part in zip(fields, parts, strict=False)}
+        case MapOf(key, value):
+            pairs = (each.split(":") for each in text.split(";"))
+            return [(typed(key, name, place), typed(value, each, place)) for name, each in pairs]
+        case Type.TIMESTAMP:
+            return time_of(text, place)
+        case Type.BOOLEAN:
+            return {"yes": True, "no": False}[text]
+        case Type.INT | Type.BIGINT:
+            return int(text)
+        case Type.DOUBLE:
+            return float(text)
+    return text
+
+
+def time_of(text: str, place: int = 0) -> datetime:
+    assert text == "now" or (text and LENGTH.sub("", text) == ""), text
+    return NOW + sum((timedelta(**{UNITS[unit]: float(number) * (place if each else 1)})
+                      for number, unit, each in LENGTH.findall(text)), timedelta())  # fmt: skip
 
 
 def counts(rows: Mapping[str, Rows]) -> list[dict[str, Any]]:
