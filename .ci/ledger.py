@@ -29,7 +29,7 @@ BESIDE = {
     "styles of the report": ("product", (".css",)),
     "templates of the report": ("product", (".html", ".j2")),
     "Java of the tests": ("tests", (".java",)),
-    "declarations and expected texts of the tests": ("tests", (".toml", ".json", ".txt", ".sql")),
+    "cases, declarations and expected texts of the tests": ("tests", (".cases", ".toml", ".json", ".txt", ".sql")),
     "shell of .ci": (".ci", ("",)),
 }
 COLUMNS = ("files", "lines", "statements", "comment lines", "called once")
