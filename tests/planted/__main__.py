@@ -9,7 +9,9 @@ import argparse
 import json
 import os
 import queue
+import re
 import secrets
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -25,6 +27,8 @@ MISSED = ("missed", "timed out")
 
 
 def main(words: Sequence[str] | None = None) -> int:
+    # What was started ends with this program, and its folder goes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     areas, faults, unchanged = planting.read()
     flags = parser(areas).parse_args(words)
     seed = flags.seed or os.environ.get("GROUPSCOPE_SEED") or str(secrets.randbelow(2**32))
@@ -34,6 +38,8 @@ def main(words: Sequence[str] | None = None) -> int:
             sys.exit("--drawn needs --area")
         faults = drawn.draw(areas[flags.area], flags.drawn, seed, unchanged)
     faults = [each for each in faults if flags.area in (None, each.area) and flags.name in each.name]
+    if flags.unrecorded:
+        faults = [each for each in faults if not each.caught_by]
     number, of = map(int, flags.shard.split("/"))
     faults = faults[number - 1 :: of]
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
@@ -70,6 +76,7 @@ def parser(areas: dict[str, Area]) -> argparse.ArgumentParser:
     flags.add_argument("--seconds", type=float, default=90, help="for the tests of one fault (default: 90)")
     flags.add_argument("--seed", help="repeats a run: of random tests, and of drawn faults")
     flags.add_argument("--record", action="store_true", help="write what caught each planted fault to faults.toml")
+    flags.add_argument("--unrecorded", action="store_true", help="only planted faults that no test has caught yet")
     flags.add_argument("--drawn", type=int, help="draw so many faults in the code of --area")
     return flags
 
@@ -90,10 +97,15 @@ def planted(
         finally:
             free.put(copy)
 
-    with ThreadPoolExecutor(max(len(copies), 1)) as pool:
+    pool = ThreadPoolExecutor(max(len(copies), 1))
+    try:
         running = {pool.submit(run, fault): fault for fault in faults}
         for each in as_completed(running):
             yield running[each], each.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for each in copies:
+            each.stop()
 
 
 def fails_anyway(copy: Copy, area: Area, outcomes: dict[Fault, Outcome], name: str, seed: str) -> set[str]:
@@ -125,17 +137,12 @@ def summed(outcomes: dict[Fault, Outcome], *, is_drawn: bool) -> int:
 
 def record(outcomes: dict[Fault, Outcome]) -> None:
     """Into the line that ends each fault."""
-    lines = LISTED.read_text().splitlines()
+    text = LISTED.read_text()
     for fault, outcome in outcomes.items():
-        start = next(
-            place
-            for place, each in enumerate(lines)
-            if each.startswith(f"  [{json.dumps(fault.name, ensure_ascii=False)},")
-        )
-        end = next(place for place in range(start, len(lines)) if lines[place].endswith("],"))
-        test = outcome.test if outcome.word == "caught" else ""
-        lines[end] = f"   {json.dumps(test, ensure_ascii=False)}],"
-    LISTED.write_text("\n".join(lines) + "\n")
+        fault_of = re.compile(rf'(\n  \["{re.escape(fault.name)}", .*\n.*\n.*\n   ).*')
+        test = json.dumps(outcome.test if outcome.word == "caught" else "", ensure_ascii=False)
+        text = fault_of.sub(lambda found, test=test: f"{found[1]}{test}],", text)
+    LISTED.write_text(text)
 
 
 if __name__ == "__main__":

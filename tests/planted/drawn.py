@@ -10,9 +10,10 @@ import re
 import types
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from tests.planted.planting import ROOT, Area, Fault
+from tests.planted.planting import ROOT, Area, Fault, Refused
 
 OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -58,7 +59,12 @@ def draw(area: Area, number: int, seed: str, unchanged: Sequence[dict[str, str]]
     while by_kind and len(faults) < number:
         kind = chance.choice(sorted(by_kind))
         place = chance.randrange(len(by_kind[kind]))
-        faults.append(by_kind[kind].pop(place))
+        fault = by_kind[kind].pop(place)
+        text = (ROOT / fault.file).read_text()
+        # What does not compile, or to the same code, is no fault.
+        with suppress(Refused):
+            if not is_same(file=fault.file, before=text, after=fault.plant(text)):
+                faults.append(fault)
         if not by_kind[kind]:
             del by_kind[kind]
     return faults
@@ -73,7 +79,7 @@ def shown(text: str, change: Change) -> tuple[str, str]:
 
 
 def in_python(text: str) -> Iterator[Change]:
-    before, raw = compile(text, "", "exec"), text.encode()
+    raw = text.encode()
     starts = [0]
     for row in raw.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
@@ -82,13 +88,11 @@ def in_python(text: str) -> Iterator[Change]:
             len(raw[: starts[line - 1] + column].decode())
             for line, column in ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
         )
-        change = Change(kind, start, end, ast.unparse(new))
-        try:
-            after = compile(text[:start] + change.new + text[end:], "", "exec")
-        except SyntaxError:
-            continue
-        if not are_equal(before, after):
-            yield change
+        yield Change(kind, start, end, ast.unparse(new))
+
+
+def is_same(file: str, before: str, after: str) -> bool:
+    return file.endswith(".py") and are_equal(compile(before, "", "exec"), compile(after, "", "exec"))
 
 
 def are_equal(one: types.CodeType, other: types.CodeType) -> bool:
