@@ -165,11 +165,16 @@ def outcome(code: int | None, output: str, seconds: float) -> Outcome:
 
 def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
     """What of the area's tests runs first, alone: to collect all of them takes longer than most tests."""
-    near = Path(fault.caught_by.partition("::")[0] or Path("tests", fault.file).parent)
     paths = [Path(path) for path in area.paths(root)]
-    if (root / near).exists() and any(near.is_relative_to(path) for path in paths):
-        return [str(near)]
-    return [str(path) for path in paths if path.is_relative_to(near)]
+    if fault.caught_by and (root / (file := fault.caught_by.partition("::")[0])).exists():
+        return [file]
+    # Those in the folder of the file's own name, or in the next one above it.
+    for near in Path("tests", fault.file).parents:
+        if (root / near).exists() and any(near.is_relative_to(path) for path in paths):
+            return [str(near)]
+        if inside := [str(path) for path in paths if path.is_relative_to(near)]:
+            return inside
+    return []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
