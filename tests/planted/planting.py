@@ -168,6 +168,8 @@ def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
     paths = [Path(path) for path in area.paths(root)]
     if fault.caught_by and (root / (file := fault.caught_by.partition("::")[0])).exists():
         return [file]
+    if door := sorted(root.glob(area.tests[0])):
+        return [str(path.relative_to(root)) for path in door]
     # Those in the folder of the file's own name, or in the next one above it.
     for near in Path("tests", fault.file).parents:
         if (root / near).exists() and any(near.is_relative_to(path) for path in paths):
