@@ -85,7 +85,10 @@ def test_waived_findings_come_last_and_say_until_when(tmp_path: Path) -> None:
 def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(tmp_path: Path) -> None:
     tables: dict[str, Rows] = {
         "group_state_intervals": [state(each) for each in ("a-fine", "b-unknown", "c-stopped", "d-partly")],
-        "findings": [FINDING | {"group_id": "c-stopped"}],
+        "findings": [
+            FINDING | {"group_id": "c-stopped"},
+            FINDING | {"group_id": "a-fine", "rank": 2, "waived_until_time": LATER},
+        ],
         "lag_points": [
             lag("a-fine", 0, 0), lag("c-stopped", 0, 40), lag("c-stopped", 1, 2), lag("d-partly", 0, 3),
             lag("d-partly", 1, None), lag("b-unknown", 0, None),
