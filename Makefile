@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: audit setup test unit check ledger compare docs dist bench soak fuzz lock advisories help
+.PHONY: audit setup test unit check ledger compare docs dist bench soak faults fuzz lock advisories help
 
 BIN := .venv/bin
 # Containers often set it. Then each of thousands of processes would compile our modules again, and each process of the
@@ -107,6 +107,11 @@ bench: setup ## the figures of the project, measured side by side with their riv
 
 soak: setup ## the long forms of the tests
 	$(BIN)/pytest -m soak
+
+# Twenty minutes on two idle cores. SHARD=1/4: a quarter of them; AREA=lag: those of one area; DRAWN=200 AREA=lag: so
+# many that the seed draws.
+faults: setup ## plant faults into copies of the product, one at a time: the tests of its area must catch each
+	nice -n 5 $(BIN)/python -m tests.planted $(SHARD:%=--shard %) $(AREA:%=--area %) $(DRAWN:%=--drawn %)
 
 # Each target takes this many seconds with atheris; then a million inputs with compiled loops. Without atheris the
 # first step says so and does nothing.

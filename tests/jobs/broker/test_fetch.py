@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.broker.fetch import read_answer
+from jobs.broker.groups import GroupTopics, add
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import Written, WrittenBatch
@@ -40,3 +41,11 @@ def test_whole_batches_and_a_cut_one_after_them() -> None:
     result = read_answer(NodeOne(), "t", 3, START, answer(content + batch(START + 7)[:-1]))  # type: ignore[arg-type]
     assert (result.content, result.next_offset) == (content, START + 7)
     assert read_answer(NodeOne(), "t", 3, START, answer(None)).next_offset == START  # type: ignore[arg-type]
+
+
+def test_offsets_of_a_group_that_is_gone_are_not_left_out() -> None:
+    """69: GROUP_ID_NOT_FOUND, 30: GROUP_AUTHORIZATION_FAILED, 24: INVALID_GROUP_ID."""
+    listing = GroupTopics()
+    for group, code in (("well", 0), ("gone", 69), ("hidden", 30), ("odd", 24)):
+        add(listing, group, code, [f"of {group}"])
+    assert sorted(listing.left_out.values()) == [["hidden"], ["odd"]]

@@ -86,6 +86,10 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         ("[ingest]\nmax_rejected_share = nan", "[ingest] max_rejected_share = nan; give a share from 0 to 1"),
         ("[ingest]\nmax_rejected_share = true", "[ingest] max_rejected_share = true; give a share from 0 to 1"),
+        (
+            "[burrow]\nexpire_group_s = true",
+            "[burrow] expire_group_s = true; give a whole number from 1 to 315_360_000",
+        ),
         ("[tables]\nsmall_files = 1", "[tables] small_files = 1; give a whole number from 2 to 1_000_000_000"),
         ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5; give a whole number from 2 to 1_000_000_000"),
         (

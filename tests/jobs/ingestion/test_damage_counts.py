@@ -56,6 +56,19 @@ def test_read_and_damaged_records_are_all_offsets(
         check_adds_up(log, folder, (PIECE_BYTES,) if legacy_share else (PIECE_BYTES, SMALL_PIECE_BYTES), number)
 
 
+def test_a_file_that_is_read_in_pieces_begins_and_ends_where_it_does_as_a_whole() -> None:
+    def facts(piece_bytes: int) -> list[tuple[object, ...]]:
+        result, _ = readings(segment_files(str(ROOT / "data" / "sample"), None), {})
+        copies = [Copy(spans, piece_bytes) for unit in units(result, {}, PIECE_BYTES) for spans in unit.copies]
+        num_pieces.append(sum(1 for copy in copies for _ in copy.records()))
+        of_files = (each for copy in copies for each in copy.facts)
+        return [(each.source_file, each.first_offset, each.last_offset, each.num_records) for each in of_files]
+
+    num_pieces: list[int] = []
+    assert facts(SMALL_PIECE_BYTES) == facts(PIECE_BYTES)
+    assert num_pieces[0] > 2 * num_pieces[1]
+
+
 def check_row_counts(warehouse: Path, log: WrittenLog) -> int:
     """Rows against offsets; the damaged records."""
     result = rows(warehouse, "rejected_records")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from deltalake import DeltaTable
 
 from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
@@ -53,8 +54,9 @@ def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warehouse
 
 
-def ingest_by(older: Path, warehouse: Path, source: str, *, is_known: bool = False) -> None:
+def ingest_by(older: Path, warehouse: Path, source: str, cluster: str = "default", *, is_known: bool = False) -> None:
     command = [sys.executable, "-m", "jobs.cli", "ingest", "--warehouse", str(warehouse), "--source", source]
+    command += ["--cluster", cluster]
     environment = {**os.environ, "PYTHONPATH": str(older)}
     done = subprocess.run(command, cwd=older, env=environment, capture_output=True, text=True, check=False, timeout=120)
     # What is only unknown is no reason to fail.
@@ -153,6 +155,23 @@ def test_files_that_have_not_changed_are_not_read_for_it(warehouse: Path, direct
     run = ingest(warehouse, "--retry-rejected", "--source", f"segments:{SAMPLE}")
     assert (run["read"], run["num_files_read"]) == (0, 0)
     check_like_direct(warehouse, direct)
+
+
+def test_rejected_records_of_another_cluster_wait_for_a_run_of_that_cluster(tmp_path: Path, older: Path) -> None:
+    """Also where one file has the records of both, as `maintain` leaves them."""
+    warehouse = tmp_path / "w"
+    for cluster in ("ours", "theirs"):
+        ingest_by(older, warehouse, f"segments:{SAMPLE}/__consumer_offsets-0", cluster)
+    Warehouse(LocalPlace(warehouse)).open("rejected_records").optimize.compact()
+    theirs = [row for row in rows_now(warehouse) if row["cluster"] == "theirs"]
+    run = ingest(warehouse, "--retry-rejected", "--cluster", "ours")
+    assert run["decoded"] == len(theirs) > 0
+    assert rows_now(warehouse) == theirs
+
+
+def rows_now(warehouse: Path) -> list[dict[str, object]]:
+    found = DeltaTable(warehouse / "rejected_records").to_pyarrow_table().to_pylist()
+    return sorted(found, key=lambda row: (row["cluster"], row["offsets_partition"], row["record_offset"]))
 
 
 @pytest.mark.drawn(1)

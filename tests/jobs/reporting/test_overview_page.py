@@ -37,12 +37,13 @@ GROUPS = [
     state("3-classic", assignor="sticky"), state("4-empty", assignor="sticky", state="Empty"),
     state("5-simple", group_type=None, state="Empty"),
 ]  # fmt: skip
-# As the gate lists them, but for the waived one, which is its last.
+# As the gate lists them, but for the first one, which is waived: the gate has it beside the other waived one.
 FINDINGS = [
     FINDING | {"message": "waived", "waived_until_time": LATER},
     FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"},
     FINDING | {"group_id": "c-stopped", "kind": "long_unread", "message": "`<b>`"},
     *(FINDING | {"group_id": each, "message": each, "severity": "info"} for each in ("pay-eu", "pay-us", "freight")),
+    FINDING | {"group_id": "a-fine", "message": "waived too", "waived_until_time": LATER},
 ]
 TABLES: dict[str, Rows] = {
     "history_coverage": COVERAGE,
@@ -128,7 +129,7 @@ def test_a_finding_names_its_records_and_how_to_look_at_them(page: Element) -> N
 
 def test_waived_findings_come_last_and_say_until_when(page: Element) -> None:
     shown = [each.one("p", class_="message").words for each in findings_of(page)]
-    assert shown == [*(row["message"] for row in FINDINGS[1:]), "waived"]
+    assert shown == [*(row["message"] for row in FINDINGS[1:-1]), "waived", "waived too"]
     assert "waived until 2026-11-21 03:01:00.000" in findings_of(page)[-1].one("h3").words
 
 

@@ -196,6 +196,11 @@ def test_a_rate_is_over_the_part_of_the_bucket_that_the_log_covers() -> None:
     assert (first["messages_consumed_per_s"], second["messages_consumed_per_s"]) == (200 / 200, 100 / 200)
 
 
+def test_messages_are_written_in_the_part_of_the_bucket_that_snapshots_cover() -> None:
+    row = bucket([0, 200, 400, 600], {100: 1000, 200: 1200})
+    assert (row["messages_produced_per_s"], row["messages_consumed_per_s"]) == (200 / 100, 600 / 300)
+
+
 @pytest.mark.parametrize(("apart", "is_known"), [(LOOKBACK, True), (LOOKBACK + 1, False)])
 def test_ends_that_lie_a_month_apart_are_as_far_as_a_line_is_drawn(apart: int, is_known: bool) -> None:
     last = Captured(None, 0, 1000)
