@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import secrets
 import signal
 import sys
@@ -12,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests import file_distribution, short_lived_java
-from tests.drawn_cases import VARIABLE, draw_seed, leave_others_to_soak
-from tests.durations import Durations, known_seconds
-from tests.file_order import File, taking_turns
+from tests import lanes, short_lived_java
+from tests.drawn_cases import VARIABLE, draw_order, draw_seed, is_order_drawn, leave_others_to_soak
+from tests.once_a_run import folder_of_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,8 +32,8 @@ AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
 def pytest_configure(config: pytest.Config) -> None:
     from jobs.spark.compiled_loops import keep_compiled_loops
 
-    config.pluginmanager.register(Durations(config))
-    config.pluginmanager.register(file_distribution)
+    config.pluginmanager.register(lanes.Durations(config))
+    config.pluginmanager.register(lanes)
     # Before other processes start, which must draw the same.
     draw_seed()
     keep_compiled_loops()
@@ -61,23 +61,12 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     leave_others_to_soak(config, items)
+    if is_order_drawn():
+        draw_order(items)
     yield
-    place_in_turns(items)
-
-
-def place_in_turns(items: list[pytest.Item]) -> None:
-    markers: dict[str, set[str]] = {}
-    for item in items:
-        markers.setdefault(file_of(item), set()).update(mark.name for mark in item.iter_markers())
-    seconds = known_seconds()
-    ordered = taking_turns([File(file, frozenset(names), seconds.get(file)) for file, names in markers.items()])
-    place = {file: number for number, file in enumerate(ordered)}
-    items.sort(key=lambda item: place[file_of(item)])
-
-
-def file_of(item: pytest.Item) -> str:
-    """As `item.location` has it, which takes long to make out, for thousands of items that then are deselected."""
-    return item.nodeid.partition("::")[0]
+    if not is_order_drawn():
+        # As `item.location` has it, which takes long to make out, for thousands of items that then are deselected.
+        items.sort(key=lambda item: -lanes.expected_seconds(item.nodeid.partition("::")[0], config.rootpath))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -133,12 +122,14 @@ def no_process_that_judges() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def suites_judged_once() -> Iterator[None]:
+def suites_judged_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What Great Expectations says of a suite over a frame depends on nothing else, and takes it most of the time of an
-    audit of a small log, whose frames mostly have nothing in them: of equal ones each process asks it once."""
+    audit of a small log, whose frames mostly have nothing in them: of equal ones a run asks it once."""
     from jobs.gating import judging
 
     judge = judging.outcomes_of
+    folder = folder_of_run(tmp_path_factory) / "judged"
+    folder.mkdir(exist_ok=True)
     known: dict[str, tuple[judging.Outcome, ...]] = {}
 
     def outcomes_of(
@@ -146,8 +137,15 @@ def suites_judged_once() -> Iterator[None]:
     ) -> tuple[judging.Outcome, ...]:
         values = {name: list(each) for name, each in frame.values.items()}
         asked = sha256(repr((suite, frame.table, list(frame.slices), values, error)).encode()).hexdigest()
+        file = folder / asked
+        if asked not in known and file.exists():
+            known[asked] = pickle.loads(file.read_bytes())
         if asked not in known:
             known[asked] = judge(suite, frame, error, validate)
+            # Whole or not at all: other processes look for it.
+            partial = folder / f"{asked}.{os.getpid()}"
+            partial.write_bytes(pickle.dumps(known[asked]))
+            partial.rename(file)
         return known[asked]
 
     with pytest.MonkeyPatch.context() as patch:

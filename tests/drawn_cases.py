@@ -6,7 +6,10 @@ made for few. Where they have not, `@pytest.mark.drawn_parameter("place", 1)` dr
 the same ones for all tests of the file.
 
 Whole tests too may take turns: of those of a file that are marked `@pytest.mark.drawn_together(2)` the seed draws two,
-with all their cases. That is for tests which each start something slow, such as Spark, for a question of their own."""
+with all their cases. That is for tests which each start something slow, such as Spark, for a question of their own.
+
+`GROUPSCOPE_ORDER=drawn` draws the order too, of files and of the tests in each: none may rest on what another one left.
+"""
 
 import os
 import random
@@ -18,10 +21,28 @@ import pytest
 
 # Processes that run tests side by side must draw the same, so the first one hands its choice to the others.
 VARIABLE = "GROUPSCOPE_DRAW"
+ORDER, DRAWN = "GROUPSCOPE_ORDER", "drawn"
 
 
 def draw_seed() -> str:
     return os.environ.setdefault(VARIABLE, os.environ.get("GROUPSCOPE_SEED") or str(secrets.randbelow(2**32)))
+
+
+def is_order_drawn() -> bool:
+    return os.environ.get(ORDER) == DRAWN
+
+
+def draw_order(items: list[pytest.Item]) -> None:
+    """Files stay whole, and so do the cases of a test with equal fixtures, which pytest then puts together again."""
+    by_file = defaultdict(list)
+    for item in items:
+        by_file[item.nodeid.partition("::")[0]].append(item)
+    chance = random.Random(f"{draw_seed()} order")
+    for tests in by_file.values():
+        chance.shuffle(tests)
+    files = list(by_file.values())
+    chance.shuffle(files)
+    items[:] = [item for tests in files for item in tests]
 
 
 def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) -> None:

@@ -11,7 +11,10 @@ from jobs.spark.cache_folder import build_once
 
 def once_a_run(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]) -> Path:
     """The folder that `build` filled, of this run of the tests alone."""
+    return build_once(folder_of_run(factory) / "made_once" / name, build)
+
+
+def folder_of_run(factory: pytest.TempPathFactory) -> Path:
     own = factory.getbasetemp()
     # Processes of one run have folders beside each other.
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    return build_once(shared / "made_once" / name, build)
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own

@@ -1,10 +1,11 @@
-"""Makes archives of the classes that a broker of each release and the tests' HDFS load. Java maps one into memory, in
-place of parsing and checking thousands of classes in each of the brokers, tools and name nodes that tests start (see
-`tests.kafka.java_programs`).
+"""Makes archives of the classes that a broker of each release, the tests' HDFS and Spark load. Java maps one into
+memory, in place of parsing and checking thousands of classes in each broker, tool, name node and session that
+tests start (see `tests.short_lived_java`). It saves a session a third of its processor time: 6.5 of 21 s.
 
 `python -m tests.shared_classes` makes those that are absent. Without them all works, but starts slowly.
 """
 
+import os
 import socket
 import subprocess
 import sys
@@ -17,8 +18,11 @@ from jobs.spark.cache_folder import build_once
 from jobs.spark.jars import jar_folder
 from tests.builders.storages import mini_hdfs
 from tests.kafka.broker import SMALL_MACHINE, START_SECONDS, STOP_SECONDS, Broker, free_ports
-from tests.kafka.java_programs import archive_of, expanded, java_command
+from tests.kafka.java_programs import expanded, java_command
 from tests.kafka.releases import RELEASES, Release
+from tests.short_lived_java import archive_of, of_spark, spark_archive
+
+ROOT = Path(__file__).parents[1]
 
 
 def of_broker(release: Release) -> Path:
@@ -56,6 +60,23 @@ def of_hdfs() -> Path:
     return archive
 
 
+def of_executors() -> Path:
+    """And of drivers: those of the program that tests run where there is no Java on the PATH."""
+    archive = spark_archive()
+
+    def build(folder: Path) -> None:
+        environment = {**os.environ, **of_spark()}
+        environment["SPARK_SUBMIT_OPTS"] += f" {made_at_exit(folder, archive)}"
+        with tempfile.TemporaryDirectory() as scratch:
+            command = [sys.executable, "-m", "tests.processes.delta_round_trip", f"{scratch}/table"]
+            subprocess.run(
+                command, env=environment, cwd=ROOT, capture_output=True, check=True, timeout=4 * START_SECONDS
+            )
+
+    build_once(archive.parent, build)
+    return archive
+
+
 def made_at_exit(folder: Path, archive: Path) -> str:
     return f"-XX:ArchiveClassesAtExit={folder / archive.name}"
 
@@ -74,6 +95,7 @@ def wait_until_serving(process: "subprocess.Popen[bytes]", broker: Broker) -> No
 def all_archives() -> Iterable[Path]:
     yield from map(of_broker, RELEASES.values())
     yield of_hdfs()
+    yield of_executors()
 
 
 def main() -> None:

@@ -17,7 +17,6 @@ from jobs.engine.executors import check_executors, check_written
 from jobs.output.failure import Failure
 from jobs.warehouses.delta_tables import DataFile
 from schemas.words.exit_codes import ExitCode
-from tests import short_lived_java
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
 from tests.runs.ingested import ROOT, history, ingest
 
@@ -31,7 +30,6 @@ pytestmark = pytest.mark.spark
 CLUSTER = {
     **SETTINGS,
     "spark.master": "local-cluster[2,1,1024]",
-    "spark.executor.extraJavaOptions": " ".join(short_lived_java.FLAGS),
     # A second chance is enough to see that a task may have one.
     "spark.task.maxFailures": "2",
     "spark.stage.maxConsecutiveAttempts": "2",

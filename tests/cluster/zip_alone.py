@@ -25,6 +25,7 @@ SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.extraJavaOptions": short_lived_java.spark_flags(),
 }
 
 
@@ -79,6 +80,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
         "PYTHONPATH": str(folder / "packages"),
         "PYSPARK_PYTHON": str(python),
         "JAVA_HOME": str(java_home()),
+        "SPARK_HOME": str(short_lived_java.SPARK_HOME),
+        # Of a master and of workers.
+        "SPARK_DAEMON_JAVA_OPTS": short_lived_java.spark_flags(),
         # As of a user in a container: not even root can make such a folder.
         "HOME": "/proc/nowhere",
         "GROUPSCOPE_CACHE": str(cache_folder()),

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import pyspark
-
 from jobs.spark.jars import JarSet, jars
 from tests.kafka.java_programs import expanded, java_command
-from tests.short_lived_java import FLAGS
+from tests.short_lived_java import FLAGS, SPARK_HOME
 
-SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+SPARK_JARS = SPARK_HOME / "jars"
 # Hadoop's test classes name JUnit's, which their jar lacks.
 HADOOP: Final = JarSet(
     "hadoop-minicluster-3.5.0",
