@@ -10,6 +10,7 @@ keeps them in the tree, for machines that have run nothing yet.
 """
 
 import json
+import re
 import resource
 import sys
 from collections import defaultdict
@@ -23,14 +24,15 @@ from jobs.spark.cache_folder import cache_folder
 
 ROOT = Path(__file__).parents[1]
 IN_TREE = Path(__file__).with_name("durations.json")
-# Of the fixture, whose tests share a session. Those that only start a Java of their own have no such lane.
-SPARK, SPARK_SESSION = "spark", "SparkSession"
+SPARK = "spark"
+# An argument of this name: the fixture, whose tests share a session. Those that only start a Java have no such lane.
+ASKS_FOR_SESSION = re.compile(r"""(?<![.\w"'])spark[:,)]""")
 WAITS, COMPUTES = "waits", "computes"
 # Whose lanes they are: the first two processes of Spark, and of four or more the last ones of those that wait.
 MOST_WITH_SPARK, LEAST_WITH_WAITING = 2, 4
 HELPS = {SPARK: (SPARK, COMPUTES, WAITS), COMPUTES: (COMPUTES, WAITS), WAITS: (WAITS, COMPUTES)}
 # Beside others a file that computes has half a core.
-WAITING_FRACTION = 0.3
+WAITING_FRACTION = 0.25
 # Of files that never ran here: a guess by what they name.
 GUESSED_SECONDS = {"mark.broker": 30.0, "mark.spark": 30.0, "mark.browser": 20.0, "": 2.0}
 # A process runs a test when it knows the next one, or that there is none.
@@ -42,35 +44,31 @@ def in_cache():
 
 
 @cache
-def durations():
-    """By file; what this machine saw counts more than what is in the tree."""
-    return {
-        file: each
-        for path in (IN_TREE, in_cache())
-        if path.exists()
-        for file, each in json.loads(path.read_text()).items()
-    }
+def durations(path):
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 @cache
-def names_in(path):
-    """Of the words that decide, those that a file has."""
-    text = path.read_text()
-    return [word for word in (SPARK_SESSION, *GUESSED_SECONDS) if word in text]
+def text_of(path):
+    return path.read_text()
 
 
 def expected_seconds(file, root=ROOT):
-    if file in durations():
-        # No file is free: it starts and is reported.
-        return max(durations()[file]["seconds"], 0.1)
-    return max(GUESSED_SECONDS.get(word, 0.0) for word in names_in(root / file))
+    """What this machine saw counts more than what is in the tree."""
+    for known in map(durations, (in_cache(), IN_TREE)):
+        if file in known:
+            # No file is free: it starts and is reported.
+            return max(known[file]["seconds"], 0.1)
+    return max(seconds for word, seconds in GUESSED_SECONDS.items() if word in text_of(root / file))
 
 
+@cache
 def lane_of(file, root=ROOT):
-    if SPARK_SESSION in names_in(root / file):
+    """By what an idle machine saw: on a busy one all files wait."""
+    if ASKS_FOR_SESSION.search(text_of(root / file)):
         return SPARK
-    if (known := durations().get(file)) is None:
-        return WAITS if "mark.broker" in names_in(root / file) else COMPUTES
+    if (known := durations(IN_TREE).get(file)) is None:
+        return WAITS if "mark.broker" in text_of(root / file) else COMPUTES
     return WAITS if known["processor_seconds"] < WAITING_FRACTION * known["seconds"] else COMPUTES
 
 

@@ -16,7 +16,7 @@ DIES = "import os, signal\ndef test_dies(): os.kill(os.getpid(), signal.SIGKILL)
 PASSES = "def test_passes(): pass\n"
 # Which process runs them.
 ALONE = "import os\ndef test_process(): open(__file__ + '.ran', 'w').write(os.environ['PYTEST_XDIST_WORKER'])\n"
-WITH_SPARK = f"SparkSession = None\n{ALONE}"
+WITH_SPARK = f"def session(spark): pass\n{ALONE}"
 # The third process, which starts in the place of a dead one, says that it collects and is slow; a test dies meanwhile.
 COLLECTS_SLOWLY = """import os, pathlib, time
 COLLECTING = pathlib.Path(__file__).with_name("collecting")
@@ -93,13 +93,19 @@ def test_of_many_processes_some_are_for_files_that_wait() -> None:
 def test_a_file_has_a_lane_by_what_it_names_and_by_how_it_ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     known = {"slept": (60.0, 5.0), "computed": (60.0, 40.0), "session": (60.0, 2.0)}
     seen = {file: {"seconds": each, "processor_seconds": cpu} for file, (each, cpu) in known.items()}
-    monkeypatch.setattr(tests.lanes, "durations", lambda: seen)
-    texts = {"slept": "", "computed": "", "session": "SparkSession", "new": "", "broker": "pytest.mark.broker"}
+    monkeypatch.setattr(tests.lanes, "durations", lambda path: seen)
+    texts = {
+        "slept": "",
+        "computed": "",
+        "session": "def test(here, spark: object): pass",
+        "new": "pytest.mark.spark",
+        "broker": "pytest.mark.broker",
+    }
     for file, text in texts.items():
         (tmp_path / file).write_text(text)
     expected = {"slept": WAITS, "computed": COMPUTES, "session": SPARK, "new": COMPUTES, "broker": WAITS}
     assert {file: lane_of(file, tmp_path) for file in texts} == expected
-    assert [expected_seconds(file, tmp_path) for file in ("slept", "new", "broker")] == [60, 2, 30]
+    assert [expected_seconds(file, tmp_path) for file in ("slept", "new", "broker")] == [60, 30, 30]
 
 
 def test_a_process_takes_the_files_that_are_left(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 from jobs import cli
 from jobs.storage import storage_lock
@@ -135,9 +135,10 @@ class ForkedRuns:
 
 
 @contextmanager
-def forked_runs(*flags: str) -> Iterator[ForkedRuns]:
-    command = [sys.executable, "-m", "tests.faults.forked_runs", *flags]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+def forked_runs(*flags: str, errors: IO[str] | None = None) -> Iterator[ForkedRuns]:
+    """`errors`: where commands print what went wrong."""
+    command, pipe = [sys.executable, "-m", "tests.faults.forked_runs", *flags], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=errors, text=True) as process:
         yield ForkedRuns(process)
         assert process.stdin is not None
         process.stdin.close()

@@ -63,7 +63,7 @@ class MiniHdfs:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (details.is_file() and details.read_text().endswith("}")):
             assert self.process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
+            assert time.monotonic() < deadline, f"HDFS did not start in {PATIENCE_SECONDS} s: {log.read_text()}"
             time.sleep(0.2)
         self.port = json.loads(details.read_text())["namenode_port"]
 

@@ -42,7 +42,7 @@ def s3_server() -> Iterator[str]:
             deadline = time.monotonic() + PATIENCE_SECONDS
             while not answers(port):
                 assert running.poll() is None
-                assert time.monotonic() < deadline
+                assert time.monotonic() < deadline, f"the S3 server did not start in {PATIENCE_SECONDS} s"
                 time.sleep(0.05)
             yield f"http://127.0.0.1:{port}"
         finally:

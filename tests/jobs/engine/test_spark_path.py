@@ -4,8 +4,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -23,7 +21,8 @@ from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import compacted, random_log, write_copy
-from tests.runs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
+from tests.faults.forked_runs import ForkedRuns, forked_runs
+from tests.runs.ingested import RECORD_TABLES, TABLES_OF_INGEST, history, ingest, rows
 from tests.runs.progress_lines import beside_progress
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ pytestmark = [
 ]
 
 DAEMON = b"pyspark.daemon"
-PATIENCE = 120
-
 
 BY_SPARK = ("--engine", "spark")
 ALONE = ("--workers", "1")
@@ -103,25 +100,22 @@ def check_no_leftovers(root: Path) -> None:
 
 @dataclass
 class Ingests:
-    """One process that runs ingests on demand, and whose workers may be killed meanwhile."""
+    """Ingests of one Spark, whose workers may be killed meanwhile."""
 
-    process: subprocess.Popen[str]
+    runs: ForkedRuns
     killed: list[int] = field(default_factory=list)
 
     def run(self, arguments: Sequence[str | Path], chance: random.Random | None = None, longest: float = 0) -> int:
         """The exit code. With `chance` one worker is killed at a random instant, if the run lasts that long."""
         done = threading.Event()
         killer = threading.Thread(target=self.kill_one, args=(chance, longest, done))
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(list(map(str, arguments))) + "\n")
-        self.process.stdin.flush()
         if chance is not None:
             killer.start()
-        code = self.process.stdout.readline()
+        code = self.runs.run(["ingest", *arguments], {VARIABLE: ""})
         done.set()
         if chance is not None:
             killer.join()
-        return int(code)
+        return code
 
     def kill_one(self, chance: random.Random, longest: float, done: threading.Event) -> None:
         done.wait(chance.uniform(0, longest))
@@ -146,7 +140,7 @@ class Ingests:
     def workers(self) -> list[int]:
         """Processes that Spark's daemon has forked, below the process of this one alone."""
         parents = dict(processes())
-        below, found = {self.process.pid}, True
+        below, found = {self.runs.process.pid}, True
         while found:
             found = {pid for pid, parent in parents.items() if parent in below} - below
             below |= found
@@ -181,13 +175,15 @@ def open_files(pid: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def ingests() -> Iterator[Ingests]:
-    command = [sys.executable, "-m", "tests.processes.repeated_ingests"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield Ingests(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(PATIENCE)
+def errors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ingests print about what went wrong."""
+    return tmp_path_factory.mktemp("errors") / "errors.txt"
+
+
+@pytest.fixture(scope="module")
+def ingests(errors: Path) -> Iterator[Ingests]:
+    with errors.open("w") as file, forked_runs(errors=file) as runs:
+        yield Ingests(runs)
 
 
 def check_killed_workers(ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int, kills: int) -> None:
@@ -239,30 +235,28 @@ def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A run whose workers end themselves when they have written a file and not told so, again and again."""
-    root = tmp_path_factory.mktemp("failed") / "w"
-    environment = {VARIABLE: "file_written:offset_commits"}
-    return root, spawned(root, *BY_SPARK, "--source", f"segments:{log}", environment=environment)
+def failed(tmp_path_factory: pytest.TempPathFactory, ingests: Ingests, log: Path, errors: Path) -> tuple[Path, str]:
+    """A run whose workers end themselves when they have written a file and not told so, again and again; what it
+    printed."""
+    root, before = tmp_path_factory.mktemp("failed") / "w", errors.stat().st_size
+    words = ["ingest", "--warehouse", root, *BY_SPARK, "--source", f"segments:{log}"]
+    assert ingests.runs.run(words, {VARIABLE: "file_written:offset_commits"}) == ExitCode.FAILED
+    return root, errors.read_bytes()[before:].decode()
 
 
 def test_files_of_tasks_that_died_go_with_the_next_run(
-    failed: tuple[Path, subprocess.CompletedProcess[str]],
-    ingests: Ingests,
-    log: Path,
-    undisturbed: Path,
+    failed: tuple[Path, str], ingests: Ingests, log: Path, undisturbed: Path
 ) -> None:
-    root, done = failed
-    assert done.returncode == ExitCode.FAILED, done.stderr
+    root, _ = failed
     assert len(list((root / "offset_commits").glob("part-*.parquet"))) > 1
     assert ingests.run(["--warehouse", root, *BY_SPARK, "--source", f"segments:{log}"]) == ExitCode.CLEAN
     check_like(root, undisturbed)
 
 
-def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
-    _, done = failed
-    assert all(line.startswith("groupscope: ") for line in done.stderr.splitlines())
-    (line,) = (line for line in beside_progress(done.stderr) if " files, " not in line)
+def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, str]) -> None:
+    _, said = failed
+    assert all(line.startswith("groupscope: ") for line in said.splitlines())
+    (line,) = (line for line in beside_progress(said) if " files, " not in line)
     assert line.startswith("groupscope: offsets partition")
     assert ": the worker process on " in line
     assert line.endswith("; the run wrote nothing to the tables")

@@ -72,7 +72,7 @@ class Guarded:
         yield
         deadline = time.monotonic() + SETTLING_SECONDS
         while num_rights(self.broker) != expected:
-            assert time.monotonic() < deadline
+            assert time.monotonic() < deadline, f"no such rights at {self.broker.bootstrap} after {SETTLING_SECONDS} s"
             time.sleep(0.05)
 
     @contextmanager

@@ -73,7 +73,7 @@ def let_all_go(broker: Broker) -> int:
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, gone)])
         deadline = time.monotonic() + 120
         while (offsets := partition_offsets(cluster, [(TOPIC, 0)])[TOPIC, 0]).start < offsets.end:
-            assert time.monotonic() < deadline
+            assert time.monotonic() < deadline, f"the broker at {broker.bootstrap} keeps its records"
             time.sleep(0.1)
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, kept)])
     return offsets.start

@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from jobs.spark.jars import jar_folder
-from tests.kafka import fresh_brokers
-from tests.kafka.broker import Broker
+from tests.kafka import broker, fresh_brokers
+from tests.kafka.broker import Broker, BrokerError
 from tests.kafka.capture import HERE, run_phase, scenario_sources
 from tests.kafka.fresh_brokers import TRIES, PlayError, known_fault, on_fresh_broker
 from tests.kafka.java_programs import compile_java
@@ -99,3 +99,13 @@ def test_a_fault_of_our_own_is_not_played_again(tmp_path: Path) -> None:
     with pytest.raises(PlayError, match="No current assignment"):
         played(tmp_path, "ours")
     assert (tmp_path / "marker").read_text() == "1"
+
+
+def test_a_broker_that_never_comes_is_named_in_its_own_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker, "START_SECONDS", 0.5)
+    monkeypatch.setattr(broker, "kafka_command", lambda *_, **__: ["sh", "-c", "echo alive; exec sleep 600"])
+    waited = Broker(KAFKA_3_9_OLD, tmp_path, 1, 2)
+    with pytest.raises(BrokerError, match=f"^{KAFKA_3_9_OLD.name} did not start: alive"):
+        waited.start({})
+    # It has no process any more.
+    waited.stop()

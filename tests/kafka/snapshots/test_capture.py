@@ -182,7 +182,7 @@ def test_an_old_brokers_requests_leave_out_what_they_cannot_say(
     whole, old, after = captured()
     # Members whose session ends meanwhile write to the offsets topic.
     while partitions_of(whole, "log_end_offset") != partitions_of(after, "log_end_offset"):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "the offsets topic of the broker never rests"
         whole, old, after = captured()
     assert {each["topic_id"] for each in old["topics"]} == {None}
     for snapshot in (whole, old):
@@ -329,7 +329,7 @@ def series(broker: Broker, path: Path, *arguments: str | Path) -> subprocess.Pop
 def wait_until(holds: Callable[[], bool], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, f"the broker's snapshots did not come in {seconds} s"
         time.sleep(0.05)
 
 

@@ -1,6 +1,7 @@
 """Snapshots of a real broker in warehouses of every kind: the same rows."""
 
 import json
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import commit
 from tests.builders.logs.segments import batch, segment
 from tests.builders.storages.kinds import fetched
-from tests.builders.storages.s3_server import make_bucket, options_for, s3_server
+from tests.builders.storages.s3_server import options_for
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, running
 from tests.kafka.releases import KAFKA_4_3
@@ -35,12 +36,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 
 @pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    with s3_server() as url, pytest.MonkeyPatch.context() as patch:
-        make_bucket(url, "captures")
-        for name, value in options_for(url).values:
+def bucket(s3: str) -> Iterator[str]:
+    """A folder of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in options_for(s3).values:
             patch.setenv(name.upper(), value)
-        yield "s3://captures"
+        yield f"s3://bucket/{uuid.uuid4().hex}"
 
 
 def test_a_warehouse_in_a_bucket_gets_what_a_local_one_gets(broker: Broker, bucket: str, tmp_path: Path) -> None:

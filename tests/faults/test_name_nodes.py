@@ -1,7 +1,9 @@
-"""The name node and data node of an HDFS stop answering while a run works, and go on later: the run ends in time with
-one line, nothing of it is visible, and the next one leaves the tables that an undisturbed one would.
+"""The name node of an HDFS hangs or ends, or starts again, while a run works or before files of a run are closed: the
+run ends in time with one line or goes on, nothing of what it has not finished is visible, and the next one leaves the
+tables that an undisturbed one would.
 
-What a run had asked for is done when they go on, though the run is over by then."""
+What a run had asked for is done when servers that hung go on, though the run is over by then. A name node that starts
+again does not know how long files are that nobody had closed: whoever comes next finds them whole."""
 
 import gc
 import json
@@ -10,26 +12,30 @@ import signal
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from hdfs_native import Client
 
+from jobs import cli
+from jobs.storage import cut_files
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.hdfs_storage import HdfsStorage
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage, read_whole, write_once
+from jobs.warehouses import any_warehouse
 from jobs.warehouses.delta_tables import sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.mini_hdfs import MiniHdfs, mini_hdfs
 from tests.faults.forked_runs import WITHOUT_SPARK, ForkedRuns, forked_runs
-from tests.faults.killed_runs import AUDIT, JOBS, Undisturbed, check_like, impatient, put
+from tests.faults.killed_runs import AUDIT, JOBS, Undisturbed, check_like, impatient, put, short_locks
 
 pytestmark = pytest.mark.spark
 
@@ -37,13 +43,16 @@ pytestmark = pytest.mark.spark
 ANSWER_SECONDS = 5
 # Of a run, which would else wait for ever.
 MOST_SECONDS = 300
+# Of a name node that ends: hdfs-native 0.14 may wait for ever for an answer that it has not given then.
+AWAY_SECONDS = 20
+AWAY = ("the server closed the connection", "no answer from the server", "the name node is in safe mode")
 REMEDY = "check that it runs, then run it again (a server that is only slow: raise [storage] answer_seconds)"
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniHdfs]:
     """Of this file alone."""
-    with mini_hdfs(tmp_path_factory.mktemp("hangs") / "cluster") as started:
+    with mini_hdfs(tmp_path_factory.mktemp("name-node") / "cluster") as started:
         yield started
 
 
@@ -276,3 +285,158 @@ def test_audits_after_those_whose_servers_hung_at_many_instants_go_on(
         run.begin()
         run.at_instant(chance)
         run.finish()
+
+
+# Files that are not closed when the name node ends.
+def killed(
+    runs: ForkedRuns, undisturbed: Undisturbed, place: str, folder: Path, job: str, point: str, *, is_later: bool
+) -> Storage:
+    """The writer is dead, and what it wrote last is not closed."""
+    storage = storage_at(place, StorageOptions())
+    folder.mkdir()
+    if (before := undisturbed.before(job, is_later=is_later)) is not None:
+        put(before, storage, folder / "put")
+    words = [job, "--warehouse", place, *undisturbed.words(job, is_later=is_later)]
+    assert runs.run(words, {VARIABLE: point}) == -signal.SIGKILL
+    return storage
+
+
+def num_rows(place: str) -> dict[str, int]:
+    """By table, as Delta's logs have it."""
+    return any_warehouse.reading(place).num_rows()
+
+
+def check_restored(
+    cluster: MiniHdfs,
+    runs: ForkedRuns,
+    undisturbed: Undisturbed,
+    tmp_path: Path,
+    cases: list[tuple[str, str, bool]],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Each of a job, a step and whether it is the later run; all of them before the name node ends once."""
+    left = []
+    for number, (job, point, is_later) in enumerate(cases):
+        folder, place = tmp_path / str(number), f"{cluster.uri}/{uuid.uuid4().hex}/w"
+        left.append(killed(runs, undisturbed, place, folder, job, point, is_later=is_later))
+    cluster.kill()
+    cluster.start()
+    cut = [list(cut_files.cut_files(Client(cluster.uri), storage.place.removeprefix(cluster.uri))) for storage in left]
+    assert any(cut)
+    for number, ((job, point, is_later), storage) in enumerate(zip(cases, left, strict=True)):
+        whole = undisturbed.after(job, is_later=is_later)
+        if point == "runs_committed" and is_later:
+            # To a reader that has no run before it, too.
+            assert num_rows(storage.place) == num_rows(str(whole))
+        words = [job, "--warehouse", storage.place, *undisturbed.words(job, is_later=is_later)]
+        with short_locks():
+            assert cli.main(words) == ExitCode.CLEAN, capfd.readouterr().err
+        check_like(storage, tmp_path / str(number) / "copy", whole)
+        assert not list(cut_files.cut_files(Client(cluster.uri), storage.place.removeprefix(cluster.uri)))
+
+
+def test_the_next_run_finds_the_files_whole(
+    cluster: MiniHdfs,
+    runs: ForkedRuns,
+    undisturbed: Undisturbed,
+    tmp_path: Path,
+    seed: int,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    chance = random.Random(seed)
+    # A manifest that is lost, and commits that readers see already.
+    cases = [(chance.choice(JOBS[:-1]), "manifest_written", chance.random() < 0.5), ("replay", "runs_committed", True)]
+    check_restored(cluster, runs, undisturbed, tmp_path, cases, capfd)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("is_later", [False, True])
+@pytest.mark.parametrize("point", FAILPOINTS)
+def test_the_next_run_finds_the_files_of_any_step_whole(
+    cluster: MiniHdfs,
+    runs: ForkedRuns,
+    undisturbed: Undisturbed,
+    tmp_path: Path,
+    point: str,
+    is_later: bool,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    # The gate has no tasks, which are what passes the first one.
+    jobs = JOBS[:-1] if point == FAILPOINTS[0] else JOBS
+    check_restored(cluster, runs, undisturbed, tmp_path, [(job, point, is_later) for job in jobs], capfd)
+
+
+# Runs that lose it: minutes each, so only in `make soak`.
+@pytest.fixture
+def own_cluster(tmp_path: Path) -> Iterator[MiniHdfs]:
+    """Of one test: processes remember an HDFS by its address, and this one's has been another's."""
+    with mini_hdfs(tmp_path / "cluster") as started:
+        yield started
+
+
+@contextmanager
+def started_again(cluster: MiniHdfs, *, at_once: bool) -> Iterator[int]:
+    """The process of the name node, which may end meanwhile."""
+    process = cluster.process
+    assert process is not None
+
+    def start() -> None:
+        process.wait()
+        cluster.start()
+
+    again = threading.Thread(target=start)
+    if at_once:
+        again.start()
+    yield process.pid
+    # Else the run has not come to the failpoint.
+    process.wait(60)
+    if not at_once:
+        again.start()
+    again.join()
+
+
+def check_lost(
+    cluster: MiniHdfs,
+    runs: ForkedRuns,
+    undisturbed: Undisturbed,
+    folder: Path,
+    case: tuple[str, str, bool],
+    *,
+    comes_back: bool,
+) -> None:
+    """`case`: a job, a step, and whether it is the later run."""
+    job, point, is_later = case
+    about, place, result = f"{case} {comes_back}", f"{cluster.uri}/{uuid.uuid4().hex}/w", folder / "result.json"
+    folder.mkdir()
+    if (before := undisturbed.before(job, is_later=is_later)) is not None:
+        put(before, storage_at(place, StorageOptions()), folder / "put")
+    words = [job, "--warehouse", place, *undisturbed.words(job, is_later=is_later)]
+    words = impatient(words, folder, AWAY_SECONDS)
+    with started_again(cluster, at_once=comes_back) as process:
+        code = runs.run([*words, "--result-file", result], {VARIABLE: point}, MOST_SECONDS, ends=process)
+    if code != ExitCode.CLEAN:
+        assert code == ExitCode.UNUSABLE_WAREHOUSE, about
+        message = json.loads(result.read_text())["message"]
+        assert message.startswith("hdfs://") and any(each in message for each in AWAY), (about, message)
+    assert runs.run(words, {VARIABLE: ""}) == ExitCode.CLEAN, about
+    check_like(storage_at(place, StorageOptions()), folder / "copy", undisturbed.after(job, is_later=is_later))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("is_later", [False, True])
+@pytest.mark.parametrize("comes_back", [False, True])
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("point", FAILPOINTS)
+def test_runs_of_any_job_that_lose_their_name_node_lose_no_row(
+    point: str,
+    job: str,
+    comes_back: bool,
+    is_later: bool,
+    own_cluster: MiniHdfs,
+    runs: ForkedRuns,
+    undisturbed: Undisturbed,
+    tmp_path: Path,
+) -> None:
+    # The gate has no tasks, which are what passes the first one.
+    if (job, point) != (JOBS[-1], FAILPOINTS[0]):
+        check_lost(own_cluster, runs, undisturbed, tmp_path / "run", (job, point, is_later), comes_back=comes_back)
