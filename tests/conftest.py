@@ -6,9 +6,7 @@ import pickle
 import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,19 +15,12 @@ from tests import lanes, short_lived_java
 from tests.drawn_cases import VARIABLE, draw_order, draw_seed, is_order_drawn, leave_others_to_soak
 from tests.once_a_run import folder_of_run
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from jobs.gating.declarations.suites import Suite
-    from jobs.gating.measuring import Frame
-
-
 # Few of the objects that tests make are in circles, and Python's own 700 have the collector look for them all the time.
 COLLECTED_AFTER = (10_000, 20, 50)
 AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     from jobs.spark.compiled_loops import keep_compiled_loops
 
     config.pluginmanager.register(lanes.Durations(config))
@@ -43,12 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.update(short_lived_java.of_spark())
 
 
-def pytest_report_header() -> str:
+def pytest_report_header():
     return f"{VARIABLE}={draw_seed()}"
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
+def pytest_collection(session):
     """What is collected stays until the end, so Python's garbage collector need not look at it again and again."""
     gc.disable()
     yield
@@ -59,7 +50,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(config, items):
     leave_others_to_soak(config, items)
     if is_order_drawn():
         draw_order(items)
@@ -69,13 +60,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: -lanes.expected_seconds(item.nodeid.partition("::")[0], config.rootpath))
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_collection_finish(session):
     from tests.kafka import ahead
 
     session.stash[AHEAD] = ahead.started_for(session)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session):
     from tests.kafka import ahead
 
     if (running := session.stash.get(AHEAD, None)) is not None:
@@ -83,7 +74,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_report(tmp_path_factory):
     """Audits of tests replace no report of whoever runs them."""
     from jobs.reporting import report_folder
 
@@ -94,7 +85,7 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_waits_for_the_disk() -> Iterator[None]:
+def no_waits_for_the_disk():
     """The kernel keeps what a killed process wrote; only a machine that stops would show a difference."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
@@ -102,7 +93,7 @@ def no_waits_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_progress_lines() -> Iterator[None]:
+def no_progress_lines():
     """Commands in this process say no more on a slow machine than on a fast one."""
     from jobs.output import progress
 
@@ -112,7 +103,7 @@ def no_progress_lines() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_process_that_judges() -> Iterator[None]:
+def no_process_that_judges():
     """Great Expectations, which takes seconds to load, is loaded once for all commands in this process."""
     from jobs.gating import run
 
@@ -122,7 +113,7 @@ def no_process_that_judges() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def suites_judged_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def suites_judged_once(tmp_path_factory):
     """What Great Expectations says of a suite over a frame depends on nothing else, and takes it most of the time of an
     audit of a small log, whose frames mostly have nothing in them: of equal ones a run asks it once."""
     from jobs.gating import judging
@@ -130,11 +121,9 @@ def suites_judged_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     judge = judging.outcomes_of
     folder = folder_of_run(tmp_path_factory) / "judged"
     folder.mkdir(exist_ok=True)
-    known: dict[str, tuple[judging.Outcome, ...]] = {}
+    known = {}
 
-    def outcomes_of(
-        suite: "Suite", frame: "Frame", error: str | None, validate: "Callable[[Frame], Any]"
-    ) -> tuple[judging.Outcome, ...]:
+    def outcomes_of(suite, frame, error, validate):
         values = {name: list(each) for name, each in frame.values.items()}
         asked = sha256(repr((suite, frame.table, list(frame.slices), values, error)).encode()).hexdigest()
         file = folder / asked
@@ -154,7 +143,7 @@ def suites_judged_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 
 @pytest.fixture
-def seed() -> int:
+def seed():
     """Another one each time; GROUPSCOPE_SEED repeats a failure."""
     chosen = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
     sys.stdout.write(f"GROUPSCOPE_SEED={chosen}\n")
@@ -162,12 +151,12 @@ def seed() -> int:
 
 
 @pytest.fixture
-def rng(seed: int) -> np.random.Generator:
+def rng(seed):
     return np.random.default_rng(seed)
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+def spark(tmp_path_factory):
     from jobs.spark.session import spark_session
 
     settings = {
@@ -187,7 +176,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
 
 
 @pytest.fixture(scope="session")
-def s3() -> Iterator[str]:
+def s3():
     """One server for all tests: it takes seconds to start, and each test has a folder of its own."""
     from tests.builders.storages.s3_server import make_bucket, s3_server
 
@@ -197,7 +186,7 @@ def s3() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def hdfs(tmp_path_factory):
     """One for all tests, as `s3`."""
     from tests.builders.storages.mini_hdfs import mini_hdfs
 

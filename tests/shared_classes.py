@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 from jobs.spark.cache_folder import build_once
@@ -19,18 +18,18 @@ from jobs.spark.jars import jar_folder
 from tests.builders.storages import mini_hdfs
 from tests.kafka.broker import SMALL_MACHINE, START_SECONDS, STOP_SECONDS, Broker, free_ports
 from tests.kafka.java_programs import expanded, java_command
-from tests.kafka.releases import RELEASES, Release
+from tests.kafka.releases import RELEASES
 from tests.short_lived_java import archive_of, of_spark, spark_archive
 
 ROOT = Path(__file__).parents[1]
 
 
-def of_broker(release: Release) -> Path:
+def of_broker(release):
     """Its archive is absent if this Java has none of its own to add to."""
     classpath = [jar_folder(jar_set) for jar_set in release.jar_sets]
     archive = archive_of(expanded(classpath))
 
-    def build(folder: Path) -> None:
+    def build(folder):
         with tempfile.TemporaryDirectory() as scratch:
             broker = Broker(release, Path(scratch), *free_ports(2))
             broker.format()
@@ -45,10 +44,10 @@ def of_broker(release: Release) -> Path:
     return archive
 
 
-def of_hdfs() -> Path:
+def of_hdfs():
     archive = archive_of(mini_hdfs.classpath())
 
-    def build(folder: Path) -> None:
+    def build(folder):
         with tempfile.TemporaryDirectory() as scratch:
             started = mini_hdfs.MiniHdfs(Path(scratch), options=(made_at_exit(folder, archive),))
             started.start()
@@ -60,11 +59,11 @@ def of_hdfs() -> Path:
     return archive
 
 
-def of_executors() -> Path:
+def of_executors():
     """And of drivers: those of the program that tests run where there is no Java on the PATH."""
     archive = spark_archive()
 
-    def build(folder: Path) -> None:
+    def build(folder):
         environment = {**os.environ, **of_spark()}
         environment["SPARK_SUBMIT_OPTS"] += f" {made_at_exit(folder, archive)}"
         with tempfile.TemporaryDirectory() as scratch:
@@ -77,11 +76,11 @@ def of_executors() -> Path:
     return archive
 
 
-def made_at_exit(folder: Path, archive: Path) -> str:
+def made_at_exit(folder, archive):
     return f"-XX:ArchiveClassesAtExit={folder / archive.name}"
 
 
-def wait_until_serving(process: "subprocess.Popen[bytes]", broker: Broker) -> None:
+def wait_until_serving(process, broker):
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -92,13 +91,13 @@ def wait_until_serving(process: "subprocess.Popen[bytes]", broker: Broker) -> No
             return
 
 
-def all_archives() -> Iterable[Path]:
+def all_archives():
     yield from map(of_broker, RELEASES.values())
     yield of_hdfs()
     yield of_executors()
 
 
-def main() -> None:
+def main():
     for archive in all_archives():
         sys.stdout.write(f"{archive}\n")
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -84,13 +83,13 @@ def test_always():
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_cases.py").write_text(TESTS)
     return tmp_path
 
 
-def collected(folder: Path, *runs: tuple[Sequence[str], int], **environment: str) -> list[list[str]]:
+def collected(folder, *runs, **environment):
     """Of each run, with its words and its seed."""
     command = [sys.executable, "-c", PROGRAM, json.dumps(runs)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "GROUPSCOPE_ORDER": "", **environment}
@@ -100,11 +99,11 @@ def collected(folder: Path, *runs: tuple[Sequence[str], int], **environment: str
     return found
 
 
-def names_of(names: Sequence[str]) -> list[str]:
+def names_of(names):
     return [name.partition("::")[2] for name in names]
 
 
-def test_a_run_draws_cases_and_values_and_soak_runs_all(folder: Path) -> None:
+def test_a_run_draws_cases_and_values_and_soak_runs_all(folder):
     drawn, whole, soak = map(names_of, collected(folder, *((["-m", mark], 1) for mark in (RUN, BOTH, "soak"))))
     assert len(whole) == 3 + 3 + 9
     assert [name.partition("[")[0] for name in drawn] == ["test_one", "test_two", "test_numbers", "test_numbers"]
@@ -113,18 +112,18 @@ def test_a_run_draws_cases_and_values_and_soak_runs_all(folder: Path) -> None:
     assert soak == whole
 
 
-def test_other_seeds_draw_others_and_the_same_seed_the_same(folder: Path) -> None:
+def test_other_seeds_draw_others_and_the_same_seed_the_same(folder):
     by_seed = collected(folder, *((["-m", RUN], seed) for seed in (1, 1, 2, 3, 4)))
     assert by_seed[0] == by_seed[1]
     assert len({each[0] for each in by_seed}) > 1 and len({tuple(each[2:]) for each in by_seed}) > 1
 
 
-def test_a_case_that_is_named_runs_always(folder: Path) -> None:
+def test_a_case_that_is_named_runs_always(folder):
     names = [f"test_cases.py::test_one[{value}]" for value in "abc"]
     assert collected(folder, *((["-m", RUN, name], 1) for name in names)) == [[name] for name in names]
 
 
-def test_whole_tests_take_turns_with_all_their_cases(tmp_path: Path) -> None:
+def test_whole_tests_take_turns_with_all_their_cases(tmp_path):
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_together.py").write_text(TOGETHER)
     runs = [*((["-m", RUN], seed) for seed in range(8)), (["-m", BOTH], 1), (["-m", "soak"], 1)]
@@ -139,7 +138,7 @@ def test_whole_tests_take_turns_with_all_their_cases(tmp_path: Path) -> None:
     assert soak == [name for name in whole if name != "test_always"]
 
 
-def test_the_order_of_files_and_of_the_tests_in_each_can_be_drawn(folder: Path) -> None:
+def test_the_order_of_files_and_of_the_tests_in_each_can_be_drawn(folder):
     (folder / "test_together.py").write_text(TOGETHER)
     runs = [(["-m", BOTH], seed) for seed in (1, 1, 2, 3, 4, 5, 6)]
     (fixed,), drawn = collected(folder, runs[0]), collected(folder, *runs, GROUPSCOPE_ORDER="drawn")

@@ -4,7 +4,6 @@ processes, and those that wait have processes of their own."""
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ ALSO_PASSES = "def test_also_passes(): pass\n"
 SECONDS = 60.0
 
 
-def ended(folder: Path, files: Sequence[str], processes: int) -> subprocess.CompletedProcess[str]:
+def ended(folder, files, processes):
     for number, text in enumerate(files):
         (folder / f"test_{number}.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.lanes", "-n", str(processes)]
@@ -57,23 +56,23 @@ def ended(folder: Path, files: Sequence[str], processes: int) -> subprocess.Comp
     ],
 )
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_process_that_dies_fails_one_test(files: list[str], processes: int, tmp_path: Path) -> None:
+def test_a_process_that_dies_fails_one_test(files, processes, tmp_path):
     run = ended(tmp_path, files, processes)
     passed = sum(text.count("passes()") for text in files)
     assert run.stdout.splitlines()[-1].startswith(f"1 failed, {passed} passed"), run.stdout + run.stderr
 
 
-def test_each_of_many_deaths_fails_its_test(tmp_path: Path) -> None:
+def test_each_of_many_deaths_fails_its_test(tmp_path):
     run = ended(tmp_path, [DIES, PASSES, DIES + PASSES, PASSES, PASSES + DIES], 2)
     assert run.stdout.splitlines()[-1].startswith("3 failed, 4 passed"), run.stdout + run.stderr
 
 
-def test_a_process_may_die_while_another_one_starts(tmp_path: Path) -> None:
+def test_a_process_may_die_while_another_one_starts(tmp_path):
     run = ended(tmp_path, [DIES, DIES_MEANWHILE + PASSES, PASSES, PASSES], 2)
     assert run.stdout.splitlines()[-1].startswith("2 failed, 3 passed"), run.stdout + run.stderr
 
 
-def test_files_with_a_session_of_spark_go_to_half_of_the_processes_and_to_two_of_many(tmp_path: Path) -> None:
+def test_files_with_a_session_of_spark_go_to_half_of_the_processes_and_to_two_of_many(tmp_path):
     run = ended(tmp_path, [ALONE, ALONE, WITH_SPARK, WITH_SPARK], 2)
     processes = [(tmp_path / f"test_{number}.py.ran").read_text() for number in range(4)]
     alone, spark = set(processes[:2]), set(processes[2:])
@@ -83,14 +82,14 @@ def test_files_with_a_session_of_spark_go_to_half_of_the_processes_and_to_two_of
     assert len({(tmp_path / f"test_{number}.py.ran").read_text() for number in range(4)}) == 2
 
 
-def test_of_many_processes_some_are_for_files_that_wait() -> None:
+def test_of_many_processes_some_are_for_files_that_wait():
     assert lanes(1) == [SPARK]
     assert lanes(3) == [SPARK, SPARK, COMPUTES]
     assert lanes(4) == [SPARK, SPARK, COMPUTES, WAITS]
     assert lanes(5) == [SPARK, SPARK, COMPUTES, WAITS, WAITS]
 
 
-def test_a_file_has_a_lane_by_what_it_names_and_by_how_it_ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_has_a_lane_by_what_it_names_and_by_how_it_ran(monkeypatch, tmp_path):
     known = {"slept": (60.0, 5.0), "computed": (60.0, 40.0), "session": (60.0, 2.0)}
     seen = {file: {"seconds": each, "processor_seconds": cpu} for file, (each, cpu) in known.items()}
     monkeypatch.setattr(tests.lanes, "durations", lambda path: seen)
@@ -108,6 +107,6 @@ def test_a_file_has_a_lane_by_what_it_names_and_by_how_it_ran(monkeypatch: pytes
     assert [expected_seconds(file, tmp_path) for file in ("slept", "new", "broker")] == [60, 30, 30]
 
 
-def test_a_process_takes_the_files_that_are_left(tmp_path: Path) -> None:
+def test_a_process_takes_the_files_that_are_left(tmp_path):
     run = ended(tmp_path, [PASSES] * 9, 2)
     assert run.stdout.splitlines()[-1].startswith("9 passed"), run.stdout + run.stderr

@@ -1,7 +1,6 @@
 """Programs take their classes from the archive: were the classpath to change, each would parse them anew."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ SKIPPED = "this Java has no archive of its own classes to add to"
 @pytest.mark.broker
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_tool_of_kafka_takes_its_classes_from_the_archive(release: str) -> None:
+def test_a_tool_of_kafka_takes_its_classes_from_the_archive(release):
     if not shared_classes.of_broker(RELEASES[release]).exists():
         pytest.skip(SKIPPED)
     options = ["-Xlog:class+load"]
@@ -26,7 +25,7 @@ def test_a_tool_of_kafka_takes_its_classes_from_the_archive(release: str) -> Non
 
 
 @pytest.mark.spark
-def test_hdfs_takes_its_classes_from_the_archive(tmp_path: Path) -> None:
+def test_hdfs_takes_its_classes_from_the_archive(tmp_path):
     if not shared_classes.of_hdfs().exists():
         pytest.skip(SKIPPED)
     with mini_hdfs(tmp_path / "cluster", options=["-Xlog:class+load"]):

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,18 +37,16 @@ class Elsewhere:
     environment: dict[str, str]
     archive: Path
 
-    def submit(self, *arguments: str | Path, job: str = "ingest.py") -> subprocess.CompletedProcess[str]:
+    def submit(self, *arguments, job="ingest.py"):
         return self.submit_with(SETTINGS, ("--py-files", self.archive), job, *arguments)
 
-    def submit_with(
-        self, settings: Mapping[str, str], flags: Sequence[str | Path], job: str, *arguments: str | Path
-    ) -> subprocess.CompletedProcess[str]:
+    def submit_with(self, settings, flags, job, *arguments):
         confs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
         command = [self.folder / "packages" / "pyspark" / "bin" / "spark-submit", *confs]
         command += [*flags, self.folder / job, *arguments]
         return self.run([str(part) for part in command])
 
-    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+    def run(self, command):
         return subprocess.run(
             command,
             cwd=self.folder / "cwd",
@@ -62,7 +59,7 @@ class Elsewhere:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+def elsewhere(tmp_path_factory):
     folder = tmp_path_factory.mktemp("elsewhere")
     for name in ("packages", "cwd"):
         (folder / name).mkdir()
@@ -91,11 +88,11 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     return Elsewhere(folder, python, environment, packed(folder / "dist"))
 
 
-def packed(target: Path) -> Path:
+def packed(target):
     """What `make dist` packs, without the folder that it packs into."""
     spec = importlib.util.spec_from_file_location("dist", ROOT / ".ci" / "dist.py")
     assert spec is not None and spec.loader is not None
     dist = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(dist)
-    archive: Path = dist.pack(ROOT, target)
+    archive = dist.pack(ROOT, target)
     return archive

@@ -11,7 +11,7 @@ import random
 import signal
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,7 @@ REMEDY = "check that it runs, then run it again (a server that is only slow: rai
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniHdfs]:
+def cluster(tmp_path_factory):
     """Of this file alone."""
     with mini_hdfs(tmp_path_factory.mktemp("name-node") / "cluster") as started:
         yield started
@@ -59,10 +59,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniHdfs]:
 LARGE = bytes(range(256)) * (3 << 12)
 
 
-def nothing(_: Storage) -> None: ...
+def nothing(_): ...
 
 
-def written(storage: Storage, data: bytes) -> object:
+def written(storage, data):
     file = storage.create("begun")
     file.write(data)
     return file
@@ -99,7 +99,7 @@ CALLS: dict[str, tuple[Callable[[Storage], object], Callable[..., object]]] = {
 
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_request_without_an_answer_is_told_and_the_next_goes_on(cluster: MiniHdfs, name: str) -> None:
+def test_a_request_without_an_answer_is_told_and_the_next_goes_on(cluster, name):
     begin, call = CALLS[name]
     place = f"{cluster.uri}/{uuid.uuid4().hex}/w"
     storage = HdfsStorage(place, StorageOptions())
@@ -122,7 +122,7 @@ def test_a_request_without_an_answer_is_told_and_the_next_goes_on(cluster: MiniH
     wait_for_closes()
 
 
-def test_a_file_that_nobody_finished_is_freed_without_a_request(cluster: MiniHdfs) -> None:
+def test_a_file_that_nobody_finished_is_freed_without_a_request(cluster):
     """Python frees it on whatever thread it likes, which would wait there."""
     storage = HdfsStorage(f"{cluster.uri}/{uuid.uuid4().hex}/w", StorageOptions())
     files = [storage.create("f")]
@@ -134,13 +134,13 @@ def test_a_file_that_nobody_finished_is_freed_without_a_request(cluster: MiniHdf
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[ForkedRuns]:
+def runs():
     with forked_runs(WITHOUT_SPARK) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def runs_of_both() -> Iterator[ForkedRuns]:
+def runs_of_both():
     with forked_runs() as started:
         yield started
 
@@ -158,24 +158,24 @@ class Hanging:
     engine: str = "local"
 
     @property
-    def place(self) -> str:
+    def place(self):
         return f"{self.cluster.uri}{self.folder}/w"
 
     @property
-    def storage(self) -> Storage:
+    def storage(self):
         return storage_at(self.place, StorageOptions())
 
-    def words(self, answer_seconds: int) -> list[str]:
+    def words(self, answer_seconds):
         own = self.undisturbed.words(self.job, is_later=self.is_later)
         return impatient([self.job, "--warehouse", self.place, *own], self.folder, answer_seconds)
 
-    def begin(self) -> None:
+    def begin(self):
         self.folder.mkdir()
         if (before := self.undisturbed.before(self.job, is_later=self.is_later)) is not None:
             put(before, self.storage, self.folder / "put")
         wait_for_closes()
 
-    def at_point(self, point: str) -> None:
+    def at_point(self, point):
         process = self.cluster.process
         assert process is not None
         try:
@@ -185,7 +185,7 @@ class Hanging:
         # Of some steps nothing follows that needs an answer.
         self.check_told(code, point)
 
-    def at_instant(self, chance: random.Random) -> None:
+    def at_instant(self, chance):
         seconds = chance.uniform(0.2, 2 * self.undisturbed.seconds[self.is_later] + 1)
         stop = threading.Timer(seconds, self.cluster.send, [signal.SIGSTOP])
         stop.start()
@@ -197,7 +197,7 @@ class Hanging:
             self.cluster.send(signal.SIGCONT)
         self.check_told(code, f"{seconds:.3f} s")
 
-    def run_once(self, environment: dict[str, str], **how: int) -> int:
+    def run_once(self, environment, **how):
         words = [
             *self.words(ANSWER_SECONDS),
             "--engine",
@@ -209,7 +209,7 @@ class Hanging:
         ]
         return self.runs.run(words, {VARIABLE: "", **environment}, MOST_SECONDS, **how)
 
-    def check_told(self, code: int, when: str) -> None:
+    def check_told(self, code, when):
         if code == ExitCode.CLEAN:
             return
         assert code == ExitCode.UNUSABLE_WAREHOUSE, (self.job, self.is_later, self.engine, when)
@@ -218,15 +218,13 @@ class Hanging:
         told = f"no answer from the server for {ANSWER_SECONDS} s: {REMEDY}"
         assert message.startswith("hdfs://") and message.endswith(told), about
 
-    def finish(self) -> None:
+    def finish(self):
         assert self.runs.run(self.words(MOST_SECONDS), {VARIABLE: ""}) == ExitCode.CLEAN
         check_like(self.storage, self.folder / "copy", self.undisturbed.after(self.job, is_later=self.is_later))
 
 
 @pytest.mark.drawn_together(1)
-def test_the_run_after_one_whose_servers_hung_at_some_step_goes_on(
-    cluster: MiniHdfs, runs: ForkedRuns, undisturbed: Undisturbed, tmp_path: Path, seed: int
-) -> None:
+def test_the_run_after_one_whose_servers_hung_at_some_step_goes_on(cluster, runs, undisturbed, tmp_path, seed):
     chance = random.Random(seed)
     job, is_later = chance.choice(JOBS), chance.random() < 0.5
     run = Hanging(cluster, runs, undisturbed, tmp_path / "run", job, is_later)
@@ -237,9 +235,7 @@ def test_the_run_after_one_whose_servers_hung_at_some_step_goes_on(
 
 
 @pytest.mark.drawn_together(1)
-def test_the_audit_after_one_whose_servers_hung_at_some_instant_goes_on(
-    cluster: MiniHdfs, runs: ForkedRuns, undisturbed: Undisturbed, tmp_path: Path, seed: int
-) -> None:
+def test_the_audit_after_one_whose_servers_hung_at_some_instant_goes_on(cluster, runs, undisturbed, tmp_path, seed):
     chance = random.Random(seed)
     run = Hanging(cluster, runs, undisturbed, tmp_path / "run", AUDIT, chance.random() < 0.5)
     run.begin()
@@ -252,14 +248,8 @@ def test_the_audit_after_one_whose_servers_hung_at_some_instant_goes_on(
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("point", FAILPOINTS)
 def test_the_run_of_any_job_after_one_whose_servers_hung_at_any_step_goes_on(
-    cluster: MiniHdfs,
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    point: str,
-    job: str,
-    is_later: bool,
-) -> None:
+    cluster, runs, undisturbed, tmp_path, point, job, is_later
+):
     if (job, point) != (JOBS[-1], FAILPOINTS[0]):
         run = Hanging(cluster, runs, undisturbed, tmp_path / "run", job, is_later)
         run.begin()
@@ -271,14 +261,8 @@ def test_the_run_of_any_job_after_one_whose_servers_hung_at_any_step_goes_on(
 @pytest.mark.parametrize("is_later", [False, True])
 @pytest.mark.parametrize("engine", ["local", "spark"])
 def test_audits_after_those_whose_servers_hung_at_many_instants_go_on(
-    cluster: MiniHdfs,
-    runs_of_both: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    engine: str,
-    is_later: bool,
-    seed: int,
-) -> None:
+    cluster, runs_of_both, undisturbed, tmp_path, engine, is_later, seed
+):
     chance = random.Random(f"{seed} {engine} {is_later}")
     for number in range(5):
         run = Hanging(cluster, runs_of_both, undisturbed, tmp_path / str(number), AUDIT, is_later, engine)
@@ -288,9 +272,7 @@ def test_audits_after_those_whose_servers_hung_at_many_instants_go_on(
 
 
 # Files that are not closed when the name node ends.
-def killed(
-    runs: ForkedRuns, undisturbed: Undisturbed, place: str, folder: Path, job: str, point: str, *, is_later: bool
-) -> Storage:
+def killed(runs, undisturbed, place, folder, job, point, *, is_later):
     """The writer is dead, and what it wrote last is not closed."""
     storage = storage_at(place, StorageOptions())
     folder.mkdir()
@@ -301,19 +283,12 @@ def killed(
     return storage
 
 
-def num_rows(place: str) -> dict[str, int]:
+def num_rows(place):
     """By table, as Delta's logs have it."""
     return any_warehouse.reading(place).num_rows()
 
 
-def check_restored(
-    cluster: MiniHdfs,
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    cases: list[tuple[str, str, bool]],
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def check_restored(cluster, runs, undisturbed, tmp_path, cases, capfd):
     """Each of a job, a step and whether it is the later run; all of them before the name node ends once."""
     left = []
     for number, (job, point, is_later) in enumerate(cases):
@@ -335,14 +310,7 @@ def check_restored(
         assert not list(cut_files.cut_files(Client(cluster.uri), storage.place.removeprefix(cluster.uri)))
 
 
-def test_the_next_run_finds_the_files_whole(
-    cluster: MiniHdfs,
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    seed: int,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_the_next_run_finds_the_files_whole(cluster, runs, undisturbed, tmp_path, seed, capfd):
     chance = random.Random(seed)
     # A manifest that is lost, and commits that readers see already.
     cases = [(chance.choice(JOBS[:-1]), "manifest_written", chance.random() < 0.5), ("replay", "runs_committed", True)]
@@ -352,15 +320,7 @@ def test_the_next_run_finds_the_files_whole(
 @pytest.mark.soak
 @pytest.mark.parametrize("is_later", [False, True])
 @pytest.mark.parametrize("point", FAILPOINTS)
-def test_the_next_run_finds_the_files_of_any_step_whole(
-    cluster: MiniHdfs,
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    point: str,
-    is_later: bool,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_the_next_run_finds_the_files_of_any_step_whole(cluster, runs, undisturbed, tmp_path, point, is_later, capfd):
     # The gate has no tasks, which are what passes the first one.
     jobs = JOBS[:-1] if point == FAILPOINTS[0] else JOBS
     check_restored(cluster, runs, undisturbed, tmp_path, [(job, point, is_later) for job in jobs], capfd)
@@ -368,19 +328,19 @@ def test_the_next_run_finds_the_files_of_any_step_whole(
 
 # Runs that lose it: minutes each, so only in `make soak`.
 @pytest.fixture
-def own_cluster(tmp_path: Path) -> Iterator[MiniHdfs]:
+def own_cluster(tmp_path):
     """Of one test: processes remember an HDFS by its address, and this one's has been another's."""
     with mini_hdfs(tmp_path / "cluster") as started:
         yield started
 
 
 @contextmanager
-def started_again(cluster: MiniHdfs, *, at_once: bool) -> Iterator[int]:
+def started_again(cluster, *, at_once):
     """The process of the name node, which may end meanwhile."""
     process = cluster.process
     assert process is not None
 
-    def start() -> None:
+    def start():
         process.wait()
         cluster.start()
 
@@ -395,15 +355,7 @@ def started_again(cluster: MiniHdfs, *, at_once: bool) -> Iterator[int]:
     again.join()
 
 
-def check_lost(
-    cluster: MiniHdfs,
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    folder: Path,
-    case: tuple[str, str, bool],
-    *,
-    comes_back: bool,
-) -> None:
+def check_lost(cluster, runs, undisturbed, folder, case, *, comes_back):
     """`case`: a job, a step, and whether it is the later run."""
     job, point, is_later = case
     about, place, result = f"{case} {comes_back}", f"{cluster.uri}/{uuid.uuid4().hex}/w", folder / "result.json"
@@ -428,15 +380,8 @@ def check_lost(
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("point", FAILPOINTS)
 def test_runs_of_any_job_that_lose_their_name_node_lose_no_row(
-    point: str,
-    job: str,
-    comes_back: bool,
-    is_later: bool,
-    own_cluster: MiniHdfs,
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-) -> None:
+    point, job, comes_back, is_later, own_cluster, runs, undisturbed, tmp_path
+):
     # The gate has no tasks, which are what passes the first one.
     if (job, point) != (JOBS[-1], FAILPOINTS[0]):
         check_lost(own_cluster, runs, undisturbed, tmp_path / "run", (job, point, is_later), comes_back=comes_back)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -29,9 +28,7 @@ sys.exit(cli.main())
 """
 
 
-def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_to_be_seen(
-    many_tasks: None, tmp_path: Path
-) -> None:
+def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_to_be_seen(many_tasks, tmp_path):
     place = tmp_path / "w"
     choice = (*SAMPLE, "--workers", "2")
     command = [sys.executable, "-c", WITH_MANY_TASKS, "ingest", "--warehouse", str(place), *choice]
@@ -65,9 +62,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
         (("--engine", "flink"), "'flink'"),
     ],
 )
-def test_what_is_no_engine_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: tuple[str, str], named: str
-) -> None:
+def test_what_is_no_engine_is_told(tmp_path, capsys, choice, named):
     from jobs import cli
 
     assert cli.main(["ingest", "--warehouse", str(tmp_path / "w"), *choice]) == ExitCode.USAGE
