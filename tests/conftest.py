@@ -13,7 +13,7 @@ import pytest
 
 from tests import lanes, short_lived_java
 from tests.drawn_cases import VARIABLE, draw_order, draw_seed, is_order_drawn, leave_others_to_soak
-from tests.once_a_run import folder_of_run
+from tests.once_a_run import end_servers, folder_of_run, server_of_run
 
 # Few of the objects that tests make are in circles, and Python's own 700 have the collector look for them all the time.
 COLLECTED_AFTER = (10_000, 20, 50)
@@ -43,7 +43,6 @@ def pytest_collection(session):
     """What is collected stays until the end, so Python's garbage collector need not look at it again and again."""
     gc.disable()
     yield
-    gc.collect()
     gc.freeze()
     gc.enable()
     gc.set_threshold(*COLLECTED_AFTER)
@@ -71,6 +70,8 @@ def pytest_sessionfinish(session):
 
     if (running := session.stash.get(AHEAD, None)) is not None:
         ahead.stop(running)
+    if not hasattr(session.config, "workerinput"):
+        end_servers(session.config._tmp_path_factory)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -176,19 +177,26 @@ def spark(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def s3():
+def s3(tmp_path_factory):
     """One server for all tests: it takes seconds to start, and each test has a folder of its own."""
-    from tests.builders.storages.s3_server import make_bucket, s3_server
+    from tests.builders.storages.s3_server import make_bucket, started_s3
 
-    with s3_server() as url:
+    def start():
+        process, url = started_s3()
         make_bucket(url, "bucket")
-        yield url
+        return process, url
+
+    return server_of_run(tmp_path_factory, "s3", start)
 
 
 @pytest.fixture(scope="session")
 def hdfs(tmp_path_factory):
     """One for all tests, as `s3`."""
-    from tests.builders.storages.mini_hdfs import mini_hdfs
+    from tests.builders.storages.mini_hdfs import MiniHdfs
 
-    with mini_hdfs(tmp_path_factory.mktemp("hdfs") / "cluster") as cluster:
-        yield cluster.uri
+    def start():
+        cluster = MiniHdfs(tmp_path_factory.mktemp("hdfs"))
+        cluster.start()
+        return cluster.process, cluster.uri
+
+    return server_of_run(tmp_path_factory, "hdfs", start)

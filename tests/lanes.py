@@ -53,6 +53,7 @@ def text_of(path):
     return path.read_text()
 
 
+@cache
 def expected_seconds(file, root=ROOT):
     """What this machine saw counts more than what is in the tree."""
     for known in map(durations, (in_cache(), IN_TREE)):

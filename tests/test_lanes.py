@@ -15,7 +15,7 @@ DIES = "import os, signal\ndef test_dies(): os.kill(os.getpid(), signal.SIGKILL)
 PASSES = "def test_passes(): pass\n"
 # Which process runs them.
 ALONE = "import os\ndef test_process(): open(__file__ + '.ran', 'w').write(os.environ['PYTEST_XDIST_WORKER'])\n"
-WITH_SPARK = f"def session(spark): pass\n{ALONE}"
+WITH_SPARK = f"def session({SPARK}): pass\n{ALONE}"
 # The third process, which starts in the place of a dead one, says that it collects and is slow; a test dies meanwhile.
 COLLECTS_SLOWLY = """import os, pathlib, time
 COLLECTING = pathlib.Path(__file__).with_name("collecting")
@@ -96,7 +96,7 @@ def test_a_file_has_a_lane_by_what_it_names_and_by_how_it_ran(monkeypatch, tmp_p
     texts = {
         "slept": "",
         "computed": "",
-        "session": "def test(here, spark: object): pass",
+        "session": f"def test(here, {SPARK}: object): pass",
         "new": "pytest.mark.spark",
         "broker": "pytest.mark.broker",
     }
