@@ -36,12 +36,12 @@ audit: setup ## the whole audit of data/sample into warehouse/ as a Spark applic
 	  jobs/audit.py --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
 	  --warehouse warehouse --config conf/sample.toml --fail-on never
 
-# Four processes for two cores, each with whole files: tests wait for brokers and other processes half of their time
-# (tests/file_order.py). They take about 7 GB of memory.
+# Five processes for two cores, each with whole files: two of them take files that mostly wait, for brokers and other
+# processes (tests/lanes.py). They take about 8 GB of memory.
 # A test that has not ended after so many seconds, captures it waits for included, ends its process and says where.
 TEST_SECONDS := 1200
 test: setup ## every test, real brokers and a real browser included (all but `soak`)
-	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=20 \
+	$(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder --durations=20 \
 	  -o faulthandler_timeout=$(TEST_SECONDS) -o faulthandler_exit_on_timeout=true
 
 # Whole commands take seconds each, so their tests are for `make test`.
@@ -59,7 +59,7 @@ answers := tests/udfs/sentences $(addprefix tests/jobs/,answers auditing command
 gate := tests/findings $(addprefix tests/jobs/,gating pages docs_pages configuration)
 report := tests/jobs/reporting tests/jobs/redacting tests/browser
 storage := $(addprefix tests/jobs/,storage warehouses runs checks maintaining) tests/faults
-engine := $(addprefix tests/jobs/,processes engine spark) tests/cluster
+engine := $(addprefix tests/jobs/,processes engine spark) tests/equal tests/cluster
 kafka := tests/kafka
 docs := tests/docs tests/jobs/supply_chain tests/sample tests/benchmarks tests/compare tests/test_*.py
 AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs
@@ -105,7 +105,9 @@ advisories: setup ## compare the lock with published advisories; says what could
 bench: setup ## the figures of the project, measured side by side with their rivals
 	$(BIN)/python -m benchmarks
 
-soak: setup ## the long forms of the tests
+# The first run is that of `make test`, in an order that its seed draws: no test may rest on what another one left.
+soak: setup ## all tests in a drawn order, then their long forms; in the end it lists these and how long each took
+	GROUPSCOPE_ORDER=drawn $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m soak
 
 # Twenty minutes on two idle cores. SHARD=1/4: a quarter of them; AREA=lag: those of one area; DRAWN=200 AREA=lag: so

@@ -13,12 +13,12 @@ SAMPLE = ROOT / "data" / "sample"
 
 
 @pytest.fixture(scope="session")
-def audited_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def audited_sample(tmp_path_factory):
     """Its warehouse, which tests only read: they copy it before they write."""
     return once_a_run(tmp_path_factory, "audited_sample", lambda folder: audit_sample(folder / "w")) / "w"
 
 
-def audit_sample(warehouse: Path) -> None:
+def audit_sample(warehouse):
     words = [
         "audit",
         "--source",

@@ -2,38 +2,29 @@
 
 import gc
 import os
+import pickle
 import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from tests import file_distribution, short_lived_java
-from tests.drawn_cases import VARIABLE, draw_seed, leave_others_to_soak
-from tests.durations import Durations, known_seconds
-from tests.file_order import File, taking_turns
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from jobs.gating.declarations.suites import Suite
-    from jobs.gating.measuring import Frame
-
+from tests import lanes, short_lived_java
+from tests.drawn_cases import VARIABLE, draw_order, draw_seed, is_order_drawn, leave_others_to_soak
+from tests.once_a_run import end_servers, folder_of_run, server_of_run
 
 # Few of the objects that tests make are in circles, and Python's own 700 have the collector look for them all the time.
 COLLECTED_AFTER = (10_000, 20, 50)
 AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     from jobs.spark.compiled_loops import keep_compiled_loops
 
-    config.pluginmanager.register(Durations(config))
-    config.pluginmanager.register(file_distribution)
+    config.pluginmanager.register(lanes.Durations(config))
+    config.pluginmanager.register(lanes)
     # Before other processes start, which must draw the same.
     draw_seed()
     keep_compiled_loops()
@@ -43,58 +34,48 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.update(short_lived_java.of_spark())
 
 
-def pytest_report_header() -> str:
+def pytest_report_header():
     return f"{VARIABLE}={draw_seed()}"
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
+def pytest_collection(session):
     """What is collected stays until the end, so Python's garbage collector need not look at it again and again."""
     gc.disable()
     yield
-    gc.collect()
     gc.freeze()
     gc.enable()
     gc.set_threshold(*COLLECTED_AFTER)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(config, items):
     leave_others_to_soak(config, items)
+    if is_order_drawn():
+        draw_order(items)
     yield
-    place_in_turns(items)
+    if not is_order_drawn():
+        # As `item.location` has it, which takes long to make out, for thousands of items that then are deselected.
+        items.sort(key=lambda item: -lanes.expected_seconds(item.nodeid.partition("::")[0], config.rootpath))
 
 
-def place_in_turns(items: list[pytest.Item]) -> None:
-    markers: dict[str, set[str]] = {}
-    for item in items:
-        markers.setdefault(file_of(item), set()).update(mark.name for mark in item.iter_markers())
-    seconds = known_seconds()
-    ordered = taking_turns([File(file, frozenset(names), seconds.get(file)) for file, names in markers.items()])
-    place = {file: number for number, file in enumerate(ordered)}
-    items.sort(key=lambda item: place[file_of(item)])
-
-
-def file_of(item: pytest.Item) -> str:
-    """As `item.location` has it, which takes long to make out, for thousands of items that then are deselected."""
-    return item.nodeid.partition("::")[0]
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_collection_finish(session):
     from tests.kafka import ahead
 
     session.stash[AHEAD] = ahead.started_for(session)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session):
     from tests.kafka import ahead
 
     if (running := session.stash.get(AHEAD, None)) is not None:
         ahead.stop(running)
+    if not hasattr(session.config, "workerinput"):
+        end_servers(session.config._tmp_path_factory)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_report(tmp_path_factory):
     """Audits of tests replace no report of whoever runs them."""
     from jobs.reporting import report_folder
 
@@ -105,7 +86,7 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_waits_for_the_disk() -> Iterator[None]:
+def no_waits_for_the_disk():
     """The kernel keeps what a killed process wrote; only a machine that stops would show a difference."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
@@ -113,7 +94,7 @@ def no_waits_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_progress_lines() -> Iterator[None]:
+def no_progress_lines():
     """Commands in this process say no more on a slow machine than on a fast one."""
     from jobs.output import progress
 
@@ -123,7 +104,7 @@ def no_progress_lines() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_process_that_judges() -> Iterator[None]:
+def no_process_that_judges():
     """Great Expectations, which takes seconds to load, is loaded once for all commands in this process."""
     from jobs.gating import run
 
@@ -133,21 +114,28 @@ def no_process_that_judges() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def suites_judged_once() -> Iterator[None]:
+def suites_judged_once(tmp_path_factory):
     """What Great Expectations says of a suite over a frame depends on nothing else, and takes it most of the time of an
-    audit of a small log, whose frames mostly have nothing in them: of equal ones each process asks it once."""
+    audit of a small log, whose frames mostly have nothing in them: of equal ones a run asks it once."""
     from jobs.gating import judging
 
     judge = judging.outcomes_of
-    known: dict[str, tuple[judging.Outcome, ...]] = {}
+    folder = folder_of_run(tmp_path_factory) / "judged"
+    folder.mkdir(exist_ok=True)
+    known = {}
 
-    def outcomes_of(
-        suite: "Suite", frame: "Frame", error: str | None, validate: "Callable[[Frame], Any]"
-    ) -> tuple[judging.Outcome, ...]:
+    def outcomes_of(suite, frame, error, validate):
         values = {name: list(each) for name, each in frame.values.items()}
         asked = sha256(repr((suite, frame.table, list(frame.slices), values, error)).encode()).hexdigest()
+        file = folder / asked
+        if asked not in known and file.exists():
+            known[asked] = pickle.loads(file.read_bytes())
         if asked not in known:
             known[asked] = judge(suite, frame, error, validate)
+            # Whole or not at all: other processes look for it.
+            partial = folder / f"{asked}.{os.getpid()}"
+            partial.write_bytes(pickle.dumps(known[asked]))
+            partial.rename(file)
         return known[asked]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -156,7 +144,7 @@ def suites_judged_once() -> Iterator[None]:
 
 
 @pytest.fixture
-def seed() -> int:
+def seed():
     """Another one each time; GROUPSCOPE_SEED repeats a failure."""
     chosen = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
     sys.stdout.write(f"GROUPSCOPE_SEED={chosen}\n")
@@ -164,12 +152,12 @@ def seed() -> int:
 
 
 @pytest.fixture
-def rng(seed: int) -> np.random.Generator:
+def rng(seed):
     return np.random.default_rng(seed)
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+def spark(tmp_path_factory):
     from jobs.spark.session import spark_session
 
     settings = {
@@ -189,19 +177,26 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
 
 
 @pytest.fixture(scope="session")
-def s3() -> Iterator[str]:
+def s3(tmp_path_factory):
     """One server for all tests: it takes seconds to start, and each test has a folder of its own."""
-    from tests.builders.storages.s3_server import make_bucket, s3_server
+    from tests.builders.storages.s3_server import make_bucket, started_s3
 
-    with s3_server() as url:
+    def start():
+        process, url = started_s3()
         make_bucket(url, "bucket")
-        yield url
+        return process, url
+
+    return server_of_run(tmp_path_factory, "s3", start)
 
 
 @pytest.fixture(scope="session")
-def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def hdfs(tmp_path_factory):
     """One for all tests, as `s3`."""
-    from tests.builders.storages.mini_hdfs import mini_hdfs
+    from tests.builders.storages.mini_hdfs import MiniHdfs
 
-    with mini_hdfs(tmp_path_factory.mktemp("hdfs") / "cluster") as cluster:
-        yield cluster.uri
+    def start():
+        cluster = MiniHdfs(tmp_path_factory.mktemp("hdfs"))
+        cluster.start()
+        return cluster.process, cluster.uri
+
+    return server_of_run(tmp_path_factory, "hdfs", start)

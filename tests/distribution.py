@@ -24,11 +24,11 @@ PROGRAMS = {
 }
 
 
-def on_path(package: str) -> str | None:
+def on_path(package):
     return next(filter(None, map(shutil.which, PROGRAMS[package])), None)
 
 
-def program(package: str) -> str:
+def program(package):
     """A failure that names the command that helps where there is none."""
     result = on_path(package)
     if result is None:
@@ -37,11 +37,11 @@ def program(package: str) -> str:
     return result
 
 
-def can_install() -> bool:
+def can_install():
     return os.geteuid() == 0 and shutil.which(PACKAGE_TOOL) is not None and is_debian_like()
 
 
-def is_debian_like() -> bool:
+def is_debian_like():
     try:
         release = platform.freedesktop_os_release()
     except OSError:
@@ -49,7 +49,7 @@ def is_debian_like() -> bool:
     return bool(DEBIAN_LIKE & {release["ID"], *release.get("ID_LIKE", "").split()})
 
 
-def install(packages: list[str]) -> None:
+def install(packages):
     """What it prints is of no interest, unless it fails."""
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in ((PACKAGE_TOOL, "update"), (*INSTALL, *packages)):
@@ -59,7 +59,7 @@ def install(packages: list[str]) -> None:
             return
 
 
-def main() -> int:
+def main():
     missing = [package for package in PROGRAMS if on_path(package) is None]
     if missing and can_install():
         install(missing)

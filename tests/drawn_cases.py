@@ -6,25 +6,45 @@ made for few. Where they have not, `@pytest.mark.drawn_parameter("place", 1)` dr
 the same ones for all tests of the file.
 
 Whole tests too may take turns: of those of a file that are marked `@pytest.mark.drawn_together(2)` the seed draws two,
-with all their cases. That is for tests which each start something slow, such as Spark, for a question of their own."""
+with all their cases. That is for tests which each start something slow, such as Spark, for a question of their own.
+
+`GROUPSCOPE_ORDER=drawn` draws the order too, of files and of the tests in each: none may rest on what another one left.
+"""
 
 import os
 import random
 import secrets
 from collections import defaultdict
-from collections.abc import Sequence
 
 import pytest
 
 # Processes that run tests side by side must draw the same, so the first one hands its choice to the others.
 VARIABLE = "GROUPSCOPE_DRAW"
+ORDER, DRAWN = "GROUPSCOPE_ORDER", "drawn"
 
 
-def draw_seed() -> str:
+def draw_seed():
     return os.environ.setdefault(VARIABLE, os.environ.get("GROUPSCOPE_SEED") or str(secrets.randbelow(2**32)))
 
 
-def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+def is_order_drawn():
+    return os.environ.get(ORDER) == DRAWN
+
+
+def draw_order(items):
+    """Files stay whole, and so do the cases of a test with equal fixtures, which pytest then puts together again."""
+    by_file = defaultdict(list)
+    for item in items:
+        by_file[item.nodeid.partition("::")[0]].append(item)
+    chance = random.Random(f"{draw_seed()} order")
+    for tests in by_file.values():
+        chance.shuffle(tests)
+    files = list(by_file.values())
+    chance.shuffle(files)
+    items[:] = [item for tests in files for item in tests]
+
+
+def leave_others_to_soak(config, items):
     if any("::" in argument for argument in config.args):
         return
     runs_all = "soak" in config.option.markexpr.replace("not soak", "")
@@ -37,7 +57,7 @@ def leave_others_to_soak(config: pytest.Config, items: Sequence[pytest.Item]) ->
                 case.add_marker(pytest.mark.soak)
 
 
-def leave_out_tests(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
+def leave_out_tests(items, *, runs_all):
     for (file, number), by_test in tests_together(items).items():
         names = sorted(by_test)
         chance = random.Random(f"{draw_seed()} {file} together")
@@ -47,9 +67,9 @@ def leave_out_tests(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
                 case.add_marker(pytest.mark.soak)
 
 
-def tests_together(items: Sequence[pytest.Item]) -> dict[tuple[str, int], dict[str, list[pytest.Item]]]:
+def tests_together(items):
     """By file and how many of its tests are drawn, the cases of each of them."""
-    result: dict[tuple[str, int], dict[str, list[pytest.Item]]] = {}
+    result = {}
     for item in items:
         marker = item.get_closest_marker("drawn_together")
         if marker is not None and not item.get_closest_marker("soak"):
@@ -59,7 +79,7 @@ def tests_together(items: Sequence[pytest.Item]) -> dict[tuple[str, int], dict[s
     return result
 
 
-def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
+def leave_out_values(items, *, runs_all):
     for (file, parameter, number), by_value in cases_by_value(items).items():
         values = sorted(by_value)
         chance = random.Random(f"{draw_seed()} {file} {parameter}")
@@ -69,9 +89,9 @@ def leave_out_values(items: Sequence[pytest.Item], *, runs_all: bool) -> None:
                 case.add_marker(pytest.mark.soak)
 
 
-def cases_by_value(items: Sequence[pytest.Item]) -> dict[tuple[str, str, int], dict[int, list[pytest.Item]]]:
+def cases_by_value(items):
     """By file, parameter and how many of its values are drawn; then by the place of the value in the list of all."""
-    result: dict[tuple[str, str, int], dict[int, list[pytest.Item]]] = {}
+    result = {}
     for item in items:
         for marker in item.iter_markers("drawn_parameter"):
             parameter, number = marker.args
@@ -81,20 +101,20 @@ def cases_by_value(items: Sequence[pytest.Item]) -> dict[tuple[str, str, int], d
     return result
 
 
-def has(item: pytest.Function, parameter: str) -> bool:
+def has(item, parameter):
     return hasattr(item, "callspec") and parameter in item.callspec.indices
 
 
-def drawn_tests(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
+def drawn_tests(items):
     """Their cases that are no soak tests anyway."""
-    result: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    result = defaultdict(list)
     for item in items:
         if item.get_closest_marker("drawn") and not item.get_closest_marker("soak"):
             result[item.nodeid.partition("[")[0]].append(item)
     return result
 
 
-def drawn(cases: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
+def drawn(cases, seed):
     marker = cases[0].get_closest_marker("drawn")
     assert marker is not None
     (number,) = marker.args

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def variables(*names: str) -> list[str]:
+def variables(*names):
     """As make reads them, wildcards of the shell included."""
     lines = "".join(f"$(info {name}=$({name}))" for name in names)
     command = ["make", "--no-print-directory", "--file", "-", "nothing"]
@@ -16,7 +16,7 @@ def variables(*names: str) -> list[str]:
     return [line.partition("=")[2] for line in done.stdout.splitlines()]
 
 
-def test_each_test_file_is_in_one_area() -> None:
+def test_each_test_file_is_in_one_area():
     (areas,) = variables("AREAS")
     places = [ROOT / place for words in variables(*areas.split()) for place in words.split()]
     counts = Counter(
@@ -25,7 +25,7 @@ def test_each_test_file_is_in_one_area() -> None:
     assert counts == Counter((ROOT / "tests").rglob("test_*.py"))
 
 
-def test_every_folder_that_is_named_exists() -> None:
+def test_every_folder_that_is_named_exists():
     (areas,) = variables("AREAS")
     for place in (place for words in variables(*areas.split()) for place in words.split()):
         assert list(ROOT.glob(place)), place

@@ -2,7 +2,6 @@
 
 import ast
 import sys
-from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -52,12 +51,12 @@ CALL_JOBS = frozenset({"audit", "cli"})
 MOST_IN_A_FOLDER = 15
 
 
-def imports(source: str) -> Iterator[tuple[int, str]]:
+def imports(source):
     """Line and full name of each import, those inside functions and `from package import module` included."""
     return imports_in(ast.parse(source))
 
 
-def imports_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def imports_in(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -67,7 +66,7 @@ def imports_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
 
 
-def wrong_arrows(path: Path, source: str) -> list[str]:
+def wrong_arrows(path, source):
     """The imports of the file at `path` (relative to the root) that its layer does not allow."""
     return [
         f"{path}:{line} imports {name}"
@@ -76,7 +75,7 @@ def wrong_arrows(path: Path, source: str) -> list[str]:
     ]
 
 
-def is_job_to_job(path: Path, name: str) -> bool:
+def is_job_to_job(path, name):
     parts = name.split(".")
     return (
         path.parts[0] == "jobs"
@@ -87,7 +86,7 @@ def is_job_to_job(path: Path, name: str) -> bool:
     )
 
 
-def modules() -> dict[str, Path]:
+def modules():
     names = {}
     for file in (file for layer in ALLOWED for file in python_files(layer)):
         parts = file.relative_to(ROOT).with_suffix("").parts
@@ -95,7 +94,7 @@ def modules() -> dict[str, Path]:
     return names
 
 
-def imported_modules(source: str, names: Collection[str]) -> set[str]:
+def imported_modules(source, names):
     """Imports for types included: a reader follows them too. Without what a module does when it is run."""
     tree = ast.parse(source)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_for_main(node))]
@@ -103,23 +102,23 @@ def imported_modules(source: str, names: Collection[str]) -> set[str]:
     return {name if name in names else name.rpartition(".")[0] for name in imported} & set(names)
 
 
-def is_for_main(node: ast.If) -> bool:
+def is_for_main(node):
     return ast.unparse(node.test) == "__name__ == '__main__'"
 
 
-def packages_of(arrows: Mapping[str, set[str]], packages: Collection[str]) -> dict[str, set[str]]:
+def packages_of(arrows, packages):
     """Arrows between the folders of modules. What lies directly in `jobs/` is jobs, which import everything."""
 
-    def package(name: str) -> str:
+    def package(name):
         return name if name in packages else name.rpartition(".")[0]
 
-    result: dict[str, set[str]] = {}
+    result = {}
     for name, targets in arrows.items():
         result.setdefault(package(name), set()).update(package(target) for target in targets)
     return {name: targets - {name} for name, targets in result.items()}
 
 
-def circle(arrows: Mapping[str, set[str]]) -> list[str]:
+def circle(arrows):
     """What is left when everything goes, again and again, that imports nothing left."""
     left = dict(arrows)
     while gone := [name for name, targets in left.items() if not targets & left.keys()]:
@@ -128,21 +127,21 @@ def circle(arrows: Mapping[str, set[str]]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def arrows() -> dict[str, set[str]]:
+def arrows():
     names = modules()
     return {name: imported_modules(file.read_text(), names) - {name} for name, file in names.items()}
 
 
-def test_no_modules_import_each_other(arrows: dict[str, set[str]]) -> None:
+def test_no_modules_import_each_other(arrows):
     assert circle(arrows) == []
 
 
-def test_no_folders_import_each_other(arrows: dict[str, set[str]]) -> None:
+def test_no_folders_import_each_other(arrows):
     packages = [name for name, file in modules().items() if file.name == "__init__.py"]
     assert circle(packages_of(arrows, packages)) == []
 
 
-def test_a_circle_is_seen() -> None:
+def test_a_circle_is_seen():
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
     source = "if TYPE_CHECKING:\n    from jobs import a\ndef f():\n    from jobs.b import g\n    import jobs.c.h"
     assert imported_modules(source, ("jobs.a", "jobs.b", "jobs.c.h")) == {"jobs.a", "jobs.b", "jobs.c.h"}
@@ -151,7 +150,7 @@ def test_a_circle_is_seen() -> None:
     assert packages_of({"p.x": {"q.y"}, "q.z": {"p.x"}}, ("p", "q")) == {"p": {"q"}, "q": {"p"}}
 
 
-def test_a_folder_holds_few_modules_and_says_what_they_are() -> None:
+def test_a_folder_holds_few_modules_and_says_what_they_are():
     for folder in {file.parent for file in modules().values()}:
         # One for each command.
         if folder not in (ROOT / "jobs", ROOT / "jobs" / "arguments"):
@@ -159,19 +158,19 @@ def test_a_folder_holds_few_modules_and_says_what_they_are() -> None:
         assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text())), folder
 
 
-def python_files(layer: str) -> list[Path]:
+def python_files(layer):
     return sorted((ROOT / layer).rglob("*.py"))
 
 
 @pytest.mark.parametrize("layer", ALLOWED)
-def test_every_import_of_a_layer_points_the_right_way(layer: str) -> None:
+def test_every_import_of_a_layer_points_the_right_way(layer):
     files = python_files(layer)
     assert files
     assert [wrong for file in files for wrong in wrong_arrows(file.relative_to(ROOT), file.read_text())] == []
 
 
-def test_every_file_that_is_run_like_a_job_is_declared_as_one() -> None:
-    def functions(file: Path) -> set[str]:
+def test_every_file_that_is_run_like_a_job_is_declared_as_one():
+    def functions(file):
         return {node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)}
 
     jobs = {file.stem for file in (ROOT / "jobs").glob("*.py") if "run" in functions(file)} - CALL_JOBS
@@ -198,7 +197,7 @@ def test_every_file_that_is_run_like_a_job_is_declared_as_one() -> None:
         ("jobs/spark/session.py", "import jobs.audit"),
     ],
 )
-def test_a_wrong_arrow_is_seen(path: str, source: str) -> None:
+def test_a_wrong_arrow_is_seen(path, source):
     assert len(wrong_arrows(Path(path), source)) == 1
 
 
@@ -215,5 +214,5 @@ def test_a_wrong_arrow_is_seen(path: str, source: str) -> None:
         ("jobs/cli.py", "def f():\n    from jobs import dump"),
     ],
 )
-def test_a_right_arrow_is_left_alone(path: str, source: str) -> None:
+def test_a_right_arrow_is_left_alone(path, source):
     assert wrong_arrows(Path(path), source) == []

@@ -45,7 +45,7 @@ def project(tmp_path, monkeypatch):
     )
     (root / ".venv").mkdir()
     (root / "pytest.ini").write_text("[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n")
-    shutil.copy(ROOT / "tests/durations.py", root / "tests/durations.py")
+    shutil.copy(ROOT / "tests/lanes.py", root / "tests/lanes.py")
     os.symlink(ROOT / "jobs", root / "jobs")
     return Copy(tmp_path / "copy", root)
 

@@ -1,7 +1,6 @@
 """Reads uncompressed record batches one by one, apart from the project's own framing."""
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
@@ -18,14 +17,14 @@ class Batch:
     body: bytes
 
     @property
-    def is_transactional(self) -> bool:
+    def is_transactional(self):
         return bool(self.attributes & 0x10)
 
     @property
-    def is_control(self) -> bool:
+    def is_control(self):
         return bool(self.attributes & 0x20)
 
-    def records(self) -> Iterator[tuple[bytes, bytes | None]]:
+    def records(self):
         at = 0
         for _ in range(self.num_records):
             size, at = zigzag(self.body, at)
@@ -42,7 +41,7 @@ class Batch:
         assert at == len(self.body)
 
 
-def zigzag(data: bytes, at: int) -> tuple[int, int]:
+def zigzag(data, at):
     number = shift = 0
     while True:
         number |= (data[at] & 0x7F) << shift
@@ -51,12 +50,12 @@ def zigzag(data: bytes, at: int) -> tuple[int, int]:
             return number >> 1 ^ -(number & 1), at
 
 
-def slice_at(data: bytes, at: int) -> tuple[bytes | None, int]:
+def slice_at(data, at):
     size, at = zigzag(data, at)
     return (None, at) if size < 0 else (data[at : at + size], at + size)
 
 
-def read_batches(data: bytes) -> Iterator[Batch]:
+def read_batches(data):
     at = 0
     while at < len(data):
         base, length, _, magic, crc, attributes, _, _, _, producer, _, _, count = HEADER.unpack_from(data, at)

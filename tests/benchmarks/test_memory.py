@@ -7,7 +7,7 @@ import time
 from benchmarks.memory import WORKER, family, program
 
 
-def test_a_process_of_the_fork_server_is_a_worker() -> None:
+def test_a_process_of_the_fork_server_is_a_worker():
     process = multiprocessing.get_context("forkserver").Process(target=time.sleep, args=(60,), daemon=True)
     process.start()
     try:

@@ -1,7 +1,6 @@
 """docs/performance.md is what the kept figures say."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,22 +12,22 @@ from benchmarks.slope import AT_MOST, REST, WHOLE, StepCost
 ROOT = Path(__file__).parents[2]
 
 
-def figure(cost: StepCost) -> dict[str, Any]:
+def figure(cost):
     return {**cost.facts(), "cells": cost.cells()}
 
 
-def test_the_page_is_current() -> None:
+def test_the_page_is_current():
     assert (ROOT / PAGE).read_text() == page(kept())
 
 
-def test_each_measure_has_a_place_on_the_page() -> None:
+def test_each_measure_has_a_place_on_the_page():
     # It loads every benchmark, and each process that collects this file would.
     from benchmarks.__main__ import MEASURES
 
     assert sorted([SLOPE, *(name for names in SECTIONS.values() for name in names)]) == sorted(MEASURES)
 
 
-def test_a_measure_replaces_its_figures_and_a_part_only_its_own(tmp_path: Path) -> None:
+def test_a_measure_replaces_its_figures_and_a_part_only_its_own(tmp_path):
     path = tmp_path / "figures.json"
     for part, value in (("a", 1), ("b", 2), ("a", 3)):
         keep("skew", conditions(), [{"value": value}], path, part)
@@ -40,7 +39,7 @@ def test_a_measure_replaces_its_figures_and_a_part_only_its_own(tmp_path: Path) 
     assert list(kept(path)) == ["skew"]
 
 
-def test_a_billion_records_cost_what_the_last_ones_did() -> None:
+def test_a_billion_records_cost_what_the_last_ones_did():
     # 10 s to start, 100 s for ten million; 2 s of two processors for each second.
     costs = [StepCost(WHOLE, number, 10 + number / 1e5, 20 + number / 5e4) for number in (10**6, 10**7, 10**8)]
     text = page({SLOPE: {**conditions(), "figures": [figure(each) for each in costs]}})
@@ -51,7 +50,7 @@ def test_a_billion_records_cost_what_the_last_ones_did() -> None:
     assert "| 10,000,000 | 110.0 s | 220.0 s | 11.00 | 22.00 | 0.55 |" in text
 
 
-def test_steps_are_parts_of_the_whole() -> None:
+def test_steps_are_parts_of_the_whole():
     costs = [StepCost(WHOLE, 100, 8.0, 9.0), StepCost("ingest", 100, 2.0), StepCost(REST, 100, 6.0)]
     costs += [StepCost(WHOLE, 10, 4.0, 9.0), StepCost("ingest", 10, 1.0), StepCost(REST, 10, 3.0)]
     text = page({SLOPE: {**conditions(), "figures": [figure(each) for each in costs]}})
@@ -60,13 +59,13 @@ def test_steps_are_parts_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize(("processor", "verdict"), [(900.0, "aim reached"), (1_150.0, "reached"), (1_300.0, "missed")])
-def test_a_record_may_cost_a_fifth_more_in_the_largest_log(processor: float, verdict: str) -> None:
+def test_a_record_may_cost_a_fifth_more_in_the_largest_log(processor, verdict):
     cost = StepCost(WHOLE, 10**8, 100.0, processor, of_a_tenth=100.0)
     assert AT_MOST.at_most == 1.2
     assert cost.verdict == verdict
 
 
-def test_figures_of_one_run_have_its_number() -> None:
+def test_figures_of_one_run_have_its_number():
     cells = Limit("memory", "worker 1 MB", 1e6, 2e6).cells()
     busy, idle = ({**conditions(), "load": load, "figures": [{"cells": cells}]} for load in (9.0, 0.1))
     text = page({"dump": busy, "memory": idle, "lag": idle})

@@ -8,35 +8,35 @@ import google_crc32c
 import pytest
 
 from benchmarks.segments import Plan, write_segments
-from tests.benchmarks.plain_batches import Batch, read_batches
+from tests.benchmarks.plain_batches import read_batches
 
 
-def written(folder: Path, plan: Plan) -> dict[str, bytes]:
+def written(folder, plan):
     return {str(file.relative_to(folder)): file.read_bytes() for file in write_segments(folder, plan)}
 
 
 @pytest.fixture(scope="module")
-def batches(tmp_path_factory: pytest.TempPathFactory) -> list[Batch]:
+def batches(tmp_path_factory):
     plan = Plan(30_000, seed=5, partitions=1, compressed_share=0)
     (segment,) = written(tmp_path_factory.mktemp("mix"), plan).values()
     return list(read_batches(segment))
 
 
-def test_the_bytes_are_those_of_before(tmp_path: Path) -> None:
+def test_the_bytes_are_those_of_before(tmp_path):
     files = written(tmp_path, Plan(1000, seed=7, partitions=2, compressed_share=0))
     digest = hashlib.sha256(b"".join(files.values())).hexdigest()
     assert list(files) == [f"__consumer_offsets-{number}/{0:020}.log" for number in range(2)]
     assert digest == "1df386ce4c552928c1f841e1619f6b96e945273b32a82c47c72fbfcfcc64808c"
 
 
-def test_the_same_arguments_give_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_arguments_give_the_same_bytes(tmp_path):
     plan = Plan(3000, seed=3, compressed_share=0.5)
     first = written(tmp_path / "first", plan)
     assert first == written(tmp_path / "second", plan)
     assert first != written(tmp_path / "other", Plan(3000, seed=4, compressed_share=0.5))
 
 
-def test_offsets_run_without_gaps_over_the_files_of_a_partition(tmp_path: Path) -> None:
+def test_offsets_run_without_gaps_over_the_files_of_a_partition(tmp_path):
     files = written(tmp_path, Plan(5000, partitions=1, segment_bytes=100_000, compressed_share=0.2))
     assert len(files) > 5
     batches = [batch for content in files.values() for batch in read_batches(content)]
@@ -47,11 +47,11 @@ def test_offsets_run_without_gaps_over_the_files_of_a_partition(tmp_path: Path) 
         assert int(Path(name).stem) == next(read_batches(content)).base_offset
 
 
-def test_checksums_hold(batches: list[Batch]) -> None:
+def test_checksums_hold(batches):
     assert all(google_crc32c.value(batch.checked) == batch.crc for batch in batches)
 
 
-def test_the_mix(batches: list[Batch]) -> None:
+def test_the_mix(batches):
     records = [record for batch in batches if not batch.is_control for record in batch.records()]
     assert len(records) == 30_000
     kinds = Counter("tombstone" if value is None else int.from_bytes(key[:2], "big") for key, value in records)
@@ -65,7 +65,7 @@ def test_the_mix(batches: list[Batch]) -> None:
     assert (min(sizes), max(sizes)) == (1, 20)
 
 
-def test_each_transaction_has_one_group_and_its_marker(batches: list[Batch]) -> None:
+def test_each_transaction_has_one_group_and_its_marker(batches):
     in_transaction = [batch for batch in batches if batch.is_transactional and not batch.is_control]
     markers = [batch for batch in batches if batch.is_control]
     assert Counter(batch.producer_id for batch in in_transaction) == Counter(batch.producer_id for batch in markers)

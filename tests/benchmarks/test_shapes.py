@@ -3,29 +3,28 @@
 import json
 from collections import Counter
 from itertools import accumulate
-from pathlib import Path
 
 import pytest
 
 from benchmarks.segments import SNAPSHOTS, Plan, write_segments
 from benchmarks.shapes import FEW_KEYS, MANY_KEYS, SHAPES, Shape
 from jobs import cli
-from tests.benchmarks.plain_batches import Batch, read_batches
+from tests.benchmarks.plain_batches import read_batches
 from tests.runs.ingested import rows
 
 SMALL = Shape(groups=12, topics=3, offsets_partitions=2)
 
 
-def written(folder: Path, shape: Shape, records: int) -> list[Batch]:
+def written(folder, shape, records):
     files = write_segments(folder, Plan(records, seed=5, compressed_share=0, shape=shape))
     return [batch for file in files for batch in read_batches(file.read_bytes())]
 
 
-def is_commit(record: tuple[bytes, bytes | None]) -> bool:
+def is_commit(record):
     return record[0][:2] == b"\0\1" and record[1] is not None
 
 
-def test_few_keys(tmp_path: Path) -> None:
+def test_few_keys(tmp_path):
     batches = written(tmp_path, SHAPES[FEW_KEYS], 100_000)
     records = [record for batch in batches for record in batch.records()]
     commits = [record for record in records if is_commit(record)]
@@ -39,13 +38,13 @@ def test_few_keys(tmp_path: Path) -> None:
     assert {key[1] for key, _ in records} == {1, 2, 3, 5, 6, 7, 8}
 
 
-def test_of_many_keys_each_commit_has_its_own(tmp_path: Path) -> None:
+def test_of_many_keys_each_commit_has_its_own(tmp_path):
     batches = written(tmp_path, SHAPES[MANY_KEYS], 60_000)
     keys = [key for batch in batches for key, _ in batch.records() if key[:2] == b"\0\1"]
     assert len(keys) == len(set(keys)) > 30_000
 
 
-def test_the_same_plan_gives_the_same_bytes_and_offsets_without_gaps(tmp_path: Path) -> None:
+def test_the_same_plan_gives_the_same_bytes_and_offsets_without_gaps(tmp_path):
     plan = Plan(3_000, seed=5, compressed_share=0, shape=SMALL)
     first, second = (write_segments(tmp_path / name, plan) for name in ("first", "second"))
     assert len(first) == SMALL.offsets_partitions
@@ -56,13 +55,13 @@ def test_the_same_plan_gives_the_same_bytes_and_offsets_without_gaps(tmp_path: P
         assert [batch.base_offset for batch in batches] == list(ends)[:-1]
 
 
-def test_what_a_group_writes_at_once_is_one_batch(tmp_path: Path) -> None:
+def test_what_a_group_writes_at_once_is_one_batch(tmp_path):
     for batch in written(tmp_path, SMALL, 20_000):
         kinds = {key[1] for key, _ in batch.records()}
         assert kinds == {1} or 1 not in kinds
 
 
-def test_a_replay_finds_nothing_strange_and_the_audit_what_kafka_assigns(tmp_path: Path) -> None:
+def test_a_replay_finds_nothing_strange_and_the_audit_what_kafka_assigns(tmp_path):
     """Both are held against brokers and Kafka's own classes elsewhere."""
     source, warehouse = tmp_path / "log", tmp_path / "warehouse"
     written(source, SMALL, 60_000)
@@ -86,7 +85,7 @@ def test_a_replay_finds_nothing_strange_and_the_audit_what_kafka_assigns(tmp_pat
     assert min(by_type.values()) > 10
 
 
-def test_the_snapshot_knows_the_topics(tmp_path: Path) -> None:
+def test_the_snapshot_knows_the_topics(tmp_path):
     written(tmp_path, SMALL, 100)
     (topics,) = [json.loads(line)["topics"] for line in (tmp_path / SNAPSHOTS).read_text().splitlines()]
     assert [len(topic["partitions"]) for topic in topics] == [4, 6, 8]

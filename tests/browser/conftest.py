@@ -1,10 +1,7 @@
 """One browser for all tests of this folder, a new context for each, and the reports that they open."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from jobs import cli
 from tests.audited_sample import audited_sample
@@ -17,7 +14,7 @@ __all__ = ["audited_sample", "site"]
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser():
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=arguments())
@@ -26,25 +23,25 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
+def context(browser):
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     yield context
     context.close()
 
 
 @pytest.fixture
-def tab(context: BrowserContext) -> Page:
+def tab(context):
     return context.new_page()
 
 
 @pytest.fixture(scope="session")
-def sample_report(audited_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def sample_report(audited_sample, tmp_path_factory):
     """Where it is, as a browser opens it."""
     return written(audited_sample, tmp_path_factory.mktemp("report"))
 
 
 @pytest.fixture(scope="session")
-def short_report(audited_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def short_report(audited_sample, tmp_path_factory):
     """Of few groups: what looks at every element of a page takes long."""
     return written(
         audited_sample, tmp_path_factory.mktemp("report"), "--group", "^(ledger|classic-killed|classic-upgraded)$"
@@ -52,12 +49,12 @@ def short_report(audited_sample: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="session")
-def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> str:
+def hostile_report(tmp_path_factory):
     warehouse = tmp_path_factory.mktemp("hostile") / "w"
     hostile_warehouse(warehouse, NAMES)
     return written(warehouse, tmp_path_factory.mktemp("report"))
 
 
-def written(warehouse: Path, folder: Path, *flags: str) -> str:
+def written(warehouse, folder, *flags):
     assert cli.main(["report", "--warehouse", str(warehouse), "--report", str(folder), *flags]) == 0
     return (folder / "index.html").as_uri()

@@ -10,10 +10,9 @@ that a test finds out when the report says something else.
 import json
 import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from tests.browser.chromium import arguments, chromium
 
@@ -36,7 +35,7 @@ SHOWN_TEXTS = """() => {
 }"""
 
 
-def take(page: Path, folder: Path) -> None:
+def take(page, folder):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=arguments())
         for name, (width, height) in SIZES.items():
@@ -50,23 +49,23 @@ def take(page: Path, folder: Path) -> None:
         browser.close()
 
 
-def shown_texts(tab: Page) -> list[str]:
+def shown_texts(tab):
     return list(tab.evaluate(SHOWN_TEXTS))
 
 
-def with_texts(picture: bytes, texts: list[str]) -> bytes:
+def with_texts(picture, texts):
     content = TEXT_CHUNK + NAME + json.dumps(texts).encode("ascii")
     chunk = len(content[4:]).to_bytes(4, "big") + content + zlib.crc32(content).to_bytes(4, "big")
     # The last chunk, which says that the picture ends, has no content.
     return picture[:-AROUND_CONTENT] + chunk + picture[-AROUND_CONTENT:]
 
 
-def texts_of(picture: bytes) -> list[str]:
+def texts_of(picture):
     result = [content for kind, content in chunks(picture) if kind == TEXT_CHUNK and content.startswith(NAME)]
     return list(json.loads(result[0].removeprefix(NAME))) if result else []
 
 
-def chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
+def chunks(picture):
     place = len(SIGNATURE)
     while place < len(picture):
         size = int.from_bytes(picture[place : place + 4], "big")

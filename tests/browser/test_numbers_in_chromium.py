@@ -2,10 +2,9 @@
 
 import json
 import shlex
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from jobs import cli
 from jobs.command_line.group_choice import GroupChoice
@@ -24,7 +23,7 @@ IN_VIEW = """id => {
 COLUMNS = ("members", "lag", "rebalances", "unread up to")
 
 
-def lead(tab: Page, number: Locator) -> Locator:
+def lead(tab, number):
     """What is shown when the number is clicked: rows, or a command."""
     link = number.locator("a").first
     if not link.count():
@@ -38,16 +37,14 @@ def lead(tab: Page, number: Locator) -> Locator:
     return tab.locator(f"[id='{place}']")
 
 
-def rows_of(command: str, capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+def rows_of(command, capfd):
     program, *words = shlex.split(command)
     capfd.readouterr()
     assert (program, cli.main([*words, "--format", "json"])) == ("groupscope", 0)
     return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
 
 
-def test_every_number_at_the_top_leads_to_its_rows(
-    tab: Page, short_report: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_every_number_at_the_top_leads_to_its_rows(tab, short_report, capfd):
     tab.goto(short_report)
     facts = {
         fact.locator("dt").inner_text().rstrip(": "): fact.locator("dd") for fact in tab.locator(".facts div").all()
@@ -66,7 +63,7 @@ def test_every_number_at_the_top_leads_to_its_rows(
         assert (number.get_attribute("href"), tab.locator("#findings").count()) == ("#findings", 1)
 
 
-def test_every_number_of_a_group_leads_to_its_rows_by_the_keyboard_too(tab: Page, sample_report: str) -> None:
+def test_every_number_of_a_group_leads_to_its_rows_by_the_keyboard_too(tab, sample_report):
     tab.goto(sample_report)
     heads = tab.locator("table.groups thead th").all_inner_texts()
     row = tab.locator("table.groups tbody tr", has=tab.get_by_role("link", name="classic-storm", exact=True))
@@ -84,7 +81,7 @@ def test_every_number_of_a_group_leads_to_its_rows_by_the_keyboard_too(tab: Page
     assert "rebalances from" in result.inner_text()
 
 
-def test_every_number_of_every_group_leads_somewhere(tab: Page, sample_report: str) -> None:
+def test_every_number_of_every_group_leads_somewhere(tab, sample_report):
     """Where there are no rows, as of a group that never had members, to the SQL."""
     tab.goto(sample_report)
     links = tab.locator("table.groups tbody td a")
@@ -95,7 +92,7 @@ def test_every_number_of_every_group_leads_somewhere(tab: Page, sample_report: s
     assert numbers.evaluate_all("all => all.filter(each => !each.querySelector('a')).length") == 0
 
 
-def test_a_number_of_the_overview_shows_the_groups_that_it_counts(tab: Page, sample_report: str) -> None:
+def test_a_number_of_the_overview_shows_the_groups_that_it_counts(tab, sample_report):
     tab.goto(sample_report)
     counts = tab.locator(".counts td.number a")
     assert counts.count() > 8
@@ -112,7 +109,7 @@ def test_a_number_of_the_overview_shows_the_groups_that_it_counts(tab: Page, sam
     expect(tab.locator("table.groups tbody tr[hidden]")).to_have_count(0)
 
 
-def test_numbers_lead_to_pages_of_groups_too(tab: Page, audited_sample: Path, tmp_path: Path) -> None:
+def test_numbers_lead_to_pages_of_groups_too(tab, audited_sample, tmp_path):
     with report_of(reading(str(audited_sample)), "sample", GroupChoice(), most_bytes=400_000) as report:
         write_index(LocalPlace(tmp_path), report.index, write_group_pages(LocalPlace(tmp_path), report.groups).names)
     tab.goto((tmp_path / "index.html").as_uri())

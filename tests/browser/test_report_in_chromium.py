@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.browser.pictures import SIZES, texts_of
 
@@ -22,22 +21,22 @@ SERIOUS = ("serious", "critical")
 class Watched:
     """What a tab asked for, and what it complained about."""
 
-    def __init__(self, tab: Page) -> None:
+    def __init__(self, tab):
         self.requests: list[str] = []
         self.complaints: list[str] = []
         tab.on("request", self.requested)
         tab.on("console", self.said)
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    def requested(self, request: Request) -> None:
+    def requested(self, request):
         self.requests.append(request.url)
 
-    def said(self, message: ConsoleMessage) -> None:
+    def said(self, message):
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
 
-def test_it_opens_without_a_complaint_and_asks_for_nothing_else(tab: Page, sample_report: str) -> None:
+def test_it_opens_without_a_complaint_and_asks_for_nothing_else(tab, sample_report):
     watched = Watched(tab)
     tab.goto(sample_report)
     assert tab.locator("h1").inner_text().startswith("Findings")
@@ -45,7 +44,7 @@ def test_it_opens_without_a_complaint_and_asks_for_nothing_else(tab: Page, sampl
     assert (watched.requests, watched.complaints) == ([sample_report], [])
 
 
-def test_hostile_names_run_nothing_and_send_nothing(tab: Page, hostile_report: str) -> None:
+def test_hostile_names_run_nothing_and_send_nothing(tab, hostile_report):
     watched = Watched(tab)
     tab.goto(hostile_report)
     for link in tab.locator("table.groups a").all():
@@ -70,7 +69,7 @@ INJECTIONS = {
 
 
 @pytest.mark.parametrize("kind", INJECTIONS)
-def test_the_policy_stops_what_is_brought_in(kind: str, tab: Page, short_report: str) -> None:
+def test_the_policy_stops_what_is_brought_in(kind, tab, short_report):
     watched = Watched(tab)
     tab.goto(short_report)
     tab.evaluate(f"() => {{ {INJECTIONS[kind]} }}")
@@ -81,7 +80,7 @@ def test_the_policy_stops_what_is_brought_in(kind: str, tab: Page, short_report:
     assert any("Content Security Policy" in each for each in watched.complaints)
 
 
-def test_search_leaves_what_has_all_words_and_says_how_many(tab: Page, sample_report: str) -> None:
+def test_search_leaves_what_has_all_words_and_says_how_many(tab, sample_report):
     tab.goto(sample_report)
     every = tab.locator(VISIBLE_FINDINGS).count()
     tab.get_by_role("searchbox").fill("LEDGER stopped")
@@ -95,7 +94,7 @@ def test_search_leaves_what_has_all_words_and_says_how_many(tab: Page, sample_re
     assert tab.locator(VISIBLE_FINDINGS).count() == every
 
 
-def test_search_finds_groups_by_their_topics_and_severity_narrows(tab: Page, sample_report: str) -> None:
+def test_search_finds_groups_by_their_topics_and_severity_narrows(tab, sample_report):
     tab.goto(sample_report)
     tab.get_by_role("searchbox").fill("payments")
     assert "ledger" in tab.locator("table.groups tbody tr:not([hidden]) th").all_inner_texts()
@@ -104,7 +103,7 @@ def test_search_finds_groups_by_their_topics_and_severity_narrows(tab: Page, sam
     assert marks and {*marks} == {"critical"}
 
 
-def test_a_key_in_the_search_is_answered_at_once(tab: Page, sample_report: str) -> None:
+def test_a_key_in_the_search_is_answered_at_once(tab, sample_report):
     tab.goto(sample_report)
     script = """() => {
         const search = document.getElementById("search");
@@ -120,7 +119,7 @@ def test_a_key_in_the_search_is_answered_at_once(tab: Page, sample_report: str) 
     assert min(max(tab.evaluate(script)) for _ in range(3)) < 100
 
 
-def test_a_link_to_a_group_shows_it_also_where_the_search_hid_it(tab: Page, sample_report: str) -> None:
+def test_a_link_to_a_group_shows_it_also_where_the_search_hid_it(tab, sample_report):
     tab.goto(sample_report)
     link = tab.locator("table.groups a", has_text="classic-killed").get_attribute("href")
     tab.get_by_role("searchbox").fill("ledger")
@@ -131,7 +130,7 @@ def test_a_link_to_a_group_shows_it_also_where_the_search_hid_it(tab: Page, samp
     wait_for_top(other, link)
 
 
-def test_links_of_the_table_lead_to_the_tops_of_parts(tab: Page, sample_report: str) -> None:
+def test_links_of_the_table_lead_to_the_tops_of_parts(tab, sample_report):
     """Parts above get their true heights only while the page scrolls."""
     tab.goto(sample_report)
     for group in ("classic-killed", "converted", "ledger"):
@@ -140,7 +139,7 @@ def test_links_of_the_table_lead_to_the_tops_of_parts(tab: Page, sample_report: 
         wait_for_top(tab, link.get_attribute("href"))
 
 
-def test_who_goes_on_or_back_at_once_is_not_scrolled_to_the_link_before(tab: Page, sample_report: str) -> None:
+def test_who_goes_on_or_back_at_once_is_not_scrolled_to_the_link_before(tab, sample_report):
     """As by the browser's own buttons, of which a page hears no click."""
     tab.goto(sample_report)
     for group in ("ledger", "classic-killed"):
@@ -160,14 +159,14 @@ IS_AT_TOP = (
 )
 
 
-def wait_for_top(tab: Page, link: str | None) -> None:
+def wait_for_top(tab, link):
     tab.wait_for_function(IS_AT_TOP, arg=f"section{link}")
     wait_until_still(tab)
     assert tab.evaluate(IS_AT_TOP, f"section{link}")
     assert tab.locator(f"section{link}").is_visible()
 
 
-def wait_until_still(tab: Page) -> None:
+def wait_until_still(tab):
     """Until the page scrolls no more: it does so for a second and some frames, against whoever would scroll it without
     a wheel or a key, such as this test's next click."""
     tab.wait_for_timeout(1200)
@@ -177,7 +176,7 @@ def wait_until_still(tab: Page) -> None:
     tab.evaluate(frames)
 
 
-def test_the_keyboard_reaches_everything_in_order_and_leaves_again(tab: Page, short_report: str) -> None:
+def test_the_keyboard_reaches_everything_in_order_and_leaves_again(tab, short_report):
     tab.goto(short_report)
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "skip"
@@ -199,8 +198,8 @@ def test_the_keyboard_reaches_everything_in_order_and_leaves_again(tab: Page, sh
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_has_no_serious_complaint(scheme: str, browser: Browser, short_report: str) -> None:
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})  # type: ignore[arg-type]
+def test_axe_has_no_serious_complaint(scheme, browser, short_report):
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})
     tab = context.new_page()
     tab.goto(short_report)
     result = Axe().run(tab).response["violations"]
@@ -208,7 +207,7 @@ def test_axe_has_no_serious_complaint(scheme: str, browser: Browser, short_repor
     assert [(each["id"], each["nodes"][0]["html"]) for each in result if each["impact"] in SERIOUS] == []
 
 
-def test_the_dark_page_is_dark_and_the_light_one_light(tab: Page, short_report: str) -> None:
+def test_the_dark_page_is_dark_and_the_light_one_light(tab, short_report):
     brightness = {}
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)
@@ -219,7 +218,7 @@ def test_the_dark_page_is_dark_and_the_light_one_light(tab: Page, short_report: 
     assert brightness["light"] > 600
 
 
-def test_print_leaves_out_what_paper_cannot_do_and_cuts_nothing_off(tab: Page, short_report: str) -> None:
+def test_print_leaves_out_what_paper_cannot_do_and_cuts_nothing_off(tab, short_report):
     tab.goto(short_report)
     tab.emulate_media(media="print", color_scheme="dark")
     assert not tab.locator("form.search").is_visible()
@@ -232,7 +231,7 @@ def test_print_leaves_out_what_paper_cannot_do_and_cuts_nothing_off(tab: Page, s
     assert tab.evaluate("document.documentElement.scrollWidth") <= PAPER
 
 
-def test_labels_of_drawings_are_not_cut_off(tab: Page, sample_report: str, hostile_report: str) -> None:
+def test_labels_of_drawings_are_not_cut_off(tab, sample_report, hostile_report):
     for report in (sample_report, hostile_report):
         tab.goto(report)
         # All drawings are laid out for paper.
@@ -241,7 +240,7 @@ def test_labels_of_drawings_are_not_cut_off(tab: Page, sample_report: str, hosti
         assert len(lefts) > 50 and min(lefts) >= 0
 
 
-def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser: Browser, short_report: str, hostile_report: str) -> None:
+def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser, short_report, hostile_report):
     context = browser.new_context(viewport={"width": NARROW, "height": 740})
     tab = context.new_page()
     for report in (short_report, hostile_report):
@@ -251,14 +250,14 @@ def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser: Browser, short_repo
     context.close()
 
 
-def test_a_drawing_is_shaded_at_the_side_where_there_is_more(browser: Browser, short_report: str) -> None:
+def test_a_drawing_is_shaded_at_the_side_where_there_is_more(browser, short_report):
     context = browser.new_context(viewport={"width": NARROW, "height": 740})
     tab = context.new_page()
     tab.goto(short_report)
     drawing = tab.locator(".picture").first
     drawing.scroll_into_view_if_needed()
 
-    def edge(is_right: bool) -> bytes:
+    def edge(is_right):
         """Below the times of the axis, where nothing is drawn."""
         box = drawing.bounding_box()
         assert box is not None
@@ -273,7 +272,7 @@ def test_a_drawing_is_shaded_at_the_side_where_there_is_more(browser: Browser, s
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_the_pictures_of_the_docs_show_what_the_report_says(name: str, tab: Page, sample_report: str) -> None:
+def test_the_pictures_of_the_docs_show_what_the_report_says(name, tab, sample_report):
     shown = texts_of((DOCS / name).read_bytes())
     tab.goto(sample_report)
     said = tab.evaluate("document.documentElement.textContent")

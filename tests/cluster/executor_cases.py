@@ -39,19 +39,19 @@ FIRST_DONE = Path(f"{answers}.first_done")
 class TellingCounts(Counts):
     """Of tasks that wait until the driver knows that the first of them is done."""
 
-    def look(self) -> None:
+    def look(self):
         super().look()
         if self.numbers.value & 1:
             FIRST_DONE.touch()
 
 
-def wait_for(path: Path) -> None:
+def wait_for(path):
     deadline = time.monotonic() + MOST_SECONDS
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
-def ends_its_executor(partition: int) -> Done:
+def ends_its_executor(partition):
     """The second of two tasks; above it are Spark's daemon and Java."""
     if partition == 1:
         wait_for(FIRST_DONE)
@@ -62,7 +62,7 @@ def ends_its_executor(partition: int) -> Done:
     return Done()
 
 
-def tasks_alone() -> int:
+def tasks_alone():
     """Without the probe before them, as on an executor that starts later."""
     engine = SparkEngine("test", is_debug=False)
     engine.session = session()
@@ -71,12 +71,12 @@ def tasks_alone() -> int:
     return 0
 
 
-def lost() -> int:
+def lost():
     with mock.patch("jobs.engine.spark.Counts", TellingCounts):
         return tasks_alone()
 
 
-def frame_after_the_check() -> int:
+def frame_after_the_check():
     """0: it ran where the check had imported what tasks need."""
     spark = session()
     check_executors(spark, None)
@@ -92,7 +92,7 @@ def frame_after_the_check() -> int:
     return 0 if len(looks) == 2 and all(each.is_there for each in looks) else 1
 
 
-def session() -> object:
+def session():
     from pyspark.sql import SparkSession
 
     return SparkSession.getActiveSession()
@@ -101,7 +101,7 @@ def session() -> object:
 WITHOUT_WORDS = {"late_no_numpy": tasks_alone, "lost": lost, "after_the_check": frame_after_the_check}
 
 
-def outcome(case: dict[str, object]) -> dict[str, object]:
+def outcome(case):
     context = SparkContext._active_spark_context
     if context is not None:
         if case["ships_project"]:

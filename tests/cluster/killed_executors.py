@@ -1,7 +1,6 @@
 """Kills executors of Spark in the middle of tasks: while the file of a table is half written, or when it is whole and
 the driver does not know of it yet."""
 
-import random
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,18 +24,18 @@ class Orders:
     folder: Path
     tables: list[str]
 
-    def settings(self, python_path: str) -> dict[str, str]:
+    def settings(self, python_path):
         return {
             "spark.python.worker.module": pyspark_dying_worker.__name__.rpartition(".")[2],
             "spark.executorEnv.PYTHONPATH": f"{self.folder}:{python_path}",
         }
 
-    def left(self) -> list[Path]:
+    def left(self):
         """The files at which it happened: none is to be in a table."""
         return [Path(path.read_text()) for path in (self.folder / "left").iterdir()]
 
 
-def orders(folder: Path, chance: random.Random, kills: int) -> Orders:
+def orders(folder, chance, kills):
     for name in ("orders", "left"):
         (folder / name).mkdir(parents=True)
     shutil.copy(pyspark_dying_worker.__file__, folder)
@@ -48,6 +47,6 @@ def orders(folder: Path, chance: random.Random, kills: int) -> Orders:
     return Orders(folder, tables)
 
 
-def files_of(table: Path) -> set[str]:
+def files_of(table):
     """That its newest version names."""
     return {Path(uri).name for uri in DeltaTable(table).file_uris()}

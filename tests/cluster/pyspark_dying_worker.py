@@ -5,7 +5,6 @@ import os
 import signal
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 # Files of the first folder are named like folders of tables, and hold two words of `killed_executors.py`. Those of the
 # second one name the file at which that was done.
@@ -14,7 +13,7 @@ HALF, WHOLE = "half", "whole"
 GOES_ON = "goes on"
 
 
-def main(infile: Any, outfile: Any) -> None:
+def main(infile, outfile):
     # Here: its threads must begin in this process, not in the one that forks workers.
     from pyspark import worker
 
@@ -23,13 +22,13 @@ def main(infile: Any, outfile: Any) -> None:
 
 
 @cache
-def lose_executors_at_files() -> None:
+def lose_executors_at_files():
     """Once: Spark uses a worker again for the next task."""
     import pyarrow.parquet as pq
 
     close = pq.ParquetWriter.close
 
-    def close_or_die(writer: Any) -> None:
+    def close_or_die(writer):
         order = taken(Path(writer.where)) if writer.is_open else ()
         if order:
             # A worker that goes on has no executor to lose.
@@ -43,7 +42,7 @@ def lose_executors_at_files() -> None:
     pq.ParquetWriter.close = close_or_die
 
 
-def taken(file: Path) -> tuple[str, ...]:
+def taken(file):
     """Only once: the next attempt shall write its file."""
     order = ORDERS / file.parent.name
     try:
@@ -55,7 +54,7 @@ def taken(file: Path) -> tuple[str, ...]:
     return tuple(words.split(", "))
 
 
-def lose_executor(order: tuple[str, ...]) -> None:
+def lose_executor(order):
     """Above this process are Spark's daemon and Java."""
     if GOES_ON in order:
         # As on a host that nobody hears any more: the daemon would end it.

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -14,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def dist() -> ModuleType:
+def dist():
     spec = importlib.util.spec_from_file_location("dist", ROOT / ".ci" / "dist.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -22,7 +21,7 @@ def dist() -> ModuleType:
     return module
 
 
-def test_two_packings_give_the_same_bytes_and_hold_the_packages_alone(dist: ModuleType, tmp_path: Path) -> None:
+def test_two_packings_give_the_same_bytes_and_hold_the_packages_alone(dist, tmp_path):
     first, second = dist.pack(ROOT, tmp_path / "a"), dist.pack(ROOT, tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     names = zipfile.ZipFile(first).namelist()
@@ -31,7 +30,7 @@ def test_two_packings_give_the_same_bytes_and_hold_the_packages_alone(dist: Modu
     assert not [name for name in names if "__pycache__" in name]
 
 
-def test_python_imports_from_the_zip(dist: ModuleType, tmp_path: Path) -> None:
+def test_python_imports_from_the_zip(dist, tmp_path):
     archive = dist.pack(ROOT, tmp_path / "dist")
     program = "import schemas, udfs, jobs.spark.cache_folder as c; print(c.__file__)"
     told = subprocess.run(
@@ -45,7 +44,7 @@ def test_python_imports_from_the_zip(dist: ModuleType, tmp_path: Path) -> None:
     assert told.startswith(str(archive))
 
 
-def test_the_report_finds_its_templates_and_questions_in_the_zip(dist: ModuleType, tmp_path: Path) -> None:
+def test_the_report_finds_its_templates_and_questions_in_the_zip(dist, tmp_path):
     archive = dist.pack(ROOT, tmp_path / "dist")
     program = (
         "from jobs.reporting import pages; from jobs.reporting.rows import questions; import sys; "

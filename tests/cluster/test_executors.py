@@ -6,10 +6,8 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,12 +15,8 @@ from jobs.engine.executors import check_executors, check_written
 from jobs.output.failure import Failure
 from jobs.warehouses.delta_tables import DataFile
 from schemas.words.exit_codes import ExitCode
-from tests import short_lived_java
 from tests.cluster.zip_alone import SETTINGS, Elsewhere, elsewhere
 from tests.runs.ingested import ROOT, history, ingest
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 __all__ = ["elsewhere"]
 
@@ -31,7 +25,6 @@ pytestmark = pytest.mark.spark
 CLUSTER = {
     **SETTINGS,
     "spark.master": "local-cluster[2,1,1024]",
-    "spark.executor.extraJavaOptions": " ".join(short_lived_java.FLAGS),
     # A second chance is enough to see that a task may have one.
     "spark.task.maxFailures": "2",
     "spark.stage.maxConsecutiveAttempts": "2",
@@ -62,7 +55,7 @@ class Executors:
     elsewhere: Elsewhere
     folder: Path
 
-    def python(self, name: str, start: str = "exec ", **modules: str) -> Path:
+    def python(self, name, start="exec ", **modules):
         """A Python that finds these modules first."""
         stubs = self.folder / name
         stubs.mkdir()
@@ -73,24 +66,22 @@ class Executors:
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
-    def lacking(self, package: str) -> Path:
+    def lacking(self, package):
         error = f"raise ModuleNotFoundError(\"No module named '{package}'\", name='{package}')\n"
         return self.python(f"no_{package}", **{package: error})
 
 
-def can_hide() -> bool:
+def can_hide():
     command = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
     return shutil.which("unshare") is not None and subprocess.run(command, check=False).returncode == 0
 
 
 @pytest.fixture(scope="module")
-def outcomes(
-    request: pytest.FixtureRequest, elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Any]]:
+def outcomes(request, elsewhere, tmp_path_factory):
     """Of each case that a test of this run asks for its exit code, lines and warehouse."""
     folder = tmp_path_factory.mktemp("executors")
     made = Executors(elsewhere, folder)
-    pythons: dict[str, Path | None] = {
+    pythons = {
         "no_project": None,
         **{f"no_{name}": made.lacking(name) for name in ("google_crc32c", "numpy")},
         "other_python": made.python("other_python", sitecustomize=OTHER_PYTHON),
@@ -130,12 +121,12 @@ def outcomes(
     yield found
 
 
-def asked(request: pytest.FixtureRequest) -> set[str]:
+def asked(request):
     tests = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
     return {item.callspec.params.get("case") for item in tests}
 
 
-def run_cases(elsewhere: Elsewhere, folder: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def run_cases(elsewhere, folder, cases):
     shutil.copy(Path(__file__).with_name("executor_cases.py"), elsewhere.folder)
     # Workers make their folders in it.
     home = folder / "spark"
@@ -147,18 +138,18 @@ def run_cases(elsewhere: Elsewhere, folder: Path, cases: list[dict[str, Any]]) -
     answers = folder / "answers.json"
     done = place.submit_with(CLUSTER, (), "executor_cases.py", json.dumps(cases), str(elsewhere.archive), str(answers))
     assert done.returncode == 0, done.stdout + done.stderr
-    found: list[dict[str, Any]] = json.loads(answers.read_text())
+    found = json.loads(answers.read_text())
     return found
 
 
-def line_of(outcome: dict[str, Any], code: ExitCode) -> str:
+def line_of(outcome, code):
     """The one line, without the name of the host that it names."""
     assert outcome["code"] == code, outcome
     (line,) = outcome["lines"]
     return str(line).removeprefix("groupscope: ").replace(socket.gethostname(), "HOST").replace("127.0.0.1", "HOST")
 
 
-def check_untouched(outcome: dict[str, Any]) -> None:
+def check_untouched(outcome):
     """No task has run, and the next run finds what it would have found before."""
     assert {path.name for path in outcome["warehouse"].iterdir()} == {"_lock", "_warehouse.json"}
 
@@ -181,9 +172,7 @@ def check_untouched(outcome: dict[str, Any]) -> None:
         ("no_python", f"executors on HOST: Python cannot be started as NOWHERE. {ENVIRONMENT}"),
     ],
 )
-def test_executors_that_lack_something_are_noticed_before_the_first_task(
-    outcomes: dict[str, Any], case: str, line: str
-) -> None:
+def test_executors_that_lack_something_are_noticed_before_the_first_task(outcomes, case, line):
     nowhere = str(outcomes[case]["warehouse"].parents[1] / "nowhere")
     assert line_of(outcomes[case], ExitCode.USAGE) == line.replace("NOWHERE", nowhere)
     check_untouched(outcomes[case])
@@ -191,16 +180,14 @@ def test_executors_that_lack_something_are_noticed_before_the_first_task(
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("case", ["late_no_numpy"])
-def test_a_package_that_is_missing_on_an_executor_that_starts_later_is_reported_by_its_task(
-    outcomes: dict[str, Any], case: str
-) -> None:
+def test_a_package_that_is_missing_on_an_executor_that_starts_later_is_reported_by_its_task(outcomes, case):
     line = line_of(outcomes[case], ExitCode.USAGE)
     assert line == f"executors: the Python package numpy is missing. {ENVIRONMENT}"
 
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("case", ["unseen"])
-def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes: dict[str, Any], case: str) -> None:
+def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes, case):
     if case not in outcomes:
         pytest.skip("nothing here hides a folder from a process")
     line = line_of(outcomes[case], ExitCode.UNUSABLE_WAREHOUSE)
@@ -213,9 +200,7 @@ def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes: dict[str
 
 
 @pytest.mark.parametrize("case", ["well"])
-def test_executors_in_processes_of_their_own_make_what_one_process_makes(
-    outcomes: dict[str, Any], case: str, tmp_path: Path
-) -> None:
+def test_executors_in_processes_of_their_own_make_what_one_process_makes(outcomes, case, tmp_path):
     assert outcomes[case]["code"] == ExitCode.CLEAN
     ingest(tmp_path / "here", "--source", SAMPLE)
     assert history(outcomes[case]["warehouse"]) == history(tmp_path / "here")
@@ -224,7 +209,7 @@ def test_executors_in_processes_of_their_own_make_what_one_process_makes(
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("case", ["after_the_check"])
-def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes: dict[str, Any], case: str) -> None:
+def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes, case):
     """Others would start first and import everything again, which takes seconds."""
     assert outcomes[case]["code"] == ExitCode.CLEAN, outcomes[case]["lines"]
 
@@ -232,15 +217,15 @@ def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes: di
 @pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("case", ["lost"])
 def test_an_executor_that_is_lost_again_and_again_ends_the_run_with_a_line_that_names_the_offsets_partition(
-    outcomes: dict[str, Any], case: str
-) -> None:
+    outcomes, case
+):
     """With it what other tasks were to fetch from it: Spark does not say which task it was."""
     why = "ended: somebody killed it, or memory ran out; more spark.executor.memoryOverhead may help"
     line = line_of(outcomes[case], ExitCode.FAILED).replace(" on HOST", "")
     assert line == f"offsets partition 1: the worker process {why}; the run wrote nothing to the tables"
 
 
-def test_a_folder_of_another_host_at_the_same_path_is_noticed_by_the_files_that_are_not_there(tmp_path: Path) -> None:
+def test_a_folder_of_another_host_at_the_same_path_is_noticed_by_the_files_that_are_not_there(tmp_path):
     seen = DataFile("part-1.parquet", 1, 1, "{}")
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "part-1.parquet").touch()
@@ -251,7 +236,7 @@ def test_a_folder_of_another_host_at_the_same_path_is_noticed_by_the_files_that_
     assert raised.value.code == ExitCode.UNUSABLE_WAREHOUSE
 
 
-def test_a_session_inside_the_driver_is_not_probed(spark: "SparkSession", tmp_path: Path) -> None:
+def test_a_session_inside_the_driver_is_not_probed(spark, tmp_path):
     tracker = spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup())
     check_executors(spark, tmp_path / "nowhere")

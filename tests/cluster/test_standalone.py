@@ -4,9 +4,8 @@ what one process writes."""
 
 import json
 import random
-import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,7 +47,7 @@ Check = Callable[[Elsewhere, str, Path, Path, random.Random], None]
 
 
 @pytest.fixture(scope="module")
-def master(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def master(elsewhere, tmp_path_factory):
     """The address of a master that has two workers of one core each."""
     spark_class = elsewhere.folder / "packages" / "pyspark" / "bin" / "spark-class"
     folder = tmp_path_factory.mktemp("standalone") / "cluster"
@@ -58,16 +57,14 @@ def master(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> It
         yield address
 
 
-def audit(elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folder: Path) -> Counter[str]:
+def audit(elsewhere, settings, warehouse, folder):
     """Of a part of the sample, whose story has findings. Returns how often Spark tells of what; `folder`: a new one."""
     done = submitted(elsewhere, settings, warehouse, folder)
     assert done.returncode == ExitCode.FINDINGS, done.stdout + done.stderr
     return events_in(folder)
 
 
-def submitted(
-    elsewhere: Elsewhere, settings: dict[str, str], warehouse: Path, folder: Path
-) -> subprocess.CompletedProcess[str]:
+def submitted(elsewhere, settings, warehouse, folder):
     folder.mkdir()
     event_log = {
         "spark.eventLog.enabled": "true",
@@ -81,8 +78,8 @@ def submitted(
     )
 
 
-def events_in(folder: Path) -> Counter[str]:
-    found: Counter[str] = Counter()
+def events_in(folder):
+    found = Counter()
     for path in folder.rglob("events_*"):
         if path.is_file():
             for line in path.read_text().splitlines():
@@ -95,7 +92,7 @@ def events_in(folder: Path) -> Counter[str]:
     return found
 
 
-def check_twice(elsewhere: Elsewhere, master: str, folder: Path, here: Path, _: random.Random) -> None:
+def check_twice(elsewhere, master, folder, here, _):
     """Every task runs twice, on executors that come and go."""
     folder.mkdir()
     warehouse, at_master = folder / "w", {**TWICE, "spark.master": master}
@@ -104,7 +101,7 @@ def check_twice(elsewhere: Elsewhere, master: str, folder: Path, here: Path, _: 
     assert_sample(warehouse, here)
 
 
-def check_killed(elsewhere: Elsewhere, master: str, folder: Path, here: Path, chance: random.Random) -> None:
+def check_killed(elsewhere, master, folder, here, chance):
     """An audit whose executors are killed in the middle of tasks does these again. What they left is in no table."""
     folder.mkdir()
     warehouse, ordered = folder / "w", orders(folder / "module", chance, chance.randint(2, MOST_KILLS))
@@ -119,7 +116,7 @@ def check_killed(elsewhere: Elsewhere, master: str, folder: Path, here: Path, ch
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
-def check_given_up(elsewhere: Elsewhere, master: str, folder: Path, here: Path, chance: random.Random) -> None:
+def check_given_up(elsewhere, master, folder, here, chance):
     """Where Spark does not do a lost task again, the audit says in a line that its run wrote nothing, which is true;
     the next audit starts from there."""
     folder.mkdir()
@@ -142,16 +139,14 @@ def check_given_up(elsewhere: Elsewhere, master: str, folder: Path, here: Path, 
 # A run of Spark takes most of a minute of a processor.
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("check", [check_twice, check_killed, check_given_up])
-def test_an_audit_in_trouble_leaves_one_set_of_rows(
-    elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int, check: Check
-) -> None:
+def test_an_audit_in_trouble_leaves_one_set_of_rows(elsewhere, master, tmp_path, seed, check):
     check(elsewhere, master, tmp_path / "run", tmp_path / "here", random.Random(seed))
 
 
 @pytest.mark.soak
 def test_files_that_a_second_copy_left_are_in_no_table_and_do_not_disturb_the_next_run(
-    elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int
-) -> None:
+    elsewhere, master, tmp_path, seed
+):
     check_twice(elsewhere, master, tmp_path / "run", tmp_path / "here", random.Random(seed))
     audit(elsewhere, {**TWICE, "spark.master": master}, tmp_path / "run" / "w", tmp_path / "second")
     # How groups stand and which rules are broken is said anew by each audit.
@@ -159,16 +154,14 @@ def test_files_that_a_second_copy_left_are_in_no_table_and_do_not_disturb_the_ne
 
 
 @pytest.mark.soak
-def test_audits_whose_executors_are_killed_in_the_middle_of_tasks_are_made_good(
-    elsewhere: Elsewhere, master: str, tmp_path: Path, seed: int
-) -> None:
+def test_audits_whose_executors_are_killed_in_the_middle_of_tasks_are_made_good(elsewhere, master, tmp_path, seed):
     chance = random.Random(seed)
     for number in range(MANY_AUDITS):
         check = chance.choice((check_killed, check_killed, check_given_up))
         check(elsewhere, master, tmp_path / str(number), tmp_path / "here", chance)
 
 
-def assert_sample(warehouse: Path, here: Path, tables: Sequence[str] = OF_AUDITS) -> None:
+def assert_sample(warehouse, here, tables=OF_AUDITS):
     if not here.exists():
         words = ["audit", *map(str, WORDS), "--warehouse", str(here), "--report", f"{here}.report", "--workers", "1"]
         assert cli.main(words) == ExitCode.FINDINGS

@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from schemas.words.exit_codes import ExitCode
-from tests.cluster.zip_alone import Elsewhere, elsewhere
+from tests.cluster.zip_alone import elsewhere
 from tests.runs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
 from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, row_texts
 
@@ -42,12 +42,12 @@ spark.stop()
 """
 
 
-def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
+def test_the_project_is_nowhere_but_in_the_zip(elsewhere):
     words = [str(elsewhere.python), "-c", MODULES]
     assert elsewhere.run(words).stdout == "[True, True, False, False, False]\n"
 
 
-def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_the_sample_is_audited_by_tasks_of_spark(elsewhere, tmp_path):
     result = tmp_path / "result.json"
     source = ("--source", f"segments:{PART}", "--snapshots", SAMPLE / "snapshots.jsonl")
     done = elsewhere.submit(
@@ -72,7 +72,7 @@ def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path:
 
 
 @pytest.mark.drawn_together(2)
-def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
+def test_executors_find_the_functions_in_the_zip(elsewhere):
     (elsewhere.folder / "own_job.py").write_text(OWN_JOB)
     done = elsewhere.submit(job="own_job.py")
     assert done.returncode == 0, done.stderr
@@ -81,7 +81,7 @@ def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
 
 
 @pytest.mark.drawn_together(2)
-def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere, tmp_path):
     damaged = tmp_path / "damaged"
     shutil.copytree(SAMPLE / "__consumer_offsets-3", damaged / "__consumer_offsets-3")
     for path in damaged.glob("*/*.log"):
@@ -99,7 +99,7 @@ def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Else
 @pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("code", [ExitCode.UNREADABLE_INPUT, ExitCode.UNUSABLE_WAREHOUSE, ExitCode.USAGE])
-def test_a_failure_is_told_in_a_line_and_by_its_exit_code(elsewhere: Elsewhere, tmp_path: Path, code: ExitCode) -> None:
+def test_a_failure_is_told_in_a_line_and_by_its_exit_code(elsewhere, tmp_path, code):
     (tmp_path / "nothing").mkdir()
     (tmp_path / "file").touch()
     arguments = {
@@ -116,7 +116,7 @@ def test_a_failure_is_told_in_a_line_and_by_its_exit_code(elsewhere: Elsewhere, 
     assert not (tmp_path / "w" / "runs").exists()
 
 
-def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path: Path) -> None:
+def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path):
     """And on a machine without Java, by the one of the environment."""
     submit = Path(sys.executable).with_name("spark-submit")
     environment = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"]}
@@ -128,7 +128,7 @@ def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path: Pa
 
 
 @pytest.mark.drawn_together(2)
-def test_a_warehouse_is_maintained_by_spark_submit(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_a_warehouse_is_maintained_by_spark_submit(elsewhere, tmp_path):
     ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}")
     result = tmp_path / "result.json"
     done = elsewhere.submit(

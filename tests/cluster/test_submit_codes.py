@@ -1,14 +1,12 @@
 """Exit codes of jobs behind the ingest, as whoever calls spark-submit sees them. Those of an ingest: test_submit.py."""
 
 import shutil
-from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
-from tests.cluster.zip_alone import Elsewhere, elsewhere
+from tests.cluster.zip_alone import elsewhere
 from tests.runs.ingested import ROOT, rows
 from tests.runs.replayed_logs import batch_ends
 
@@ -23,7 +21,7 @@ SNAPSHOTS = ("--snapshots", str(SAMPLE / "snapshots.jsonl"))
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+def places(tmp_path_factory):
     """Warehouses, settings and a damaged log, by the names that commands below give them."""
     folder = tmp_path_factory.mktemp("codes")
     found = {name: folder / name for name in ("audited", "new", "wrong.toml", "damaged")}
@@ -37,7 +35,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     return found
 
 
-def damage(segment: Path) -> None:
+def damage(segment):
     """One batch in ten, in its last byte."""
     raw = bytearray(segment.read_bytes())
     for end in batch_ends(bytes(raw))[::10]:
@@ -57,9 +55,7 @@ def damage(segment: Path) -> None:
         (ExitCode.REJECTED_SHARE, "audit.py", "--warehouse {new} --source segments:{damaged}"),
     ],
 )
-def test_the_code_of_the_job_is_that_of_spark_submit(
-    elsewhere: Elsewhere, places: Mapping[str, Path], code: ExitCode, job: str, words: str
-) -> None:
+def test_the_code_of_the_job_is_that_of_spark_submit(elsewhere, places, code, job, words):
     given = [places_in(word, places) for word in words.split()]
     done = elsewhere.submit(*given, *(SNAPSHOTS if job == "audit.py" else ()), job=job)
     assert done.returncode == code, done.stderr
@@ -68,7 +64,7 @@ def test_the_code_of_the_job_is_that_of_spark_submit(
         assert "critical" in {row["severity"] for row in rows(places["new"], "findings")}
 
 
-def places_in(word: str, places: Mapping[str, Path]) -> str:
+def places_in(word, places):
     for name, path in places.items():
         word = word.replace(f"{{{name}}}", str(path))
     return word

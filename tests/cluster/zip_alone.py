@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +24,7 @@ SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.extraJavaOptions": short_lived_java.spark_flags(),
 }
 
 
@@ -37,18 +37,16 @@ class Elsewhere:
     environment: dict[str, str]
     archive: Path
 
-    def submit(self, *arguments: str | Path, job: str = "ingest.py") -> subprocess.CompletedProcess[str]:
+    def submit(self, *arguments, job="ingest.py"):
         return self.submit_with(SETTINGS, ("--py-files", self.archive), job, *arguments)
 
-    def submit_with(
-        self, settings: Mapping[str, str], flags: Sequence[str | Path], job: str, *arguments: str | Path
-    ) -> subprocess.CompletedProcess[str]:
+    def submit_with(self, settings, flags, job, *arguments):
         confs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
         command = [self.folder / "packages" / "pyspark" / "bin" / "spark-submit", *confs]
         command += [*flags, self.folder / job, *arguments]
         return self.run([str(part) for part in command])
 
-    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+    def run(self, command):
         return subprocess.run(
             command,
             cwd=self.folder / "cwd",
@@ -61,7 +59,7 @@ class Elsewhere:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+def elsewhere(tmp_path_factory):
     folder = tmp_path_factory.mktemp("elsewhere")
     for name in ("packages", "cwd"):
         (folder / name).mkdir()
@@ -79,6 +77,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
         "PYTHONPATH": str(folder / "packages"),
         "PYSPARK_PYTHON": str(python),
         "JAVA_HOME": str(java_home()),
+        "SPARK_HOME": str(short_lived_java.SPARK_HOME),
+        # Of a master and of workers.
+        "SPARK_DAEMON_JAVA_OPTS": short_lived_java.spark_flags(),
         # As of a user in a container: not even root can make such a folder.
         "HOME": "/proc/nowhere",
         "GROUPSCOPE_CACHE": str(cache_folder()),
@@ -87,11 +88,11 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     return Elsewhere(folder, python, environment, packed(folder / "dist"))
 
 
-def packed(target: Path) -> Path:
+def packed(target):
     """What `make dist` packs, without the folder that it packs into."""
     spec = importlib.util.spec_from_file_location("dist", ROOT / ".ci" / "dist.py")
     assert spec is not None and spec.loader is not None
     dist = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(dist)
-    archive: Path = dist.pack(ROOT, target)
+    archive = dist.pack(ROOT, target)
     return archive

@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     return once_a_run(tmp_path_factory, "site", build)
 
 
-def build(folder: Path) -> None:
+def build(folder):
     """The Makefile's own command, into another folder: warnings fail it."""
     (words,) = re.findall(
         r"^\t\$\(BIN\)/python (-m sphinx .+) docs site$", (ROOT / "Makefile").read_text(), re.MULTILINE

@@ -6,7 +6,6 @@
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,17 +34,17 @@ class Shown:
     answer: str
 
 
-def blocks(page: Path) -> list[Block]:
+def blocks(page):
     result = BLOCK.findall(page.read_text(encoding="utf-8"))
     return [Block(page, language, text) for language, text in result]
 
 
-def all_blocks() -> Iterator[Block]:
+def all_blocks():
     for page in PAGES:
         yield from blocks(page)
 
 
-def lines_of(language: str) -> list[tuple[Path, str]]:
+def lines_of(language):
     """Lines that continue by a backslash are one."""
     wanted = (block for block in all_blocks() if block.language == language)
     return [
@@ -56,12 +55,12 @@ def lines_of(language: str) -> list[tuple[Path, str]]:
     ]
 
 
-def calls(language: str) -> list[tuple[Path, str]]:
+def calls(language):
     """What follows `groupscope` in each command of blocks of this language."""
     return [(page, call[1]) for page, line in lines_of(language) if (call := CALL.match(line))]
 
 
-def statements() -> list[str]:
+def statements():
     """SQL of the pages: blocks of it, and what is typed behind `groupscope sql`. Without LIMIT, which takes any of tied
     rows: two engines need not take the same."""
     texts = [block.text for block in all_blocks() if block.language == "sql"]
@@ -71,7 +70,7 @@ def statements() -> list[str]:
     return [re.sub(r"\s+LIMIT \d+\s*$", "\n", text) for text in texts]
 
 
-def shown_answers(page: Path) -> list[Shown]:
+def shown_answers(page):
     if page.name in COMPARED_ELSEWHERE:
         return []
     texts = [block.text for block in blocks(page) if block.language == "console"]

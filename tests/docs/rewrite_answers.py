@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 
 from tests.audited_sample import audit_sample
-from tests.docs.pages import PAGES, Shown, shown_answers
+from tests.docs.pages import PAGES, shown_answers
 from tests.docs.workplace import laid_out, typed
 
 LEFT_OUT = "…"
 
 
-def main() -> int:
+def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         audited = folder / "audited"
@@ -29,7 +29,7 @@ def main() -> int:
     return 0
 
 
-def rewrite(page: Path, place: Path) -> None:
+def rewrite(page, place):
     text = page.read_text(encoding="utf-8")
     for shown in shown_answers(page):
         if LEFT_OUT not in shown.answer.splitlines():
@@ -37,7 +37,7 @@ def rewrite(page: Path, place: Path) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def block_text(shown: Shown, answer: str) -> str:
+def block_text(shown, answer):
     return f"$ {shown.command}\n{answer}"
 
 

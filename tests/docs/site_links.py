@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 # What a browser fetches by itself, without a click.
@@ -25,10 +24,10 @@ class PageLinks(HTMLParser):
     resources: list[str] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         super().__init__()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         given = {name: value for name, value in attrs if value is not None}
         if "id" in given:
             self.anchors.add(given["id"])
@@ -38,18 +37,18 @@ class PageLinks(HTMLParser):
             self.resources.append(given[FETCHED[tag]])
 
 
-def links_of(page: Path) -> PageLinks:
+def links_of(page):
     result = PageLinks()
     result.feed(page.read_text(encoding="utf-8"))
     return result
 
 
-def is_elsewhere(link: str) -> bool:
+def is_elsewhere(link):
     parts = urlsplit(link)
     return bool(parts.scheme or parts.netloc)
 
 
-def broken_links(site: Path) -> list[str]:
+def broken_links(site):
     """Links inside the site whose file or anchor is not there, as `page: link`."""
     pages = {page: links_of(page) for page in sorted(site.rglob("*.html"))}
     broken = []
@@ -60,7 +59,7 @@ def broken_links(site: Path) -> list[str]:
     return broken
 
 
-def leads_somewhere(link: str, page: Path, pages: dict[Path, PageLinks]) -> bool:
+def leads_somewhere(link, page, pages):
     parts = urlsplit(link)
     target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
     if not target.is_file():

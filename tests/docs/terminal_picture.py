@@ -4,9 +4,7 @@ python -m tests.docs.terminal_picture
 """
 
 import re
-from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 
 from jobs.output.table_layout import label_lines
 from jobs.why import LABEL_WIDTH
@@ -27,7 +25,7 @@ PARTS = re.compile(r"\?+|\.+|[^?.]+")
 CLASSES = {"?": "unread", ".": "unowned"}
 
 
-def lines() -> Iterator[str]:
+def lines():
     """As on a terminal, without the exit code."""
     typed, *printed = OUTPUT.read_text().splitlines()
     yield typed
@@ -36,7 +34,7 @@ def lines() -> Iterator[str]:
         yield from label_lines(label, text, LABEL_WIDTH, COLUMNS)
 
 
-def picture() -> str:
+def picture():
     shown = list(lines())
     width, height = COLUMNS * WIDTH + 2 * EDGE, len(shown) * HEIGHT + 2 * EDGE
     about = f"What groupscope prints for: {shown[0].removeprefix('$ ')}"
@@ -48,12 +46,12 @@ def picture() -> str:
     )
 
 
-def line_of(number: int, line: str) -> str:
+def line_of(number, line):
     y = EDGE + number * HEIGHT + 13
     return "".join(text_of(part, place, y, name) for part, place, name in parts(number, line) if part.strip())
 
 
-def parts(number: int, line: str) -> Iterator[tuple[str, int, str]]:
+def parts(number, line):
     """Each with its column and its class."""
     if number == 0:
         yield line, 0, "typed"
@@ -67,7 +65,7 @@ def parts(number: int, line: str) -> Iterator[tuple[str, int, str]]:
         yield result[0], LABEL_WIDTH + result.start(), CLASSES.get(result[0][0], "")
 
 
-def text_of(part: str, column: int, y: int, name: str) -> str:
+def text_of(part, column, y, name):
     text = part.strip()
     x = EDGE + (column + len(part) - len(part.lstrip())) * WIDTH
     styled = f' class="{name}"' if name else ""
@@ -75,7 +73,7 @@ def text_of(part: str, column: int, y: int, name: str) -> str:
     return f'<text x="{x}" y="{y}" {length}{styled}>{escape(text)}</text>'
 
 
-def main(path: Path = PICTURE) -> None:
+def main(path=PICTURE):
     path.write_text(picture())
 
 

@@ -18,13 +18,13 @@ SECTIONS = dict(
 CODES = [0, 1, 2, 20, 21, 22, 23, 130]
 
 
-def test_each_command_has_its_part() -> None:
+def test_each_command_has_its_part():
     assert list(SECTIONS) == list(COMMANDS)
     assert commands.MORE.keys() <= COMMANDS.keys()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_part_has_each_flag_that_help_prints(command: str) -> None:
+def test_a_part_has_each_flag_that_help_prints(command):
     output = subprocess.run(
         [sys.executable, "-m", "jobs.cli", command, "--help"], capture_output=True, text=True, cwd=ROOT, check=True
     ).stdout
@@ -33,7 +33,7 @@ def test_a_part_has_each_flag_that_help_prints(command: str) -> None:
     assert shown == printed
 
 
-def test_no_cell_breaks_its_row() -> None:
+def test_no_cell_breaks_its_row():
     pages = (
         commands.page(),
         settings.page(),
@@ -46,7 +46,7 @@ def test_no_cell_breaks_its_row() -> None:
             assert len(set(rows)) == 1, table
 
 
-def test_the_settings_page_has_each_key_of_the_settings_file() -> None:
+def test_the_settings_page_has_each_key_of_the_settings_file():
     sections = re.split(r"^## ", settings.page(), flags=re.MULTILINE)[1:]
     shown = {each.split("\n")[0]: re.findall(r"^\| `(\w+)` \|", each, flags=re.MULTILINE) for each in sections}
     text = (ROOT / "conf" / "groupscope.toml").read_text()
@@ -55,12 +55,12 @@ def test_the_settings_page_has_each_key_of_the_settings_file() -> None:
     assert shown == {name: list(keys[0] if isinstance(keys, list) else keys) for name, keys in listed.items()}
 
 
-def test_the_exit_codes_are_those_of_the_contract() -> None:
+def test_the_exit_codes_are_those_of_the_contract():
     codes = re.findall(r"^\| (\d+) \|", outcomes.exit_codes_page(), flags=re.MULTILINE)
     assert list(map(int, codes)) == CODES
 
 
-def test_each_finding_that_has_a_query_is_on_the_page() -> None:
+def test_each_finding_that_has_a_query_is_on_the_page():
     queries = {path.stem for path in (ROOT / "schemas" / "findings").glob("*.sql")}
     kinds = re.findall(r"^\| `(\w+)` \| (?:critical|warning|info) \|", outcomes.findings_page(), re.MULTILINE)
     assert queries <= set(kinds)

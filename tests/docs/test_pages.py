@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ INPUTS = ROOT / "docs" / "inputs.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_target_and_path_that_a_page_names_exists(page: Path) -> None:
+def test_every_target_and_path_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert set(re.findall(r"`make ([a-z]+)`", text)) <= targets
@@ -23,11 +22,11 @@ def test_every_target_and_path_that_a_page_names_exists(page: Path) -> None:
     assert [name for name in named if not list(ROOT.glob(name.rstrip("/")))] == []
 
 
-def test_the_readme_is_a_front_door() -> None:
+def test_the_readme_is_a_front_door():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
 
 
-def test_the_line_of_a_snapshot_is_one() -> None:
+def test_the_line_of_a_snapshot_is_one():
     (shown,) = (block.text for block in blocks(INPUTS) if block.text.startswith('{"captured_at"'))
     (snapshot,) = parse_each(shown.replace("\n", ""), 0)
     (row,) = snapshot.clusters
@@ -35,7 +34,7 @@ def test_the_line_of_a_snapshot_is_one() -> None:
     assert None not in row.values()
 
 
-def test_the_line_of_dump_has_the_fields_of_a_real_one(workplace: Path) -> None:
+def test_the_line_of_dump_has_the_fields_of_a_real_one(workplace):
     (shown,) = (block.text for block in blocks(INPUTS) if block.text.startswith('{"offsets_partition"'))
     segments = [str(path) for path in (workplace / "logs").glob("*/*.log")]
     command = [sys.executable, "-m", "jobs.cli", "dump", "--type", "1", *segments]

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +32,7 @@ pyarrow.PythonFile = lambda file: file_of_python(Late(file))
 COMMAND = ".venv/bin/groupscope"
 
 
-def run_python(code: str, folder: Path) -> str:
+def run_python(code, folder):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -49,7 +48,7 @@ def run_python(code: str, folder: Path) -> str:
 
 
 @pytest.fixture
-def place(untouched_workplace: Path) -> Path:
+def place(untouched_workplace):
     """With the command where set-up puts it, and what the page has it print."""
     command = untouched_workplace / COMMAND
     command.parent.mkdir(parents=True, exist_ok=True)
@@ -65,17 +64,17 @@ def place(untouched_workplace: Path) -> Path:
 
 @pytest.mark.parametrize("before", ["", RELEASED_LATE], ids=["calm", "busy"])
 @pytest.mark.parametrize(("code", "shown"), CODE, ids=[str(number) for number in range(len(CODE))])
-def test_a_recipe_prints_what_the_page_shows(code: str, shown: str, place: Path, before: str) -> None:
+def test_a_recipe_prints_what_the_page_shows(code, shown, place, before):
     printed = run_python(before + code, place)
     assert [line.rstrip() for line in printed.splitlines()] == [line.rstrip() for line in shown.splitlines()]
 
 
-def test_the_page_has_a_recipe_for_duckdb_and_one_for_pandas() -> None:
+def test_the_page_has_a_recipe_for_duckdb_and_one_for_pandas():
     assert ["duckdb" in code for code, _ in CODE] == [True, False]
     assert "DeltaTable" in CODE[1][0]
 
 
-def test_the_cells_of_the_notebook_find_the_rebalance(place: Path) -> None:
+def test_the_cells_of_the_notebook_find_the_rebalance(place):
     cells = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
     message = "print([len(each) for each in (events, owners, lag)], events.trigger.tolist())"
     # By the sample's story: a group is made, then a member is killed; three partitions change or keep their owners.
@@ -84,6 +83,6 @@ def test_the_cells_of_the_notebook_find_the_rebalance(place: Path) -> None:
     assert all(int(count) > 0 for count in counts.strip("[").split(","))
 
 
-def test_the_notebook_is_shipped_without_answers() -> None:
+def test_the_notebook_is_shipped_without_answers():
     assert NOTEBOOK["nbformat"] == 4
     assert [cell["id"] for cell in NOTEBOOK["cells"] if cell.get("outputs") or cell.get("execution_count")] == []

@@ -10,8 +10,6 @@ import subprocess
 import sys
 import types
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -26,14 +24,14 @@ UNITS = ("groupscope.service", "groupscope.timer")
 START = datetime(2026, 11, 23, 9, 1)
 
 
-def cron_entries(text: str) -> list[tuple[str, str]]:
+def cron_entries(text):
     """Schedule and command of each entry, as crontab(5) splits them."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     entries = [line.split(maxsplit=5) for line in lines if not re.match(r"[A-Z_]+ *=", line)]
     return [(" ".join(entry[:5]), entry[5]) for entry in entries]
 
 
-def test_cron_takes_its_lines() -> None:
+def test_cron_takes_its_lines():
     entries = cron_entries((SCHEDULE / "groupscope.cron").read_text())
     assert [minutes(schedule) for schedule, _ in entries] == [[10, 20, 30], [17, 17, 17]]
     for _, command in entries:
@@ -44,19 +42,19 @@ def test_cron_takes_its_lines() -> None:
         assert_parses(shlex.split(call.partition(" >> ")[0])[1:])
 
 
-def minutes(schedule: str) -> list[int]:
+def minutes(schedule):
     times = CronSim(schedule, START)
     return [next(times).minute for _ in range(3)]
 
 
-def unit(name: str) -> configparser.ConfigParser:
+def unit(name):
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=True)
-    parser.optionxform = str  # type: ignore[assignment]
+    parser.optionxform = str
     parser.read_string((SCHEDULE / name).read_text())
     return parser
 
 
-def test_the_service_starts_an_audit_that_may_have_findings() -> None:
+def test_the_service_starts_an_audit_that_may_have_findings():
     service = unit("groupscope.service")["Service"]
     assert_parses(shlex.split(service["ExecStart"])[1:])
     assert service["SuccessExitStatus"] == "20"
@@ -66,12 +64,12 @@ def test_the_service_starts_an_audit_that_may_have_findings() -> None:
     assert service["Environment"] == f"GROUPSCOPE_CACHE=/var/cache/{service['CacheDirectory']}"
 
 
-def test_the_timer_is_of_the_service() -> None:
+def test_the_timer_is_of_the_service():
     assert unit("groupscope.timer")["Timer"]["OnCalendar"] == "*:0/10"
     assert "Unit" not in unit("groupscope.timer")["Timer"]
 
 
-def test_systemd_takes_its_units(tmp_path: Path) -> None:
+def test_systemd_takes_its_units(tmp_path):
     """By systemd's own linter. A machine without systemd has none: there the two tests above have to do."""
     linter = shutil.which("systemd-analyze")
     if linter is None:
@@ -95,16 +93,16 @@ class Failed(Exception):
 
 
 @pytest.fixture
-def dag(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def dag(monkeypatch):
     """The DAG's file, loaded with Airflow's names as plain functions: what it declared, and its task."""
-    seen: dict[str, Any] = {}
+    seen = {}
 
-    def dag(**options: Any) -> Any:
+    def dag(**options):
         seen["dag"] = options
         return lambda function: function
 
-    def task(**options: Any) -> Any:
-        def named(function: Any) -> Any:
+    def task(**options):
+        def named(function):
             seen[function.__name__] = function
             return lambda: None
 
@@ -112,8 +110,8 @@ def dag(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return named
 
     sdk, exceptions = types.ModuleType("airflow.sdk"), types.ModuleType("airflow.sdk.exceptions")
-    sdk.dag, sdk.task = dag, task  # type: ignore[attr-defined]
-    exceptions.AirflowFailException = Failed  # type: ignore[attr-defined]
+    sdk.dag, sdk.task = dag, task
+    exceptions.AirflowFailException = Failed
     for module in (types.ModuleType("airflow"), sdk, exceptions):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     text = (SCHEDULE / "groupscope_dag.py").read_text()
@@ -121,7 +119,7 @@ def dag(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return seen
 
 
-def test_the_dag_runs_one_audit_at_a_time(dag: dict[str, Any]) -> None:
+def test_the_dag_runs_one_audit_at_a_time(dag):
     assert minutes(dag["dag"]["schedule"]) == [10, 20, 30]
     assert (dag["dag"]["max_active_runs"], dag["dag"]["catchup"]) == (1, False)
     assert_parses(dag["COMMAND"][1:])
@@ -130,9 +128,7 @@ def test_the_dag_runs_one_audit_at_a_time(dag: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("code", "raised"), [(0, None), (20, Failed), (2, Failed), (21, RuntimeError), (23, RuntimeError)]
 )
-def test_the_dag_tries_again_what_may_pass(
-    dag: dict[str, Any], code: int, raised: type[Exception] | None, tmp_path: Path
-) -> None:
+def test_the_dag_tries_again_what_may_pass(dag, code, raised, tmp_path):
     dag["COMMAND"][:] = [sys.executable, "-c", f"raise SystemExit({code})"]
     dag["HOME"] = str(tmp_path)
     if raised is None:
@@ -143,7 +139,7 @@ def test_the_dag_tries_again_what_may_pass(
         assert failure.type is raised
 
 
-def test_the_spark_operator_knows_each_field() -> None:
+def test_the_spark_operator_knows_each_field():
     # It takes a second, in each process that collects this file.
     import kubeflow_spark_api.models as operator
 
@@ -152,7 +148,7 @@ def test_the_spark_operator_knows_each_field() -> None:
     operator.SparkV1beta2ScheduledSparkApplication.from_json(json.dumps(manifest))
 
 
-def test_a_field_that_the_spark_operator_does_not_know_is_noticed() -> None:
+def test_a_field_that_the_spark_operator_does_not_know_is_noticed():
     # It takes a second, in each process that collects this file.
     import kubeflow_spark_api.models as operator
 
@@ -160,7 +156,7 @@ def test_a_field_that_the_spark_operator_does_not_know_is_noticed() -> None:
     assert unknown_fields(manifest, operator.SparkV1beta2ScheduledSparkApplication) == ["spec.template.driver.core"]
 
 
-def unknown_fields(result: dict[str, Any], model: type[BaseModel], place: str = "") -> list[str]:
+def unknown_fields(result, model, place=""):
     """The model itself passes over what it does not know."""
     known = {field.alias or name: field for name, field in model.model_fields.items()}
     wrong = [f"{place}{name}" for name in result if name not in known]
@@ -172,13 +168,13 @@ def unknown_fields(result: dict[str, Any], model: type[BaseModel], place: str = 
     return wrong
 
 
-def models_in(annotation: Any) -> list[type[BaseModel]]:
+def models_in(annotation):
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for each in getattr(annotation, "__args__", ()) for model in models_in(each)]
 
 
-def test_the_spark_application_is_an_audit_of_this_release() -> None:
+def test_the_spark_application_is_an_audit_of_this_release():
     spec = yaml.safe_load((SCHEDULE / "groupscope-spark.yaml").read_text())["spec"]
     assert minutes(spec["schedule"]) == [0, 0, 0]
     template = spec["template"]

@@ -11,22 +11,22 @@ ROOT = Path(__file__).parents[2]
 IN_CSS = re.compile(r"""(?:url\(\s*|@import\s+)['"]?((?:https?:)?//[^'")\s]+)""")
 
 
-def test_each_page_of_docs_is_in_the_site(site: Path) -> None:
+def test_each_page_of_docs_is_in_the_site(site):
     pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
     assert len(pages) > 8
     assert [page for page in pages if not (site / page.with_suffix(".html")).is_file()] == []
 
 
-def test_each_link_inside_the_site_leads_to_a_file_and_an_anchor(site: Path) -> None:
+def test_each_link_inside_the_site_leads_to_a_file_and_an_anchor(site):
     assert broken_links(site) == []
 
 
-def test_a_link_to_no_file_and_one_to_no_anchor_are_broken(tmp_path: Path) -> None:
+def test_a_link_to_no_file_and_one_to_no_anchor_are_broken(tmp_path):
     (tmp_path / "a.html").write_text('<p id="here"><a href="b.html"></a><a href="#here"></a><a href="#there"></a></p>')
     assert broken_links(tmp_path) == ["a.html: b.html", "a.html: #there"]
 
 
-def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
+def test_no_page_fetches_anything_from_elsewhere(site):
     fetched = {(page.name, each) for page in site.rglob("*.html") for each in links_of(page).resources}
     assert len(fetched) > 20
     assert [(page, each) for page, each in fetched if is_elsewhere(each)] == []
@@ -36,7 +36,7 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "data/sample/README.md"])
-def test_the_links_of_pages_outside_the_site_lead_somewhere(page: str, site: Path) -> None:
+def test_the_links_of_pages_outside_the_site_lead_somewhere(page, site):
     text = (ROOT / page).read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not is_elsewhere(link)]
     broken = []
@@ -49,7 +49,7 @@ def test_the_links_of_pages_outside_the_site_lead_somewhere(page: str, site: Pat
     assert broken == []
 
 
-def anchors_of(page: Path, site: Path) -> set[str]:
+def anchors_of(page, site):
     """Of a page of docs/ those that the site gives it, else those of its headings as the same rule makes them."""
     if page.is_relative_to(ROOT / "docs"):
         return links_of(site / page.relative_to(ROOT / "docs").with_suffix(".html")).anchors

@@ -20,7 +20,7 @@ COMMAND = re.compile(r"(?:\.venv/bin/)?\bgroupscope (?=[a-z])")
 OF_A_SHELL, QUOTED = re.compile(r"[|<>*?$;&~\\\n]"), re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 
 
-def laid_out(folder: Path, warehouse: Path) -> Path:
+def laid_out(folder, warehouse):
     """A copy of the warehouse, since commands of the pages write."""
     for name in LINKED:
         (folder / name).symlink_to(ROOT / name)
@@ -28,7 +28,7 @@ def laid_out(folder: Path, warehouse: Path) -> Path:
     return folder
 
 
-def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def typed(command, folder):
     """What the command answers there, `groupscope` being the tree's own."""
     placed = command.replace(LOGS, str(folder / "logs")).replace(SERVED, str(folder / "served"))
     if (called := COMMAND.match(placed)) and not OF_A_SHELL.search(QUOTED.sub("", placed)):
@@ -36,7 +36,7 @@ def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return typed_in_a_shell(COMMAND.sub("groupscope_of_tree ", placed, count=1), folder)
 
 
-def typed_in_a_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def typed_in_a_shell(command, folder):
     shell = f'groupscope_of_tree() {{ {shlex.quote(sys.executable)} -m jobs.cli "$@"; }}; {command}'
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(

@@ -1,7 +1,6 @@
 """What a test does to the world while a run is at a named step."""
 
 import os
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -15,11 +14,11 @@ DONE = {"runs_committed", "manifest_removed"}
 
 
 @contextmanager
-def at(point: str, act: Callable[[], None]) -> Iterator[None]:
+def at(point, act):
     """Acts once, where a failpoint would kill the run."""
-    done: list[str] = []
+    done = []
 
-    def once(_: int, __: int) -> None:
+    def once(_, __):
         if not done:
             done.append(point)
             act()

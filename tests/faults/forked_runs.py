@@ -9,13 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from jobs import cli
 from jobs.storage import storage_lock
@@ -40,7 +37,7 @@ class Command:
     ends: int | None = None
     by: int = signal.SIGKILL
 
-    def run(self) -> int:
+    def run(self):
         os.environ.update(self.environment)
         # The lock of a dead run is taken over after a few of them.
         storage_lock.BEAT_SECONDS = BEAT_SECONDS
@@ -55,13 +52,13 @@ class Command:
         return cli.main(self.words)
 
 
-def end(by: int, process: int, number: int) -> None:
+def end(by, process, number):
     # A run may pass a failpoint again.
     with suppress(ProcessLookupError):
         os.kill(process, by)
 
 
-def make_tasks_small() -> None:
+def make_tasks_small():
     # Here, since NumPy and Arrow start threads when they are loaded, and threads do not live on in a fork.
     from jobs.ingestion.task import plan
     from jobs.measuring.run import Measurement
@@ -73,7 +70,7 @@ def make_tasks_small() -> None:
         job.least_records, job.records_per_partition = least_records, 0
 
 
-def main() -> None:
+def main():
     # No storage is reached here: threads that do it would not live on in a fork.
     context = None if WITHOUT_SPARK in sys.argv else spark_context()
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as codes:
@@ -92,20 +89,20 @@ def main() -> None:
             codes.flush()
 
 
-def spark_context() -> Any:
+def spark_context():
     from jobs.spark.session import quiet_session
 
     return quiet_session("tests", 2, is_debug=False).sparkContext
 
 
-def make_own(context: Any, command: Command) -> None:
+def make_own(context, command):
     """In a fork: a connection to Java that is killed with it is no other's."""
     # Of workers: Java has started before.
     context.environment.update(command.environment)
     context._gateway._gateway_client.thread_connection = threading.local()
 
 
-def end_tasks(context: Any) -> None:
+def end_tasks(context):
     """As they end with Spark, which usually dies with its driver."""
     context.cancelAllJobs()
     tracker = context._jsc.sc().statusTracker()
@@ -114,19 +111,10 @@ def end_tasks(context: Any) -> None:
 
 
 class ForkedRuns:
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process):
         self.process = process
 
-    def run(
-        self,
-        words: Sequence[str | Path],
-        environment: Mapping[str, str],
-        seconds: float | None = None,
-        *,
-        many_tasks: bool = False,
-        ends: int | None = None,
-        by: int = signal.SIGKILL,
-    ) -> int:
+    def run(self, words, environment, seconds=None, *, many_tasks=False, ends=None, by=signal.SIGKILL):
         assert self.process.stdin is not None and self.process.stdout is not None
         command = Command(list(map(str, words)), dict(environment), seconds, many_tasks, ends, by)
         self.process.stdin.write(json.dumps(asdict(command)) + "\n")
@@ -135,9 +123,10 @@ class ForkedRuns:
 
 
 @contextmanager
-def forked_runs(*flags: str) -> Iterator[ForkedRuns]:
-    command = [sys.executable, "-m", "tests.faults.forked_runs", *flags]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+def forked_runs(*flags, errors=None):
+    """`errors`: where commands print what went wrong."""
+    command, pipe = [sys.executable, "-m", "tests.faults.forked_runs", *flags], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=errors, text=True) as process:
         yield ForkedRuns(process)
         assert process.stdin is not None
         process.stdin.close()

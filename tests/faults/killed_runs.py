@@ -6,7 +6,6 @@ import random
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,6 @@ from jobs import cli
 from jobs.storage import storage_lock
 from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.places.addresses import storage_at
-from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.contract.tables import TABLES
@@ -55,25 +53,25 @@ class Undisturbed:
     folder: Path
     seconds: dict[bool, float] = field(default_factory=dict)
 
-    def log(self, *, is_later: bool) -> Path:
+    def log(self, *, is_later):
         return self.folder / ("whole" if is_later else "half")
 
-    def after(self, job: str, *, is_later: bool) -> Path:
+    def after(self, job, *, is_later):
         return self.folder / f"{JOBS[-1] if job == AUDIT else job}-{is_later:d}" / "w"
 
-    def before(self, job: str, *, is_later: bool) -> Path | None:
+    def before(self, job, *, is_later):
         number = 0 if job == AUDIT else JOBS.index(job)
         if number:
             return self.after(JOBS[number - 1], is_later=is_later)
         return self.after(JOBS[-1], is_later=False) if is_later else None
 
-    def words(self, job: str, *, is_later: bool) -> list[str]:
+    def words(self, job, *, is_later):
         source = ["--source", f"segments:{self.log(is_later=is_later)}", "--snapshots", str(SNAPSHOTS)]
         # Otherwise verdicts would depend on the hour of the test.
         gate = ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"]
         return {"ingest": source, "gate": gate, AUDIT: [*source, *gate]}.get(job, [])
 
-    def points(self, job: str, *, is_later: bool) -> list[str]:
+    def points(self, job, *, is_later):
         """The named steps of every job, and the commit of each table that this one changes."""
         before = self.before(job, is_later=is_later)
         old, new = {} if before is None else versions(before), versions(self.after(job, is_later=is_later))
@@ -82,7 +80,7 @@ class Undisturbed:
         steps = FAILPOINTS[1:] if job == "gate" else FAILPOINTS
         return [*steps, *(f"table_committed:{table}" for table in sorted(changed))]
 
-    def make(self) -> None:
+    def make(self):
         self.write_logs()
         for is_later in (False, True):
             begun = time.monotonic()
@@ -94,7 +92,7 @@ class Undisturbed:
                 assert cli.main(words) == ExitCode.CLEAN
             self.seconds[is_later] = time.monotonic() - begun
 
-    def write_logs(self) -> None:
+    def write_logs(self):
         whole, half = self.log(is_later=True), self.log(is_later=False)
         batches = {}
         for folder in FOLDERS:
@@ -103,12 +101,12 @@ class Undisturbed:
         write_part(whole, half, {folder: number // 2 for folder, number in batches.items()})
 
 
-def put(folder: Path, storage: Storage, beside: Path) -> None:
+def put(folder, storage, beside):
     """Without the lock of local disks, a file, where other storages have a folder."""
     copied(shutil.copytree(folder, beside, ignore=shutil.ignore_patterns(LOCK_FILE)), storage, "")
 
 
-def impatient(words: list[str], folder: Path, seconds: int) -> list[str]:
+def impatient(words, folder, seconds):
     """The same command, which gives HDFS so much time for an answer. `folder`: for its settings."""
     config = folder / "impatient.toml"
     own = Path(words[words.index("--config") + 1]).read_text() if "--config" in words else ""
@@ -117,14 +115,14 @@ def impatient(words: list[str], folder: Path, seconds: int) -> list[str]:
 
 
 @contextmanager
-def short_locks() -> Iterator[None]:
+def short_locks():
     """The lock of a dead run is taken over after a few beats."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(storage_lock, "BEAT_SECONDS", BEAT_SECONDS)
         yield
 
 
-def check_like(storage: Storage, copy: Path, whole: Path) -> None:
+def check_like(storage, copy, whole):
     fetched(storage, "", copy)
     assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
     assert versions(copy).keys() == versions(whole).keys()
@@ -145,7 +143,7 @@ class DisturbedRuns:
     chance: random.Random
     capfd: pytest.CaptureFixture[str]
 
-    def stored_before(self, job: str, *, is_later: bool, beside: Path) -> Storage:
+    def stored_before(self, job, *, is_later, beside):
         """A place of its own, with the warehouse as it is before the run."""
         storage = storage_at(f"s3://bucket/{uuid.uuid4().hex}/w", options_for(self.s3))
         beside.mkdir()
@@ -153,13 +151,13 @@ class DisturbedRuns:
             put(before, storage, beside / "put")
         return storage
 
-    def run(self, words: Sequence[str]) -> tuple[int, list[str]]:
+    def run(self, words):
         """The exit code, and the lines about what went wrong."""
         self.capfd.readouterr()
         code = cli.main([*words])
         return code, self.capfd.readouterr().err.splitlines()
 
-    def end_well(self, words: Sequence[str], code: int, lines: Sequence[str], about: str) -> None:
+    def end_well(self, words, code, lines, about):
         """The run ended well, or with one line. The server is as it should be now, and so is the next run."""
         if code != ExitCode.CLEAN:
             assert code == ExitCode.UNUSABLE_WAREHOUSE, (about, lines)
@@ -169,9 +167,7 @@ class DisturbedRuns:
 
 
 @contextmanager
-def disturbed_runs(
-    s3: str, undisturbed: Undisturbed, folder: Path, seed: int, capfd: pytest.CaptureFixture[str]
-) -> Iterator[DisturbedRuns]:
+def disturbed_runs(s3, undisturbed, folder, seed, capfd):
     with proxy(s3) as (url, behaviour), short_locks(), pytest.MonkeyPatch.context() as patch:
         for name, value in options_for(url).values:
             patch.setenv(name.upper(), value)

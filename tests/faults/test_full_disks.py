@@ -3,7 +3,6 @@ see what the last run left, and with room again the next run leaves what an undi
 
 import random
 import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +23,13 @@ ROOM = 24 << 20
 
 
 @pytest.fixture(scope="module")
-def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def disk(tmp_path_factory):
     with mounted(tmp_path_factory.mktemp("small") / "disk", str(ROOM)) as folder:
         yield folder
 
 
 @pytest.fixture
-def chance(seed: int, request: pytest.FixtureRequest) -> random.Random:
+def chance(seed, request):
     """Other numbers for each test."""
     return random.Random(f"{seed} {request.node.name}")
 
@@ -43,7 +42,7 @@ class Filled:
     disk: Path
     job: str
 
-    def begin(self) -> Path:
+    def begin(self):
         shutil.rmtree(self.warehouse, ignore_errors=True)
         before = self.undisturbed.before(self.job, is_later=True)
         assert before is not None
@@ -51,21 +50,21 @@ class Filled:
         return before
 
     @property
-    def warehouse(self) -> Path:
+    def warehouse(self):
         return self.disk / "w"
 
     @property
-    def filler(self) -> Path:
+    def filler(self):
         return self.disk / "filler"
 
-    def run(self) -> int:
+    def run(self):
         words = [self.job, "--warehouse", str(self.warehouse), *self.undisturbed.words(self.job, is_later=True)]
         return cli.main(words)
 
-    def fill(self, spare: int = 0) -> None:
+    def fill(self, spare=0):
         fill(self.filler, shutil.disk_usage(self.disk).free - spare)
 
-    def check_refused(self, code: int, lines: list[str], before: Path) -> None:
+    def check_refused(self, code, lines, before):
         assert code == ExitCode.UNUSABLE_WAREHOUSE, lines
         (line,) = lines
         assert "No space left on device" in line and str(self.warehouse) in line and line.isprintable()
@@ -73,7 +72,7 @@ class Filled:
         assert history(self.warehouse) == history(before)
         assert row_texts(self.warehouse, TABLES_OF_JOBS) == row_texts(before, TABLES_OF_JOBS)
 
-    def finish(self, folder: Path) -> None:
+    def finish(self, folder):
         self.filler.unlink(missing_ok=True)
         assert self.run() == ExitCode.CLEAN
         whole = self.undisturbed.after(self.job, is_later=True)
@@ -81,10 +80,10 @@ class Filled:
 
 
 @pytest.fixture
-def filled(undisturbed: Undisturbed, disk: Path) -> Iterator[Callable[[str], Filled]]:
-    made: list[Filled] = []
+def filled(undisturbed, disk):
+    made = []
 
-    def of(job: str) -> Filled:
+    def of(job):
         made.append(Filled(undisturbed, disk, job))
         return made[-1]
 
@@ -93,7 +92,7 @@ def filled(undisturbed: Undisturbed, disk: Path) -> Iterator[Callable[[str], Fil
         each.filler.unlink(missing_ok=True)
 
 
-def fill_at(run: Filled, point: str, capsys: Capture, folder: Path) -> None:
+def fill_at(run, point, capsys, folder):
     before = run.begin()
     capsys.readouterr()
     with at(point, run.fill):
@@ -106,21 +105,17 @@ def fill_at(run: Filled, point: str, capsys: Capture, folder: Path) -> None:
     run.finish(folder)
 
 
-def steps(undisturbed: Undisturbed, job: str) -> list[str]:
+def steps(undisturbed, job):
     return undisturbed.points(job, is_later=True)
 
 
-def test_a_disk_that_is_full_from_some_step_on(
-    filled: Callable[[str], Filled], undisturbed: Undisturbed, tmp_path: Path, capsys: Capture, chance: random.Random
-) -> None:
+def test_a_disk_that_is_full_from_some_step_on(filled, undisturbed, tmp_path, capsys, chance):
     for job in chance.sample(JOBS, 2):
         fill_at(filled(job), chance.choice(steps(undisturbed, job)), capsys, tmp_path / job)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("job", JOBS)
-def test_a_disk_that_is_full_from_any_step_on(
-    filled: Callable[[str], Filled], undisturbed: Undisturbed, tmp_path: Path, capsys: Capture, job: str
-) -> None:
+def test_a_disk_that_is_full_from_any_step_on(filled, undisturbed, tmp_path, capsys, job):
     for point in steps(undisturbed, job):
         fill_at(filled(job), point, capsys, tmp_path / point)

@@ -5,10 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from jobs.storage.places.local_place import LocalPlace
@@ -24,7 +22,7 @@ WRITTEN = ("offset_commits", "rejected_records", "source_files")
 
 
 @pytest.fixture
-def parts(tmp_path: Path, rng: np.random.Generator) -> list[Path]:
+def parts(tmp_path, rng):
     """Two parts of a log, the second of which the killed run reads."""
     found = []
     logs = {partition: random_log(rng, 30) for partition in PARTITIONS}
@@ -36,26 +34,26 @@ def parts(tmp_path: Path, rng: np.random.Generator) -> list[Path]:
     return found
 
 
-def damaged(log: list[WrittenBatch], number: int) -> list[WrittenBatch]:
+def damaged(log, number):
     return log if number else [*log[:-1], Damaged(**vars(log[-1]))]
 
 
 class Damaged(WrittenBatch):
     @property
-    def bytes(self) -> bytes:
+    def bytes(self):
         raw = bytearray(super().bytes)
         raw[-1] ^= 0xFF
         return bytes(raw)
 
 
 @pytest.fixture
-def undisturbed(tmp_path: Path, parts: list[Path]) -> dict[str, list[str]]:
+def undisturbed(tmp_path, parts):
     for part in parts:
         ingest(tmp_path / "undisturbed", "--source", f"segments:{part}")
     return history(tmp_path / "undisturbed")
 
 
-def points() -> Iterator[str]:
+def points():
     """Every instant that `make test` tries: all of them for tables that are written to, one for a table that is not."""
     for name in FAILPOINTS:
         if name not in OF_TABLES:
@@ -66,15 +64,13 @@ def points() -> Iterator[str]:
             yield from (f"{name}:{table}" for table in (*WRITTEN, "topic_snapshots"))
 
 
-def all_points() -> list[tuple[str, int]]:
+def all_points():
     """Of the first run and of a later one, which opens no table that it leaves as it is."""
     tables = [name for name, table in TABLES.items() if table.job == "ingest"]
     return [(f"table_committed:{table}", first) for first in (0, 1) for table in tables]
 
 
-def check_killed_at(
-    point: str, tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], first: int
-) -> None:
+def check_killed_at(point, tmp_path, parts, undisturbed, first):
     warehouse = tmp_path / "killed"
     for part in parts[:first]:
         ingest(warehouse, "--source", f"segments:{part}")
@@ -85,7 +81,7 @@ def check_killed_at(
     check_like_undisturbed(warehouse, undisturbed)
 
 
-def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -> None:
+def check_like_undisturbed(warehouse, undisturbed):
     assert history(warehouse) == undisturbed
     assert unfinished_manifests(LocalPlace(warehouse)) == []
     found = rows(warehouse, "runs")
@@ -100,9 +96,7 @@ def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -
 
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("point", list(points()))
-def test_a_run_killed_at_a_named_step(
-    tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], point: str
-) -> None:
+def test_a_run_killed_at_a_named_step(tmp_path, parts, undisturbed, point):
     # Tables are made by the first run alone.
     first = 0 if point in ("manifest_written", f"table_committed:{WRITTEN[0]}") else 1
     check_killed_at(point, tmp_path, parts, undisturbed, first)
@@ -110,15 +104,11 @@ def test_a_run_killed_at_a_named_step(
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("point", "first"), all_points())
-def test_a_run_killed_at_any_step_of_any_table(
-    tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], point: str, first: int
-) -> None:
+def test_a_run_killed_at_any_step_of_any_table(tmp_path, parts, undisturbed, point, first):
     check_killed_at(point, tmp_path, parts, undisturbed, first)
 
 
-def check_killed_at_random(
-    tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], seed: int, kills: int
-) -> None:
+def check_killed_at_random(tmp_path, parts, undisturbed, seed, kills):
     """The same run again and again, ended at another instant each time, until it is let be."""
     chance = random.Random(seed)
     warehouse = tmp_path / "killed"
@@ -139,21 +129,17 @@ def check_killed_at_random(
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("share", range(3))
-def test_a_run_killed_at_random(
-    tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], seed: int, share: int
-) -> None:
+def test_a_run_killed_at_random(tmp_path, parts, undisturbed, seed, share):
     check_killed_at_random(tmp_path, parts, undisturbed, seed + share, kills=6)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("share", range(20))
-def test_a_run_killed_at_random_many_times(
-    tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], seed: int, share: int
-) -> None:
+def test_a_run_killed_at_random_many_times(tmp_path, parts, undisturbed, seed, share):
     check_killed_at_random(tmp_path, parts, undisturbed, seed + share, kills=10)
 
 
-def test_what_a_task_wrote_twice_goes_though_its_run_was_killed(tmp_path: Path, parts: list[Path]) -> None:
+def test_what_a_task_wrote_twice_goes_though_its_run_was_killed(tmp_path, parts):
     warehouse = tmp_path / "w"
     killed = spawned(warehouse, "--source", f"segments:{parts[0]}", environment={VARIABLE: "manifest_written"})
     assert killed.returncode == -signal.SIGKILL, killed.stderr

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,14 @@ from tests.runs.progress_lines import beside_progress
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Path:
+def warehouse(tmp_path):
     """With a run before, which stays as it is."""
     write(tmp_path / "few", many_groups(10), 10)
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'few'}")
     return tmp_path / "w"
 
 
-def begun(warehouse: Path, engine: str, count: int) -> subprocess.Popen[str]:
+def begun(warehouse, engine, count):
     folder = warehouse.parent
     write(folder / "log", many_groups(count), count)
     words = ["--source", f"segments:{folder / 'log'}", "--engine", engine, "--workers", "2"]
@@ -38,7 +37,7 @@ def begun(warehouse: Path, engine: str, count: int) -> subprocess.Popen[str]:
     )
 
 
-def descendants(process: int) -> dict[int, str]:
+def descendants(process):
     """By process id, the words of its command line."""
     parents = {}
     for each in Path("/proc").glob("[0-9]*"):
@@ -46,7 +45,7 @@ def descendants(process: int) -> dict[int, str]:
             parents[int(each.name)] = int((each / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-    found: dict[int, str] = {}
+    found = {}
     ready = [process]
     while ready:
         parent = ready.pop()
@@ -56,14 +55,14 @@ def descendants(process: int) -> dict[int, str]:
     return found
 
 
-def command_of(process: int) -> str:
+def command_of(process):
     try:
         return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
     except OSError:
         return ""
 
 
-def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+def wait_until(holds, process=None):
     deadline = time.monotonic() + 180
     while not holds():
         assert process is None or process.poll() is None, process.communicate()
@@ -71,7 +70,7 @@ def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str] | None 
         time.sleep(0.02)
 
 
-def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[str, int]) -> None:
+def assert_ended(process, warehouse, before):
     # It goes on once it is interrupted, and is not done before.
     os.killpg(process.pid, signal.SIGSTOP)
     children = descendants(process.pid)
@@ -91,7 +90,7 @@ def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[s
 
 
 @pytest.mark.drawn_together(2)
-def test_an_audit_in_worker_processes(warehouse: Path) -> None:
+def test_an_audit_in_worker_processes(warehouse):
     before = Warehouse(LocalPlace(warehouse)).versions()
     held = set(warehouse.glob("classic_group_metadata/*.parquet"))
     with begun(warehouse, "local", 20_000) as process:
@@ -101,7 +100,7 @@ def test_an_audit_in_worker_processes(warehouse: Path) -> None:
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.spark
-def test_an_audit_while_spark_works(warehouse: Path) -> None:
+def test_an_audit_while_spark_works(warehouse):
     before = Warehouse(LocalPlace(warehouse)).versions()
     with begun(warehouse, "spark", 10_000) as process:
         wait_until(lambda: any("pyspark.daemon" in each for each in descendants(process.pid).values()), process)
@@ -110,7 +109,7 @@ def test_an_audit_while_spark_works(warehouse: Path) -> None:
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.spark
-def test_an_audit_while_spark_starts(warehouse: Path) -> None:
+def test_an_audit_while_spark_starts(warehouse):
     before = Warehouse(LocalPlace(warehouse)).versions()
     with begun(warehouse, "spark", 1_000) as process:
         wait_until(lambda: any("SparkSubmit" in each for each in descendants(process.pid).values()), process)

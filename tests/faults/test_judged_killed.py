@@ -4,7 +4,6 @@ does. Other engines and storages: test_killed_anywhere.py."""
 import random
 import shutil
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -32,7 +31,7 @@ POINTS = {
 
 
 @pytest.fixture(scope="module")
-def left(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def left(tmp_path_factory):
     """By job, the warehouse that it and those before it leave."""
     found = {name: tmp_path_factory.mktemp(name) / "w" for name in ("assignments", "lag", "gate")}
     source = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
@@ -45,11 +44,11 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def run(job: str, warehouse: Path) -> None:
+def run(job, warehouse):
     assert cli.main([job, "--warehouse", str(warehouse), *WORDS[job]]) == ExitCode.CLEAN
 
 
-def check(left: dict[str, Path], warehouse: Path, job: str, point: str) -> None:
+def check(left, warehouse, job, point):
     shutil.copytree(left[BEFORE[job]], warehouse)
     assert killed_at(point, job, warehouse, *WORDS[job]) == -signal.SIGKILL
     run(job, warehouse)
@@ -62,15 +61,11 @@ def check(left: dict[str, Path], warehouse: Path, job: str, point: str) -> None:
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("job", WORDS)
-def test_a_run_that_is_killed_at_some_step_is_finished_by_the_next(
-    left: dict[str, Path], tmp_path: Path, job: str, seed: int
-) -> None:
+def test_a_run_that_is_killed_at_some_step_is_finished_by_the_next(left, tmp_path, job, seed):
     check(left, tmp_path / "w", job, random.Random(f"{seed} {job}").choice(POINTS[job]))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("job", "point"), [(job, point) for job in WORDS for point in POINTS[job]])
-def test_a_run_that_is_killed_at_any_step_is_finished_by_the_next(
-    left: dict[str, Path], tmp_path: Path, job: str, point: str
-) -> None:
+def test_a_run_that_is_killed_at_any_step_is_finished_by_the_next(left, tmp_path, job, point):
     check(left, tmp_path / "w", job, point)

@@ -4,7 +4,6 @@ tables that an undisturbed one would."""
 import random
 import signal
 import uuid
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,13 +34,13 @@ SOME_JOBS = 1
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[ForkedRuns]:
+def runs():
     with forked_runs() as started:
         yield started
 
 
 @pytest.fixture
-def chance(seed: int, request: pytest.FixtureRequest) -> random.Random:
+def chance(seed, request):
     """Other numbers for each test."""
     return random.Random(f"{seed} {request.node.name}")
 
@@ -54,7 +53,7 @@ class Place:
     environment: dict[str, str]
 
 
-def place_of(kind: str, request: pytest.FixtureRequest, folder: Path, patch: pytest.MonkeyPatch) -> Place:
+def place_of(kind, request, folder, patch):
     own = uuid.uuid4().hex
     if kind == "local":
         return Place(storage_at(str(folder / "w"), StorageOptions()), {})
@@ -79,23 +78,23 @@ class Killed:
     job: str
     is_later: bool
 
-    def begin(self) -> None:
+    def begin(self):
         before = self.undisturbed.before(self.job, is_later=self.is_later)
         if before is not None:
             put(before, self.place.storage, self.folder / "put")
 
     @property
-    def words(self) -> list[str]:
+    def words(self):
         words = [self.job, "--warehouse", self.place.storage.place]
         words += self.undisturbed.words(self.job, is_later=self.is_later)
         return [*words, "--report", str(self.folder / "report")] if self.job == AUDIT else words
 
     @property
-    def has_one_task(self) -> bool:
+    def has_one_task(self):
         """Of both offsets partitions, only one has groups whose assignments the later run recomputes."""
         return self.job == "assignments" and self.is_later
 
-    def at(self, point: str, *, many_tasks: bool) -> None:
+    def at(self, point, *, many_tasks):
         environment = {**self.place.environment, VARIABLE: point}
         choice = ["--engine", self.engine, *(["--workers", "2"] if many_tasks else [])]
         code = self.runs.run([*self.words, *choice], environment, many_tasks=many_tasks)
@@ -103,7 +102,7 @@ class Killed:
         is_task = point == "file_written" and (self.engine == "spark" or (many_tasks and not self.has_one_task))
         assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
 
-    def at_instants(self, chance: random.Random, kills: int) -> int:
+    def at_instants(self, chance, kills):
         """How many were killed. Each run finds what the one before left. One that is done leaves nothing to do for the
         others."""
         longest = 2 * self.undisturbed.seconds[self.is_later] + 1
@@ -116,7 +115,7 @@ class Killed:
             assert code == -IN_TIME
         return kills
 
-    def finish(self) -> None:
+    def finish(self):
         with short_locks():
             assert cli.main(self.words) == ExitCode.CLEAN
         whole = self.undisturbed.after(self.job, is_later=self.is_later)
@@ -124,16 +123,10 @@ class Killed:
 
 
 @pytest.fixture
-def killed(
-    runs: ForkedRuns,
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., Killed]:
+def killed(runs, undisturbed, tmp_path, request, monkeypatch):
     """Of an engine, a kind of storage and a job, and whether it is the later run."""
 
-    def begun(engine: str, kind: str, job: str, *, is_later: bool, name: str = "run") -> Killed:
+    def begun(engine, kind, job, *, is_later, name="run"):
         (folder := tmp_path / name).mkdir()
         found = Killed(runs, undisturbed, place_of(kind, request, folder, monkeypatch), folder, engine, job, is_later)
         found.begin()
@@ -144,9 +137,7 @@ def killed(
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize(("engine", "kind"), ELSEWHERE)
-def test_runs_killed_at_some_step_are_finished_by_the_next(
-    killed: Callable[..., Killed], undisturbed: Undisturbed, engine: str, kind: str, chance: random.Random
-) -> None:
+def test_runs_killed_at_some_step_are_finished_by_the_next(killed, undisturbed, engine, kind, chance):
     for job in chance.sample(JOBS, SOME_JOBS):
         is_later, many_tasks = chance.random() < 0.5, engine == "local" and chance.random() < 0.5
         point = chance.choice(undisturbed.points(job, is_later=is_later))
@@ -159,15 +150,7 @@ def test_runs_killed_at_some_step_are_finished_by_the_next(
 @pytest.mark.parametrize("is_later", [False, True])
 @pytest.mark.parametrize(("engine", "kind"), ANYWHERE)
 @pytest.mark.parametrize("job", JOBS)
-def test_a_run_killed_at_any_step_is_finished_by_the_next(
-    killed: Callable[..., Killed],
-    undisturbed: Undisturbed,
-    engine: str,
-    kind: str,
-    job: str,
-    is_later: bool,
-    chance: random.Random,
-) -> None:
+def test_a_run_killed_at_any_step_is_finished_by_the_next(killed, undisturbed, engine, kind, job, is_later, chance):
     points = undisturbed.points(job, is_later=is_later)
     steps = [point for point in points if point in FAILPOINTS]
     for point in (*steps, *chance.sample(points[len(steps) :], 2)):
@@ -176,9 +159,7 @@ def test_a_run_killed_at_any_step_is_finished_by_the_next(
         run.finish()
 
 
-def test_an_audit_killed_at_some_instants_is_finished_by_the_next(
-    killed: Callable[..., Killed], chance: random.Random
-) -> None:
+def test_an_audit_killed_at_some_instants_is_finished_by_the_next(killed, chance):
     run = killed("local", chance.choice(STORAGES), AUDIT, is_later=chance.random() < 0.5)
     run.at_instants(chance, kills=2)
     run.finish()
@@ -187,9 +168,7 @@ def test_an_audit_killed_at_some_instants_is_finished_by_the_next(
 @pytest.mark.soak
 @pytest.mark.parametrize("is_later", [False, True])
 @pytest.mark.parametrize(("engine", "kind"), ANYWHERE)
-def test_an_audit_killed_at_many_instants_is_finished_by_the_next(
-    killed: Callable[..., Killed], engine: str, kind: str, is_later: bool, chance: random.Random
-) -> None:
+def test_an_audit_killed_at_many_instants_is_finished_by_the_next(killed, engine, kind, is_later, chance):
     num_killed = number = 0
     while num_killed < MANY_KILLS:
         run = killed(engine, kind, AUDIT, is_later=is_later, name=str(number))

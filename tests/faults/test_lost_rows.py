@@ -4,12 +4,8 @@ them, for each cluster that lost rows and no other."""
 import errno
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
@@ -29,61 +25,61 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory):
     return two_clusters(tmp_path_factory.mktemp("lost"))
 
 
 @pytest.fixture
-def warehouse(whole: Path, tmp_path: Path) -> Path:
+def warehouse(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "w")
     return tmp_path / "w"
 
 
-def files_of(warehouse: Path, name: str, cluster: str) -> Iterator[Path]:
+def files_of(warehouse, name, cluster):
     folder = warehouse / TABLES[name].folder
     for row in pa.table(DeltaTable(folder).get_add_actions(flatten=False)).to_pylist():
         if row["min"]["cluster"] == cluster:
             yield folder / row["path"]
 
 
-def lose_files(warehouse: Path, name: str) -> None:
+def lose_files(warehouse, name):
     for path in files_of(warehouse, name, "one"):
         path.unlink()
 
 
-def cut_files(warehouse: Path, name: str) -> None:
+def cut_files(warehouse, name):
     for path in files_of(warehouse, name, "one"):
         path.write_bytes(path.read_bytes()[:-9])
 
 
-def lose_log(warehouse: Path, name: str) -> None:
+def lose_log(warehouse, name):
     shutil.rmtree(warehouse / TABLES[name].folder / "_delta_log")
 
 
-def lose_last_commit(warehouse: Path, name: str) -> None:
+def lose_last_commit(warehouse, name):
     max((warehouse / TABLES[name].folder / "_delta_log").glob("*.json")).unlink()
 
 
-def spoil_log(warehouse: Path, name: str) -> None:
+def spoil_log(warehouse, name):
     for path in (warehouse / TABLES[name].folder / "_delta_log").glob("*.json"):
         path.write_text("{")
 
 
-def lose_table(warehouse: Path, name: str) -> None:
+def lose_table(warehouse, name):
     shutil.rmtree(warehouse / TABLES[name].folder)
 
 
-def lose_mixed(warehouse: Path, name: str) -> None:
+def lose_mixed(warehouse, name):
     mix_files(warehouse, name)
     for row in pa.table(DeltaTable(warehouse / TABLES[name].folder).get_add_actions(flatten=False)).to_pylist():
         (warehouse / TABLES[name].folder / row["path"]).unlink()
 
 
-def broken(warehouse: Path) -> list[Any]:
+def broken(warehouse):
     return [each for each in run_checks(LocalPlace(warehouse)) if each.status == "broken"]
 
 
-def mended(warehouse: Path, mend: str) -> None:
+def mended(warehouse, mend):
     """Types what the doctor says."""
     for command in mend.split(" && "):
         words = shlex.split(command)
@@ -92,12 +88,12 @@ def mended(warehouse: Path, mend: str) -> None:
 
 
 @cache
-def texts_of_whole(whole: Path, job: str) -> dict[str, list[str]]:
+def texts_of_whole(whole, job):
     """No test changes it."""
     return row_texts(whole, DERIVED[job])
 
 
-def assert_whole(whole: Path, warehouse: Path) -> None:
+def assert_whole(whole, warehouse):
     assert broken(warehouse) == []
     for job, names in DERIVED.items():
         expected, found = texts_of_whole(whole, job), row_texts(warehouse, names)
@@ -106,10 +102,8 @@ def assert_whole(whole: Path, warehouse: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["open", "size"])
-def test_a_storage_that_does_not_answer_has_lost_nothing(
-    warehouse: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, step: str
-) -> None:
-    def refuse(*arguments: object) -> None:
+def test_a_storage_that_does_not_answer_has_lost_nothing(warehouse, monkeypatch, capsys, step):
+    def refuse(*arguments):
         raise OSError(errno.EIO, "no answer from the server for 5 s: check that it runs", f"{warehouse}/{step}")
 
     monkeypatch.setattr(*{"open": (Warehouse, "open_at"), "size": (LocalPlace, "size")}[step], refuse)
@@ -131,15 +125,13 @@ TURNS = [
 OTHERS = [(cut_files if lose is lose_files else lose_files, name) for lose, name in TURNS]
 
 
-def command(warehouse: Path, job: str, *clusters: str) -> str:
+def command(warehouse, job, *clusters):
     return " && ".join(f"groupscope {job} --full --warehouse {warehouse} --cluster {each}" for each in clusters)
 
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize(("lose", "name"), [*TURNS, *(pytest.param(*each, marks=pytest.mark.soak) for each in OTHERS)])
-def test_files_of_one_cluster_are_made_anew_by_it_alone(
-    whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str
-) -> None:
+def test_files_of_one_cluster_are_made_anew_by_it_alone(whole, warehouse, capsys, lose, name):
     lose(warehouse, name)
     job = TABLES[name].job
     found = broken(warehouse)
@@ -169,9 +161,7 @@ def test_files_of_one_cluster_are_made_anew_by_it_alone(
     pytest.param(lose_log, "assignment_audit", marks=pytest.mark.soak),
     pytest.param(lose_mixed, "topics", marks=pytest.mark.soak),
 ])  # fmt: skip
-def test_what_held_rows_of_two_clusters_is_made_anew_by_both(
-    whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str
-) -> None:
+def test_what_held_rows_of_two_clusters_is_made_anew_by_both(whole, warehouse, capsys, lose, name):
     lose(warehouse, name)
     job = TABLES[name].job
     both = command(warehouse, job, *CLUSTERS)
@@ -192,16 +182,14 @@ def test_what_held_rows_of_two_clusters_is_made_anew_by_both(
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", ["rebalances", "topics", "recomputed_groups", "replayed_partitions"])
-def test_rows_of_other_clusters_in_the_same_file_stay(whole: Path, warehouse: Path, name: str) -> None:
+def test_rows_of_other_clusters_in_the_same_file_stay(whole, warehouse, name):
     mix_files(warehouse, name)
     words = [TABLES[name].job, "--full", "--warehouse", str(warehouse), "--cluster", "two"]
     assert cli.main(words) == ExitCode.CLEAN
     assert_whole(whole, warehouse)
 
 
-def test_runs_go_on_where_files_hold_rows_of_two_clusters(
-    whole: Path, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_runs_go_on_where_files_hold_rows_of_two_clusters(whole, tmp_path, rng):
     log = whole.parent / "log"
     for number, share in enumerate(growing(log, rng, 2)):
         write_part(log, tmp_path / "log", share)
@@ -216,7 +204,7 @@ def test_runs_go_on_where_files_hold_rows_of_two_clusters(
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("point", FAILPOINTS)
-def test_a_rebuild_that_is_killed_anywhere_is_finished_by_the_next(whole: Path, warehouse: Path, point: str) -> None:
+def test_a_rebuild_that_is_killed_anywhere_is_finished_by_the_next(whole, warehouse, point):
     lose_log(warehouse, "rebalances")
     killed_at(point, "replay", warehouse, "--full", "--cluster", "one")
     for cluster in CLUSTERS:
@@ -224,7 +212,7 @@ def test_a_rebuild_that_is_killed_anywhere_is_finished_by_the_next(whole: Path, 
     assert_whole(whole, warehouse)
 
 
-def test_one_cluster_needs_no_name_and_a_place_is_quoted(tmp_path: Path) -> None:
+def test_one_cluster_needs_no_name_and_a_place_is_quoted(tmp_path):
     warehouse = tmp_path / "my data"
     log = ROOT / "data" / "sample" / "__consumer_offsets-5"
     ingest(warehouse, "--source", f"segments:{log}")
@@ -236,14 +224,14 @@ def test_one_cluster_needs_no_name_and_a_place_is_quoted(tmp_path: Path) -> None
     assert broken(warehouse) == []
 
 
-def test_damaged_decoded_tables_keep_their_own_advice(warehouse: Path) -> None:
+def test_damaged_decoded_tables_keep_their_own_advice(warehouse):
     for path in files_of(warehouse, "offset_commits", "one"):
         path.unlink()
     assert all("restore the table's folder from a backup" in each.mend for each in broken(warehouse))
 
 
 @pytest.mark.parametrize("lost", ["table", "files"])
-def test_readers_do_not_take_lost_rows_for_none(warehouse: Path, capsys: Capture, lost: str) -> None:
+def test_readers_do_not_take_lost_rows_for_none(warehouse, capsys, lost):
     group = rows(warehouse, "rebalances")[0]["group_id"]
     if lost == "table":
         lose_table(warehouse, "rebalances")

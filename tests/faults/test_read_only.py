@@ -4,7 +4,7 @@ last finished run left, and the next run that may write again leaves what an und
 import random
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,17 +46,17 @@ class Place:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def local_place(folder: Path, stack: ExitStack) -> Place:
+def local_place(folder, stack):
     """A second mount over the first one: a file system that a run writes to cannot be made read-only."""
     place = folder / "w"
-    mounts: list[Path] = []
+    mounts = []
 
-    def refuse() -> None:
+    def refuse():
         for flags in (["--bind", str(place), str(place)], ["-o", "remount,bind,ro", str(place)]):
             subprocess.run(["mount", *flags], check=True)
             mounts.append(place)
 
-    def allow() -> None:
+    def allow():
         if mounts:
             subprocess.run(["umount", "--lazy", str(place)], check=True)
             mounts.clear()
@@ -65,27 +65,27 @@ def local_place(folder: Path, stack: ExitStack) -> Place:
     return Place(storage_at(str(place), StorageOptions()), refuse, allow, "Read-only file system")
 
 
-def s3_place(url: str, stack: ExitStack) -> Place:
+def s3_place(url, stack):
     """Whose rules let everybody read."""
     proxied, behaviour = stack.enter_context(proxy(url))
     environment = {name.upper(): value for name, value in options_for(proxied).values}
     storage = storage_at(f"s3://bucket/{uuid.uuid4().hex}/w", options_for(url))
     behaviour.may_read = True
 
-    def answer(what: str) -> Callable[[], None]:
+    def answer(what):
         return lambda: setattr(behaviour, "always", what)
 
     return Place(storage, answer("403"), answer("pass"), "permission denied (403 Forbidden", environment)
 
 
-def hdfs_place(uri: str) -> Place:
+def hdfs_place(uri):
     """Of a user whom the administrator takes the right to write from."""
     root = f"/{uuid.uuid4().hex}"
     administrator = Client(uri)
     administrator.mkdirs(f"{root}/w", create_parent=True)
 
-    def permit(mode: int) -> Callable[[], None]:
-        def change() -> None:
+    def permit(mode):
+        def change():
             for path in [root, *(each.path for each in administrator.list_status(root, True) if each.isdir)]:
                 administrator.set_owner(path, USER)
                 administrator.set_permission(path, mode)
@@ -97,7 +97,7 @@ def hdfs_place(uri: str) -> Place:
 
 
 @pytest.fixture(params=["local", "s3", pytest.param("hdfs", marks=pytest.mark.spark)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def place(request, tmp_path):
     with ExitStack() as stack:
         if request.param == "local":
             with mounted(tmp_path / "disk", ROOM) as disk:
@@ -119,16 +119,16 @@ class Refused:
     job: str
 
     @property
-    def before(self) -> Path:
+    def before(self):
         before = self.undisturbed.before(self.job, is_later=True)
         assert before is not None
         return before
 
     @property
-    def after(self) -> Path:
+    def after(self):
         return self.undisturbed.after(self.job, is_later=True)
 
-    def run(self) -> int:
+    def run(self):
         words = [self.job, "--warehouse", self.place.storage.place, *self.undisturbed.words(self.job, is_later=True)]
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.place.environment.items():
@@ -137,7 +137,7 @@ class Refused:
                 # Another client than the one that tests look with, who is another user.
                 return cli.main(impatient(words, self.folder, ANSWER_SECONDS))
 
-    def check(self, point: str, capfd: Capture) -> None:
+    def check(self, point, capfd):
         self.folder.mkdir()
         for file in list(self.place.storage.list()):
             self.place.storage.delete(file.name)
@@ -152,7 +152,7 @@ class Refused:
         assert self.run() == ExitCode.CLEAN, capfd.readouterr().err
         check_like(self.place.storage, self.folder / "copy", self.after)
 
-    def check_told(self, code: int, lines: list[str], *, is_done: bool) -> None:
+    def check_told(self, code, lines, *, is_done):
         """A run that is done may have to leave its manifest there."""
         if is_done and code == ExitCode.CLEAN:
             assert not lines
@@ -161,7 +161,7 @@ class Refused:
         (line,) = lines
         assert line.startswith("groupscope: ") and self.place.storage.place in line and self.place.refused in line
 
-    def check_seen(self, expected: Path) -> None:
+    def check_seen(self, expected):
         """By readers, who may read."""
         seen = fetched(self.place.storage, "", self.folder / "seen")
         assert versions(seen) == versions(expected)
@@ -170,9 +170,7 @@ class Refused:
         assert_same(row_texts(expected, made), row_texts(seen, made), str(expected))
 
 
-def test_a_warehouse_that_may_only_be_read_from_some_step_on(
-    undisturbed: Undisturbed, place: Place, tmp_path: Path, capfd: Capture, seed: int
-) -> None:
+def test_a_warehouse_that_may_only_be_read_from_some_step_on(undisturbed, place, tmp_path, capfd, seed):
     chance = random.Random(f"{seed} {place.refused}")
     job = chance.choice(JOBS)
     Refused(undisturbed, place, tmp_path / job, job).check(chance.choice(undisturbed.points(job, is_later=True)), capfd)
@@ -180,8 +178,6 @@ def test_a_warehouse_that_may_only_be_read_from_some_step_on(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("job", JOBS)
-def test_a_warehouse_that_may_only_be_read_from_any_step_on(
-    undisturbed: Undisturbed, place: Place, tmp_path: Path, capfd: Capture, job: str
-) -> None:
+def test_a_warehouse_that_may_only_be_read_from_any_step_on(undisturbed, place, tmp_path, capfd, job):
     for number, point in enumerate(undisturbed.points(job, is_later=True)):
         Refused(undisturbed, place, tmp_path / str(number), job).check(point, capfd)

@@ -4,8 +4,6 @@ warehouse is taken for damaged, and nothing of it is removed."""
 import random
 import shutil
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,13 +11,12 @@ from jobs import cli
 from jobs.configuration.settings import Settings, options_of
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.remote_place import RemotePlace
-from jobs.storage.stored_files import Storage
 from jobs.warehouses.delta_commits import clear
 from jobs.warehouses.delta_tables import Change
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import fetched
-from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
+from tests.builders.storages.s3_server import options_for, proxy
 from tests.faults.killed_runs import put
 from tests.faults.two_clusters import DERIVED, mix_files, two_clusters
 from tests.runs.replayed_logs import row_texts
@@ -29,12 +26,12 @@ REFUSED = "permission denied (403 Forbidden"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory):
     return two_clusters(tmp_path_factory.mktemp("refused"))
 
 
 @pytest.fixture
-def behaviour(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehaviour]:
+def behaviour(s3, monkeypatch):
     with proxy(s3) as (url, behaviour):
         for name, value in options_for(url).values:
             monkeypatch.setenv(name.upper(), value)
@@ -42,14 +39,12 @@ def behaviour(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehaviour
 
 
 @pytest.fixture
-def storage(s3: str) -> Storage:
+def storage(s3):
     """Not through the proxy."""
     return storage_at(f"s3://bucket/{uuid.uuid4().hex}/w", options_for(s3))
 
 
-def test_the_doctor_says_what_the_storage_said_and_finds_no_damage(
-    whole: Path, storage: Storage, behaviour: Misbehaviour, capsys: Capture, tmp_path: Path, seed: int
-) -> None:
+def test_the_doctor_says_what_the_storage_said_and_finds_no_damage(whole, storage, behaviour, capsys, tmp_path, seed):
     put(whole, storage, tmp_path / "put")
     doctor = ["doctor", "--warehouse", storage.place]
     assert cli.main(doctor) == ExitCode.CLEAN
@@ -70,9 +65,7 @@ def test_the_doctor_says_what_the_storage_said_and_finds_no_damage(
 
 
 @pytest.mark.parametrize("good", range(3))
-def test_a_log_that_may_not_be_read_is_not_removed(
-    whole: Path, storage: Storage, behaviour: Misbehaviour, tmp_path: Path, good: int
-) -> None:
+def test_a_log_that_may_not_be_read_is_not_removed(whole, storage, behaviour, tmp_path, good):
     put(whole, storage, tmp_path / "put")
     behind = storage_at(storage.place, options_of(Settings()))
     before = sorted(file.name for file in storage.list())
@@ -84,9 +77,7 @@ def test_a_log_that_may_not_be_read_is_not_removed(
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", ["rebalances", "topics"])
-def test_rows_of_other_clusters_in_a_file_that_may_not_be_read_stay(
-    whole: Path, storage: Storage, behaviour: Misbehaviour, capsys: Capture, tmp_path: Path, name: str
-) -> None:
+def test_rows_of_other_clusters_in_a_file_that_may_not_be_read_stay(whole, storage, behaviour, capsys, tmp_path, name):
     shutil.copytree(whole, tmp_path / "mixed")
     mix_files(tmp_path / "mixed", name)
     put(tmp_path / "mixed", storage, tmp_path / "put")

@@ -1,11 +1,9 @@
 """A server of objects that stops answering in the middle of a run, or whose answers are lost: the run ends with one
 line, and the next one leaves the tables that an undisturbed one would."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.faults.killed_runs import JOBS, DisturbedRuns, check_like
+from tests.faults.killed_runs import JOBS, check_like
 
 # From some request on the server is gone, refuses, or is done with each but does not say so.
 FAULTS = ["hang up", "503", "lose"]
@@ -14,11 +12,11 @@ ABOUT_THE_LAST = ("has stopped renewing its lock", "which was killed while it wr
 
 
 @pytest.fixture(autouse=True)
-def given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def given_up_soon(monkeypatch):
     monkeypatch.setattr("jobs.configuration.settings.RETRY_SECONDS", 1)
 
 
-def check_faults(runs: DisturbedRuns, folder: Path) -> None:
+def check_faults(runs, folder):
     chance, behaviour = runs.chance, runs.behaviour
     job, is_later, fault = chance.choice(JOBS), chance.random() < 0.5, chance.choice(FAULTS)
     storage = runs.stored_before(job, is_later=is_later, beside=folder)
@@ -34,11 +32,11 @@ def check_faults(runs: DisturbedRuns, folder: Path) -> None:
     check_like(storage, folder / about, runs.undisturbed.after(job, is_later=is_later))
 
 
-def test_the_run_after_a_server_was_gone_goes_on(disturbed: DisturbedRuns) -> None:
+def test_the_run_after_a_server_was_gone_goes_on(disturbed):
     check_faults(disturbed, disturbed.folder / "run")
 
 
 @pytest.mark.soak
-def test_runs_after_a_server_was_gone_go_on_many_times(disturbed: DisturbedRuns) -> None:
+def test_runs_after_a_server_was_gone_go_on_many_times(disturbed):
     for number in range(20):
         check_faults(disturbed, disturbed.folder / str(number))

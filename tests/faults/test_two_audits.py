@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import uuid
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ SNAPSHOTS = ROOT / "data" / "sample" / "snapshots.jsonl"
 
 
 @pytest.fixture(params=["local", *ELSEWHERE])
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def place(request, tmp_path, monkeypatch):
     """That processes reach as people do, by the environment."""
     if request.param == "local":
         return str(tmp_path / "w")
@@ -36,27 +35,27 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return f"s3://bucket/{uuid.uuid4().hex}/w"
 
 
-def words(place: str, source: Path, report: Path) -> list[str]:
+def words(place, source, report):
     found = ["audit", "--warehouse", place, "--source", f"segments:{source}", "--snapshots", str(SNAPSHOTS)]
     found += ["--config", str(SETTINGS), "--fail-on", "never"]
     return [*found, "--report", str(report), "--workers", "1"]
 
 
-def begun(place: str, source: Path, report: Path) -> subprocess.Popen[str]:
+def begun(place, source, report):
     command = [sys.executable, "-m", "jobs.cli", *words(place, source, report)]
     return subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     )
 
 
-def ended(audits: list[subprocess.Popen[str]]) -> list[str]:
+def ended(audits):
     lines = [each.communicate(timeout=300)[1] for each in audits]
     assert [each.returncode for each in audits] == [0] * len(audits), lines
     return lines
 
 
 @pytest.mark.drawn(1)
-def test_two_audits_at_once_leave_what_one_leaves(place: str, sample_part: Path, tmp_path: Path) -> None:
+def test_two_audits_at_once_leave_what_one_leaves(place, sample_part, tmp_path):
     assert cli.main(words(str(tmp_path / "one"), sample_part, tmp_path / "report")) == 0
     lines = ended([begun(place, sample_part, tmp_path / f"report-{number}") for number in range(2)])
     assert any(f"{place}: waiting for " in each for each in lines), lines

@@ -8,11 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from jobs.output.failure import Failure
@@ -40,14 +37,14 @@ with KernelLock(Path(sys.argv[1]), "ingest").hold(0, print):
 
 
 @pytest.fixture
-def sources(tmp_path: Path, rng: np.random.Generator) -> list[str]:
+def sources(tmp_path, rng):
     log = random_log(rng, 40)
     parts = (log[:25], log[15:])
     return [f"segments:{write_copy(tmp_path / str(number), 3, part, rng)}" for number, part in enumerate(parts)]
 
 
 @contextmanager
-def holder(warehouse: Path) -> Iterator["subprocess.Popen[str]"]:
+def holder(warehouse):
     command = [sys.executable, "-c", HOLD, str(warehouse)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -58,13 +55,11 @@ def holder(warehouse: Path) -> Iterator["subprocess.Popen[str]"]:
             process.kill()
 
 
-def named(process: "subprocess.Popen[str]") -> str:
+def named(process):
     return f"ingest (process {process.pid} on {socket.gethostname()})"
 
 
-def test_an_ingest_that_may_not_wait_names_the_one_that_works(
-    tmp_path: Path, sources: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_ingest_that_may_not_wait_names_the_one_that_works(tmp_path, sources, capsys):
     warehouse, result = tmp_path / "w", tmp_path / "result.json"
     ingest(warehouse, "--source", sources[0])
     before = history(warehouse)
@@ -86,9 +81,7 @@ def test_an_ingest_that_may_not_wait_names_the_one_that_works(
 
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
-def test_a_holder_that_dies_frees_the_warehouse(
-    tmp_path: Path, sources: list[str], capsys: pytest.CaptureFixture[str], sign: signal.Signals
-) -> None:
+def test_a_holder_that_dies_frees_the_warehouse(tmp_path, sources, capsys, sign):
     warehouse = tmp_path / "w"
     ingest(warehouse, "--source", sources[0])
     with holder(warehouse) as process:
@@ -101,7 +94,7 @@ def test_a_holder_that_dies_frees_the_warehouse(
     assert "waiting" not in capsys.readouterr().err
 
 
-def test_one_of_two_ingests_waits_and_then_works(tmp_path: Path, sources: list[str]) -> None:
+def test_one_of_two_ingests_waits_and_then_works(tmp_path, sources):
     """Held up until both wait, so that they meet; then each does its work, one after the other."""
     warehouse = tmp_path / "w"
     for source in sources:
@@ -127,7 +120,7 @@ def test_one_of_two_ingests_waits_and_then_works(tmp_path: Path, sources: list[s
     assert (warehouse / LOCK_FILE).read_text() == ""
 
 
-def test_many_first_ingests_at_once_make_one_warehouse(tmp_path: Path, sources: list[str]) -> None:
+def test_many_first_ingests_at_once_make_one_warehouse(tmp_path, sources):
     """None takes what another has just begun to write for the folder of another program."""
     warehouse = tmp_path / "w"
     command = [sys.executable, "-m", "jobs.cli", "ingest", "--warehouse", str(warehouse), "--source", sources[0]]
@@ -142,7 +135,7 @@ def test_many_first_ingests_at_once_make_one_warehouse(tmp_path: Path, sources: 
     assert len(Warehouse(LocalPlace(warehouse)).run_rows(["run_id"])) == 4
 
 
-def test_the_lock_is_of_the_process_and_is_not_handed_on_to_what_it_starts(tmp_path: Path) -> None:
+def test_the_lock_is_of_the_process_and_is_not_handed_on_to_what_it_starts(tmp_path):
     """Spark's virtual machine lives on for a while when its driver was killed."""
     with KernelLock(tmp_path, "ingest").hold(0, print):
         child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
@@ -153,7 +146,7 @@ def test_the_lock_is_of_the_process_and_is_not_handed_on_to_what_it_starts(tmp_p
         child.communicate()
 
 
-def test_a_lock_that_nobody_has_described_is_told_all_the_same(tmp_path: Path) -> None:
+def test_a_lock_that_nobody_has_described_is_told_all_the_same(tmp_path):
     with KernelLock(tmp_path, "ingest").hold(0, print):
         (tmp_path / LOCK_FILE).write_text("")
         with pytest.raises(Failure, match="busy with another run"), KernelLock(tmp_path, "ingest").hold(0, print):

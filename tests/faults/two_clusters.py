@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +22,7 @@ SEGMENTS = "__consumer_offsets-[05]"
 DERIVED = {job: [table.name for table in TABLES.values() if table.job == job] for job in ("replay", "assignments")}
 
 
-def two_clusters(root: Path) -> Path:
+def two_clusters(root):
     """Of the same log, which is two partitions of the sample's, in `root/log`."""
     for folder in sorted((ROOT / "data" / "sample").glob(SEGMENTS)):
         shutil.copytree(folder, root / "log" / folder.name)
@@ -34,7 +33,7 @@ def two_clusters(root: Path) -> Path:
     return root / "w"
 
 
-def mix_files(warehouse: Path, name: str) -> None:
+def mix_files(warehouse, name):
     """Rows of both clusters in one file, as Spark leaves them, at the version that the newest run names."""
     table = TABLES[name]
     folder = warehouse / table.folder
@@ -57,5 +56,5 @@ def mix_files(warehouse: Path, name: str) -> None:
     last.unlink()
 
 
-def actions(commit: Path) -> list[dict[str, Any]]:
+def actions(commit):
     return [json.loads(line) for line in commit.read_text().splitlines()]

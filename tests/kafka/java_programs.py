@@ -14,6 +14,7 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder, jars
 from jobs.spark.java import java_executable
 from tests.kafka.jar_sets import ECJ, JAR_SETS
+from tests.short_lived_java import archive_of, from_archive
 
 
 def compile_java(sources: Sequence[Path], classpath: Sequence[Path] = ()) -> Path:
@@ -43,18 +44,10 @@ def java_command(
     """The command that runs class `main`; `options` are the virtual machine's, such as `-Xmx512m`."""
     entries = expanded(classpath)
     jars_first = sorted(entries, key=Path.is_dir)
-    archive = archive_of([entry for entry in jars_first if not entry.is_dir()])
-    if archive.exists():
-        # An archive fits a classpath that begins with its own.
-        entries, options = jars_first, [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", *options]
+    # An archive fits a classpath that begins with its own.
+    if archived := from_archive(archive_of([entry for entry in jars_first if not entry.is_dir()])):
+        entries, options = jars_first, [*archived, *options]
     return [str(java_executable()), *options, "-cp", ":".join(map(str, entries)), main, *arguments]
-
-
-def archive_of(entries: Sequence[Path]) -> Path:
-    """Where `tests.shared_classes` puts the archive of these jars, of which another Java can make no use."""
-    java = java_executable()
-    key = repr([str(java), java.stat().st_mtime_ns, *((str(entry), entry.stat().st_mtime_ns) for entry in entries)])
-    return cache_folder() / "java" / f"shared-{hashlib.sha256(key.encode()).hexdigest()[:16]}" / "classes.jsa"
 
 
 def expanded(classpath: Sequence[Path]) -> list[Path]:

@@ -180,7 +180,7 @@ def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    from tests.durations import known_seconds
+    from tests.lanes import known_seconds
 
     seconds, first = known_seconds(), os.environ.get(FIRST)
 

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import pyspark
-
 from jobs.spark.jars import JarSet, jars
 from tests.kafka.java_programs import expanded, java_command
-from tests.short_lived_java import FLAGS
+from tests.short_lived_java import FLAGS, SPARK_HOME
 
-SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+SPARK_JARS = SPARK_HOME / "jars"
 # Hadoop's test classes name JUnit's, which their jar lacks.
 HADOOP: Final = JarSet(
     "hadoop-minicluster-3.5.0",
@@ -65,7 +63,7 @@ class MiniHdfs:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (details.is_file() and details.read_text().endswith("}")):
             assert self.process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
+            assert time.monotonic() < deadline, f"HDFS did not start in {PATIENCE_SECONDS} s: {log.read_text()}"
             time.sleep(0.2)
         self.port = json.loads(details.read_text())["namenode_port"]
 

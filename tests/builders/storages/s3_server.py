@@ -32,19 +32,26 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def started_s3() -> "tuple[subprocess.Popen[bytes], str]":
+    """The process and its URL."""
+    port, nothing = free_port(), subprocess.DEVNULL
+    command = [sys.executable, str(PROGRAM), "-H", "127.0.0.1", "-p", str(port)]
+    running = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not answers(port):
+        assert running.poll() is None
+        assert time.monotonic() < deadline, f"the S3 server did not start in {PATIENCE_SECONDS} s"
+        time.sleep(0.05)
+    return running, f"http://127.0.0.1:{port}"
+
+
 @contextmanager
 def s3_server() -> Iterator[str]:
     """Its URL, while it runs."""
-    port = free_port()
-    command = [sys.executable, str(PROGRAM), "-H", "127.0.0.1", "-p", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+    running, url = started_s3()
+    with running:
         try:
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            while not answers(port):
-                assert running.poll() is None
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}"
+            yield url
         finally:
             running.kill()
 

@@ -20,7 +20,7 @@ SAMPLE = ROOT / "data" / "sample"
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warehouse(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page") / "warehouse"
     source = [
         "--source",
@@ -36,38 +36,34 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_has_examples() -> None:
+def test_the_page_has_examples():
     assert len(SPECS) + len(COMMANDS) == PAGE.count("$ groupscope ") > 9
     assert len(SPECS) == PAGE.count("```jsonl") > 8
 
 
 @pytest.mark.parametrize(("specs", "shown"), SPECS)
-def test_specs_are_answered_as_the_page_shows(
-    specs: str, shown: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_specs_are_answered_as_the_page_shows(specs, shown, capfd, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(specs.encode())))
     assert cli.main(["assign"]) == 0
     assert capfd.readouterr().out == shown
 
 
 @pytest.mark.parametrize(("command", "shown"), COMMANDS, ids=[command for command, _ in COMMANDS])
-def test_a_command_answers_what_the_page_shows(
-    command: str, shown: str, warehouse: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_answers_what_the_page_shows(command, shown, warehouse, capfd):
     capfd.readouterr()
     assert cli.main([*shlex.split(command), "--warehouse", str(warehouse)]) == 0
     assert capfd.readouterr().out == shown
 
 
 @pytest.mark.parametrize("text", QUERIES)
-def test_the_sql_of_the_page_has_an_answer(text: str, warehouse: Path) -> None:
+def test_the_sql_of_the_page_has_an_answer(text, warehouse):
     command = [sys.executable, "-m", "jobs.cli", "sql", text, "--warehouse", str(warehouse), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
 
 
-def test_every_known_defect_is_on_the_page() -> None:
+def test_every_known_defect_is_on_the_page():
     """The page is the list that people look at."""
     folder = ROOT / "udfs" / "audit"
     named = {
@@ -80,7 +76,7 @@ def test_every_known_defect_is_on_the_page() -> None:
     assert len(named) > 25
 
 
-def test_every_blocker_verdict_and_check_is_on_the_page() -> None:
+def test_every_blocker_verdict_and_check_is_on_the_page():
     from schemas.words.assignments import CheckName, Migration, Verdict
     from schemas.words.upgrades import BlockerKind
 

@@ -5,7 +5,6 @@ import contextlib
 import io
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,6 @@ from jobs.sources.segment_files import framed_pieces, offsets_partition_of, span
 from jobs.storage.places.local_place import LocalPlace
 from schemas.words.records import OFFSETS_TOPIC
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "functions.md").read_text()
 # Each with the text that it prints, if the page shows one.
@@ -26,7 +22,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", PAGE, re.D
 KAFKA_SOURCE = 'spark.read.format("kafka")'
 
 
-def sample_rows() -> list[dict[str, Any]]:
+def sample_rows():
     """As Spark's Kafka source has them (KafkaRecordToRowConverter in apache/spark): no control records."""
     return [
         {
@@ -45,15 +41,15 @@ def sample_rows() -> list[dict[str, Any]]:
     ]
 
 
-def kafka_frame(spark: "SparkSession") -> "DataFrame":
+def kafka_frame(spark):
     columns = {"key": pa.binary(), "value": pa.binary(), "topic": pa.string(), "partition": pa.int32()}
     columns |= {"offset": pa.int64(), "timestamp": pa.timestamp("us", "UTC"), "timestampType": pa.int32()}
     return spark.createDataFrame(pa.Table.from_pylist(sample_rows(), pa.schema(list(columns.items()))))
 
 
 @pytest.mark.spark
-def test_the_code_of_the_page_prints_what_the_page_shows(spark: "SparkSession") -> None:
-    names: dict[str, Any] = {"spark": spark}
+def test_the_code_of_the_page_prints_what_the_page_shows(spark):
+    names = {"spark": spark}
     sources = 0
     for code, shown in BLOCKS:
         if KAFKA_SOURCE in code:
@@ -68,6 +64,6 @@ def test_the_code_of_the_page_prints_what_the_page_shows(spark: "SparkSession") 
     assert (sources, len(BLOCKS), sum(bool(shown) for _, shown in BLOCKS)) == (1, 6, 4)
 
 
-def test_the_page_has_what_the_declarations_say() -> None:
+def test_the_page_has_what_the_declarations_say():
     assert page(PAGE) == PAGE
     assert "| `result.rejected.reason` | STRING |" in PAGE

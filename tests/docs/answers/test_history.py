@@ -22,7 +22,7 @@ SAMPLE = ROOT / "data" / "sample"
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warehouse(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page") / "warehouse"
     (words,) = re.findall(r"^groupscope (audit .+) --warehouse warehouse$", PAGE, flags=re.MULTILINE)
     placed = words.replace("data/sample", str(SAMPLE))
@@ -31,14 +31,12 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_has_examples() -> None:
+def test_the_page_has_examples():
     assert len(EXAMPLES) == PAGE.count("$ groupscope ") > 9
 
 
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-def test_a_command_answers_what_the_page_shows(
-    command: str, shown: str, warehouse: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_answers_what_the_page_shows(command, shown, warehouse, capfd):
     capfd.readouterr()
     assert cli.main([*shlex.split(command), "--warehouse", str(warehouse)]) == 0
     output = capfd.readouterr().out
@@ -49,14 +47,14 @@ def test_a_command_answers_what_the_page_shows(
 
 
 @pytest.mark.parametrize("text", re.findall(r"```sql\n(.*?)```", PAGE, flags=re.DOTALL))
-def test_the_sql_of_the_page_has_an_answer(text: str, warehouse: Path) -> None:
+def test_the_sql_of_the_page_has_an_answer(text, warehouse):
     command = [sys.executable, "-m", "jobs.cli", "sql", text, "--warehouse", str(warehouse), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
 
 
-def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse: Path) -> None:
+def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse):
     known = {(table, column, value.value) for table, column, value in enumerations.rows()}
     seen = 0
     # No consumer has recorded a span there.

@@ -3,11 +3,8 @@
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -34,16 +31,16 @@ class Trace:
     now: Calls = field(default_factory=set)
     of_one: dict[str, list[Calls]] = field(default_factory=dict)
 
-    def note(self, frame: FrameType, event: str, _: object) -> None:
+    def note(self, frame, event, _):
         if event == "call" and (name := frame.f_code.co_filename).startswith(str(ROOT)):
             called = str(Path(name).relative_to(ROOT)), frame.f_code.co_name
             self.all.add(called)
             self.now.add(called)
 
-    def apart(self, function: Callable[..., Any], kind: Callable[..., str | None]) -> Callable[..., Any]:
+    def apart(self, function, kind):
         """`kind`: of the call, from its arguments; None: nobody asks for it."""
 
-        def run(*arguments: Any) -> Any:
+        def run(*arguments):
             before, self.now = self.now, set()
             try:
                 return function(*arguments)
@@ -55,13 +52,13 @@ class Trace:
         return run
 
 
-def kind_of_operation(_: Fold, __: str, records: list[Any]) -> str | None:
+def kind_of_operation(_, __, records):
     """Of operations of one record."""
     return {2: "classic", 8: "consumer"}.get(records[0].type) if len(records) == 1 else None
 
 
 @pytest.fixture(scope="module")
-def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
+def trace(tmp_path_factory):
     here = ["--warehouse", str(tmp_path_factory.mktemp("w")), "--workers", "1"]
     source = ["--source", f"segments:{ROOT}/data/sample/__consumer_offsets-{PARTITION}"]
     trace = Trace()
@@ -75,18 +72,18 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
                 assert cli.main(command) == 0
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
         yield trace
 
 
-def sections() -> dict[str, str]:
+def sections():
     """By title."""
     page = (ROOT / "docs" / "architecture.md").read_text()
     section = page.partition("## The way of one record\n")[2].partition("\n## ")[0]
     return dict(each.split("\n", 1) for each in section.split("\n### ")[1:])
 
 
-def test_each_function_is_passed_in_few_files(trace: Trace) -> None:
+def test_each_function_is_passed_in_few_files(trace):
     ways = [STEP.findall(text) for text in sections().values()]
     assert len(ways) == 5
     for way in ways:
@@ -102,9 +99,7 @@ def test_each_function_is_passed_in_few_files(trace: Trace) -> None:
         ("target", "A consumer group's target", "udfs/audit/modern_targets.py", "udfs/audit/modern/rows.py"),
     ],
 )
-def test_one_record_passes_all_of_these_functions_and_only_named_files(
-    trace: Trace, kind: str, title: str, first: str, last: str
-) -> None:
+def test_one_record_passes_all_of_these_functions_and_only_named_files(trace, kind, title, first, last):
     """`first` and `last`: the steps for single records; these before and after take a window of the log."""
     (text,) = [text for each, text in sections().items() if each.startswith(title)]
     way = STEP.findall(text)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,13 +21,13 @@ print(sum(len(each.read_text().split()) for each in children), "numpy" in sys.mo
 """
 
 
-def started(source: str, warehouse: Path, workers: int = 2) -> str:
+def started(source, warehouse, workers=2):
     command = [sys.executable, "-c", PROGRAM, source, str(warehouse), str(workers)]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=True).stdout.strip()
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """40 MiB in two segments of one partition, without bytes on the disk."""
     partition = tmp_path / "log" / "__consumer_offsets-3"
     partition.mkdir(parents=True)
@@ -39,23 +38,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def results_at(warehouse: Path, second: int) -> Path:
+def results_at(warehouse, second):
     (warehouse / "_runs").mkdir(parents=True)
     os.utime(warehouse / "_runs", (second, second))
     return warehouse
 
 
-def test_a_first_run_on_a_large_log_starts_it_before_anything_heavy_is_loaded(folder: Path, tmp_path: Path) -> None:
+def test_a_first_run_on_a_large_log_starts_it_before_anything_heavy_is_loaded(folder, tmp_path):
     assert started(f"segments:{folder}", tmp_path / "w") != "0 False"
     assert started(f"segments:{folder}", tmp_path / "w").endswith(" False")
 
 
-def test_files_that_changed_after_the_last_run_count_and_others_do_not(folder: Path, tmp_path: Path) -> None:
+def test_files_that_changed_after_the_last_run_count_and_others_do_not(folder, tmp_path):
     assert started(f"segments:{folder}", results_at(tmp_path / "before", SECOND - 10)) != "0 False"
     assert started(f"segments:{folder}", results_at(tmp_path / "after", SECOND + 10)) == "0 False"
 
 
-def test_one_worker_small_logs_and_other_places_start_none(folder: Path, tmp_path: Path) -> None:
+def test_one_worker_small_logs_and_other_places_start_none(folder, tmp_path):
     assert started(f"segments:{folder}", tmp_path / "w", workers=1) == "0 False"
     for source in (f"records:{folder}", "segments:s3://bucket/log", f"segments:{folder}/*-3", "segments:no/such"):
         assert started(source, tmp_path / "w") == "0 False", source

@@ -1,9 +1,8 @@
-"""Any number of workers leaves equal tables; a worker that dies leaves none. Both engines: test_whole_audits.py."""
+"""A worker that dies leaves no tables. That any number of them leaves the same ones: tests/equal."""
 
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,42 +12,10 @@ from schemas.words.exit_codes import ExitCode
 from tests.runs.equal_audits import many_tasks
 from tests.runs.ingested import ROOT, history, ingest
 from tests.runs.progress_lines import beside_progress
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, row_texts
 
 __all__ = ["many_tasks"]
 
-SAMPLE = (
-    "--source",
-    f"segments:{ROOT / 'data' / 'sample'}",
-    "--snapshots",
-    str(ROOT / "data" / "sample" / "snapshots.jsonl"),
-)
-RUN_TABLES = (*HISTORY, *ASSIGNMENTS)
-
-
-def audited(warehouse: Path, *choice: str) -> Path:
-    ingest(warehouse, *SAMPLE, *choice)
-    replay(warehouse, *choice)
-    recompute(warehouse, *choice)
-    return warehouse
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return audited(tmp_path_factory.mktemp("alone") / "w", "--workers", "1")
-
-
-def check_equal(one: Path, other: Path) -> None:
-    assert history(other) == history(one)
-    assert_same(row_texts(one, RUN_TABLES), row_texts(other, RUN_TABLES), str(other))
-
-
-@pytest.mark.drawn(1)
-@pytest.mark.parametrize("number", ["2", "5"])
-def test_worker_processes_make_what_one_process_makes(
-    many_tasks: None, alone: Path, tmp_path: Path, number: str
-) -> None:
-    check_equal(alone, audited(tmp_path / "w", "--workers", number))
+SAMPLE = ("--source", f"segments:{ROOT / 'data' / 'sample'}")
 
 
 # As `many_tasks`, in a process of its own.
@@ -61,11 +28,9 @@ sys.exit(cli.main())
 """
 
 
-def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_to_be_seen(
-    many_tasks: None, tmp_path: Path
-) -> None:
+def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_to_be_seen(many_tasks, tmp_path):
     place = tmp_path / "w"
-    choice = (*SAMPLE[:2], "--workers", "2")
+    choice = (*SAMPLE, "--workers", "2")
     command = [sys.executable, "-c", WITH_MANY_TASKS, "ingest", "--warehouse", str(place), *choice]
     environment = {**os.environ, VARIABLE: "file_written:offset_commits"}
     failed = subprocess.run(
@@ -79,7 +44,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
     assert list(place.glob("offset_commits/part-*.parquet"))
     assert not (place / "runs").exists()
     ingest(place, *choice)
-    ingest(tmp_path / "undisturbed", *choice[:2], "--workers", "1")
+    ingest(tmp_path / "undisturbed", *SAMPLE, "--workers", "1")
     assert history(place) == history(tmp_path / "undisturbed")
     # What the dead worker had written went with the next run.
     names = {name for name in USER_TABLES if (place / name).exists()}
@@ -97,9 +62,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
         (("--engine", "flink"), "'flink'"),
     ],
 )
-def test_what_is_no_engine_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: tuple[str, str], named: str
-) -> None:
+def test_what_is_no_engine_is_told(tmp_path, capsys, choice, named):
     from jobs import cli
 
     assert cli.main(["ingest", "--warehouse", str(tmp_path / "w"), *choice]) == ExitCode.USAGE

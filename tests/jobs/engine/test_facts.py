@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
@@ -32,11 +32,11 @@ class Point(NamedTuple):
 class Whole:
     number: int
 
-    def to_plain(self) -> list[int]:
+    def to_plain(self):
         return [self.number] * 2
 
     @staticmethod
-    def from_plain(value: list[int]) -> "Whole":
+    def from_plain(value):
         return Whole(value[0])
 
 
@@ -86,15 +86,15 @@ class Odd(Generic[T]):
         ),
     ],
 )
-def test_a_value_comes_back_as_it_was(kind: Any, value: Any) -> None:
+def test_a_value_comes_back_as_it_was(kind, value):
     back = restore(kind, json.loads(text_of(value)))
     assert back == value
     assert text_of(back) == text_of(value)
 
 
-def test_numbers_of_numpy_become_plain_ones() -> None:
+def test_numbers_of_numpy_become_plain_ones():
     assert json.loads(text_of(Odd([np.int64(3), np.True_])))["many"] == [3, True]
 
 
-def test_what_goes_another_way_is_left_out() -> None:
+def test_what_goes_another_way_is_left_out():
     assert "files" not in json.loads(text_of(IngestResult(), leave_out=("files",)))

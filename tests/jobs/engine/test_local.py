@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,16 +29,16 @@ LocalEngine("test", 2, is_debug=False).run(Step(wait_for_file, Done), specs)
 
 
 @pytest.fixture
-def engine() -> Iterator[LocalEngine]:
+def engine():
     with LocalEngine("test", 3, is_debug=False) as started:
         yield started
 
 
-def specs(*what: tuple[str, int]) -> list[TaskSpec[tuple[str, int]]]:
+def specs(*what):
     return [TaskSpec(each, (PlanRow(partition),)) for partition, each in enumerate(what)]
 
 
-def test_results_come_in_the_order_of_the_tasks_from_other_processes(engine: LocalEngine) -> None:
+def test_results_come_in_the_order_of_the_tasks_from_other_processes(engine):
     sleeps = [("sleep", number) for number in (90, 0, 60, 30, 1, 2, 3)]
     found = engine.run(STEP, specs(*sleeps))
     assert [(each.number, each.files[0][1].size) for each in found] == [(number, number) for _, number in sleeps]
@@ -52,14 +51,14 @@ def test_results_come_in_the_order_of_the_tasks_from_other_processes(engine: Loc
     assert len({each.process for each in found + again}) <= 3
 
 
-def test_a_single_task_needs_no_process(engine: LocalEngine) -> None:
+def test_a_single_task_needs_no_process(engine):
     (found,) = engine.run(STEP, specs(("sleep", 0)))
     assert found.process == os.getpid()
     assert engine.run(STEP, []) == []
     assert engine.workers == []
 
 
-def test_one_worker_is_the_driver_itself() -> None:
+def test_one_worker_is_the_driver_itself():
     with LocalEngine("test", 1, is_debug=False) as engine:
         assert {each.process for each in engine.run(STEP, specs(("sleep", 0), ("sleep", 1)))} == {os.getpid()}
 
@@ -75,9 +74,7 @@ def test_one_worker_is_the_driver_itself() -> None:
         (("exit", 3), "ended with exit code 3"),
     ],
 )
-def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
-    engine: LocalEngine, what: tuple[str, int], line: str
-) -> None:
+def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(engine, what, line):
     with pytest.raises(Failure) as raised:
         engine.run(STEP, specs(*[("sleep", 1)] * 4, what, *[("sleep", 1)] * 4))
     assert raised.value.code == ExitCode.FAILED
@@ -88,7 +85,7 @@ def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
     assert [each.number for each in engine.run(STEP, specs(("sleep", 5), ("sleep", 6)))] == [5, 6]
 
 
-def test_a_worker_that_dies_at_something_else_than_the_log_names_that_and_what_is_left(engine: LocalEngine) -> None:
+def test_a_worker_that_dies_at_something_else_than_the_log_names_that_and_what_is_left(engine):
     step = Step(STEP.run, STEP.result, unfinished="index.html is still that of the previous report")
     tasks = [TaskSpec(what, about="pages of groups") for what in (("sleep", 1), ("exit", 3), ("sleep", 1))]
     with pytest.raises(Failure) as raised:
@@ -98,7 +95,7 @@ def test_a_worker_that_dies_at_something_else_than_the_log_names_that_and_what_i
     )
 
 
-def test_a_worker_that_died_between_two_steps_is_noticed_by_the_next(engine: LocalEngine) -> None:
+def test_a_worker_that_died_between_two_steps_is_noticed_by_the_next(engine):
     engine.run(STEP, specs(*[("sleep", 20)] * 4))
     for worker in engine.workers:
         worker.process.kill()
@@ -108,7 +105,7 @@ def test_a_worker_that_died_between_two_steps_is_noticed_by_the_next(engine: Loc
     assert raised.value.code == ExitCode.FAILED
 
 
-def test_a_fault_of_a_task_is_told_in_a_line_and_shown_with_its_trace_when_asked(engine: LocalEngine) -> None:
+def test_a_fault_of_a_task_is_told_in_a_line_and_shown_with_its_trace_when_asked(engine):
     with pytest.raises(Failure) as raised:
         engine.run(STEP, specs(("sleep", 1), ("fail", 7)))
     error = "ValueError: number 7 is odd"
@@ -116,7 +113,7 @@ def test_a_fault_of_a_task_is_told_in_a_line_and_shown_with_its_trace_when_asked
     assert "odd_tasks.py" in str(raised.value.__cause__)
 
 
-def test_a_worker_does_the_next_task_while_files_are_closed(engine: LocalEngine, tmp_path: Path) -> None:
+def test_a_worker_does_the_next_task_while_files_are_closed(engine, tmp_path):
     tasks = specs(*[(str(tmp_path), number) for number in range(6)])
     found = engine.run(Step(closed_after_a_later_one, Done), tasks)
     assert [each.number for each in found] == [*range(6)]
@@ -124,25 +121,25 @@ def test_a_worker_does_the_next_task_while_files_are_closed(engine: LocalEngine,
     assert [each.number for each in engine.run(STEP, specs(*[("sleep", number) for number in range(9)]))] == [*range(9)]
 
 
-def test_one_worker_closes_files_too() -> None:
+def test_one_worker_closes_files_too():
     with LocalEngine("test", 1, is_debug=False) as engine:
         found = engine.run(CLOSING, specs(("sleep", 3), ("sleep", 2), ("sleep", 1)))
     assert [(each.number, each.process) for each in found] == [(number, os.getpid()) for number in (3, 2, 1)]
 
 
-def test_what_fails_while_files_are_closed_is_a_fault_of_that_task(engine: LocalEngine) -> None:
+def test_what_fails_while_files_are_closed_is_a_fault_of_that_task(engine):
     with pytest.raises(Failure, match="offsets partition 1: a task failed, please report it: ValueError: number 7"):
         engine.run(CLOSING, specs(("sleep", 100), ("fail", 7), *[("sleep", 100)] * 5))
 
 
-def test_a_worker_that_dies_while_files_are_closed_names_what_is_not_written(engine: LocalEngine) -> None:
+def test_a_worker_that_dies_while_files_are_closed_names_what_is_not_written(engine):
     with pytest.raises(
         Failure, match=r"offsets partitions? [0-9, -]*1[0-9, -]*: the worker process was ended by SIGKILL"
     ):
         engine.run(CLOSING, specs(("sleep", 200), ("die", signal.SIGKILL), *[("sleep", 200)] * 5))
 
 
-def test_workers_end_with_a_driver_that_was_killed(tmp_path: Path) -> None:
+def test_workers_end_with_a_driver_that_was_killed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp_path / "worker-")], cwd=ROOT)
     workers = [number_in(tmp_path / f"worker-{number}") for number in range(2)]
     process.kill()
@@ -151,7 +148,7 @@ def test_workers_end_with_a_driver_that_was_killed(tmp_path: Path) -> None:
         wait_until_gone(worker)
 
 
-def number_in(path: Path) -> int:
+def number_in(path):
     deadline = time.monotonic() + 60
     while not path.is_file() or not path.read_text():
         assert time.monotonic() < deadline
@@ -159,7 +156,7 @@ def number_in(path: Path) -> int:
     return int(path.read_text())
 
 
-def wait_until_gone(process: int) -> None:
+def wait_until_gone(process):
     deadline = time.monotonic() + 30
     while Path(f"/proc/{process}").exists() and "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text():
         assert time.monotonic() < deadline

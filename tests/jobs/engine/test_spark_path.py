@@ -4,17 +4,11 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
@@ -23,11 +17,9 @@ from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import compacted, random_log, write_copy
-from tests.runs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
+from tests.faults.forked_runs import ForkedRuns, forked_runs
+from tests.runs.ingested import RECORD_TABLES, TABLES_OF_INGEST, history, ingest, rows
 from tests.runs.progress_lines import beside_progress
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [
     pytest.mark.spark,
@@ -35,18 +27,12 @@ pytestmark = [
 ]
 
 DAEMON = b"pyspark.daemon"
-PATIENCE = 120
-
 
 BY_SPARK = ("--engine", "spark")
 ALONE = ("--workers", "1")
 
 
-def test_copies_of_a_random_log_by_spark_and_without(
-    tmp_path: Path,
-    rng: np.random.Generator,
-    spark: "SparkSession",
-) -> None:
+def test_copies_of_a_random_log_by_spark_and_without(tmp_path, rng, spark):
     logs = {partition: random_log(rng, 60) for partition in (0, 7)}
     for number, share in enumerate((0.0, 0.5)):
         for partition, log in logs.items():
@@ -63,7 +49,7 @@ def test_copies_of_a_random_log_by_spark_and_without(
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def log(tmp_path_factory):
     """Of more than one task, each of which takes a while."""
     folder = tmp_path_factory.mktemp("log")
     write_segments(folder, Plan(60_000, seed=9, partitions=3))
@@ -71,13 +57,13 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Path:
+def undisturbed(tmp_path_factory, log):
     root = tmp_path_factory.mktemp("undisturbed") / "w"
     ingest(root, "--source", f"segments:{log}", *ALONE)
     return root
 
 
-def check_like(root: Path, expected: Path) -> None:
+def check_like(root, expected):
     for name in RECORD_TABLES:
         assert in_order(root, name).equals(in_order(expected, name)), name
     counted = [row["ingest_counts"] for row in rows(root, "runs")]
@@ -85,12 +71,12 @@ def check_like(root: Path, expected: Path) -> None:
     check_no_leftovers(root)
 
 
-def in_order(root: Path, name: str) -> pa.Table:
+def in_order(root, name):
     found = DeltaTable(root / name).to_pyarrow_table().drop_columns("run_id")
     return found.sort_by([("offsets_partition", "ascending"), ("record_offset", "ascending")])
 
 
-def check_no_leftovers(root: Path) -> None:
+def check_no_leftovers(root):
     """Each file is one that Delta's log has named, and nothing is left of the run beside its result."""
     assert {path.name for path in root.iterdir()} == {*TABLES_OF_INGEST, "_lock", RUNS_FOLDER, "_warehouse.json"}
     for name in TABLES_OF_INGEST:
@@ -103,27 +89,24 @@ def check_no_leftovers(root: Path) -> None:
 
 @dataclass
 class Ingests:
-    """One process that runs ingests on demand, and whose workers may be killed meanwhile."""
+    """Ingests of one Spark, whose workers may be killed meanwhile."""
 
-    process: subprocess.Popen[str]
+    runs: ForkedRuns
     killed: list[int] = field(default_factory=list)
 
-    def run(self, arguments: Sequence[str | Path], chance: random.Random | None = None, longest: float = 0) -> int:
+    def run(self, arguments, chance=None, longest=0):
         """The exit code. With `chance` one worker is killed at a random instant, if the run lasts that long."""
         done = threading.Event()
         killer = threading.Thread(target=self.kill_one, args=(chance, longest, done))
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(list(map(str, arguments))) + "\n")
-        self.process.stdin.flush()
         if chance is not None:
             killer.start()
-        code = self.process.stdout.readline()
+        code = self.runs.run(["ingest", *arguments], {VARIABLE: ""})
         done.set()
         if chance is not None:
             killer.join()
-        return int(code)
+        return code
 
-    def kill_one(self, chance: random.Random, longest: float, done: threading.Event) -> None:
+    def kill_one(self, chance, longest, done):
         done.wait(chance.uniform(0, longest))
         while not done.is_set():
             if found := self.busy_workers():
@@ -131,33 +114,33 @@ class Ingests:
                 return
             time.sleep(0.005)
 
-    def kill_all(self, done: threading.Event) -> None:
+    def kill_all(self, done):
         while not done.wait(0.005):
             for worker in self.workers():
                 self.kill(worker)
 
-    def kill(self, worker: int) -> None:
+    def kill(self, worker):
         try:
             os.kill(worker, signal.SIGKILL)
         except ProcessLookupError:
             return
         self.killed.append(worker)
 
-    def workers(self) -> list[int]:
+    def workers(self):
         """Processes that Spark's daemon has forked, below the process of this one alone."""
         parents = dict(processes())
-        below, found = {self.process.pid}, True
+        below, found = {self.runs.process.pid}, True
         while found:
             found = {pid for pid, parent in parents.items() if parent in below} - below
             below |= found
         return [pid for pid in below if is_daemon(pid) and is_daemon(parents.get(pid, 0))]
 
-    def busy_workers(self) -> list[int]:
+    def busy_workers(self):
         """Those that have taken up work: what a task writes is open."""
         return [pid for pid in self.workers() if any(name.endswith((".parquet", ".log")) for name in open_files(pid))]
 
 
-def processes() -> Iterator[tuple[int, int]]:
+def processes():
     """Every process and its parent."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -166,14 +149,14 @@ def processes() -> Iterator[tuple[int, int]]:
             continue
 
 
-def is_daemon(pid: int) -> bool:
+def is_daemon(pid):
     try:
         return DAEMON in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
 
 
-def open_files(pid: int) -> list[str]:
+def open_files(pid):
     try:
         return [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
     except OSError:
@@ -181,16 +164,18 @@ def open_files(pid: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def ingests() -> Iterator[Ingests]:
-    command = [sys.executable, "-m", "tests.processes.repeated_ingests"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield Ingests(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(PATIENCE)
+def errors(tmp_path_factory):
+    """What ingests print about what went wrong."""
+    return tmp_path_factory.mktemp("errors") / "errors.txt"
 
 
-def check_killed_workers(ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int, kills: int) -> None:
+@pytest.fixture(scope="module")
+def ingests(errors):
+    with errors.open("w") as file, forked_runs(errors=file) as runs:
+        yield Ingests(runs)
+
+
+def check_killed_workers(ingests, log, undisturbed, tmp_path, seed, kills):
     choice = (*BY_SPARK, "--source", f"segments:{log}")
     assert ingests.run(["--warehouse", tmp_path / "first", *choice]) == ExitCode.CLEAN
     begun = time.monotonic()
@@ -208,22 +193,16 @@ def check_killed_workers(ingests: Ingests, log: Path, undisturbed: Path, tmp_pat
     pytest.fail(f"only {len(ingests.killed) - before} of {kills} runs had a worker to kill")
 
 
-def test_a_killed_worker_leaves_the_same_tables(
-    ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int
-) -> None:
+def test_a_killed_worker_leaves_the_same_tables(ingests, log, undisturbed, tmp_path, seed):
     check_killed_workers(ingests, log, undisturbed, tmp_path, seed, kills=1)
 
 
 @pytest.mark.soak
-def test_killed_workers_leave_the_same_tables_many_times(
-    ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int
-) -> None:
+def test_killed_workers_leave_the_same_tables_many_times(ingests, log, undisturbed, tmp_path, seed):
     check_killed_workers(ingests, log, undisturbed, tmp_path, seed, kills=30)
 
 
-def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(
-    ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path
-) -> None:
+def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(ingests, log, undisturbed, tmp_path):
     choice = ("--warehouse", tmp_path / "w", *BY_SPARK, "--source", f"segments:{log}")
     done = threading.Event()
     killer = threading.Thread(target=ingests.kill_all, args=(done,))
@@ -239,30 +218,26 @@ def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A run whose workers end themselves when they have written a file and not told so, again and again."""
-    root = tmp_path_factory.mktemp("failed") / "w"
-    environment = {VARIABLE: "file_written:offset_commits"}
-    return root, spawned(root, *BY_SPARK, "--source", f"segments:{log}", environment=environment)
+def failed(tmp_path_factory, ingests, log, errors):
+    """A run whose workers end themselves when they have written a file and not told so, again and again; what it
+    printed."""
+    root, before = tmp_path_factory.mktemp("failed") / "w", errors.stat().st_size
+    words = ["ingest", "--warehouse", root, *BY_SPARK, "--source", f"segments:{log}"]
+    assert ingests.runs.run(words, {VARIABLE: "file_written:offset_commits"}) == ExitCode.FAILED
+    return root, errors.read_bytes()[before:].decode()
 
 
-def test_files_of_tasks_that_died_go_with_the_next_run(
-    failed: tuple[Path, subprocess.CompletedProcess[str]],
-    ingests: Ingests,
-    log: Path,
-    undisturbed: Path,
-) -> None:
-    root, done = failed
-    assert done.returncode == ExitCode.FAILED, done.stderr
+def test_files_of_tasks_that_died_go_with_the_next_run(failed, ingests, log, undisturbed):
+    root, _ = failed
     assert len(list((root / "offset_commits").glob("part-*.parquet"))) > 1
     assert ingests.run(["--warehouse", root, *BY_SPARK, "--source", f"segments:{log}"]) == ExitCode.CLEAN
     check_like(root, undisturbed)
 
 
-def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
-    _, done = failed
-    assert all(line.startswith("groupscope: ") for line in done.stderr.splitlines())
-    (line,) = (line for line in beside_progress(done.stderr) if " files, " not in line)
+def test_tasks_that_died_are_told_in_a_line(failed):
+    _, said = failed
+    assert all(line.startswith("groupscope: ") for line in said.splitlines())
+    (line,) = (line for line in beside_progress(said) if " files, " not in line)
     assert line.startswith("groupscope: offsets partition")
     assert ": the worker process on " in line
     assert line.endswith("; the run wrote nothing to the tables")

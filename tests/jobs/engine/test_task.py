@@ -14,5 +14,5 @@ from jobs.engine.task import partitions_text
         ([], "offsets partitions not known"),
     ],
 )
-def test_partitions_are_named_shortly(partitions: list[int], text: str) -> None:
+def test_partitions_are_named_shortly(partitions, text):
     assert partitions_text(partitions) == text

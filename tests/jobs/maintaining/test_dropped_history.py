@@ -3,8 +3,6 @@ the term, and all that later runs make, are those of a warehouse that nobody mai
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,20 +16,20 @@ KEEP = "3d"
 COMPARED = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED)
 
 
-def maintain(warehouse: Path, *flags: str) -> dict[str, Any]:
+def maintain(warehouse, *flags):
     result = warehouse.with_suffix(".maintain.json")
     words = ["maintain", "--warehouse", str(warehouse), "--result-file", str(result), "--quiet", *flags]
     assert cli.main(words) == ExitCode.CLEAN
-    found: dict[str, Any] = json.loads(result.read_text())
+    found = json.loads(result.read_text())
     return found
 
 
-def kept_since(found: dict[str, Any]) -> datetime:
+def kept_since(found):
     (since,) = found["history_kept_since"].values()
     return datetime.fromisoformat(since).astimezone(UTC)
 
 
-def check_same_within(whole: Path, maintained: Path, since: datetime, about: str) -> int:
+def check_same_within(whole, maintained, since, about):
     """How many rows were left out."""
     every = as_rows(whole, COMPARED)
     model = Model(every, since)
@@ -41,15 +39,13 @@ def check_same_within(whole: Path, maintained: Path, since: datetime, about: str
     return sum(len(every[name]) - len(found) for name, found in left.items())
 
 
-def as_told(table: str, row: dict[str, Any]) -> str:
+def as_told(table, row):
     kept = {key: plain(table, key, value, row.get("run_id", "")) for key, value in row.items() if key not in OF_THE_RUN}
     return repr(kept)
 
 
 @pytest.mark.parametrize(("seed", "steps"), [(3, 2), pytest.param(11, 4, marks=pytest.mark.soak)])
-def test_rows_within_the_term_are_those_of_a_warehouse_that_nobody_maintained(
-    tmp_path: Path, seed: int, steps: int
-) -> None:
+def test_rows_within_the_term_are_those_of_a_warehouse_that_nobody_maintained(tmp_path, seed, steps):
     log = LongLog(seed, tmp_path, steps)
     whole, maintained = tmp_path / "whole", tmp_path / "maintained"
     dropped = 0

@@ -7,21 +7,18 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 
-from benchmarks.year_of_runs import Year, measured_days, run_at
+from benchmarks.year_of_runs import measured_days, run_at
 from jobs import cli
 from jobs.maintaining.run import Maintain
 from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
-from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import VARIABLE
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -42,27 +39,27 @@ POINTS = (
 )  # fmt: skip
 
 
-def runs(warehouse: Path) -> list[dict[str, Any]]:
+def runs(warehouse):
     found = DeltaTable(warehouse / "runs").to_pyarrow_table().to_pylist()
     return sorted(found, key=lambda row: str(row["run_id"]))
 
 
-def rows_at(warehouse: Path, folder: str, version: int) -> list[str]:
+def rows_at(warehouse, folder, version):
     return sorted(map(repr, DeltaTable(warehouse / folder, version=version).to_pyarrow_table().to_pylist()))
 
 
-def maintain_process(five_days: Year, warehouse: str, environment: Mapping[str, str], later_ms: int = 1000) -> int:
+def maintain_process(five_days, warehouse, environment, later_ms=1000):
     command = [sys.executable, "-m", "tests.processes.maintained_at", warehouse, str(KEEP_DAYS)]
     command.append(str(five_days.now_ms + later_ms))
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False, timeout=120).returncode
 
 
-def maintain_here(five_days: Year, warehouse: Path, later_ms: int = 1000) -> None:
+def maintain_here(five_days, warehouse, later_ms=1000):
     now_ms = five_days.now_ms + later_ms
     run_at(str(warehouse), now_ms, Maintain(timedelta(days=KEEP_DAYS)), is_about_all=True)
 
 
-def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(five_days: Year, tmp_path: Path) -> None:
+def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(five_days, tmp_path):
     warehouse = shutil.copytree(five_days.warehouse, tmp_path / "w")
     before = runs(warehouse)
     now = max(row["finished_time"] for row in before) + timedelta(seconds=1)
@@ -87,7 +84,7 @@ def test_versions_of_runs_within_the_term_are_read_as_before_and_no_others(five_
     assert {path.stem for path in (warehouse / "_runs").glob("*.json")} == {str(row["run_id"]) for row in kept} | {ours}
 
 
-def test_a_log_that_no_kept_version_needs_goes(five_days: Year, tmp_path: Path) -> None:
+def test_a_log_that_no_kept_version_needs_goes(five_days, tmp_path):
     warehouse = shutil.copytree(five_days.warehouse, tmp_path / "w")
     for later in (BEYOND_TERM_MS, BEYOND_TERM_MS + 1000):
         maintain_here(five_days, warehouse, later)
@@ -99,9 +96,7 @@ def test_a_log_that_no_kept_version_needs_goes(five_days: Year, tmp_path: Path) 
 
 
 @pytest.fixture(params=["local", "s3", pytest.param("hdfs", marks=pytest.mark.spark)])
-def place(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Storage, dict[str, str]]]:
+def place(request, tmp_path, monkeypatch):
     """A storage, and what a process needs to reach it."""
     own = uuid.uuid4().hex
     if request.param == "local":
@@ -113,7 +108,7 @@ def place(
         yield storage_at(f"s3://bucket/{own}/w", options), {name.upper(): value for name, value in options.values}
 
 
-def check_killed(five_days: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, point: str) -> None:
+def check_killed(five_days, place, tmp_path, point):
     storage, environment = place
     bare = shutil.copytree(five_days.warehouse, tmp_path / f"bare-{point}", ignore=shutil.ignore_patterns(LOCK_FILE))
     later = 1000
@@ -134,7 +129,7 @@ def check_killed(five_days: Year, place: tuple[Storage, dict[str, str]], tmp_pat
     assert counts(copy) == counts(undisturbed), point
 
 
-def counts(warehouse: Path) -> dict[str, tuple[int, int]]:
+def counts(warehouse):
     """Data files and commits of each table."""
     return {
         table.name: (
@@ -146,17 +141,13 @@ def counts(warehouse: Path) -> dict[str, tuple[int, int]]:
 
 
 @pytest.mark.drawn(1)
-def test_a_run_killed_at_some_step_is_made_good_by_the_next(
-    five_days: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, seed: int, request: pytest.FixtureRequest
-) -> None:
+def test_a_run_killed_at_some_step_is_made_good_by_the_next(five_days, place, tmp_path, seed, request):
     check_killed(five_days, place, tmp_path, random.Random(f"{seed} {request.node.name}").choice(POINTS))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("point", POINTS)
-def test_a_run_killed_at_any_step_is_made_good_by_the_next(
-    five_days: Year, place: tuple[Storage, dict[str, str]], tmp_path: Path, point: str
-) -> None:
+def test_a_run_killed_at_any_step_is_made_good_by_the_next(five_days, place, tmp_path, point):
     check_killed(five_days, place, tmp_path, point)
 
 
@@ -164,7 +155,7 @@ def test_a_run_killed_at_any_step_is_made_good_by_the_next(
 @pytest.mark.parametrize(
     ("days", "runs_a_day", "keep_days"), [(9, 2, 2), pytest.param(365, 24, 7, marks=pytest.mark.soak)]
 )
-def test_a_maintained_warehouse_does_not_grow(tmp_path: Path, days: int, runs_a_day: int, keep_days: int) -> None:
+def test_a_maintained_warehouse_does_not_grow(tmp_path, days, runs_a_day, keep_days):
     found = list(measured_days(tmp_path, days * runs_a_day, runs_a_day, keep_days))
     # A checkpoint comes every few days, and goes with the logs before it: sizes go up and down.
     settled = found[keep_days + 2 :]

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
@@ -30,15 +29,15 @@ NEVER_DROPPED = {name for name, table in TABLES.items() if table.job == "ingest"
 
 
 @pytest.fixture
-def warehouse(five_days: Year, tmp_path: Path) -> Path:
+def warehouse(five_days, tmp_path):
     return shutil.copytree(five_days.warehouse, tmp_path / "w")
 
 
-def maintain(warehouse: Path, *flags: str) -> int:
+def maintain(warehouse, *flags):
     return cli.main(["maintain", "--warehouse", str(warehouse), *flags])
 
 
-def test_every_table_is_of_one_kind() -> None:
+def test_every_table_is_of_one_kind():
     """A new table must say whether its old rows go."""
     for name, table in TABLES.items():
         if is_appended_to(name):
@@ -46,21 +45,19 @@ def test_every_table_is_of_one_kind() -> None:
 
 
 @pytest.mark.parametrize("term", ["0d", "400", "d", "-1d", "1w", "1.5d"])
-def test_a_wrong_term_is_refused_with_what_was_expected(
-    warehouse: Path, term: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_term_is_refused_with_what_was_expected(warehouse, term, capfd):
     assert maintain(warehouse, f"--keep={term}") == ExitCode.USAGE
     expected = f"argument --keep: {term!r}; give a number of days or hours, such as 400d or 36h; see"
     assert expected in capfd.readouterr().err
 
 
-def test_a_warehouse_without_runs_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_warehouse_without_runs_is_refused(tmp_path, capfd):
     assert maintain(tmp_path / "none", "--keep", "2d") == ExitCode.UNUSABLE_WAREHOUSE
     assert not (tmp_path / "none").exists()
     assert "no such folder" in capfd.readouterr().err
 
 
-def test_it_waits_for_another_run_no_longer_than_it_may(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_it_waits_for_another_run_no_longer_than_it_may(warehouse, capfd):
     before = {path: path.stat().st_size for path in warehouse.rglob("*.parquet")}
     with KernelLock(warehouse, "audit").hold(0, print):
         assert maintain(warehouse, "--keep", "2d", "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE
@@ -68,9 +65,7 @@ def test_it_waits_for_another_run_no_longer_than_it_may(warehouse: Path, capfd: 
     assert {path: path.stat().st_size for path in warehouse.rglob("*.parquet")} == before
 
 
-def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(
-    warehouse: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(warehouse, capfd):
     """The second time there is less to do, and more of it in Delta logs."""
     for keep in ("2d", "1h"):
         before = content(warehouse)
@@ -89,7 +84,7 @@ def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(
         assert all(done[name] for name in ("num_rows_dropped", "num_files_deleted"))
 
 
-def test_a_dry_run_has_no_result(warehouse: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_has_no_result(warehouse, tmp_path, capfd):
     assert maintain(warehouse, "--keep", "2d", "--dry-run", "--result-file", str(tmp_path / "r")) == ExitCode.USAGE
     assert "--result-file: not allowed with argument --dry-run" in capfd.readouterr().err
     assert maintain(warehouse, "--keep", "2d", "--dry-run") == ExitCode.CLEAN
@@ -97,11 +92,11 @@ def test_a_dry_run_has_no_result(warehouse: Path, tmp_path: Path, capfd: pytest.
     assert line.startswith("a run would drop ") and line.endswith("; nothing was changed")
 
 
-def content(warehouse: Path) -> dict[Path, bytes]:
+def content(warehouse):
     return {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file() and path.name != LOCK_FILE}
 
 
-def test_two_of_it_beside_an_audit_take_turns(warehouse: Path, tmp_path: Path) -> None:
+def test_two_of_it_beside_an_audit_take_turns(warehouse, tmp_path):
     source = Year(tmp_path / "more", 1, timedelta(days=2), offset=1_000_000).write(
         DAYS * 86_400, is_new_generation=True
     )
@@ -117,9 +112,7 @@ def test_two_of_it_beside_an_audit_take_turns(warehouse: Path, tmp_path: Path) -
     assert (jobs.count("maintain"), jobs.count("gate")) == (2, 1)
 
 
-def test_a_time_before_the_term_is_refused_until_all_is_replayed(
-    warehouse: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_time_before_the_term_is_refused_until_all_is_replayed(warehouse, capfd):
     early = ["groups", "--warehouse", str(warehouse), "--format", "json", "--at", str(T0 + DAY_MS)]
     assert cli.main(early) == ExitCode.CLEAN
     answer = capfd.readouterr().out
@@ -136,7 +129,7 @@ def test_a_time_before_the_term_is_refused_until_all_is_replayed(
     assert capfd.readouterr().out == answer
 
 
-def test_each_cluster_has_a_row_in_runs(warehouse: Path, tmp_path: Path) -> None:
+def test_each_cluster_has_a_row_in_runs(warehouse, tmp_path):
     second = Year(tmp_path / "second", 1, timedelta(days=2))
     source = second.write(0, is_new_generation=True)
     ingest(warehouse, "--source", f"segments:{source}", "--cluster", "second")
@@ -149,7 +142,7 @@ def test_each_cluster_has_a_row_in_runs(warehouse: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.spark
-def test_both_engines_read_what_it_leaves(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_both_engines_read_what_it_leaves(warehouse, capfd):
     """By checkpoints that are ours: the logs before them are gone."""
     for _ in range(2):
         assert maintain(warehouse, "--keep", "1h") == ExitCode.CLEAN

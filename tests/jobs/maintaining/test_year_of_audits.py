@@ -1,7 +1,5 @@
 """Hourly audits with a `maintain` a day leave no more after a year than after the term: files, bytes, seconds."""
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks.year_of_audits import AfterDayOfAudits, AuditedYear
@@ -11,9 +9,7 @@ LONG = (RUNS_OF_A_YEAR, 24, 7)
 
 
 @pytest.mark.parametrize(("runs", "runs_a_day", "keep_days"), [(4, 1, 1), pytest.param(*LONG, marks=pytest.mark.soak)])
-def test_audits_of_a_maintained_warehouse_leave_no_more_and_more(
-    tmp_path: Path, runs: int, runs_a_day: int, keep_days: int
-) -> None:
+def test_audits_of_a_maintained_warehouse_leave_no_more_and_more(tmp_path, runs, runs_a_day, keep_days):
     # The second half goes on where the first one ended.
     ends = runs // 2, runs
     days = [day for end in ends for day in measured_days(tmp_path, end, runs_a_day, keep_days, AuditedYear)]

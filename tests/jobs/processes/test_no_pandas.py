@@ -2,17 +2,16 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 from tests.runs.ingested import ROOT
 
 
-def printed(program: str) -> str:
+def printed(program):
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout
 
 
-def test_pandas_is_absent_until_it_is_let_in() -> None:
+def test_pandas_is_absent_until_it_is_let_in():
     program = """
 from jobs.processes.no_pandas import keep_pandas_out, let_pandas_in
 keep_pandas_out()
@@ -27,7 +26,7 @@ print(pandas.Series([1, 2]).sum())
     assert printed(program) == "pandas\n3\n"
 
 
-def test_a_module_that_is_put_off_runs_when_it_is_used(tmp_path: Path) -> None:
+def test_a_module_that_is_put_off_runs_when_it_is_used(tmp_path):
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "late.py").write_text('print("runs")\nnumber = 7\n')
     program = f"""
@@ -42,7 +41,7 @@ print(late.number)
     assert printed(program).split() == ["imported", "runs", "7"]
 
 
-def test_libraries_are_kept_out_or_left_empty_only_within_a_block() -> None:
+def test_libraries_are_kept_out_or_left_empty_only_within_a_block():
     program = """
 import sys
 from jobs.processes.no_pandas import kept_out, left_empty

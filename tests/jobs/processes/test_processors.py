@@ -1,7 +1,5 @@
 """How many workers a machine has room for."""
 
-from pathlib import Path
-
 import pytest
 
 from jobs.processes import processors
@@ -10,11 +8,11 @@ from jobs.processes import processors
 @pytest.mark.parametrize(
     ("line", "expected"), [("150000 100000\n", 1.5), ("max 100000\n", None), ("", None), ("400000 100000", 4.0)]
 )
-def test_a_control_group_may_leave_less_time(line: str, expected: float | None) -> None:
+def test_a_control_group_may_leave_less_time(line, expected):
     assert processors.quota(line) == expected
 
 
-def test_workers_are_as_few_as_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_are_as_few_as_memory_holds(tmp_path, monkeypatch):
     monkeypatch.setattr(processors, "CONTROL_GROUP", tmp_path)
     monkeypatch.setattr(processors, "MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(processors, "cores", lambda: 8)
@@ -30,7 +28,7 @@ def test_workers_are_as_few_as_memory_holds(tmp_path: Path, monkeypatch: pytest.
     assert processors.default_workers() == 1
 
 
-def test_processors_are_those_of_the_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processors_are_those_of_the_control_group(tmp_path, monkeypatch):
     monkeypatch.setattr(processors, "CONTROL_GROUP", tmp_path)
     monkeypatch.setattr(processors.os, "sched_getaffinity", lambda process: set(range(6)))
     assert processors.cores() == 6

@@ -2,19 +2,18 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from jobs.output.failure import Failure
-from jobs.processes.turns import SharedCounts, Turn, take_turns
+from jobs.processes.turns import SharedCounts, take_turns
 from schemas.words.exit_codes import ExitCode
 
 
-def test_processes_write_one_after_the_other_and_their_results_add_up(tmp_path: Path) -> None:
+def test_processes_write_one_after_the_other_and_their_results_add_up(tmp_path):
     out = tmp_path / "out"
 
-    def work(number: int, turn: Turn) -> tuple[int, int]:
+    def work(number, turn):
         for place in range(5):
             turn.wait()
             with out.open("a") as file:
@@ -29,8 +28,8 @@ def test_processes_write_one_after_the_other_and_their_results_add_up(tmp_path: 
     assert out.read_text().splitlines() == [f"{place} {number}" for place in range(5) for number in range(3)]
 
 
-def test_a_process_that_dies_ends_the_others_and_is_named(tmp_path: Path) -> None:
-    def work(number: int, turn: Turn) -> tuple[int, int]:
+def test_a_process_that_dies_ends_the_others_and_is_named(tmp_path):
+    def work(number, turn):
         turn.wait()
         if number == 1:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -46,8 +45,8 @@ def test_a_process_that_dies_ends_the_others_and_is_named(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_process_that_fails_has_said_why_and_its_exit_code_is_that_of_all(capfd: pytest.CaptureFixture[str]) -> None:
-    def work(number: int, turn: Turn) -> tuple[int, int]:
+def test_a_process_that_fails_has_said_why_and_its_exit_code_is_that_of_all(capfd):
+    def work(number, turn):
         if number:
             raise Failure(ExitCode.UNREADABLE_INPUT, "a.log: gone")
         return 0, 0
@@ -58,10 +57,10 @@ def test_a_process_that_fails_has_said_why_and_its_exit_code_is_that_of_all(capf
     assert capfd.readouterr().err == "groupscope: a.log: gone\n"
 
 
-def test_what_processes_count_is_seen_by_the_one_that_started_them() -> None:
+def test_what_processes_count_is_seen_by_the_one_that_started_them():
     counts = SharedCounts(3)
 
-    def work(number: int, _: Turn) -> tuple[int, int]:
+    def work(number, _):
         counts.add(number, 10**number)
         return 0, 0
 

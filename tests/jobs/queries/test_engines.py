@@ -3,10 +3,10 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -29,9 +29,6 @@ from tests.audited_sample import audited_sample
 from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
 from tests.docs.pages import statements
 from tests.schemas.views.test_gate import GATE_VIEWS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.drawn_parameter("place", 1)]
 
@@ -73,7 +70,7 @@ class Place(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=["sample", "odd"])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
+def place(request, tmp_path_factory):
     if request.param == "odd":
         return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(8)).root.path)
     root = tmp_path_factory.mktemp("it's [x] é 100%") / "warehouse"
@@ -82,7 +79,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def both(place: Place, spark: "SparkSession") -> Iterator[Both]:
+def both(place, spark):
     """With everything in scope at once."""
     warehouse = reading(LocalPlace(place.root))
     with DuckDBEngine(str(place.root)).scope(["SHOW TABLES"]) as answer:
@@ -91,19 +88,19 @@ def both(place: Place, spark: "SparkSession") -> Iterator[Both]:
         spark_engine.forget(spark)
 
 
-def lines(answer: QueryResult) -> list[str]:
+def lines(answer):
     """Without an order, as the entries of maps have none: Java hands them out by their hashes."""
     found = map(json.loads, row_lines(answer.names, answer.rows, Format.JSON))
     return sorted(json.dumps(row, sort_keys=True) for row in found)
 
 
-def answers(both: Both, statement: str) -> tuple[QueryResult, QueryResult]:
+def answers(both, statement):
     ours, theirs = (both[name](statement) for name in ("duckdb", "spark"))
     assert list(ours.names) == list(theirs.names)
     return QueryResult(ours.names, list(ours.rows)), QueryResult(theirs.names, list(theirs.rows))
 
 
-def assert_same(both: Both, statement: str) -> int:
+def assert_same(both, statement):
     """How many rows both gave."""
     ours, theirs = answers(both, statement)
     assert lines(ours) == lines(theirs)
@@ -112,7 +109,7 @@ def assert_same(both: Both, statement: str) -> int:
 
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("table", USER_TABLES)
-def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> None:
+def test_every_table_has_the_same_rows(both, place, table):
     number = assert_same(both, f"SELECT * FROM {table}")
     if place.name == "odd":
         assert (number == 0) == (table in ABSENT | EMPTY)
@@ -120,7 +117,7 @@ def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> 
 
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Place, view: str) -> None:
+def test_every_view_has_the_same_lines_in_the_same_order(both, place, view):
     ours, theirs = answers(both, f"SELECT * FROM {view}")
     assert ours.rows or (place.name == "sample" and view in {*EMPTY_IN_SAMPLE, *GATE_VIEWS})
     for format in Format:
@@ -129,7 +126,7 @@ def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Plac
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Place, function: str) -> None:
+def test_every_function_gives_the_same_rows_at_any_instant(both, place, function):
     calls = [
         f"SELECT {number} AS call, * FROM {function}({ASKED[function]}, {instant}{cluster})"
         for number, instant in enumerate(INSTANTS)
@@ -138,18 +135,18 @@ def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Pl
     assert assert_same(both, " UNION ALL ".join(calls)) > 0 or place.name == "odd"
 
 
-def test_a_function_takes_what_each_row_gives(both: Both, place: Place) -> None:
+def test_a_function_takes_what_each_row_gives(both, place):
     for statement in (FOR_EACH_ROW, LAG_FOR_EACH_ROW):
         assert assert_same(both, statement) > 0 or place.name == "odd"
 
 
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("statement", SHOWN)
-def test_what_the_pages_show_gives_the_same_rows(both: Both, statement: str) -> None:
+def test_what_the_pages_show_gives_the_same_rows(both, statement):
     assert_same(both, statement)
 
 
-def some_views(number: int, rng: np.random.Generator) -> set[str]:
+def some_views(number, rng):
     """And those that they read."""
     chosen = {"v_decode_coverage", *rng.choice(list(VIEWS), number, replace=False).tolist()}
     for view in reversed(VIEWS.values()):
@@ -160,9 +157,7 @@ def some_views(number: int, rng: np.random.Generator) -> set[str]:
 
 # Spark takes a second for each.
 @pytest.mark.parametrize("number", [1, pytest.param(len(VIEWS), marks=pytest.mark.soak)])
-def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is(
-    both: Both, place: Place, spark: "SparkSession", number: int, rng: np.random.Generator
-) -> None:
+def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is(both, place, spark, number, rng):
     """In a bare DuckDB and in a database of Spark's own, from what is printed alone."""
     warehouse = reading(LocalPlace(place.root))
     texts = {

@@ -6,9 +6,6 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -18,17 +15,13 @@ import pytest
 
 from jobs import cli
 from jobs.queries.engines.duckdb_functions import register_duckdb
-from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.assignors import client_cases, server_cases
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY
 from tests.builders.records.random_records import Draw
 from tests.make.tables import make
-from tests.oracles.decoding.both_decoders import Row
 from udfs.scalar_functions import KERNELS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 NEWEST = (4, 3, 1)
 RANGE = {
@@ -42,13 +35,13 @@ WRONG = ["", " ", "{", "null", "[NaN]", '{"id": -1e999}', '{"id": {"a": [1, "é"
 
 
 @pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def connection():
     with duckdb.connect() as opened:
         register_duckdb(opened)
         yield opened
 
 
-def random_specs(rng: np.random.Generator) -> list[str]:
+def random_specs(rng):
     specs = [
         client_cases.random_spec(rng, assignor, NEWEST) | {"release": "4.3"}
         for assignor in ("range", "roundrobin", "sticky", "cooperative-sticky")
@@ -62,7 +55,7 @@ def random_specs(rng: np.random.Generator) -> list[str]:
     return [json.dumps(spec, ensure_ascii=bool(i % 2)) for i, spec in enumerate(specs)] + WRONG
 
 
-def answers_of_command(lines: Sequence[str]) -> list[str]:
+def answers_of_command(lines):
     """As if each line were the command's only one."""
     text = "".join(f"{line}\n" for line in lines)
     command = [sys.executable, "-m", "jobs.cli", "assign"]
@@ -71,11 +64,9 @@ def answers_of_command(lines: Sequence[str]) -> list[str]:
     return [answer.replace(f'"line {number}: ', '"line 1: ') for number, answer in enumerate(answers, 1)]
 
 
-def mixed_rows(seed: int) -> list[Row]:
+def mixed_rows(seed):
     chance = random.Random(seed)
-    rows: list[Row] = [
-        (record.key_bytes, record.value_bytes) for record in Draw(chance, is_large=False).records(each=40)
-    ]
+    rows = [(record.key_bytes, record.value_bytes) for record in Draw(chance, is_large=False).records(each=40)]
     rows += [(chance.randbytes(chance.randrange(20)), chance.randbytes(chance.randrange(90))) for _ in range(200)]
     rows += [
         (None, None),
@@ -89,7 +80,7 @@ def mixed_rows(seed: int) -> list[Row]:
 
 
 @pytest.mark.parametrize("function", SCALAR_FUNCTIONS.values(), ids=lambda function: function.name)
-def test_a_function_takes_its_declared_arguments(function: ScalarFunction) -> None:
+def test_a_function_takes_its_declared_arguments(function):
     """SQL may name them."""
     assert list(inspect.signature(KERNELS[function.name]).parameters) == [each.name for each in function.arguments]
 
@@ -97,9 +88,7 @@ def test_a_function_takes_its_declared_arguments(function: ScalarFunction) -> No
 # DuckDB
 
 
-def test_duckdb_answers_what_the_command_answers(
-    rng: np.random.Generator, connection: duckdb.DuckDBPyConnection
-) -> None:
+def test_duckdb_answers_what_the_command_answers(rng, connection):
     specs = random_specs(rng)
     wanted = answers_of_command(specs)
     connection.register("specs", pa.table({"number": range(len(specs)), "spec": specs}))
@@ -108,13 +97,13 @@ def test_duckdb_answers_what_the_command_answers(
     assert sum('"assignment"' in answer for answer in wanted) > 60
 
 
-def test_duckdb_hands_null_to_the_functions(connection: duckdb.DuckDBPyConnection) -> None:
+def test_duckdb_hands_null_to_the_functions(connection):
     assert connection.execute("SELECT kafka_assign(NULL)").fetchone() == (None,)
     query = "SELECT decode_offsets_record($1, NULL).type, decode_offsets_record(NULL, $1).rejected.reason"
     assert connection.execute(query, [GROUP_KEY]).fetchone() == ("GroupMetadata", "null_key")
 
 
-def test_duckdb_answers_nothing_for_no_rows(connection: duckdb.DuckDBPyConnection) -> None:
+def test_duckdb_answers_nothing_for_no_rows(connection):
     query = (
         "SELECT kafka_assign(x::VARCHAR), decode_offsets_record(x, x) FROM (SELECT 'a'::BLOB AS x) WHERE x = 'b'::BLOB"
     )
@@ -125,16 +114,14 @@ def test_duckdb_answers_nothing_for_no_rows(connection: duckdb.DuckDBPyConnectio
 
 
 @pytest.fixture(scope="module")
-def functions(spark: "SparkSession") -> Any:
+def functions(spark):
     from jobs.functions import register
 
     return register(spark)
 
 
 @pytest.mark.spark
-def test_spark_decodes_as_duckdb_does(
-    seed: int, spark: "SparkSession", functions: Any, connection: duckdb.DuckDBPyConnection
-) -> None:
+def test_spark_decodes_as_duckdb_does(seed, spark, functions, connection):
     """Thousands of rows in several batches of several tasks, by the frame's function and by SQL."""
     keys, values = zip(*mixed_rows(seed), strict=True)
     columns = {"key": pa.array(keys, pa.binary()), "value": pa.array(values, pa.binary())}
@@ -157,9 +144,7 @@ def test_spark_decodes_as_duckdb_does(
 
 @pytest.mark.spark
 @pytest.mark.parametrize("has_large_types", ["false", "true"])
-def test_spark_answers_what_the_command_answers(
-    rng: np.random.Generator, spark: "SparkSession", functions: Any, has_large_types: str
-) -> None:
+def test_spark_answers_what_the_command_answers(rng, spark, functions, has_large_types):
     specs = random_specs(rng)
     frame = spark.createDataFrame(pa.table({"number": range(len(specs)), "spec": specs})).repartition(2)
     spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", has_large_types)
@@ -173,7 +158,7 @@ def test_spark_answers_what_the_command_answers(
 
 
 @pytest.mark.spark
-def test_spark_answers_text_that_is_not_utf8_by_an_error(spark: "SparkSession", functions: Any) -> None:
+def test_spark_answers_text_that_is_not_utf8_by_an_error(spark, functions):
     rows = spark.sql("SELECT kafka_assign(CAST(spec AS STRING)) FROM VALUES (X'7B22FF'), (NULL) AS specs(spec)")
     assert [answer for (answer,) in rows.collect()] == [
         '{"id": null, "error": "line 1: no JSON: byte 3 is not UTF-8"}',
@@ -182,7 +167,7 @@ def test_spark_answers_text_that_is_not_utf8_by_an_error(spark: "SparkSession", 
 
 
 @pytest.mark.spark
-def test_nulls_of_pandas_are_null(spark: "SparkSession", functions: Any) -> None:
+def test_nulls_of_pandas_are_null(spark, functions):
     frame = pd.DataFrame({"key": [COMMIT_KEY, None, np.nan, COMMIT_KEY], "value": [COMMIT_V3, b"", None, np.nan]})
     frame["spec"] = [json.dumps(RANGE), None, np.nan, pd.NA]
     rows = spark.createDataFrame(frame, "key BINARY, value BINARY, spec STRING")
@@ -194,13 +179,13 @@ def test_nulls_of_pandas_are_null(spark: "SparkSession", functions: Any) -> None
 
 
 @pytest.mark.spark
-def test_spark_answers_nothing_for_no_rows(spark: "SparkSession", functions: Any) -> None:
+def test_spark_answers_nothing_for_no_rows(spark, functions):
     nothing = spark.range(4).where("id > 9").selectExpr("CAST(id AS STRING) AS x").repartition(3)
     assert nothing.select(functions.kafka_assign("x"), functions.decode_offsets_record("x", "x")).collect() == []
 
 
 @pytest.mark.spark
-def test_columns_of_the_result_are_the_declared_ones(spark: "SparkSession", functions: Any) -> None:
+def test_columns_of_the_result_are_the_declared_ones(spark, functions):
     schema = spark.sql("SELECT decode_offsets_record(NULL, NULL) AS record, kafka_assign('') AS answer").schema
     assert schema.simpleString() == (
         "struct<record:struct<record_type:int,type:string,key:string,value:string,value_version:int,"
@@ -208,9 +193,7 @@ def test_columns_of_the_result_are_the_declared_ones(spark: "SparkSession", func
     )
 
 
-def test_the_sql_command_knows_the_functions_where_a_statement_names_them(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_sql_command_knows_the_functions_where_a_statement_names_them(tmp_path, capfd):
     warehouse = make(tmp_path / "w", {}).root.path
     statement = (
         "SELECT kafka_assign('[]') AS answer, decode_offsets_record('\\x00\\x02\\x00\\x01g'::BLOB, NULL).type AS t"

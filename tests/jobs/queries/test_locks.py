@@ -6,7 +6,6 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,14 @@ ROWS = [{"group_id": f"group-{number}", "metadata": f"{number * 7919:x}" * 40} f
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def held(tmp_path_factory):
     """The one file of offset_commits."""
     warehouse = make(tmp_path_factory.mktemp("locks") / "warehouse", {"offset_commits": ROWS})
     (uri,) = DeltaTable(warehouse.path("offset_commits").path).file_uris()
     return Path(uri)
 
 
-def answer(root: Path, text: str) -> list[object]:
+def answer(root, text):
     """The table is in scope, and so its file may be read, whatever the statement."""
     engine = DuckDBEngine(str(root))
     statements = engine.statements(text)
@@ -62,7 +61,7 @@ PREPARE a AS SELECT 1
 
 
 @pytest.mark.parametrize("statement", WRITING.strip().splitlines())
-def test_what_may_write_is_refused_before_it_runs(held: Path, statement: str) -> None:
+def test_what_may_write_is_refused_before_it_runs(held, statement):
     before = held.read_bytes()
     new = held.with_name("new")
     with pytest.raises(Failure, match="only reads") as failure:
@@ -89,7 +88,7 @@ FROM held
 
 
 @pytest.mark.parametrize("statement", READING.strip().splitlines())
-def test_other_files_cannot_be_read(held: Path, statement: str) -> None:
+def test_other_files_cannot_be_read(held, statement):
     other = held.with_name("beside.parquet")
     shutil.copy(held, other)
     with pytest.raises(Failure) as failure:
@@ -111,11 +110,11 @@ def test_other_files_cannot_be_read(held: Path, statement: str) -> None:
         "SELECT 'größe; 😀' AS \"ö\"",
     ],
 )
-def test_what_reads_is_answered(held: Path, statement: str) -> None:
+def test_what_reads_is_answered(held, statement):
     assert all(answer(held.parents[1], statement))
 
 
-def flipped(file: bytes) -> bytes:
+def flipped(file):
     """From the pages on, which stand before the last kilobytes."""
     return file[:200] + bytes(each ^ 0x5A for each in file[200:-6000]) + file[-6000:]
 
@@ -125,9 +124,7 @@ def flipped(file: bytes) -> bytes:
     [lambda file: b"", lambda file: file[: len(file) // 2], lambda file: b"PAR1 no more", flipped, None],
     ids=["empty", "cut", "other", "flipped", "gone"],
 )
-def test_a_file_that_cannot_be_read_is_a_matter_of_the_warehouse(
-    tmp_path: Path, damage: Callable[[bytes], bytes] | None
-) -> None:
+def test_a_file_that_cannot_be_read_is_a_matter_of_the_warehouse(tmp_path, damage):
     warehouse = make(tmp_path / "warehouse", {"offset_commits": ROWS})
     (uri,) = DeltaTable(warehouse.path("offset_commits").path).file_uris()
     if damage is None:
@@ -140,7 +137,7 @@ def test_a_file_that_cannot_be_read_is_a_matter_of_the_warehouse(
     assert "\n" not in str(failure.value)
 
 
-def interrupt_once_it_computes() -> None:
+def interrupt_once_it_computes():
     """After more work than it takes to open a warehouse."""
     begun = time.process_time()
     while time.process_time() < begun + 1:
@@ -148,9 +145,7 @@ def interrupt_once_it_computes() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_an_interrupt_ends_what_runs_and_leaves_nothing(
-    held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_ends_what_runs_and_leaves_nothing(held, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     interrupting = threading.Thread(target=interrupt_once_it_computes)
     interrupting.start()

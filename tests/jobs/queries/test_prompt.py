@@ -7,7 +7,6 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ PROMPT, MORE = "groupscope> ", "...> "
 
 
 class Terminal:
-    def __init__(self, warehouse: Path, cache: Path) -> None:
+    def __init__(self, warehouse, cache):
         self.process, self.end = pty.fork()
         if self.process == 0:
             os.chdir(ROOT)
@@ -27,7 +26,7 @@ class Terminal:
             command = [sys.executable, "-m", "jobs.cli", "sql", "--warehouse", str(warehouse), "--format", "csv"]
             os.execve(sys.executable, command, environment)
 
-    def until(self, mark: str, seconds: float = 120) -> str:
+    def until(self, mark, seconds=120):
         said, begin = b"", time.monotonic()
         while not said.endswith(mark.encode()):
             assert time.monotonic() - begin < seconds, said
@@ -35,35 +34,35 @@ class Terminal:
                 said += os.read(self.end, 65536)
         return said.decode().replace("\r\n", "\n")
 
-    def wait_until_it_computes(self) -> None:
+    def wait_until_it_computes(self):
         """For longer than it takes to read a line."""
         before, begin = self.processor_seconds(), time.monotonic()
         while self.processor_seconds() < before + 1:
             assert time.monotonic() - begin < 120
             time.sleep(0.05)
 
-    def wait_until_it_waits(self) -> None:
+    def wait_until_it_waits(self):
         """Python does not see an interrupt between the prompt and its wait for a key (people press it once more)."""
         begin = time.monotonic()
         while self.state()[0] != "S":
             assert time.monotonic() - begin < 120
             time.sleep(0.05)
 
-    def processor_seconds(self) -> float:
+    def processor_seconds(self):
         user, system = self.state()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
-    def state(self) -> list[str]:
+    def state(self):
         return Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
 
-    def type(self, text: str, mark: str = PROMPT) -> str:
+    def type(self, text, mark=PROMPT):
         """What is shown after the typed line itself."""
         os.write(self.end, text.encode())
         return self.until(mark).partition("\n")[2].removesuffix(mark).removesuffix("        ")
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
+def terminal(tmp_path):
     warehouse = make(tmp_path / "warehouse", {"offset_commits": [{"group_id": "a;b"}]})
     opened = Terminal(warehouse.root.path, tmp_path / "cache")
     opened.until(PROMPT)
@@ -78,7 +77,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 # A fork among threads may meet a lock that nobody frees: this one only becomes another program.
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_prompt_takes_lines_commands_and_interrupts_until_it_is_left(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_prompt_takes_lines_commands_and_interrupts_until_it_is_left(terminal, tmp_path):
     assert terminal.type("SELECT group_id,\n", MORE) == ""
     assert terminal.type("';' AS b FROM offset_commits; -- ours\n") == "group_id,b\na;b,;\n"
     assert terminal.type("selec;\n") == 'groupscope: Parser Error: syntax error at or near "selec"\n'

@@ -7,9 +7,7 @@ import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
@@ -20,7 +18,6 @@ from jobs.queries.definitions.views import view_definitions
 from jobs.queries.engines.catalog import register
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.engines.spark_engine import SparkEngine
-from jobs.queries.results import Engine
 from jobs.sql import engine_of
 from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
@@ -31,14 +28,11 @@ from tests.oracles.views.coverage import coverage
 from tests.runs.typed_here import typed_here
 from tests.schemas.views.test_decode_coverage import random_rows
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 ROOT = Path(__file__).parents[3]
 HOSTILE = "a\x1b[2J\u202e"
 
 
-def sql(*arguments: str | Path, timeout: int = 900) -> subprocess.CompletedProcess[str]:
+def sql(*arguments, timeout=900):
     command = [sys.executable, "-m", "jobs.cli", "sql", *map(str, arguments)]
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT, timeout=timeout, check=False
@@ -46,7 +40,7 @@ def sql(*arguments: str | Path, timeout: int = 900) -> subprocess.CompletedProce
 
 
 @pytest.fixture
-def rows(rng: np.random.Generator) -> dict[str, list[dict[str, Any]]]:
+def rows(rng):
     result = random_rows(rng, 400)
     result["offset_commits"].append({"cluster": "z", "record_offset": 2**62, "group_id": HOSTILE, "key_version": 1})
     return result
@@ -65,9 +59,7 @@ SELECT nothing FROM runs
 """
 
 
-def test_every_statement_is_answered_at_the_versions_that_runs_name(
-    tmp_path: Path, rows: dict[str, list[dict[str, Any]]]
-) -> None:
+def test_every_statement_is_answered_at_the_versions_that_runs_name(tmp_path, rows):
     warehouse = make(tmp_path / "warehouse", rows)
     # As a run leaves a table that is killed before it writes `runs`.
     write_deltalake(
@@ -119,7 +111,7 @@ SELECT cluster, partition, lag_raw FROM lag_at('billing', '2026-11-21T02:59:59Z'
 """
 
 
-def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Path) -> None:
+def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path):
     group = {"group_id": "billing"}
     owned = {**group, "topic": "orders", "partition": 3}
     commit = {**owned, "via": "plain", "num_commits": 1}
@@ -165,17 +157,17 @@ def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Pat
     ]
 
 
-def behind(second: int, partition: int) -> dict[str, Any]:
+def behind(second, partition):
     reported = {"group_id": "billing", "topic": "orders", "partition": partition}
     return {**reported, "snapshot_time": interval(second, None, 0)["from_time"]}
 
 
-def parsed(name: str, value: Any) -> Any:
+def parsed(name, value):
     return datetime.fromisoformat(value) if name.endswith("_time") and value else value
 
 
 @pytest.mark.spark
-def test_tables_and_views_are_registered_with_their_comments(spark: "SparkSession", tmp_path: Path) -> None:
+def test_tables_and_views_are_registered_with_their_comments(spark, tmp_path):
     rows = {
         "offset_commits": [{"record_offset": 1}, {"record_offset": 2}],
         "ownership_intervals": [{**interval(0, None, 7), "topic": "orders", "partition": 3, "member_id": "one"}],
@@ -213,7 +205,7 @@ def test_tables_and_views_are_registered_with_their_comments(spark: "SparkSessio
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) -> None:
+def test_definitions_of_views_are_printed_without_a_warehouse(dialect):
     done = typed_here(["sql", "--print-views", dialect], ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n".join(view_definitions(dialect)) + "\n", "")
 
@@ -250,14 +242,14 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
         (["--print-tables", "duckdb", "--warehouse", "absent"], 23, "absent: no such folder"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_in_one_line(arguments: list[str], code: int, message: str) -> None:
+def test_what_cannot_be_answered_is_refused_in_one_line(arguments, code, message):
     # Standard input is of a process of its own.
     done = typed_here(["sql", *arguments], ROOT) if arguments else sql(timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
     assert done.stderr.startswith(f"groupscope: {message}")
 
 
-def test_a_standard_input_that_is_closed_is_reported_in_one_line() -> None:
+def test_a_standard_input_that_is_closed_is_reported_in_one_line():
     """As a service may start the command."""
     command = f"{sys.executable} -m jobs.cli sql <&-"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
@@ -265,7 +257,7 @@ def test_a_standard_input_that_is_closed_is_reported_in_one_line() -> None:
     assert done.stderr == "groupscope: standard input is closed; give SQL there, or SQL or a file of it as argument\n"
 
 
-def test_neither_java_nor_spark_is_loaded_for_an_answer(tmp_path: Path) -> None:
+def test_neither_java_nor_spark_is_loaded_for_an_answer(tmp_path):
     warehouse = make(tmp_path / "warehouse", {"offset_commits": [{}]})
     asked = f"main(['sql', 'SELECT count(*) AS n FROM offset_commits', '--warehouse', {str(warehouse.root)!r}])"
     program = f"import sys; from jobs.cli import main; {asked}; print({{'pyspark', 'py4j'}} & {{*sys.modules}})"
@@ -275,7 +267,7 @@ def test_neither_java_nor_spark_is_loaded_for_an_answer(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[2:] == ["1", "set()"]
 
 
-def test_duckdb_is_loaded_for_sql_alone() -> None:
+def test_duckdb_is_loaded_for_sql_alone():
     program = (
         "import sys; from jobs.cli import main; main(['groups', '--warehouse', '/']); print('duckdb' in sys.modules)"
     )
@@ -296,9 +288,7 @@ def test_duckdb_is_loaded_for_sql_alone() -> None:
         (["--engine", "local"], {"PYSPARK_GATEWAY_PORT": "1"}, DuckDBEngine),
     ],
 )
-def test_how_it_was_started_says_who_answers_wherever_the_tables_are(
-    words: list[str], environment: dict[str, str], engine: type[Engine], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_how_it_was_started_says_who_answers_wherever_the_tables_are(words, environment, engine, monkeypatch):
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -307,7 +297,7 @@ def test_how_it_was_started_says_who_answers_wherever_the_tables_are(
     assert type(engine_of(argparse.Namespace(debug=False, **vars(parser.parse_args(words))))) is engine
 
 
-def test_statements_come_by_standard_input(tmp_path: Path) -> None:
+def test_statements_come_by_standard_input(tmp_path):
     warehouse = make(tmp_path / "warehouse", {})
     command = [sys.executable, "-m", "jobs.cli", "sql", "--warehouse", str(warehouse.root), "--format", "csv"]
     done = subprocess.run(

@@ -21,7 +21,7 @@ from schemas.words.exit_codes import ExitCode
         ("/* never closed; SELECT 1", []),
     ],
 )
-def test_statements_end_at_semicolons_outside_of_quotes_and_comments(text: str, expected: list[str]) -> None:
+def test_statements_end_at_semicolons_outside_of_quotes_and_comments(text, expected):
     assert [statement.text for statement in statements_of(text)] == expected
 
 
@@ -41,7 +41,7 @@ def test_statements_end_at_semicolons_outside_of_quotes_and_comments(text: str, 
         "SELECT 'DROP TABLE x', `delete` FROM t",
     ],
 )
-def test_what_reads_is_let_through(text: str) -> None:
+def test_what_reads_is_let_through(text):
     (statement,) = statements_of(text)
     check_reading(statement)
 
@@ -61,7 +61,7 @@ def test_what_reads_is_let_through(text: str) -> None:
         ("'SELECT'", "'SELECT'"),
     ],
 )
-def test_what_may_write_is_refused_by_its_name(text: str, word: str) -> None:
+def test_what_may_write_is_refused_by_its_name(text, word):
     (statement,) = statements_of(text)
     with pytest.raises(Failure, match=f"{word}: only reads") as failure:
         check_reading(statement)

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -20,13 +20,12 @@ from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
 from jobs.storage.kept_files import LAST_BYTES, SMALL_BYTES
 from jobs.storage.places.addresses import storage_at
-from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.tables import TABLES, USER_TABLES
 from schemas.contract.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
-from tests.builders.storages.s3_server import Misbehaviour, free_port, proxy
+from tests.builders.storages.s3_server import free_port, proxy
 from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
 from tests.make.tables import filled, make, write_run
 
@@ -57,17 +56,17 @@ SELECT * FROM (SUMMARIZE SELECT group_id, partition, committed_offset FROM offse
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+def local(tmp_path_factory):
     return odd_warehouse(tmp_path_factory.mktemp("odd") / "w", np.random.default_rng(7))
 
 
 @pytest.fixture(scope="module")
-def place(local: Warehouse, elsewhere: str) -> str:
+def place(local, elsewhere):
     return copied_to(Path(local.address), f"{elsewhere}/odd")
 
 
 @pytest.fixture(scope="module")
-def both(local: Warehouse, place: str) -> Iterator[tuple[Answers, Answers]]:
+def both(local, place):
     """With everything in scope at once."""
     with (
         DuckDBEngine(local.address).scope(["SHOW TABLES"]) as here,
@@ -76,13 +75,13 @@ def both(local: Warehouse, place: str) -> Iterator[tuple[Answers, Answers]]:
         yield here, there
 
 
-def lines(answer: QueryResult) -> list[str]:
+def lines(answer):
     return sorted(row_lines(answer.names, answer.rows, Format.JSON))
 
 
 @pytest.mark.drawn(15)
 @pytest.mark.parametrize("table", USER_TABLES)
-def test_every_table_has_the_rows_and_types_of_the_local_one(both: tuple[Answers, Answers], table: str) -> None:
+def test_every_table_has_the_rows_and_types_of_the_local_one(both, table):
     here, there = (lines(answer(f"SELECT * FROM {table}")) for answer in both)
     assert here == there
     assert (not there) == (table in ABSENT | EMPTY)
@@ -92,12 +91,12 @@ def test_every_table_has_the_rows_and_types_of_the_local_one(both: tuple[Answers
 
 @pytest.mark.drawn(15)
 @pytest.mark.parametrize("statement", [f"SELECT * FROM {view}" for view in VIEWS] + CONDITIONS.strip().splitlines())
-def test_views_and_conditions_give_the_rows_of_the_local_one(both: tuple[Answers, Answers], statement: str) -> None:
+def test_views_and_conditions_give_the_rows_of_the_local_one(both, statement):
     here, there = (lines(answer(statement)) for answer in both)
     assert here == there
 
 
-def test_the_same_names_are_in_scope(both: tuple[Answers, Answers]) -> None:
+def test_the_same_names_are_in_scope(both):
     here, there = (lines(answer("SHOW TABLES")) for answer in both)
     assert here == there
     assert len(there) == len(USER_TABLES) + len(VIEWS)
@@ -108,20 +107,18 @@ def test_the_same_names_are_in_scope(both: tuple[Answers, Answers]) -> None:
 @pytest.mark.parametrize(
     "statement", ["FROM read_parquet('s3://bucket/a')", "FROM '/etc/passwd.csv'", "FROM glob('*')"]
 )
-def test_duckdb_itself_opens_nothing(both: tuple[Answers, Answers], statement: str) -> None:
+def test_duckdb_itself_opens_nothing(both, statement):
     with pytest.raises(Failure) as failure:
         both[1](statement)
     assert failure.value.code == ExitCode.USAGE
 
 
-def sql(*arguments: str, timeout: int = 100) -> subprocess.CompletedProcess[str]:
+def sql(*arguments, timeout=100):
     command = [sys.executable, "-m", "jobs.cli", "sql", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=timeout, check=False)
 
 
-def test_a_process_that_leaves_rows_unread_ends_as_it_should(
-    tmp_path: Path, elsewhere: str, rng: np.random.Generator
-) -> None:
+def test_a_process_that_leaves_rows_unread_ends_as_it_should(tmp_path, elsewhere, rng):
     """Threads that read ahead would still be at it: there are many files, each of many row groups."""
     warehouse, table = make(tmp_path / "w", {}), TABLES["offset_commits"]
     rows = filled(table, [{"record_offset": int(offset)} for offset in rng.integers(2**62, size=20_000)])
@@ -137,7 +134,7 @@ def test_a_process_that_leaves_rows_unread_ends_as_it_should(
 
 
 @pytest.fixture
-def watched(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehaviour]:
+def watched(s3, monkeypatch):
     with proxy(s3) as (url, behaviour):
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         for name, value in (("REGION", "us-east-1"), ("ALLOW_HTTP", "true")):
@@ -147,9 +144,7 @@ def watched(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehaviour]:
         yield behaviour
 
 
-def test_files_and_row_groups_that_a_statement_does_not_need_are_not_read(
-    tmp_path: Path, watched: Misbehaviour
-) -> None:
+def test_files_and_row_groups_that_a_statement_does_not_need_are_not_read(tmp_path, watched):
     """Three files of one cluster each; bytes are counted by what the server is asked for."""
     groups = [{"cluster": name, "group_id": f"g-{name}", "partition": ord(name)} for name in "abc"]
     warehouse = make(tmp_path / "w", *({"offset_commits": [row] * 3} for row in groups))
@@ -159,7 +154,7 @@ def test_files_and_row_groups_that_a_statement_does_not_need_are_not_read(
     }
     assert sorted(result.values()) == ["a", "b", "c"]
 
-    def read_by(statement: str) -> list[str]:
+    def read_by(statement):
         with DuckDBEngine(place).scope([statement]) as answer:
             watched.requests.clear()
             assert list(answer(statement).rows)
@@ -173,9 +168,7 @@ def test_files_and_row_groups_that_a_statement_does_not_need_are_not_read(
     assert len(read_by("SELECT group_id FROM offset_commits LIMIT 1")) == 1
 
 
-def test_of_a_large_file_no_more_is_read_than_the_columns_of_a_statement(
-    tmp_path: Path, watched: Misbehaviour, rng: np.random.Generator
-) -> None:
+def test_of_a_large_file_no_more_is_read_than_the_columns_of_a_statement(tmp_path, watched, rng):
     """And its end, once. Most of the file are texts that nobody asks for."""
     warehouse, table = make(tmp_path / "w", {}), TABLES["offset_commits"]
     values = (
@@ -197,7 +190,7 @@ def test_of_a_large_file_no_more_is_read_than_the_columns_of_a_statement(
     assert wanted < read <= wanted + LAST_BYTES < file.stat().st_size / 5
 
 
-def test_a_file_that_is_gone_or_damaged_is_a_matter_of_the_warehouse(tmp_path: Path, elsewhere: str) -> None:
+def test_a_file_that_is_gone_or_damaged_is_a_matter_of_the_warehouse(tmp_path, elsewhere):
     make(tmp_path / "w", {"offset_commits": [{"group_id": f"g{number}"} for number in range(999)]})
     place = copied_to(tmp_path / "w", f"{elsewhere}/damaged")
     storage = storage_at(place, options_of(Settings()))
@@ -215,9 +208,7 @@ def test_a_file_that_is_gone_or_damaged_is_a_matter_of_the_warehouse(tmp_path: P
         assert "\n" not in str(failure.value)
 
 
-def test_places_that_hold_no_warehouse_are_reported_in_one_line(
-    tmp_path: Path, elsewhere: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_places_that_hold_no_warehouse_are_reported_in_one_line(tmp_path, elsewhere, capfd, monkeypatch):
     for command in (["sql", "SELECT 1"], ["doctor"]):
         assert cli.main([*command, "--warehouse", f"{elsewhere}/none"]) == ExitCode.UNUSABLE_WAREHOUSE
         advice = "give the folder of a warehouse, or create one with `groupscope audit`"
@@ -226,9 +217,7 @@ def test_places_that_hold_no_warehouse_are_reported_in_one_line(
 
 
 @pytest.mark.parametrize("command", [["sql", "SELECT 1"], ["doctor"]])
-def test_buckets_that_cannot_be_reached_are_reported_in_one_line(
-    command: list[str], watched: Misbehaviour, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_buckets_that_cannot_be_reached_are_reported_in_one_line(command, watched, capfd, monkeypatch):
     assert cli.main([*command, "--warehouse", "s3://nosuchbucket/w"]) == ExitCode.UNUSABLE_WAREHOUSE
     message = "no such bucket or container; give one that is there"
     assert capfd.readouterr() == ("", f"groupscope: s3://nosuchbucket/w/_warehouse.json: {message}\n")
@@ -240,9 +229,7 @@ def test_buckets_that_cannot_be_reached_are_reported_in_one_line(
     assert "no answer from the server, tried for " in line
 
 
-def test_what_is_printed_for_duckdb_of_a_bucket_names_its_files(
-    tmp_path: Path, watched: Misbehaviour, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_printed_for_duckdb_of_a_bucket_names_its_files(tmp_path, watched, capfd):
     """A bare DuckDB runs it: here without the extension, and with the names of local files in place of the bucket's."""
     make(tmp_path / "w", {"offset_commits": [{"record_offset": 7}], "ownership_intervals": [{"is_open": True}]})
     place = copied_to(tmp_path / "w", f"s3://bucket/{tmp_path.name}/w")
@@ -258,7 +245,7 @@ def test_what_is_printed_for_duckdb_of_a_bucket_names_its_files(
     bare.close()
 
 
-def test_duckdb_names_containers_of_azure_after_the_host() -> None:
+def test_duckdb_names_containers_of_azure_after_the_host():
     """As its page on the extension azure has it; Hadoop names them before the host."""
     hadoop = "abfss://logs@Account.dfs.core.windows.net/w/runs/part-1.parquet"
     assert in_duckdb(hadoop) == "abfss://account.dfs.core.windows.net/logs/w/runs/part-1.parquet"
@@ -266,9 +253,7 @@ def test_duckdb_names_containers_of_azure_after_the_host() -> None:
 
 
 @pytest.mark.parametrize("engine", ["spark", "trino"])
-def test_what_is_printed_for_other_engines_names_the_place(
-    engine: str, tmp_path: Path, watched: Misbehaviour, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_printed_for_other_engines_names_the_place(engine, tmp_path, watched, capfd):
     make(tmp_path / "w", {})
     place = copied_to(tmp_path / "w", f"s3://bucket/{tmp_path.name}/w")
     assert cli.main(["sql", "--print-tables", engine, "--warehouse", place]) == ExitCode.CLEAN
@@ -278,7 +263,7 @@ def test_what_is_printed_for_other_engines_names_the_place(
     assert "file:" not in text
 
 
-def test_a_local_warehouse_is_answered_without_loading_what_storages_need(tmp_path: Path) -> None:
+def test_a_local_warehouse_is_answered_without_loading_what_storages_need(tmp_path):
     warehouse = make(tmp_path / "w", {"offset_commits": [{}]})
     asked = f"main(['sql', 'SELECT count(*) AS n FROM offset_commits', '--warehouse', {str(warehouse.root)!r}])"
     unwanted = {"obstore", "hdfs_native", "pyarrow.dataset", "jobs.queries.files.datasets"}

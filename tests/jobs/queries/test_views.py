@@ -14,7 +14,7 @@ from udfs.arrays.arrow_schema import table_schema
 
 
 @pytest.fixture
-def duck() -> duckdb.DuckDBPyConnection:
+def duck():
     """With every table, empty."""
     connection = duckdb.connect()
     for name, table in USER_TABLES.items():
@@ -23,9 +23,7 @@ def duck() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def test_duckdb_takes_its_definitions_with_the_columns_types_and_comments_declared(
-    duck: duckdb.DuckDBPyConnection,
-) -> None:
+def test_duckdb_takes_its_definitions_with_the_columns_types_and_comments_declared(duck):
     duck.execute("\n".join(view_definitions(Dialect.DUCKDB)))
     for view in VIEWS.values():
         rows = duck.execute(
@@ -35,13 +33,13 @@ def test_duckdb_takes_its_definitions_with_the_columns_types_and_comments_declar
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
-def test_a_view_reads_what_it_declares(view: object) -> None:
-    words = set(re.findall(r"\w+", re.sub("'[^']*'", "", view.sql)))  # type: ignore[attr-defined]
-    assert set(view.reads) == words & (USER_TABLES.keys() | VIEWS.keys())  # type: ignore[attr-defined]
+def test_a_view_reads_what_it_declares(view):
+    words = set(re.findall(r"\w+", re.sub("'[^']*'", "", view.sql)))
+    assert set(view.reads) == words & (USER_TABLES.keys() | VIEWS.keys())
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_every_view_is_defined_once_in_every_dialect(dialect: Dialect) -> None:
+def test_every_view_is_defined_once_in_every_dialect(dialect):
     text = "\n".join(view_definitions(dialect))
     assert re.findall(r"^CREATE OR REPLACE VIEW (\w+)", text, flags=re.MULTILINE) == list(VIEWS)
     assert all(view.sql.strip() in text for view in VIEWS.values())
@@ -71,6 +69,6 @@ def test_every_view_is_defined_once_in_every_dialect(dialect: Dialect) -> None:
         ),
     ],
 )
-def test_a_text_names_tables_and_those_that_its_views_read(text: str, tables: list[str], views: list[str]) -> None:
+def test_a_text_names_tables_and_those_that_its_views_read(text, tables, views):
     result = named_in([text])
     assert (sorted(result[0]), result[1]) == (sorted(tables), views)

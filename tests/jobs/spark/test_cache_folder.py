@@ -11,8 +11,8 @@ from jobs.spark.cache_folder import build_once, cache_folder
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_build_that_fails_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
-    def half(folder: Path) -> None:
+def test_a_build_that_fails_leaves_nothing_that_looks_complete(tmp_path):
+    def half(folder):
         (folder / "first").touch()
         raise OSError("no space left")
 
@@ -24,19 +24,19 @@ def test_a_build_that_fails_leaves_nothing_that_looks_complete(tmp_path: Path) -
     assert [file.name for file in built.iterdir()] == ["second"]
 
 
-def test_what_is_there_is_not_built_again(tmp_path: Path) -> None:
+def test_what_is_there_is_not_built_again(tmp_path):
     build_once(tmp_path / "set", lambda folder: (folder / "first").touch())
     built = build_once(tmp_path / "set", lambda folder: (folder / "second").touch())
     assert [file.name for file in built.iterdir()] == ["first"]
 
 
-def test_what_is_no_longer_current_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_what_is_no_longer_current_is_replaced_as_a_whole(tmp_path):
     build_once(tmp_path / "set", lambda folder: (folder / "old").touch())
     built = build_once(tmp_path / "set", lambda folder: (folder / "new").touch(), lambda folder: False)
     assert [file.name for file in built.iterdir()] == ["new"]
 
 
-def test_of_two_processes_one_builds_and_the_other_waits_for_it(tmp_path: Path) -> None:
+def test_of_two_processes_one_builds_and_the_other_waits_for_it(tmp_path):
     """The first builds until all of them have seen that nothing is there and ask for the lock."""
     program = """
 import os, sys, time
@@ -64,7 +64,7 @@ assert (build_once(Path(sys.argv[1]) / "set", build) / "done").exists()
     assert (tmp_path / "builds").read_text() == "built\n"
 
 
-def test_the_folder_is_the_one_that_the_environment_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_the_one_that_the_environment_names(tmp_path, monkeypatch):
     monkeypatch.setenv("GROUPSCOPE_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
     monkeypatch.delenv("GROUPSCOPE_CACHE")

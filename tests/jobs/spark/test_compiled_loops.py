@@ -8,9 +8,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -44,14 +42,14 @@ WEIGHT_OF_ABC = sum(10 * byte for byte in b"abc")
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("GROUPSCOPE_CACHE", str(tmp_path / "cache"))
     compiled_loops.say_once.cache_clear()
     yield tmp_path / "cache" / "compiled_loops"
     compiled_loops.say_once.cache_clear()
 
 
-def started(place: Path, **environment: str) -> "subprocess.Popen[str]":
+def started(place, **environment):
     """In a process that finds the loops in this place."""
     path = os.pathsep.join((str(place), str(ROOT)))
     variables = os.environ | {"PYTHONPATH": path} | environment
@@ -59,21 +57,21 @@ def started(place: Path, **environment: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def answer(process: "subprocess.Popen[str]") -> tuple[Any, str]:
+def answer(process):
     reported, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     return json.loads(reported), said
 
 
-def checkout(folder: Path) -> Path:
+def checkout(folder):
     folder.mkdir()
     (folder / "sample_loops.py").write_text(Path(sample_loops.__file__).read_text())
     return folder
 
 
-def test_two_processes_at_once_compile_once(cache: Path, tmp_path: Path) -> None:
+def test_two_processes_at_once_compile_once_and_need_no_compiler_of_the_system(cache, tmp_path):
     place = checkout(tmp_path / "a")
-    racers = [started(place) for _ in range(2)]
+    racers = [started(place, PATH=str(tmp_path / "empty"), CC="/nowhere") for _ in range(2)]
     assert [answer(racer)[0][:2] for racer in racers] == [[WEIGHT_OF_ABC, True]] * 2
     folders = {each.name: each.stat().st_ino for each in cache.iterdir() if each.is_dir()}
     assert sorted(name.partition("-")[0] for name in folders) == ["sample_loops.parts", "sample_loops.weight"]
@@ -85,11 +83,7 @@ def test_two_processes_at_once_compile_once(cache: Path, tmp_path: Path) -> None
     assert {each.name: each.stat().st_ino for each in cache.iterdir() if each.is_dir()} == folders
 
 
-def test_no_compiler_of_the_system_is_needed(cache: Path, tmp_path: Path) -> None:
-    assert answer(started(checkout(tmp_path / "a"), PATH=str(tmp_path / "empty"), CC="/nowhere"))[0][0] == WEIGHT_OF_ABC
-
-
-def test_where_nothing_can_be_kept_a_line_says_so_and_loops_are_compiled(tmp_path: Path) -> None:
+def test_where_nothing_can_be_kept_a_line_says_so_and_loops_are_compiled(tmp_path):
     (tmp_path / "file").touch()
     result, said = answer(started(checkout(tmp_path / "a"), GROUPSCOPE_CACHE=str(tmp_path / "file")))
     assert result == [WEIGHT_OF_ABC, True, 0, 1]
@@ -98,14 +92,14 @@ def test_where_nothing_can_be_kept_a_line_says_so_and_loops_are_compiled(tmp_pat
     assert str(tmp_path / "file") in line
 
 
-def test_one_line_for_all_loops(cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_for_all_loops(cache, tmp_path, capsys):
     cache.parent.touch()
     for loop in (sample_loops.weight, sample_loops.write_at):
         assert kept(loop) is not None
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_damaged_code_is_compiled_again(cache: Path) -> None:
+def test_damaged_code_is_compiled_again(cache):
     kept(sample_loops.weight)
     for file in folder_of(sample_loops.weight).glob("*.nbc"):
         file.write_bytes(b"")
@@ -114,7 +108,7 @@ def test_damaged_code_is_compiled_again(cache: Path) -> None:
     assert not folder_of(sample_loops.weight).exists()
 
 
-def test_what_a_loop_computes_with_is_in_the_name_of_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_loop_computes_with_is_in_the_name_of_its_folder(monkeypatch):
     known = {digest(sample_loops.weight), digest(sample_loops.write_at)}
     assert known == {digest(sample_loops.weight), digest(sample_loops.write_at)}
     assert len(known) == 2
@@ -136,13 +130,13 @@ def test_what_a_loop_computes_with_is_in_the_name_of_its_folder(monkeypatch: pyt
     assert len(known) == 2 + len(changes)
 
 
-def test_a_loop_names_nothing_whose_change_would_go_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_names_nothing_whose_change_would_go_unseen(monkeypatch):
     monkeypatch.setitem(sample_loops.weighted.py_func.__globals__, "WEIGHT", {"a": 1})
     with pytest.raises(TypeError, match=r"a loop names \{'a': 1\}: only loops, numbers, texts, arrays"):
         digest(sample_loops.weight)
 
 
-def test_what_nobody_used_for_a_month_is_removed(cache: Path) -> None:
+def test_what_nobody_used_for_a_month_is_removed(cache):
     for name, days in (("old", 31), ("young", 29)):
         (cache / name).mkdir(parents=True)
         (cache / f".{name}.lock").touch()
@@ -156,7 +150,7 @@ def test_what_nobody_used_for_a_month_is_removed(cache: Path) -> None:
     assert used.stat().st_mtime > time.time() - 60
 
 
-def test_a_process_without_the_compiler_runs_plain_loops(cache: Path, tmp_path: Path) -> None:
+def test_a_process_without_the_compiler_runs_plain_loops(cache, tmp_path):
     program = PROGRAM.partition("stats =")[0] + "print(json.dumps([found, weight.code is weight.py_func]))"
     path = os.pathsep.join((str(checkout(tmp_path / "a")), str(ROOT)))
     environment = os.environ | {"PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"}
@@ -166,12 +160,12 @@ def test_a_process_without_the_compiler_runs_plain_loops(cache: Path, tmp_path: 
     assert json.loads(process.stdout) == [WEIGHT_OF_ABC, True]
 
 
-def own_loops() -> list[Loop]:
+def own_loops():
     compiled_loops.import_all()
     return [loop for loop in Loop.ALL if loop.__module__.startswith("udfs.")]
 
 
-def check_set_up(loops: list[Loop]) -> None:
+def check_set_up(loops):
     """It compiles all that are missing, and then nothing."""
     subprocess.run([sys.executable, "-m", "jobs.spark.compiled_loops"], cwd=ROOT, check=True)
     assert all(folder_of(loop).is_dir() for loop in loops)
@@ -180,9 +174,7 @@ def check_set_up(loops: list[Loop]) -> None:
     assert again.stdout == "False\n"
 
 
-def test_set_up_compiles_the_loops_that_are_missing_and_then_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+def test_set_up_compiles_the_loops_that_are_missing_and_then_nothing(tmp_path, monkeypatch, rng):
     """The first and some other one are missing: all of them take half a minute."""
     loops = own_loops()
     here = {loop: folder_of(loop) for loop in loops}
@@ -196,11 +188,11 @@ def test_set_up_compiles_the_loops_that_are_missing_and_then_nothing(
 
 
 @pytest.mark.soak
-def test_set_up_compiles_every_loop_and_then_nothing(cache: Path) -> None:
+def test_set_up_compiles_every_loop_and_then_nothing(cache):
     check_set_up(own_loops())
 
 
-def test_keeping_loops_loads_no_compiler() -> None:
+def test_keeping_loops_loads_no_compiler():
     keep_compiled_loops()
     program = (
         "import sys; from jobs.spark.compiled_loops import *; keep_compiled_loops(); print({*HEAVY} & {*sys.modules})"

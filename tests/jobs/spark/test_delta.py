@@ -15,7 +15,7 @@ TOOLS_OF_THE_SYSTEM = ("bash", "sh", "env", "dirname", "basename", "cat", "ls", 
 
 
 @pytest.mark.spark
-def test_a_delta_table_goes_round_where_path_and_java_home_are_bare_of_java(tmp_path: Path) -> None:
+def test_a_delta_table_goes_round_where_path_and_java_home_are_bare_of_java(tmp_path):
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in TOOLS_OF_THE_SYSTEM:

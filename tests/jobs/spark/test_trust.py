@@ -7,7 +7,7 @@ from jobs.spark.java import system_certificates, trust_options
 from tests.kafka.java_programs import compile_java, java_command
 
 
-def test_java_reads_every_trusted_certificate_of_the_machine(tmp_path: Path) -> None:
+def test_java_reads_every_trusted_certificate_of_the_machine(tmp_path):
     program = compile_java([Path(__file__).with_name("TrustStore.java")])
     # With the password Java also checks the store's digest.
     command = java_command("TrustStore", [program], ["changeit"], options=trust_options(tmp_path))

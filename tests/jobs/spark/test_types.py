@@ -1,41 +1,33 @@
 """Arrow and Spark types of records are one: what the decoder makes is what Spark expects."""
 
 import random
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
 
 from jobs.spark.types import table_type
 from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
-from schemas.declarations.fields import RecordType
 from schemas.records.registry import REGISTRY
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw
 from tests.oracles.decoding.both_decoders import table as table_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding.arrow_types import record_schema
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-
-def record_type(record: RecordType) -> StructType:
+def record_type(record):
     """Key and value of a record type as two structs; a tombstone's value is null."""
     return from_arrow_schema(record_schema(record))
 
 
 @pytest.mark.parametrize("record", REGISTRY.values(), ids=lambda record: record.name)
-def test_spark_types_are_arrow_types(record: RecordType) -> None:
+def test_spark_types_are_arrow_types(record):
     spark_type = record_type(record)
     assert to_arrow_schema(spark_type).equals(record_schema(record))
     assert [(field.name, field.nullable) for field in spark_type] == [("key", False), ("value", True)]
 
 
-def test_spark_types_of_a_commit_and_of_what_has_a_port() -> None:
+def test_spark_types_of_a_commit_and_of_what_has_a_port():
     assert record_type(REGISTRY[1]).simpleString() == (
         "struct<key:struct<group:string,topic:string,partition:int>,value:struct<offset:bigint,leader_epoch:int,"
         "metadata:string,commit_timestamp:bigint,topic_id:string,expire_timestamp:bigint>>"
@@ -45,7 +37,7 @@ def test_spark_types_of_a_commit_and_of_what_has_a_port() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
-def test_spark_types_of_tables_are_arrow_types(table: Table) -> None:
+def test_spark_types_of_tables_are_arrow_types(table):
     spark_type = table_type(table)
     assert to_arrow_schema(spark_type, timezone="UTC").equals(table_schema(table))
     for field, column in zip(spark_type, table.columns, strict=True):
@@ -53,7 +45,7 @@ def test_spark_types_of_tables_are_arrow_types(table: Table) -> None:
         assert field.metadata == {"comment": column.comment}
 
 
-def test_spark_types_of_a_table_keep_comments_inside_structs() -> None:
+def test_spark_types_of_a_table_keep_comments_inside_structs():
     members = table_type(TABLES["classic_group_metadata"])["members"].dataType.elementType
     assert members["subscription"].dataType["rack_id"].metadata["comment"].startswith("The member's rack")
 
@@ -61,13 +53,13 @@ def test_spark_types_of_a_table_keep_comments_inside_structs() -> None:
 @pytest.mark.spark
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize("number", [1, 5, 8, 19])
-def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", seed: int, number: int) -> None:
+def test_spark_takes_the_decoder_s_columns_as_they_are(spark, seed, number):
     layouts = [kept for kept in EVERY_LAYOUT if kept.record.number == number]
     draw = Draw(random.Random(seed))
     records = [draw.record(kept) for kept in layouts for _ in range(20)]
     record = REGISTRY[number]
 
-    def decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def decoded(batches):
         import numpy as np
 
         from udfs.arrays.slices import slices_of

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -21,12 +20,12 @@ class Panic(BaseException):
     """As Rust's, which is no Exception."""
 
 
-def test_an_answer_is_what_the_call_gives_or_raises() -> None:
+def test_an_answer_is_what_the_call_gives_or_raises():
     server = Server(PATIENCE_SECONDS)
     assert server.answer(lambda: 7) == 7
     for error in (FileNotFoundError("gone"), Panic("index out of bounds")):
 
-        def refused(error: BaseException = error) -> None:
+        def refused(error=error):
             raise error
 
         with pytest.raises(type(error)) as raised:
@@ -34,10 +33,10 @@ def test_an_answer_is_what_the_call_gives_or_raises() -> None:
         assert raised.value is error
 
 
-def test_a_call_without_an_answer_is_given_up_and_its_thread_is_used_again_when_it_comes_after_all() -> None:
+def test_a_call_without_an_answer_is_given_up_and_its_thread_is_used_again_when_it_comes_after_all():
     server, may_end, answered = Server(0.2), threading.Event(), threading.Event()
 
-    def late() -> None:
+    def late():
         may_end.wait(PATIENCE_SECONDS)
         answered.set()
 
@@ -53,7 +52,7 @@ def test_a_call_without_an_answer_is_given_up_and_its_thread_is_used_again_when_
         time.sleep(0.01)
 
 
-def test_a_server_that_did_not_answer_gets_little_time_until_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_did_not_answer_gets_little_time_until_it_answers(monkeypatch):
     monkeypatch.setattr(answers, "SILENT_SECONDS", 0.1)
     # With all of its time it would answer.
     server, never = Server(2 * PATIENCE_SECONDS, is_silent=True), threading.Event()
@@ -70,18 +69,18 @@ def test_a_server_that_did_not_answer_gets_little_time_until_it_answers(monkeypa
 class SlowEnd(threading.Event):
     """The end of an answer that comes in pieces. Each wait for it is over when one more piece has come."""
 
-    def __init__(self, num_pieces: int) -> None:
+    def __init__(self, num_pieces):
         super().__init__()
         self.num_pieces = self.num_left = num_pieces
         self.may_come, self.has_come = threading.Semaphore(0), threading.Semaphore(0)
 
-    def pieces(self) -> Iterator[int]:
+    def pieces(self):
         for number in range(self.num_pieces):
             assert self.may_come.acquire(timeout=PATIENCE_SECONDS)
             yield number
             self.has_come.release()
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, timeout=None):
         if not self.num_left:
             return super().wait(timeout)
         self.num_left -= 1
@@ -90,18 +89,16 @@ class SlowEnd(threading.Event):
         return False
 
 
-def test_an_answer_that_comes_slowly_but_comes_may_take_longer_than_the_time_for_a_piece(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_answer_that_comes_slowly_but_comes_may_take_longer_than_the_time_for_a_piece(monkeypatch):
     end = SlowEnd(7)
     monkeypatch.setattr(answers, "Call", partial(Call, ended=end))
     assert Server(PATIENCE_SECONDS).pieces(end.pieces) == list(range(7))
 
 
-def test_an_answer_that_stops_coming_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_stops_coming_is_given_up(monkeypatch):
     end, never = SlowEnd(3), threading.Event()
 
-    def pieces() -> Iterator[int]:
+    def pieces():
         yield from end.pieces()
         never.wait(PATIENCE_SECONDS)
 
@@ -112,7 +109,7 @@ def test_an_answer_that_stops_coming_is_given_up(monkeypatch: pytest.MonkeyPatch
     never.set()
 
 
-def test_a_call_that_hangs_keeps_no_process_alive() -> None:
+def test_a_call_that_hangs_keeps_no_process_alive():
     program = (
         "import threading\nfrom jobs.storage.calls.answers import NoAnswer, Server\n"
         "try: Server(0.1).answer(threading.Event().wait)\nexcept NoAnswer as error: print(error)"
@@ -123,12 +120,12 @@ def test_a_call_that_hangs_keeps_no_process_alive() -> None:
     assert (ended.stdout, ended.stderr) == ("no answer for 0.1 s\n", "")
 
 
-def test_calls_of_many_threads_do_not_wait_for_each_other() -> None:
+def test_calls_of_many_threads_do_not_wait_for_each_other():
     server, all_here = Server(PATIENCE_SECONDS), threading.Barrier(8)
-    results: list[int] = []
+    results = []
     numbers = itertools.count()
 
-    def ask() -> None:
+    def ask():
         results.append(server.answer(lambda: (all_here.wait(), next(numbers))[1]))
 
     threads = [threading.Thread(target=ask) for _ in range(8)]

@@ -3,9 +3,7 @@
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -23,17 +21,17 @@ PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(autouse=True)
-def none_left() -> Iterator[None]:
+def none_left():
     wait_for_closes()
     yield
     wait_for_closes()
 
 
-def refused() -> None:
+def refused():
     raise OSError(5, "the lease is gone", "hdfs://host/f")
 
 
-def test_a_file_that_is_readable_is_not_waited_for() -> None:
+def test_a_file_that_is_readable_is_not_waited_for():
     may_end, looks = threading.Event(), iter([False, False, True])
     close = begin_close(may_end.wait)
     close.wait_until(lambda: next(looks))
@@ -44,17 +42,17 @@ def test_a_file_that_is_readable_is_not_waited_for() -> None:
     assert close.ended.is_set()
 
 
-def test_a_close_that_fails_before_anything_is_readable_is_said_at_once_and_once() -> None:
+def test_a_close_that_fails_before_anything_is_readable_is_said_at_once_and_once():
     close = begin_close(refused)
     with pytest.raises(OSError, match="the lease is gone"):
         close.wait_until(lambda: False)
     wait_for_closes()
 
 
-def test_a_close_that_fails_later_is_said_at_the_end_also_when_others_have_begun_meanwhile() -> None:
+def test_a_close_that_fails_later_is_said_at_the_end_also_when_others_have_begun_meanwhile():
     may_end = threading.Event()
 
-    def refused_later() -> None:
+    def refused_later():
         may_end.wait()
         refused()
 
@@ -70,21 +68,21 @@ def test_a_close_that_fails_later_is_said_at_the_end_also_when_others_have_begun
 class AwaitedEnd(threading.Event):
     """The end of a close that says when somebody waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.is_awaited = threading.Event()
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, timeout=None):
         self.is_awaited.set()
         return super().wait(timeout)
 
 
-def test_no_more_than_so_many_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_so_many_are_closed_at_once(monkeypatch):
     """Each close ends only when somebody waits for it."""
     running, most = 0, 0
     is_counting, has_begun = threading.Lock(), threading.Semaphore(0)
 
-    def close(end: AwaitedEnd) -> None:
+    def close(end):
         nonlocal running, most
         with is_counting:
             running += 1
@@ -94,7 +92,7 @@ def test_no_more_than_so_many_are_closed_at_once(monkeypatch: pytest.MonkeyPatch
         with is_counting:
             running -= 1
 
-    def awaited(_: object) -> Close:
+    def awaited(_):
         end = AwaitedEnd()
         return Close(partial(close, end), end)
 
@@ -124,13 +122,13 @@ sys.exit(3)
 """
 
 
-def test_a_process_that_ends_waits(tmp_path: Path) -> None:
+def test_a_process_that_ends_waits(tmp_path):
     ended = subprocess.run([sys.executable, "-c", ENDS, str(tmp_path / "closed")], cwd=ROOT, timeout=60, check=False)
     assert ended.returncode == 3
     assert (tmp_path / "closed").exists()
 
 
-def test_workers_are_waited_for_and_say_what_failed(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_workers_are_waited_for_and_say_what_failed(tmp_path, tmp_path_factory):
     may_close = tmp_path_factory.mktemp("closes") / "may_close"
     with LocalEngine("test", 2, is_debug=False) as engine:
         names = [str(tmp_path / name) for name in ("a", "b")]

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import uuid
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -19,7 +18,7 @@ from jobs.storage.hdfs_storage import HdfsFile
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.remote_place import RemotePlace
-from jobs.storage.stored_files import Storage, read_whole, write_once
+from jobs.storage.stored_files import read_whole, write_once
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, open_table, rows_of
 from jobs.warehouses.table_files import TableFile
@@ -56,11 +55,11 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def stored(place: str) -> Storage:
+def stored(place):
     return storage_at(place, StorageOptions())
 
 
-def add_row(storage: Storage, sequence: int) -> None:
+def add_row(storage, sequence):
     folder = RemotePlace(storage, "t")
     file = TableFile(folder, TABLE, "run")
     file.write(
@@ -71,16 +70,16 @@ def add_row(storage: Storage, sequence: int) -> None:
     commit(folder, TABLE, Change((done,)), sequence, sequence, open_table(folder))
 
 
-def rows(storage: Storage) -> list[int]:
+def rows(storage):
     folder = RemotePlace(storage, "t")
     table = open_table(folder)
     assert table is not None
-    result: list[int] = sorted(rows_of(table, folder, TABLE).column("offsets_partition").to_pylist())
+    result = sorted(rows_of(table, folder, TABLE).column("offsets_partition").to_pylist())
     return result
 
 
 @pytest.fixture
-def left(hdfs: str) -> Storage:
+def left(hdfs):
     """What a writer left that was killed."""
     place = f"{hdfs}/{uuid.uuid4().hex}"
     command = [sys.executable, "-c", DIES, place]
@@ -89,7 +88,7 @@ def left(hdfs: str) -> Storage:
     return stored(place)
 
 
-def java(storage: Storage, folder: Path, tool: str, *words: str) -> str:
+def java(storage, folder, tool, *words):
     """What a program of Hadoop's own writes."""
     (folder / "core-site.xml").write_text("<configuration/>")
     path = ":".join([str(folder), *map(str, jars(HADOOP)), f"{SPARK_JARS}/*"])
@@ -97,18 +96,18 @@ def java(storage: Storage, folder: Path, tool: str, *words: str) -> str:
     return subprocess.run(command, capture_output=True, timeout=120, check=True, text=True).stdout
 
 
-def root_of(storage: Storage) -> str:
+def root_of(storage):
     return storage.place.rpartition("/")[0]
 
 
-def open_files(storage: Storage, folder: Path) -> set[str]:
+def open_files(storage, folder):
     """Of the place, as the name node says."""
     above = storage.place.removeprefix(root_of(storage)) + "/"
     words = java(storage, folder, "hdfs.tools.DFSAdmin", "-listOpenFiles").split()
     return {word.removeprefix(above) for word in words if word.startswith(above)}
 
 
-def test_every_reader_finds_all_of_them(left: Storage, tmp_path: Path) -> None:
+def test_every_reader_finds_all_of_them(left, tmp_path):
     is_open = open_files(left, tmp_path)
     assert is_open & {*KEPT}
     assert {name: read_whole(left, name) for name in KEPT} == KEPT
@@ -123,7 +122,7 @@ def test_every_reader_finds_all_of_them(left: Storage, tmp_path: Path) -> None:
     assert open_files(left, tmp_path) == is_open
 
 
-def test_later_writers_go_on(left: Storage, tmp_path: Path) -> None:
+def test_later_writers_go_on(left, tmp_path):
     add_row(left, 3)
     assert rows(left) == [1, 2, 3]
     left.replace("replaced", b"newer")
@@ -140,7 +139,7 @@ def test_later_writers_go_on(left: Storage, tmp_path: Path) -> None:
     assert {file.name for file in left.list() if not file.name.startswith("t/")} == set(KEPT)
 
 
-def test_a_file_that_is_gone_or_replaced_while_it_is_closed_needs_none(hdfs: str) -> None:
+def test_a_file_that_is_gone_or_replaced_while_it_is_closed_needs_none(hdfs):
     storage = stored(f"{hdfs}/{uuid.uuid4().hex}")
     for data in (b"1", b"22", b"333"):
         storage.replace("f", data)
@@ -150,11 +149,11 @@ def test_a_file_that_is_gone_or_replaced_while_it_is_closed_needs_none(hdfs: str
     assert {file.name: file.size for file in storage.list()} == {"f": 3}
 
 
-def test_a_file_is_there_before_the_name_node_takes_it_for_closed(hdfs: str) -> None:
+def test_a_file_is_there_before_the_name_node_takes_it_for_closed(hdfs):
     """What all of this is for: else nothing above would be tried."""
     storage = stored(f"{hdfs}/{uuid.uuid4().hex}")
     for number in range(100):
-        file = HdfsFile(storage, str(number))  # type: ignore[arg-type]
+        file = HdfsFile(storage, str(number))
         file.write(b"1" * 1000)
         file.finish()
         assert file.closing is not None

@@ -1,6 +1,5 @@
 """Files that are read again and again: the same bytes as were written, by few requests, in limited memory."""
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,9 +8,9 @@ from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.kept_files import BLOCK_BYTES, BLOCKS_AT_ONCE, GAP_BYTES, KEPT, LAST_BYTES, KeptFiles
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.remote_place import RemotePlace
-from jobs.storage.stored_files import Storage, created, write_once
+from jobs.storage.stored_files import created, write_once
 from tests.builders.storages.kinds import storage
-from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
+from tests.builders.storages.s3_server import options_for, proxy
 
 __all__ = ["storage"]
 
@@ -20,7 +19,7 @@ MOST = 3 << 20
 
 
 @pytest.mark.parametrize("size", [0, 1, LAST_BYTES, LAST_BYTES + 1, BLOCK_BYTES + LAST_BYTES, SIZE])
-def test_every_range_is_what_was_written(storage: Storage, rng: np.random.Generator, size: int) -> None:
+def test_every_range_is_what_was_written(storage, rng, size):
     data = rng.bytes(size)
     write_once(storage, "f", data)
     files = KeptFiles(MOST)
@@ -34,7 +33,7 @@ def test_every_range_is_what_was_written(storage: Storage, rng: np.random.Genera
         assert file.read() == data
 
 
-def test_no_more_is_held_than_the_limit(storage: Storage, rng: np.random.Generator) -> None:
+def test_no_more_is_held_than_the_limit(storage, rng):
     files, data = KeptFiles(MOST), rng.bytes(SIZE)
     for name in ("a", "b"):
         write_once(storage, name, data)
@@ -44,19 +43,17 @@ def test_no_more_is_held_than_the_limit(storage: Storage, rng: np.random.Generat
         held = [*files.blocks.values(), *(each.last for each in files.files.values())]
         assert sum(map(len, held)) == files.held <= MOST
         # Not a part of something larger.
-        assert all(len(block.obj) == len(block) for block in files.blocks.values())  # type: ignore[arg-type]
+        assert all(len(block.obj) == len(block) for block in files.blocks.values())
 
 
-def test_a_file_that_is_not_there_is_reported_as_such(storage: Storage) -> None:
+def test_a_file_that_is_not_there_is_reported_as_such(storage):
     with pytest.raises(FileNotFoundError) as refused:
         KeptFiles().open(storage, "none")
     assert str(refused.value.filename) == f"{storage.place}/none"
 
 
 @pytest.mark.parametrize("wanted", [["a"], ["a", "d"], ["b", "parts"], ["c", "d"], ["parts.list.element.x"]])
-def test_columns_of_a_row_group_are_what_was_written(
-    storage: Storage, rng: np.random.Generator, wanted: list[str]
-) -> None:
+def test_columns_of_a_row_group_are_what_was_written(storage, rng, wanted):
     place, rows = RemotePlace(storage, "f.parquet"), wide_rows(rng)
     write_rows(place, rows)
     metadata = pq.read_metadata(place.parquet_source())
@@ -78,7 +75,7 @@ def test_columns_of_a_row_group_are_what_was_written(
 GROUP_ROWS = 300_000
 
 
-def wide_rows(rng: np.random.Generator) -> pa.Table:
+def wide_rows(rng):
     """Two row groups; no column can be compressed. One of them is small."""
     num_rows = 2 * GROUP_ROWS
     columns = {name: pa.array(rng.integers(2**62, size=num_rows)) for name in "absc"}
@@ -87,7 +84,7 @@ def wide_rows(rng: np.random.Generator) -> pa.Table:
     return pa.table({**columns, "parts": pa.array(few * (num_rows // 1000))})
 
 
-def write_rows(place: RemotePlace, rows: pa.Table) -> None:
+def write_rows(place, rows):
     with (
         created(place.storage, place.file) as file,
         pq.ParquetWriter(arrow_sink(file), rows.schema, compression="none", use_dictionary=False) as writer,
@@ -98,12 +95,12 @@ def write_rows(place: RemotePlace, rows: pa.Table) -> None:
 class TestRequests:
     """To an S3-compatible server."""
 
-    def asked(self, behaviour: Misbehaviour) -> list[str]:
+    def asked(self, behaviour):
         result = [request.split()[0] for request in behaviour.requests]
         behaviour.requests.clear()
         return result
 
-    def test_a_small_parquet_file_takes_one_request_however_often_it_is_read(self, s3: str) -> None:
+    def test_a_small_parquet_file_takes_one_request_however_often_it_is_read(self, s3):
         with proxy(s3) as (url, behaviour):
             place = RemotePlace(storage_at("s3://bucket/kept/small", options_for(url)), "f.parquet")
             rows = pa.table({f"column_{number}": pa.array(range(1000)) for number in range(20)})
@@ -120,7 +117,7 @@ class TestRequests:
             assert pq.read_metadata(place.parquet_source()).num_rows == 1000
             assert self.asked(behaviour) == ["GET"]
 
-    def test_a_large_file_is_read_some_blocks_at_once(self, s3: str, rng: np.random.Generator) -> None:
+    def test_a_large_file_is_read_some_blocks_at_once(self, s3, rng):
         data = rng.bytes(SIZE)
         with proxy(s3) as (url, behaviour):
             storage = storage_at("s3://bucket/kept/large", options_for(url))
@@ -140,9 +137,7 @@ class TestRequests:
         ("wanted", "requests"),
         [(["a"], 1), (["a", "b"], 1), (["a", "d"], 2), (["a", "c"], 2), (["b", "c"], 1), (["a", "b", "c", "d"], 1)],
     )
-    def test_columns_of_a_row_group_take_a_request_for_those_near_each_other(
-        self, s3: str, rng: np.random.Generator, wanted: list[str], requests: int
-    ) -> None:
+    def test_columns_of_a_row_group_take_a_request_for_those_near_each_other(self, s3, rng, wanted, requests):
         rows = wide_rows(rng)
         # One such column lies between a and c, a small one between b and c.
         assert rows.column("b").nbytes // 2 > GAP_BYTES

@@ -1,7 +1,6 @@
 """Options of storages come from where people keep them, and stay silent."""
 
 import pickle
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions, options_of_hadoop, storage_options
 
 
-def test_settings_win_over_the_application_and_that_over_the_environment() -> None:
+def test_settings_win_over_the_application_and_that_over_the_environment():
     environment = {
         "AWS_REGION": "eu-1",
         "AWS_ACCESS_KEY_ID": "env",
@@ -63,11 +62,11 @@ def test_settings_win_over_the_application_and_that_over_the_environment() -> No
         ({"spark.executor.memory": "1g"}, {}),
     ],
 )
-def test_hadoops_names(hadoop: dict[str, str], options: dict[str, str]) -> None:
+def test_hadoops_names(hadoop, options):
     assert options_of_hadoop({f"spark.hadoop.{name}": value for name, value in hadoop.items()}) == options
 
 
-def test_options_stand_in_the_settings_and_change_no_hash(tmp_path: Path) -> None:
+def test_options_stand_in_the_settings_and_change_no_hash(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text('[storage]\noptions = { aws_region = "eu-1", "dfs.nameservices" = "a" }\nretry_seconds = 5\n')
     settings = load_settings(path)
@@ -88,7 +87,7 @@ def test_options_stand_in_the_settings_and_change_no_hash(tmp_path: Path) -> Non
         ('"KEY"', "give a table with a string for each option"),
     ],
 )
-def test_a_wrong_option_is_reported_by_its_name_only(tmp_path: Path, text: str, message: str) -> None:
+def test_a_wrong_option_is_reported_by_its_name_only(tmp_path, text, message):
     path = tmp_path / "own.toml"
     path.write_text(f"[storage]\noptions = {text}\n")
     with pytest.raises(Failure) as refused:
@@ -99,6 +98,6 @@ def test_a_wrong_option_is_reported_by_its_name_only(tmp_path: Path, text: str, 
     assert "123454321" not in str(refused.value)
 
 
-def test_only_what_a_storage_knows_reaches_it() -> None:
+def test_only_what_a_storage_knows_reaches_it():
     options = StorageOptions((("aws_region", "r"), ("azure_client_id", "i"), ("dfs.nameservices", "n")))
     assert (options.of("aws"), options.of_hadoop()) == ({"aws_region": "r"}, {"dfs.nameservices": "n"})

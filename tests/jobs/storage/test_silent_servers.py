@@ -5,10 +5,7 @@ import random
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from jobs import cli
@@ -16,7 +13,7 @@ from jobs.storage.places.addresses import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
 from tests.builders.storages.kinds import copied, fetched
-from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
+from tests.builders.storages.s3_server import options_for, proxy
 from tests.builders.storages.silent_server import silent_server
 from tests.faults.killed_runs import short_locks
 from tests.runs.ingested import ROOT, history, ingest
@@ -32,19 +29,19 @@ HASTY = "[storage]\nretry_seconds = 1\nanswer_seconds = 1\n"
 
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def place(request, monkeypatch):
     with silent_server() as port:
         reach(monkeypatch, f"http://127.0.0.1:{port}")
         yield f"hdfs://127.0.0.1:{port}/w" if request.param == "hdfs" else "s3://bucket/w"
 
 
-def reach(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def reach(monkeypatch, url):
     for name, value in options_for(url).values:
         monkeypatch.setenv(name.upper(), value)
 
 
 @pytest.fixture
-def hasty(tmp_path: Path) -> Path:
+def hasty(tmp_path):
     """A folder where commands find these settings by themselves."""
     path = tmp_path / "conf" / "groupscope.toml"
     path.parent.mkdir()
@@ -68,7 +65,7 @@ COMMANDS = {
 @pytest.mark.drawn(5)
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("place", REMEDIES, indirect=True)
-def test_a_command_on_a_server_that_never_answers_ends_with_one_line(place: str, command: str, hasty: Path) -> None:
+def test_a_command_on_a_server_that_never_answers_ends_with_one_line(place, command, hasty):
     """A process of its own: what hangs in a library must not keep it alive."""
     code, words = COMMANDS[command]
     ended = subprocess.run(
@@ -86,20 +83,15 @@ def test_a_command_on_a_server_that_never_answers_ends_with_one_line(place: str,
 
 
 @pytest.fixture
-def behaviour(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehaviour]:
+def behaviour(s3, monkeypatch):
     with proxy(s3) as (url, behaviour), short_locks():
         reach(monkeypatch, url)
         yield behaviour
 
 
 def test_a_server_of_objects_that_falls_silent_after_some_answers_ends_the_run_and_the_next_goes_on(
-    s3: str,
-    behaviour: Misbehaviour,
-    hasty: Path,
-    rng: np.random.Generator,
-    seed: int,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    s3, behaviour, hasty, rng, seed, capsys
+):
     """That of the log and the warehouse: whichever it is asked for next."""
     write_copy(hasty / "copy", 3, random_log(rng, 20), rng)
     place = f"s3://bucket/{uuid.uuid4().hex}"

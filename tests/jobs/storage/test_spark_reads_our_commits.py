@@ -1,9 +1,7 @@
 """Spark and delta-rs read the same rows of tables on HDFS whose every version was written by us."""
 
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
@@ -16,9 +14,6 @@ from jobs.warehouses.delta_tables import Change, RemovedFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from tests.make.tables import written
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -37,7 +32,7 @@ NAMES = {
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_version_has_the_same_rows(name: str, hdfs: str, spark: "SparkSession") -> None:
+def test_every_version_has_the_same_rows(name, hdfs, spark):
     storage = storage_at(f"{hdfs}/{uuid4().hex}/w", StorageOptions())
     warehouse, table, delta, old = Warehouse(RemotePlace(storage)), TABLES[name], None, ()
     for number in range(VERSIONS):
@@ -58,5 +53,5 @@ def test_every_version_has_the_same_rows(name: str, hdfs: str, spark: "SparkSess
         assert len(result) == expected
 
 
-def as_lines(rows: pa.Table) -> list[str]:
+def as_lines(rows):
     return sorted(repr(row) for row in rows.to_pylist())

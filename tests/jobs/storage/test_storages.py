@@ -9,9 +9,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -24,7 +22,7 @@ from jobs.storage import object_storage
 from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
-from jobs.storage.stored_files import Storage, created, read_whole, write_once
+from jobs.storage.stored_files import created, read_whole, write_once
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import place_of, storage
 from tests.builders.storages.s3_server import options_for
@@ -35,7 +33,7 @@ __all__ = ["storage"]
 NAMES = ["a b/one%20=1.log", "a/ü.txt", "top"]
 
 
-def test_what_is_written_is_listed_and_read(storage: Storage) -> None:
+def test_what_is_written_is_listed_and_read(storage):
     assert list(storage.list()) == []
     for name in NAMES:
         write_once(storage, name, name.encode() * 100)
@@ -56,13 +54,13 @@ def test_what_is_written_is_listed_and_read(storage: Storage) -> None:
     assert refused.value.filename == f"{storage.place}/top"
 
 
-def test_a_file_does_not_appear_before_what_it_waits_for(storage: Storage) -> None:
-    result: list[object] = []
+def test_a_file_does_not_appear_before_what_it_waits_for(storage):
+    result = []
     storage.replace("late", b"now", lambda: result.append(storage.find("late")))
     assert result == [None]
     assert read_whole(storage, "late") == b"now"
 
-    def fail() -> None:
+    def fail():
         raise OSError(28, "no space", "elsewhere")
 
     with pytest.raises(OSError, match="no space"):
@@ -70,7 +68,7 @@ def test_a_file_does_not_appear_before_what_it_waits_for(storage: Storage) -> No
     assert [file.name for file in storage.list()] == ["late"]
 
 
-def test_a_file_is_read_anywhere_in_it(storage: Storage, rng: np.random.Generator) -> None:
+def test_a_file_is_read_anywhere_in_it(storage, rng):
     data = rng.bytes(3 << 20)
     write_once(storage, "f", data)
     with storage.open("f") as file:
@@ -80,8 +78,8 @@ def test_a_file_is_read_anywhere_in_it(storage: Storage, rng: np.random.Generato
             assert file.read(length) == data[start : start + length]
 
 
-def test_a_file_is_written_once_by_one_of_many(storage: Storage) -> None:
-    def written(number: int) -> bool:
+def test_a_file_is_written_once_by_one_of_many(storage):
+    def written(number):
         try:
             write_once(storage, "once", b"%d" % number)
         except FileExistsError as refused:
@@ -97,9 +95,7 @@ def test_a_file_is_written_once_by_one_of_many(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize("size", [1000, 20_000])
-def test_a_file_that_is_not_finished_never_appears(
-    storage: Storage, size: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+def test_a_file_that_is_not_finished_never_appears(storage, size, monkeypatch, rng):
     """Also those that are so large that they are uploaded in parts."""
     monkeypatch.setattr(object_storage, "MOST_AT_ONCE", 10_000)
     data = rng.bytes(size)
@@ -121,7 +117,7 @@ def test_a_file_that_is_not_finished_never_appears(
     assert read_whole(storage, "f") == data
 
 
-def parquet(storage: Storage, name: str, rows: pa.Table) -> int:
+def parquet(storage, name, rows):
     with created(storage, name) as file, pq.ParquetWriter(arrow_sink(file), rows.schema) as writer:
         writer.write_table(rows)
     result = storage.find(name)
@@ -129,7 +125,7 @@ def parquet(storage: Storage, name: str, rows: pa.Table) -> int:
     return result.size
 
 
-def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
+def test_parquet_files_and_datasets_of_them(storage):
     rows = pa.table({"n": range(1000), "text": ["x" * (n % 7) for n in range(1000)]})
     for part in range(2):
         parquet(storage, f"t/part-{part}.parquet", rows.slice(part * 500, 500))
@@ -142,15 +138,15 @@ def test_parquet_files_and_datasets_of_them(storage: Storage) -> None:
     assert result.sort_by("n").equals(rows.slice(400))
 
 
-def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
+def test_two_writers_of_one_version_lose_nothing(storage):
     rows = pa.table({"n": pa.array(range(100), pa.int64())})
     schema, table = Schema.from_arrow(rows.schema), place_of(storage, "t")
 
-    def add(name: str) -> list[AddAction]:
+    def add(name):
         size = parquet(storage, f"t/{name}", rows)
         return [AddAction(name, size, {}, 0, True, json.dumps({"numRecords": 100}))]
 
-    def opened() -> DeltaTable:
+    def opened():
         return table.by_delta(lambda uri, options: DeltaTable(uri, storage_options=options))
 
     first = add("0.parquet")
@@ -158,7 +154,7 @@ def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
     writers = [opened() for _ in range(3)]
     together = threading.Barrier(3)
 
-    def commit(number: int) -> None:
+    def commit(number):
         actions = add(f"{number}.parquet")
         together.wait()
         writers[number - 1].create_write_transaction(actions, "append", schema, [])
@@ -172,11 +168,11 @@ def test_two_writers_of_one_version_lose_nothing(storage: Storage) -> None:
     assert sorted(logs) == [f"t/_delta_log/{version:020}.json" for version in range(4)]
 
 
-def read_f(storage: Storage) -> bytes:
+def read_f(storage):
     return read_whole(storage, "f")
 
 
-def test_workers_read_by_what_is_pickled_for_them(storage: Storage) -> None:
+def test_workers_read_by_what_is_pickled_for_them(storage):
     write_once(storage, "f", b"for all")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(read_f, (storage,)) == b"for all"
@@ -197,7 +193,7 @@ os.waitpid(child, 0)
 """
 
 
-def test_a_fork_after_the_storage_was_reached_is_reported_and_does_not_hang(s3: str) -> None:
+def test_a_fork_after_the_storage_was_reached_is_reported_and_does_not_hang(s3):
     pickled = pickle.dumps(storage_at("s3://bucket/fork", options_for(s3))).hex()
     command = [sys.executable, "-c", FORK]
     process = subprocess.run(command, input=pickled, capture_output=True, text=True, timeout=60, check=True)
@@ -215,7 +211,7 @@ def test_a_fork_after_the_storage_was_reached_is_reported_and_does_not_hang(s3: 
         ("abfss://c@a.dfs.core.windows.net/w?sig=KEY", "abfss://c@a.dfs.core.windows.net/w: ends in a query"),
     ],
 )
-def test_another_place_is_refused_in_one_line(place: str, message: str) -> None:
+def test_another_place_is_refused_in_one_line(place, message):
     with pytest.raises(Failure) as refused:
         storage_at(place, StorageOptions())
     assert refused.value.code == ExitCode.USAGE
@@ -236,6 +232,6 @@ def test_another_place_is_refused_in_one_line(place: str, message: str) -> None:
         ("viewfs://cluster/w", "viewfs://cluster/w"),
     ],
 )
-def test_places(place: str, kept: str) -> None:
-    result: Any = storage_at(place, StorageOptions())
+def test_places(place, kept):
+    result = storage_at(place, StorageOptions())
     assert result.place == kept

@@ -2,9 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,7 @@ from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.places.addresses import place_at, storage_at
 from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.storage_lock import StorageLock, name_of
-from jobs.storage.stored_files import Storage, write_once
+from jobs.storage.stored_files import write_once
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere
@@ -56,7 +53,7 @@ READERS = (
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample(tmp_path_factory):
     root = tmp_path_factory.mktemp("sample") / "w"
     # The group that is asked about is in the first of these.
     ingest(root, "--source", f"segments:{SAMPLE}/__consumer_offsets-[03]", "--snapshots", SAMPLE / "snapshots.jsonl")
@@ -66,15 +63,13 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stored_sample(sample: Path, elsewhere: str) -> str:
+def stored_sample(sample, elsewhere):
     return copied_to(sample, f"{elsewhere}/sample")
 
 
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_readers_print_what_they_print_of_the_local_one(
-    words: list[str], sample: Path, stored_sample: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_readers_print_what_they_print_of_the_local_one(words, sample, stored_sample, capfd):
     printed = []
     for place in (str(sample), stored_sample):
         code = cli.main([*words, "--warehouse", place])
@@ -84,7 +79,7 @@ def test_readers_print_what_they_print_of_the_local_one(
     assert printed[1][1].count("\n") > 1
 
 
-def test_the_doctor_finds_the_sample_well(stored_sample: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_finds_the_sample_well(stored_sample, capfd):
     assert cli.main(["doctor", "--warehouse", stored_sample, "--format", "csv"]) == 0
     out, err = capfd.readouterr()
     assert {line.split(",")[0] for line in out.splitlines()[1:]} == {"ok"}
@@ -92,7 +87,7 @@ def test_the_doctor_finds_the_sample_well(stored_sample: str, capfd: pytest.Capt
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     rejected = [{"record_offset": 9, "offsets_partition": 1}, {"byte_position": 0, "source_file": "x.log"}]
     runs = {"offset_commits": COMMITS}, {"rejected_records": rejected}
     return make(tmp_path_factory.mktemp("made") / "w", *runs).root.path
@@ -114,9 +109,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda spoil: spoil.__name__,
 )
-def test_the_doctor_finds_what_it_finds_in_a_local_one(
-    made: Path, elsewhere: str, tmp_path: Path, spoil: Callable[[Warehouse], None]
-) -> None:
+def test_the_doctor_finds_what_it_finds_in_a_local_one(made, elsewhere, tmp_path, spoil):
     shutil.copytree(made, tmp_path / "w")
     spoil(Warehouse(LocalPlace(tmp_path / "w")))
     place = place_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
@@ -126,7 +119,7 @@ def test_the_doctor_finds_what_it_finds_in_a_local_one(
 
 
 @pytest.fixture
-def stored(made: Path, elsewhere: str, tmp_path: Path) -> Storage:
+def stored(made, elsewhere, tmp_path):
     """Beside it a file that a run is just writing, or that a failed one left."""
     shutil.copytree(made, tmp_path / "w")
     (tmp_path / "w" / LOCK_FILE).unlink(missing_ok=True)
@@ -134,9 +127,7 @@ def stored(made: Path, elsewhere: str, tmp_path: Path) -> Storage:
     return storage_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
 
 
-def test_a_lock_that_is_held_is_reported_and_what_its_run_writes_is_no_orphan(
-    stored: Storage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lock_that_is_held_is_reported_and_what_its_run_writes_is_no_orphan(stored, monkeypatch, capfd):
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 1.0)
     with StorageLock(stored, "ingest").hold(0, print):
         result = run_checks(place_at(stored.place, options_of(Settings())))
@@ -148,16 +139,14 @@ def test_a_lock_that_is_held_is_reported_and_what_its_run_writes_is_no_orphan(
     assert line.endswith(" holds the lock; waiting up to 12 s for a sign that it is alive")
 
 
-def test_a_lock_whose_holder_was_killed_is_no_lock(stored: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_whose_holder_was_killed_is_no_lock(stored, monkeypatch):
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.05)
     write_once(stored, name_of(1), StorageLock(stored, "ingest").text())
     result = run_checks(place_at(stored.place, options_of(Settings())))
     assert [each.check for each in result if each.status != "ok"] == ["orphans"]
 
 
-def test_an_ingest_takes_snapshots_from_there(
-    elsewhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_ingest_takes_snapshots_from_there(elsewhere, tmp_path, capfd):
     (tmp_path / "in").mkdir()
     shutil.copy(SAMPLE / "snapshots.jsonl", tmp_path / "in" / "a.jsonl")
     place = copied_to(tmp_path / "in", f"{elsewhere}/{tmp_path.name}")
@@ -173,5 +162,5 @@ def test_an_ingest_takes_snapshots_from_there(
     assert capfd.readouterr().err == f"groupscope: {place}/none.jsonl: {message}\n"
 
 
-def drop_run(row: dict[str, Any]) -> dict[str, Any]:
+def drop_run(row):
     return {name: value for name, value in row.items() if name != "run_id"}

@@ -1,18 +1,14 @@
 """Commits to tables elsewhere, which we write ourselves, are those that delta-rs makes on a local disk."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
 from jobs.storage.places.local_place import LocalPlace
-from jobs.storage.places.place import Place
 from jobs.storage.places.remote_place import RemotePlace
-from jobs.storage.stored_files import Storage, read_whole, write_once
+from jobs.storage.stored_files import read_whole, write_once
 from jobs.warehouses import delta_commits
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, open_table, sequence_of
@@ -39,11 +35,11 @@ CHANGES = [
 
 
 @pytest.fixture
-def is_ours(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def is_ours(monkeypatch):
     """Of each commit but those that make a table."""
     asked, result = delta_commits.is_written, []
 
-    def is_written(*words: Any) -> bool:
+    def is_written(*words):
         result.append(asked(*words))
         return result[-1]
 
@@ -51,8 +47,8 @@ def is_ours(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return result
 
 
-def committed(folder: Place, table: str, changes: list[Change]) -> DeltaTable:
-    delta: DeltaTable | None = None
+def committed(folder, table, changes):
+    delta = None
     for number, change in enumerate(changes, 1):
         delta = commit(folder, TABLES[table], change, number, number * 1000, delta)
         assert sequence_of(folder, delta) == number or change == Change()
@@ -62,7 +58,7 @@ def committed(folder: Place, table: str, changes: list[Change]) -> DeltaTable:
     return delta
 
 
-def actions(text: str) -> list[Mapping[str, Any]]:
+def actions(text):
     """Without what is null, or what no reader needs: when, and by which program."""
     result = []
     for line in text.splitlines():
@@ -73,7 +69,7 @@ def actions(text: str) -> list[Mapping[str, Any]]:
 
 
 @pytest.mark.parametrize("table", ["ownership_intervals", "replayed_groups"])
-def test_they_are_those_of_delta_rs(storage: Storage, tmp_path: Path, table: str, is_ours: list[bool]) -> None:
+def test_they_are_those_of_delta_rs(storage, tmp_path, table, is_ours):
     folder = RemotePlace(storage, "t")
     ours, theirs = committed(folder, table, CHANGES), committed(LocalPlace(tmp_path / "t"), table, CHANGES)
     assert is_ours == [True] * 3 + [False] * 3
@@ -88,7 +84,7 @@ def test_they_are_those_of_delta_rs(storage: Storage, tmp_path: Path, table: str
         assert files_of(opened).equals(files_of(DeltaTable(tmp_path / "t", version=version)))
 
 
-def test_what_others_committed_meanwhile_stays(storage: Storage, is_ours: list[bool]) -> None:
+def test_what_others_committed_meanwhile_stays(storage, is_ours):
     folder, table = RemotePlace(storage, "t"), TABLES["replayed_groups"]
     delta = commit(folder, table, Change((FIRST,)), 1, 1, None)
     other = DeltaTable(storage.delta_uri("t"), storage_options=storage.delta_options)
@@ -101,7 +97,7 @@ def test_what_others_committed_meanwhile_stays(storage: Storage, is_ours: list[b
     assert is_ours == [False, False]
 
 
-def test_a_commit_that_was_killed_is_none(storage: Storage) -> None:
+def test_a_commit_that_was_killed_is_none(storage):
     """What is left of it has another name."""
     table = TABLES["replayed_groups"]
     folder = RemotePlace(storage, table.folder)
@@ -115,7 +111,7 @@ def test_a_commit_that_was_killed_is_none(storage: Storage) -> None:
     assert commit(folder, table, Change((SECOND,)), 2, 2, delta).version() == 1
 
 
-def test_tables_with_properties_of_others_are_left_to_delta_rs(storage: Storage, is_ours: list[bool]) -> None:
+def test_tables_with_properties_of_others_are_left_to_delta_rs(storage, is_ours):
     folder, table = RemotePlace(storage, "t"), TABLES["replayed_groups"]
     delta = commit(folder, table, Change((FIRST,)), 1, 1, None)
     delta.alter.set_table_properties({"delta.appendOnly": "true"})
@@ -123,7 +119,7 @@ def test_tables_with_properties_of_others_are_left_to_delta_rs(storage: Storage,
     assert is_ours == [False]
 
 
-def test_delta_rs_makes_the_checkpoints(storage: Storage, is_ours: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_delta_rs_makes_the_checkpoints(storage, is_ours, monkeypatch):
     monkeypatch.setattr(delta_commits, "CHECKPOINT_VERSIONS", 3)
     folder, table = RemotePlace(storage, "t"), TABLES["replayed_groups"]
     delta = None

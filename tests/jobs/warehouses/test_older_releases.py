@@ -29,16 +29,14 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-def unpacked(name: str, folder: Path) -> Path:
+def unpacked(name, folder):
     with tarfile.open(OLDER / f"{name}.tar.xz") as archive:
         archive.extractall(folder / "w", filter="data")
     return folder / "w"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_an_earlier_contract_is_refused_in_one_line_and_nothing_changes(
-    tmp_path: Path, words: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_earlier_contract_is_refused_in_one_line_and_nothing_changes(tmp_path, words, capfd):
     warehouse = unpacked("contract-1", tmp_path)
     before = {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file()}
     assert cli.main([*words, "--warehouse", str(warehouse)]) == ExitCode.UNUSABLE_WAREHOUSE
@@ -52,7 +50,7 @@ def test_an_earlier_contract_is_refused_in_one_line_and_nothing_changes(
     assert {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file()} == before
 
 
-def test_readers_read_a_warehouse_with_fewer_tables(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_readers_read_a_warehouse_with_fewer_tables(tmp_path, capfd):
     warehouse = unpacked("contract-2", tmp_path)
     assert cli.main(["groups", "--warehouse", str(warehouse), "--format", "json"]) == ExitCode.CLEAN
     assert '"classic-storm"' in capfd.readouterr().out
@@ -61,7 +59,7 @@ def test_readers_read_a_warehouse_with_fewer_tables(tmp_path: Path, capfd: pytes
     assert json.loads(capfd.readouterr().out)["n"] == len(rows(warehouse, "offset_history"))
 
 
-def test_doctor_has_one_line_a_table_about_comments_and_names_what_is_missing(tmp_path: Path) -> None:
+def test_doctor_has_one_line_a_table_about_comments_and_names_what_is_missing(tmp_path):
     result = [each for each in run_checks(LocalPlace(unpacked("contract-2", tmp_path))) if each.status != "ok"]
     about = Counter(each.subject for each in result)
     assert max(about.values()) == 1
@@ -69,9 +67,7 @@ def test_doctor_has_one_line_a_table_about_comments_and_names_what_is_missing(tm
     assert all(str(each.mend).startswith("groupscope lag --full") for each in result if each.status == "broken")
 
 
-def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(tmp_path, capfd):
     warehouse, fresh = unpacked("contract-2", tmp_path), tmp_path / "fresh"
     for name in NEW_TABLES:
         assert name not in versions(warehouse)
@@ -92,5 +88,5 @@ def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(
     assert_same(row_texts(fresh, compared), row_texts(warehouse, compared), "by this release")
 
 
-def source() -> list[str]:
+def source():
     return ["--source", f"segments:{SAMPLE}/__consumer_offsets-2", "--snapshots", str(SAMPLE / "snapshots.jsonl")]

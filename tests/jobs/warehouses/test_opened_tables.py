@@ -1,7 +1,6 @@
 """Which tables a run opens: each takes a processor a millisecond, and a storage several requests."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -11,11 +10,11 @@ from tests.make.tables import make
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened(monkeypatch):
     """Names of the tables' folders."""
     names, open_one = [], DeltaTable.__init__
 
-    def init(self: DeltaTable, table_uri: str | Path, **how: Any) -> None:
+    def init(self, table_uri, **how):
         names.append(Path(table_uri).name)
         open_one(self, table_uri, **how)
 
@@ -23,13 +22,13 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_a_first_run_opens_no_table_that_it_creates_but_runs(tmp_path: Path, opened: list[str]) -> None:
+def test_a_first_run_opens_no_table_that_it_creates_but_runs(tmp_path, opened):
     make(tmp_path / "w", {})
     assert set(opened) <= {TABLES["runs"].folder}
     assert all((tmp_path / "w" / table.folder / "_delta_log").exists() for table in TABLES.values())
 
 
-def test_a_run_opens_each_table_that_it_changes_once(tmp_path: Path, opened: list[str]) -> None:
+def test_a_run_opens_each_table_that_it_changes_once(tmp_path, opened):
     make(tmp_path / "w", {}, {"offset_commits": [{}]})
     assert opened.count(TABLES["offset_commits"].folder) == 1
     assert set(opened) == {TABLES["runs"].folder, TABLES["offset_commits"].folder}

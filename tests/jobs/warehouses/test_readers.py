@@ -2,11 +2,8 @@
 Delta's log says of a file is true, so that queries may leave files and row groups out."""
 
 import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -15,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, MapType, StructType
 
 from benchmarks.segments import Plan, write_segments
 from jobs import cli
@@ -25,9 +22,6 @@ from schemas.declarations.columns import sql_type
 from tests.builders.logs.copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy
 from tests.runs.ingested import ROOT, ingest
 from udfs.arrays.arrow_schema import table_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -49,7 +43,7 @@ Column = tuple[str, str, bool, str]
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warehouse(tmp_path_factory):
     """Of the sample, all of which can be decoded and fits: so with rows that cannot, from a log with unknown record
     types, and with a commit of an offset that is none."""
     root = tmp_path_factory.mktemp("readers")
@@ -66,7 +60,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_types_nullability_and_comments_are_as_declared(warehouse: Path, spark: "SparkSession", name: str) -> None:
+def test_types_nullability_and_comments_are_as_declared(warehouse, spark, name):
     declared = [
         (column.name, sql_type(column.type), column.is_nullable, column.comment) for column in TABLES[name].columns
     ]
@@ -79,13 +73,13 @@ def test_types_nullability_and_comments_are_as_declared(warehouse: Path, spark: 
     assert [(row.col_name, row.comment) for row in described] == [(name, comment) for name, *_, comment in declared]
 
 
-def arrow_columns(schema: pa.Schema) -> list[Column]:
+def arrow_columns(schema):
     return [
         (field.name, arrow_sql(field.type), field.nullable, field.metadata[b"comment"].decode()) for field in schema
     ]
 
 
-def arrow_sql(kind: pa.DataType) -> str:
+def arrow_sql(kind):
     if pa.types.is_list(kind):
         return f"ARRAY<{arrow_sql(kind.value_type)}>"
     if pa.types.is_map(kind):
@@ -95,11 +89,11 @@ def arrow_sql(kind: pa.DataType) -> str:
     return ARROW_NAMES[kind]
 
 
-def spark_columns(schema: StructType) -> list[Column]:
+def spark_columns(schema):
     return [(field.name, spark_sql(field.dataType), field.nullable, field.metadata["comment"]) for field in schema]
 
 
-def spark_sql(kind: DataType) -> str:
+def spark_sql(kind):
     match kind:
         case ArrayType():
             return f"ARRAY<{spark_sql(kind.elementType)}>"
@@ -112,7 +106,7 @@ def spark_sql(kind: DataType) -> str:
 
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_delta_rs_duckdb_and_spark_read_the_same_rows(warehouse: Path, spark: "SparkSession", name: str) -> None:
+def test_delta_rs_duckdb_and_spark_read_the_same_rows(warehouse, spark, name):
     delta = DeltaTable(warehouse / TABLES[name].folder)
     held = delta.to_pyarrow_table()
     if name not in ("group_partition_metadata", "replayed_moves"):
@@ -121,7 +115,7 @@ def test_delta_rs_duckdb_and_spark_read_the_same_rows(warehouse: Path, spark: "S
     assert as_set(spark.read.format("delta").load(str(warehouse / TABLES[name].folder)).toArrow()) == as_set(held)
 
 
-def by_duckdb(delta: DeltaTable) -> pa.Table:
+def by_duckdb(delta):
     dataset = delta.to_pyarrow_dataset()
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
@@ -129,11 +123,11 @@ def by_duckdb(delta: DeltaTable) -> pa.Table:
         return connection.sql("SELECT * FROM dataset").to_arrow_table()
 
 
-def as_set(table: pa.Table) -> list[str]:
+def as_set(table):
     return sorted(repr({name: plain(value) for name, value in row.items()}) for row in table.to_pylist())
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """One form of what readers give in several: zones of one meaning, pairs of maps."""
     if isinstance(value, datetime):
         return value.isoformat()
@@ -143,7 +137,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_old_readers_and_writers_of_delta_may_use_the_tables(warehouse: Path, name: str) -> None:
+def test_old_readers_and_writers_of_delta_may_use_the_tables(warehouse, name):
     delta = DeltaTable(warehouse / TABLES[name].folder)
     protocol = delta.protocol()
     assert (protocol.min_reader_version, protocol.reader_features) == (1, None)
@@ -153,11 +147,11 @@ def test_old_readers_and_writers_of_delta_may_use_the_tables(warehouse: Path, na
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_statistics_of_files_are_true(warehouse: Path, name: str) -> None:
+def test_statistics_of_files_are_true(warehouse, name):
     check_statistics(DeltaTable(warehouse / TABLES[name].folder), warehouse / TABLES[name].folder)
 
 
-def check_statistics(delta: DeltaTable, folder: Path) -> None:
+def check_statistics(delta, folder):
     for action in pa.table(delta.get_add_actions(flatten=False)).to_pylist():
         held = pq.read_table(folder / action["path"])
         assert (action["num_records"], action["size_bytes"]) == (
@@ -183,14 +177,14 @@ def check_statistics(delta: DeltaTable, folder: Path) -> None:
                     assert (column, bound) == (column, extreme(held.column(column)).as_py())
 
 
-def always_bounded(held: pa.Table) -> list[str]:
+def always_bounded(held):
     """What queries leave files out by, where there are values of it."""
     names = ("cluster", "offsets_partition", "record_offset", "record_time")
     return [name for name in names if name in held.column_names and held.column(name).null_count < held.num_rows]
 
 
 @pytest.mark.drawn_together(2)
-def test_groups_whose_bounds_parquet_does_not_keep_are_read(tmp_path: Path, spark: "SparkSession") -> None:
+def test_groups_whose_bounds_parquet_does_not_keep_are_read(tmp_path, spark):
     """Of texts above 4096 bytes it keeps none; those of the file's other row groups must not stand for them."""
     written = {0: ["m"] * 17_000, 1: ["a" * 5000, "z" * 5000, "a" * 5000]}
     for partition, groups in written.items():
@@ -204,7 +198,7 @@ def test_groups_whose_bounds_parquet_does_not_keep_are_read(tmp_path: Path, spar
         assert frame.where(frame.group_id == group).count() == number
 
 
-def log_of(groups: list[str]) -> list[WrittenBatch]:
+def log_of(groups):
     """A commit of each group in turn."""
     result = []
     for start in range(0, len(groups), 500):
@@ -215,7 +209,7 @@ def log_of(groups: list[str]) -> list[WrittenBatch]:
 
 
 @pytest.fixture(scope="module")
-def changed(warehouse: Path, spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Path:
+def changed(warehouse, spark, tmp_path_factory):
     """The warehouse with a damaged batch more, after Spark has appended, deleted and rewritten."""
     root = shutil.copytree(warehouse, tmp_path_factory.mktemp("changed") / "w")
     damaged = write_segment(root.parent / "damaged", with_wrong_crc(LOG, 4))
@@ -241,9 +235,7 @@ def changed(warehouse: Path, spark: "SparkSession", tmp_path_factory: pytest.Tem
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("mode", ["never", "full"])
-def test_an_ingest_goes_on_where_spark_has_changed_tables(
-    changed: Path, tmp_path: Path, spark: "SparkSession", mode: str
-) -> None:
+def test_an_ingest_goes_on_where_spark_has_changed_tables(changed, tmp_path, spark, mode):
     root = shutil.copytree(changed, tmp_path / "w")
     before = {name: held(root, name) for name in ("offset_commits", "rejected_records")}
     log = random_log(np.random.default_rng(2), 20)
@@ -259,7 +251,7 @@ def test_an_ingest_goes_on_where_spark_has_changed_tables(
     check_statistics(DeltaTable(path), path)
 
 
-def test_rejected_rows_go_also_where_spark_has_rewritten_them(changed: Path, tmp_path: Path) -> None:
+def test_rejected_rows_go_also_where_spark_has_rewritten_them(changed, tmp_path):
     root = shutil.copytree(changed, tmp_path / "w")
     before = DeltaTable(root / "rejected_records").to_pyarrow_table().to_pylist()
     good = write_segment(tmp_path / "good", b"".join(batch.bytes for batch in LOG))
@@ -272,25 +264,25 @@ def test_rejected_rows_go_also_where_spark_has_rewritten_them(changed: Path, tmp
     assert len(after) == len(stays) + run["rejected"]
 
 
-def held(root: Path, name: str) -> list[str]:
+def held(root, name):
     return as_set(DeltaTable(root / name).to_pyarrow_table())
 
 
-def write_segment(folder: Path, raw: bytes) -> Path:
+def write_segment(folder, raw):
     path = folder / "__consumer_offsets-42" / f"{0:020}.log"
     path.parent.mkdir(parents=True)
     path.write_bytes(raw)
     return folder
 
 
-def with_wrong_crc(log: list[WrittenBatch], number: int) -> bytes:
+def with_wrong_crc(log, number):
     raw = [bytearray(batch.bytes) for batch in log]
     raw[number][-1] ^= 0xFF
     return b"".join(raw)
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def large(tmp_path_factory):
     """More rows and partitions than one row group takes."""
     root = tmp_path_factory.mktemp("large")
     write_segments(root / "log", Plan(300_000, seed=5, partitions=6))
@@ -307,7 +299,7 @@ class Scan:
     num_rows: int
 
 
-def scan(frame: "DataFrame") -> Scan:
+def scan(frame):
     num_rows = len(frame.collect())
     leaves = frame._jdf.queryExecution().executedPlan().collectLeaves()
     assert leaves.size() == 1
@@ -316,29 +308,29 @@ def scan(frame: "DataFrame") -> Scan:
     return Scan(files, read, num_rows)
 
 
-def groups_kept(path: Path, is_kept: Callable[[dict[str, Any]], bool]) -> tuple[int, int]:
+def groups_kept(path, is_kept):
     """Row groups that may hold what a query asks for by their own bounds, and how many there are."""
     result = [bounds for name in DeltaTable(path).file_uris() for bounds in row_groups(pq.read_metadata(name))]
     return sum(map(is_kept, result)), len(result)
 
 
-def row_groups(metadata: pq.FileMetaData) -> Iterator[dict[str, Any]]:
+def row_groups(metadata):
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         columns = [group.column(place) for place in range(group.num_columns)]
         yield {each.path_in_schema: (each.statistics.min, each.statistics.max) for each in columns if has_bounds(each)}
 
 
-def has_bounds(column: pq.ColumnChunkMetaData) -> bool:
+def has_bounds(column):
     return bool(column.is_stats_set and column.statistics.has_min_max)
 
 
-def holds(name: str, low: Any, high: Any) -> Callable[[dict[str, Any]], bool]:
+def holds(name, low, high):
     return lambda bounds: bounds[name][0] <= high and low <= bounds[name][1]
 
 
 @pytest.mark.drawn_together(2)
-def test_a_query_for_one_partition_reads_little_of_the_table(large: Path, spark: "SparkSession") -> None:
+def test_a_query_for_one_partition_reads_little_of_the_table(large, spark):
     frame = spark.read.format("delta").load(str(large))
     whole = scan(frame.select("record_offset"))
     assert whole.num_rows_read == whole.num_rows > 150_000
@@ -353,9 +345,7 @@ def test_a_query_for_one_partition_reads_little_of_the_table(large: Path, spark:
 
 
 @pytest.mark.drawn_together(2)
-def test_a_query_for_a_stretch_of_time_reads_little_of_a_long_log(
-    tmp_path: Path, large: Path, spark: "SparkSession"
-) -> None:
+def test_a_query_for_a_stretch_of_time_reads_little_of_a_long_log(tmp_path, large, spark):
     frame = spark.read.format("delta").load(str(large))
     times = DeltaTable(large).to_pyarrow_table(columns=["record_time"]).column("record_time")
     first, last = pc.min(times).as_py(), pc.max(times).as_py()
@@ -368,7 +358,7 @@ def test_a_query_for_a_stretch_of_time_reads_little_of_a_long_log(
 
 
 @pytest.mark.drawn_together(2)
-def test_partitions_of_one_file_are_row_groups_of_their_own(tmp_path: Path, spark: "SparkSession") -> None:
+def test_partitions_of_one_file_are_row_groups_of_their_own(tmp_path, spark):
     write_segments(tmp_path / "log", Plan(75_000, seed=6, partitions=2))
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}")
     frame = spark.read.format("delta").load(str(tmp_path / "w" / "offset_commits"))

@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,20 +16,17 @@ from tests.builders.logs.by_hand import commit, write_log
 from tests.runs.ingested import ROOT, ingest
 from tests.runs.replayed_logs import replay
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 TABLE = "offset_history"
 EVENTS = {place: [commit(f"g{place}", "t", 0, seconds) for seconds in (1, 2)] for place in (0, 1)}
 
 
-def merge(folder: Path) -> None:
+def merge(folder):
     merged = DeltaTable(folder).optimize.compact()
     assert merged["numFilesRemoved"] >= 2
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Path:
+def warehouse(tmp_path):
     """Replayed twice, so that the table has open rows in two files."""
     for place in (0, 1):
         ingest(tmp_path / "w", "--source", write_log(tmp_path / str(place), {place: EVENTS[place][:1]}))
@@ -39,11 +34,11 @@ def warehouse(tmp_path: Path) -> Path:
     return tmp_path / "w"
 
 
-def ingest_all(warehouse: Path) -> None:
+def ingest_all(warehouse):
     ingest(warehouse, "--source", write_log(warehouse.with_name("all"), EVENTS))
 
 
-def history(warehouse: Path) -> list[tuple[Any, ...]]:
+def history(warehouse):
     """By the files alone: other programs leave out `is_open`, of which the Delta log has the values."""
     files = DeltaTable(warehouse / TABLE).file_uris()
     columns = ["group_id", "is_open", "num_commits"]
@@ -51,7 +46,7 @@ def history(warehouse: Path) -> list[tuple[Any, ...]]:
     return sorted(tuple(row[name] for name in columns) for row in rows)
 
 
-def kill_replay(warehouse: Path, point: str) -> None:
+def kill_replay(warehouse, point):
     command = [sys.executable, "-m", "jobs.cli", "replay", "--warehouse", str(warehouse)]
     environment = {**os.environ, VARIABLE: point}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=300)
@@ -59,7 +54,7 @@ def kill_replay(warehouse: Path, point: str) -> None:
 
 
 @pytest.mark.parametrize("has_other_properties", [False, True])
-def test_open_rows_that_another_program_has_merged_are_replaced(warehouse: Path, *, has_other_properties: bool) -> None:
+def test_open_rows_that_another_program_has_merged_are_replaced(warehouse, *, has_other_properties):
     merge(warehouse / TABLE)
     if has_other_properties:
         DeltaTable(warehouse / TABLE).alter.set_table_properties({"delta.checkpointInterval": "50"})
@@ -70,7 +65,7 @@ def test_open_rows_that_another_program_has_merged_are_replaced(warehouse: Path,
 
 
 @pytest.mark.spark
-def test_files_that_spark_has_merged_are_read_beside_others(warehouse: Path, spark: "SparkSession") -> None:
+def test_files_that_spark_has_merged_are_read_beside_others(warehouse, spark):
     """In Spark's files all columns may be NULL."""
     for name in (TABLE, "offset_commits"):
         spark.sql(f"OPTIMIZE delta.`{warehouse / name}`")
@@ -81,7 +76,7 @@ def test_files_that_spark_has_merged_are_read_beside_others(warehouse: Path, spa
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
-def test_rows_that_no_run_replaces_keep_all_columns(warehouse: Path) -> None:
+def test_rows_that_no_run_replaces_keep_all_columns(warehouse):
     """The run replaces rows of one offsets partition, and OPTIMIZE leaves out the column of the table's partitions."""
     merge(warehouse / TABLE)
     ingest(warehouse, "--source", write_log(warehouse.with_name("one"), {0: EVENTS[0]}))
@@ -89,7 +84,7 @@ def test_rows_that_no_run_replaces_keep_all_columns(warehouse: Path) -> None:
     assert history(warehouse) == [("g0", True, 2), ("g1", True, 1)]
 
 
-def test_a_run_that_was_killed_is_finished_though_its_files_were_merged(warehouse: Path) -> None:
+def test_a_run_that_was_killed_is_finished_though_its_files_were_merged(warehouse):
     ingest_all(warehouse)
     kill_replay(warehouse, "manifest_written")
     merge(warehouse / TABLE)
@@ -97,7 +92,7 @@ def test_a_run_that_was_killed_is_finished_though_its_files_were_merged(warehous
     assert history(warehouse) == [("g0", True, 2), ("g1", True, 2)]
 
 
-def test_what_a_killed_run_has_committed_stays(warehouse: Path) -> None:
+def test_what_a_killed_run_has_committed_stays(warehouse):
     ingest(warehouse, "--source", write_log(warehouse.with_name("one"), {0: EVENTS[0]}))
     kill_replay(warehouse, f"table_committed:{TABLE}")
     merge(warehouse / TABLE)
@@ -105,9 +100,7 @@ def test_what_a_killed_run_has_committed_stays(warehouse: Path) -> None:
     assert history(warehouse) == [("g0", True, 2), ("g1", True, 1)]
 
 
-def test_rows_that_another_program_has_changed_do_not_come_back(
-    warehouse: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_that_another_program_has_changed_do_not_come_back(warehouse, capsys):
     table = DeltaTable(warehouse / TABLE)
     table.delete("group_id = 'g1'")
     version = DeltaTable(warehouse / TABLE).version()

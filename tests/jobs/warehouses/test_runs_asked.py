@@ -1,11 +1,8 @@
 """An audit asks `runs` about earlier ones, and makes Python's values only of those rows that it asks about."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pytest
 
 from jobs.warehouses.warehouse import Warehouse
 from tests.runs.equal_audits import audit
@@ -21,32 +18,32 @@ class CountedRows:
     rows: pa.Table
     made: list[int]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self.rows, name)
 
-    def select(self, columns: list[str]) -> "CountedRows":
+    def select(self, columns):
         return replace(self, rows=self.rows.select(columns))
 
-    def filter(self, mask: Any) -> "CountedRows":
+    def filter(self, mask):
         return replace(self, rows=self.rows.filter(mask))
 
-    def to_pylist(self) -> list[dict[str, Any]]:
+    def to_pylist(self):
         self.made.append(self.rows.num_rows)
         return list(self.rows.to_pylist())
 
 
-def test_rows_of_other_jobs_become_no_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_other_jobs_become_no_values(tmp_path, monkeypatch):
     warehouse = tmp_path / "w"
     for _ in range(2):
         audit(str(warehouse), str(SOURCE), "--workers", "1")
     earlier = [row["job"] for row in rows(warehouse, "runs")]
     assert len({*earlier}) == 5
-    asked: list[tuple[str | None, list[int]]] = []
+    asked = []
     run_rows = Warehouse.run_rows
 
-    def counted(self: Warehouse, columns: list[str], job: str | None = None) -> list[dict[str, Any]]:
+    def counted(self, columns, job=None):
         version, known = self.runs()
-        made: list[int] = []
+        made = []
         asked.append((job, made))
         return run_rows(replace(self, seen=[(version, CountedRows(known, made))]), columns, job)
 

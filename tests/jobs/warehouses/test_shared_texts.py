@@ -1,7 +1,5 @@
 """Texts that rows share reach a file as dictionaries, and its readers see plain texts."""
 
-from pathlib import Path
-
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +24,7 @@ ROW = {
 }
 
 
-def rows(groups: list[str], first_offset: int, *, are_shared: bool) -> pa.Table:
+def rows(groups, first_offset, *, are_shared):
     made = [
         {**ROW, "record_offset": first_offset + place, "group_id": group, "topic": f"t-{group}"}
         for place, group in enumerate(groups)
@@ -41,9 +39,7 @@ def rows(groups: list[str], first_offset: int, *, are_shared: bool) -> pa.Table:
 
 @pytest.mark.parametrize("kinds", [(True, True), (True, False), (False, True), (False, False)])
 @pytest.mark.parametrize("most_rows", [1, 1_000])
-def test_shared_and_plain_texts_make_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kinds: tuple[bool, bool], most_rows: int
-) -> None:
+def test_shared_and_plain_texts_make_one_file(tmp_path, monkeypatch, kinds, most_rows):
     monkeypatch.setattr(table_files, "MOST_ROWS", most_rows)
     groups = [["b", "a", "b"], ["c", "a", "ü"]]
     file = TableFile(LocalPlace(tmp_path), COMMITS, "run")
@@ -59,7 +55,7 @@ def test_shared_and_plain_texts_make_one_file(
     assert '"group_id": "a"' in done.stats and '"group_id": "ü"' in done.stats
 
 
-def plain(field: pa.Field) -> pa.Field:
+def plain(field):
     """As Parquet gives a field back that has no Arrow schema beside it."""
     return (
         field.with_type(pa.list_(field.type.value_field.with_name("element")))

@@ -3,7 +3,6 @@
 import signal
 from pathlib import Path
 
-import numpy as np
 import pytest
 from deltalake import DeltaTable
 
@@ -15,7 +14,7 @@ from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.storage_lock import StorageLock, name_of
-from jobs.storage.stored_files import Storage, write_once
+from jobs.storage.stored_files import write_once
 from jobs.warehouses import any_warehouse
 from jobs.warehouses.failpoints import VARIABLE
 from schemas.words.exit_codes import ExitCode
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.drawn_parameter("stored", 1)
 
 
 @pytest.fixture
-def environment(s3: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def environment(s3, monkeypatch):
     """As people set it for any tool of S3."""
     values = {name.upper(): value for name, value in options_for(s3).values}
     for name, value in values.items():
@@ -38,7 +37,7 @@ def environment(s3: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @pytest.fixture(params=["s3", pytest.param("hdfs", marks=pytest.mark.spark)])
-def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+def stored(request, tmp_path):
     if request.param == "s3":
         request.getfixturevalue("environment")
         return storage_at(f"s3://bucket/{tmp_path.name}/w", options_for(request.getfixturevalue("s3")))
@@ -47,24 +46,22 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 
 
 @pytest.fixture
-def place(stored: Storage) -> str:
+def place(stored):
     return stored.place
 
 
-def sources(folder: Path, rng: np.random.Generator) -> list[str]:
+def sources(folder, rng):
     log = random_log(rng, 40)
     parts = enumerate((log[:25], log[15:]))
     return [f"segments:{write_copy(folder / str(number), 3, part, rng)}" for number, part in parts]
 
 
-def run(place: str, source: str, *flags: str) -> int:
+def run(place, source, *flags):
     return cli.main(["ingest", "--warehouse", place, "--source", source, *flags])
 
 
 @pytest.mark.drawn(1)
-def test_ingests_make_the_tables_of_local_ones(
-    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ingests_make_the_tables_of_local_ones(tmp_path, place, stored, rng, capsys):
     # The second overlaps the first, so what the bucket holds is compared with.
     for source in sources(tmp_path, rng):
         ingest(tmp_path / "local", "--source", source)
@@ -85,9 +82,7 @@ def test_ingests_make_the_tables_of_local_ones(
 
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize("point", ["files_written", "manifest_written", "table_committed", "runs_committed"])
-def test_a_run_that_was_killed_is_finished_by_the_next(
-    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, point: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_was_killed_is_finished_by_the_next(tmp_path, place, stored, rng, point, monkeypatch):
     source, _ = sources(tmp_path, rng)
     killed = spawned(place, "--source", source, environment={VARIABLE: point})
     assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -103,13 +98,11 @@ def test_a_run_that_was_killed_is_finished_by_the_next(
         assert {path.name for path in folder.glob("*.parquet")} == named
 
 
-def test_a_run_whose_lock_was_taken_over_commits_nothing(
-    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_whose_lock_was_taken_over_commits_nothing(tmp_path, place, stored, rng, capsys):
     first, second = sources(tmp_path, rng)
     assert run(place, first) == ExitCode.CLEAN
     before = history(fetched(stored, "", tmp_path / "before"))
-    options: StorageOptions = stored.options  # type: ignore[attr-defined]
+    options = stored.options
     with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, options) as result:
         assert isinstance(result.lock, StorageLock)
         write_once(stored, name_of(result.lock.number + 1), b"")
@@ -123,13 +116,7 @@ def test_a_run_whose_lock_was_taken_over_commits_nothing(
     assert line == f"groupscope: {place}: busy with another run, not free within 0 s (--lock-wait)"
 
 
-def test_a_bucket_that_cannot_be_used_is_reported_in_one_line(
-    tmp_path: Path,
-    environment: dict[str, str],
-    rng: np.random.Generator,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_bucket_that_cannot_be_used_is_reported_in_one_line(tmp_path, environment, rng, capsys, monkeypatch):
     source, _ = sources(tmp_path, rng)
     assert run("s3://nosuchbucket/w", source) == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capsys.readouterr().err.splitlines()
@@ -145,9 +132,7 @@ def test_a_bucket_that_cannot_be_used_is_reported_in_one_line(
 
 
 @pytest.mark.spark
-def test_a_spark_application_reaches_it_by_what_hadoops_clients_were_given(
-    tmp_path: Path, s3: str, rng: np.random.Generator
-) -> None:
+def test_a_spark_application_reaches_it_by_what_hadoops_clients_were_given(tmp_path, s3, rng):
     given = dict(options_for(s3).values)
     conf = {
         "fs.s3a.endpoint": given["aws_endpoint_url"],
@@ -171,9 +156,7 @@ def test_a_spark_application_reaches_it_by_what_hadoops_clients_were_given(
     assert history(fetched(stored, "", tmp_path / "copy")) == history(tmp_path / "local")
 
 
-def test_a_folder_of_something_else_is_left_alone(
-    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_of_something_else_is_left_alone(tmp_path, place, stored, rng, capsys):
     write_once(stored, "letters/a.txt", b"mine")
     source, _ = sources(tmp_path, rng)
     assert run(place, source) == ExitCode.UNUSABLE_WAREHOUSE
@@ -182,7 +165,7 @@ def test_a_folder_of_something_else_is_left_alone(
     assert [file.name for file in stored.list()] == ["letters/a.txt"]
 
 
-def test_a_folder_is_deleted_with_all_in_it_and_nothing_beside(stored: Storage, tmp_path: Path) -> None:
+def test_a_folder_is_deleted_with_all_in_it_and_nothing_beside(stored, tmp_path):
     local = storage_at(str(tmp_path / "w"), options_for("http://unused"))
     for storage in (stored, local):
         for name in ("a/b/c", "a/d", "ab"):

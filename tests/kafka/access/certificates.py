@@ -20,7 +20,7 @@ class Issued:
 
 
 class Authority:
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder, name):
         if shutil.which("openssl") is None:
             pytest.skip("no openssl, which makes the certificates")
         folder.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ class Authority:
         self.key, self.certificate = folder / "ca.key", folder / "ca.pem"
         openssl("req", "-x509", *new_key(self.key), "-days", "1", "-subj", f"/CN={name}", "-out", self.certificate)
 
-    def issued(self, name: str, alternative: str) -> Issued:
+    def issued(self, name, alternative):
         """`alternative` is what it is good for: `IP:127.0.0.1`, `DNS:localhost`."""
         key, certificate = self.folder / f"{name}.key", self.folder / f"{name}.pem"
         request, extensions, store = (self.folder / f"{name}.{end}" for end in ("csr", "ext", "store"))
@@ -39,7 +39,7 @@ class Authority:
         store.write_text(key.read_text() + certificate.read_text())
         return Issued(key, certificate, store)
 
-    def encrypted(self, issued: Issued) -> Path:
+    def encrypted(self, issued):
         """The key under KEY_PASSWORD."""
         password, key = self.folder / "password", issued.key.with_suffix(".encrypted")
         password.write_text(KEY_PASSWORD)
@@ -47,11 +47,11 @@ class Authority:
         return key
 
 
-def new_key(path: Path) -> list[str | Path]:
+def new_key(path):
     return ["-newkey", "rsa:2048", "-nodes", "-keyout", path]
 
 
-def openssl(*arguments: str | Path) -> None:
+def openssl(*arguments):
     done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False, timeout=240)
     if done.returncode:
         raise RuntimeError(f"openssl {arguments[0]}: {done.stderr}")

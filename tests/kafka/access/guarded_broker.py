@@ -3,7 +3,6 @@
 import argparse
 import re
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from kafka.admin import (
 
 from tests.kafka.access.secured_broker import GUEST, Secured
 from tests.kafka.admin import admin_of
-from tests.kafka.broker import Broker
 
 Right = tuple[str, ...]
 ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "kafka.admin.ConfigCommand"
@@ -36,47 +34,47 @@ class Guarded:
     properties: Path
 
     @property
-    def broker(self) -> Broker:
+    def broker(self):
         return self.secured.broker
 
     @property
-    def source(self) -> tuple[str, ...]:
+    def source(self):
         address = self.secured.address("LOGIN")
         return ("--source", f"kafka:{address}", "--command-config", str(self.properties))
 
     @property
-    def source_of_all(self) -> tuple[str, ...]:
+    def source_of_all(self):
         """As somebody who may do everything."""
         return ("--source", f"kafka:{self.broker.bootstrap}")
 
-    def grant(self, right: Right) -> None:
+    def grant(self, right):
         """As the page says."""
         with self.changing(len(acls_of(right))):
             self.secured.tool(ACLS, "--add", "--allow-principal", f"User:{GUEST}", *right)
 
-    def add(self, right: Right) -> None:
+    def add(self, right):
         """Without the tool, which takes a second to start."""
         acls = acls_of(right)
         with self.changing(len(acls)), admin_of(self.broker) as admin:
             admin.create_acls(acls)
 
-    def remove(self, right: Right) -> None:
+    def remove(self, right):
         acls = acls_of(right)
         with self.changing(-len(acls)), admin_of(self.broker) as admin:
             admin.delete_acls(acls)
 
     @contextmanager
-    def changing(self, number: int) -> Iterator[None]:
+    def changing(self, number):
         """What is asked for takes effect a little later."""
         expected = num_rights(self.broker) + number
         yield
         deadline = time.monotonic() + SETTLING_SECONDS
         while num_rights(self.broker) != expected:
-            assert time.monotonic() < deadline
+            assert time.monotonic() < deadline, f"no such rights at {self.broker.bootstrap} after {SETTLING_SECONDS} s"
             time.sleep(0.05)
 
     @contextmanager
-    def without(self, right: Right) -> Iterator[None]:
+    def without(self, right):
         self.remove(right)
         try:
             yield
@@ -84,7 +82,7 @@ class Guarded:
             self.add(right)
 
     @contextmanager
-    def having(self, right: Right) -> Iterator[None]:
+    def having(self, right):
         self.add(right)
         try:
             yield
@@ -92,7 +90,7 @@ class Guarded:
             self.remove(right)
 
 
-def num_rights(broker: Broker) -> int:
+def num_rights(broker):
     """That the broker acts on."""
     everything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
     wanted = ACLFilter(f"User:{GUEST}", None, ACLOperation.ANY, ACLPermissionType.ANY, everything)
@@ -101,7 +99,7 @@ def num_rights(broker: Broker) -> int:
         return len(result)
 
 
-def acls_of(right: Right) -> list[ACL]:
+def acls_of(right):
     """What `kafka-acls` makes of these flags."""
     flags = argparse.ArgumentParser()
     flags.add_argument("--operation", required=True)

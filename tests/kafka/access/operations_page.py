@@ -20,11 +20,11 @@ class Loss:
     message: str | None
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language):
     return re.findall(rf"^```{language}\n(.+?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 
-def commands(language: str) -> list[list[str]]:
+def commands(language):
     """Words of each command, without the tool's name and the address."""
     result = []
     for line in "".join(blocks(language)).splitlines():
@@ -34,13 +34,13 @@ def commands(language: str) -> list[list[str]]:
     return result
 
 
-def rights() -> list[tuple[str, ...]]:
+def rights():
     """Flags of kafka-acls, one right a command."""
     start = ["--add", "--allow-principal", "User:groupscope"]
     assert all(words[:3] == start for words in commands("acls"))
     return [tuple(words[3:]) for words in commands("acls")]
 
 
-def losses() -> list[Loss]:
+def losses():
     rows = re.findall(r"^\| `(--operation [^`]+)` \| (\d+) \| (?:`([^`]+)`|nothing) \|", PAGE, flags=re.MULTILINE)
     return [Loss(tuple(shlex.split(right)), int(code), reported or None) for right, code, reported in rows]

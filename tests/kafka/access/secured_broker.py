@@ -1,10 +1,8 @@
 """A real broker with a listener of every kind, users, and permissions."""
 
 import subprocess
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from tests.kafka.access.certificates import Authority, Issued
@@ -41,10 +39,10 @@ class Secured:
     own: Issued
     client: Issued
 
-    def address(self, listener: str) -> str:
+    def address(self, listener):
         return f"127.0.0.1:{self.ports[listener]}"
 
-    def tool(self, main: str, *arguments: str) -> str:
+    def tool(self, main, *arguments):
         """What one of Kafka's own tools says, over the plain listener, as the super user."""
         command = kafka_command(self.broker.release, main, ["--bootstrap-server", self.broker.bootstrap, *arguments])
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_SECONDS)
@@ -53,7 +51,7 @@ class Secured:
 
 
 @contextmanager
-def secured(folder: Path) -> Iterator[Secured]:
+def secured(folder):
     with ExitStack() as held:
         port, controller_port, *others = free_ports(2 + len(LISTENERS))
         ports = dict(zip(LISTENERS, others, strict=True))
@@ -70,7 +68,7 @@ def secured(folder: Path) -> Iterator[Secured]:
         yield result
 
 
-def properties(secured: Secured) -> dict[str, str]:
+def properties(secured):
     broker = secured.broker
     ours = {name: f"{name}://{secured.address(name)}" for name in LISTENERS}
     plain = f"PLAINTEXT://{broker.bootstrap}"
@@ -102,35 +100,35 @@ def properties(secured: Secured) -> dict[str, str]:
     return {name: property_text(value) for name, value in result.items()}
 
 
-def quoted(text: str) -> str:
+def quoted(text):
     """In a line of JAAS."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def property_text(value: str) -> str:
+def property_text(value):
     """In a file of properties."""
     escaped = value.replace("\\", "\\\\").replace("\n", "\\n")
     return "".join(character if character.isascii() else utf_16(character) for character in escaped)
 
 
-def utf_16(character: str) -> str:
+def utf_16(character):
     units = character.encode("utf-16-be").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def add_user(secured: Secured, folder: Path) -> None:
+def add_user(secured, folder):
     entity = ["--entity-type", "users", "--entity-name", SCRAM_USER]
     for name in MECHANISMS[1:]:
         config = client_file(folder / "user.properties", {name: f"password={PASSWORD}"})
         secured.tool("kafka.admin.ConfigCommand", "--alter", "--add-config-file", str(config), *entity)
 
 
-def client_file(path: Path, values: dict[str, str]) -> Path:
+def client_file(path, values):
     path.write_text("".join(f"{name}={property_text(value)}\n" for name, value in values.items()))
     return path
 
 
-def login(mechanism: str, user: str | None = None, password: str = PASSWORD) -> dict[str, str]:
+def login(mechanism, user=None, password=PASSWORD):
     """The properties of a client that logs in."""
     kind, name = (
         ("plain.PlainLoginModule", PLAIN_USER) if mechanism == "PLAIN" else ("scram.ScramLoginModule", SCRAM_USER)

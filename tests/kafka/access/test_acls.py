@@ -2,9 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,9 +15,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.kafka import kafka_tools
 from tests.kafka.access import operations_page
 from tests.kafka.access.guarded_broker import CONFIGS, Guarded
-from tests.kafka.access.operations_page import Loss
 from tests.kafka.access.secured_broker import GUEST, PASSWORD, SCRAM_USER, client_file, login, quoted, secured
-from tests.kafka.broker import Broker
 from tests.kafka.live.committing import commit, make_topics
 from tests.runs.ingested import history, ingest, rows, run_ingest
 from tests.runs.refused import unchanged
@@ -36,7 +31,7 @@ READ, TOPICS, GROUPS, CLUSTER, SETTINGS, GROUP_SETTINGS = operations_page.rights
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+def guarded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("guarded")
     with secured(folder) as result:
         properties = {"security.protocol": "SASL_PLAINTEXT"} | login("PLAIN", GUEST, GUEST)
@@ -51,32 +46,32 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         yield user
 
 
-def lines_since(capsys: Capsys) -> list[str]:
+def lines_since(capsys):
     """Lines of standard error since the last call."""
     return [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
 
 
-def run_capture(path: Path, *arguments: str) -> int:
+def run_capture(path, *arguments):
     return cli.main(["capture", "--into", str(path), *arguments])
 
 
-def captured(path: Path, *arguments: str) -> dict[str, Any]:
+def captured(path, *arguments):
     assert run_capture(path, *arguments) == ExitCode.CLEAN
-    snapshot: dict[str, Any] = json.loads(path.read_text().splitlines()[-1])
+    snapshot = json.loads(path.read_text().splitlines()[-1])
     return snapshot
 
 
-def topics(snapshot: dict[str, Any]) -> set[str]:
+def topics(snapshot):
     return {topic["topic"] for topic in snapshot["topics"]}
 
 
-def without_address(snapshot: dict[str, Any]) -> dict[str, Any]:
+def without_address(snapshot):
     """Each listener has a port of its own."""
     brokers = [{name: broker[name] for name in ("id", "host", "rack")} for broker in snapshot["brokers"]]
     return {**snapshot, "captured_at": 0, "brokers": brokers}
 
 
-def test_with_these_rights_everything_is_read(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+def test_with_these_rights_everything_is_read(guarded, tmp_path, capsys):
     ingest(tmp_path / "ours", *guarded.source)
     snapshot = captured(tmp_path / "ours.jsonl", *guarded.source)
     assert lines_since(capsys) == []
@@ -92,15 +87,13 @@ def test_with_these_rights_everything_is_read(guarded: Guarded, tmp_path: Path, 
     assert None not in ends
 
 
-def test_the_page_says_what_each_right_is_for() -> None:
+def test_the_page_says_what_each_right_is_for():
     assert [loss.right for loss in operations_page.losses()] == operations_page.rights()
 
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("loss", operations_page.losses(), ids=lambda loss: " ".join(loss.right[1:3]))
-def test_without_a_right_happens_what_the_page_says(
-    guarded: Guarded, tmp_path: Path, capsys: Capsys, loss: Loss
-) -> None:
+def test_without_a_right_happens_what_the_page_says(guarded, tmp_path, capsys, loss):
     ingest(tmp_path / "w", *guarded.source)
     whole = captured(tmp_path / "snapshots", *guarded.source)
     lines_since(capsys)
@@ -126,7 +119,7 @@ def test_without_a_right_happens_what_the_page_says(
     assert lines_since(capsys) == []
 
 
-def test_describe_alone_is_not_enough_to_read(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+def test_describe_alone_is_not_enough_to_read(guarded, tmp_path, capsys):
     describe = ("--operation", "Describe", "--topic", OFFSETS_TOPIC)
     with guarded.without(READ), guarded.having(describe):
         assert OFFSETS_TOPIC in topics(captured(tmp_path / "snapshots", *guarded.source))
@@ -137,7 +130,7 @@ def test_describe_alone_is_not_enough_to_read(guarded: Guarded, tmp_path: Path, 
     assert f"`{line}`" in operations_page.PAGE
 
 
-def test_naming_a_hidden_topic_is_reported(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+def test_naming_a_hidden_topic_is_reported(guarded, tmp_path, capsys):
     """Brokers say nothing of commits to topics that a user may not describe."""
     ingest(tmp_path / "w", *guarded.source)
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
@@ -148,7 +141,7 @@ def test_naming_a_hidden_topic_is_reported(guarded: Guarded, tmp_path: Path, cap
         assert lines_since(capsys) == [line]
 
 
-def test_groups_that_nobody_names_are_reported(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+def test_groups_that_nobody_names_are_reported(guarded, tmp_path, capsys):
     some = ("--operation", "Describe", "--group", "bill", "--resource-pattern-type", "prefixed")
     with guarded.without(GROUPS), guarded.having(some), guarded.without(CLUSTER):
         assert topics(captured(tmp_path / "snapshots", *guarded.source)) == {"orders", OFFSETS_TOPIC}
@@ -156,7 +149,7 @@ def test_groups_that_nobody_names_are_reported(guarded: Guarded, tmp_path: Path,
     assert lines_since(capsys) == [loss.message]
 
 
-def test_what_groups_hide_the_warehouse_knows(guarded: Guarded, tmp_path: Path) -> None:
+def test_what_groups_hide_the_warehouse_knows(guarded, tmp_path):
     with guarded.without(GROUPS):
         for expected in ({OFFSETS_TOPIC}, {OFFSETS_TOPIC, *COMMITTED.values()}):
             run_id = ingest(tmp_path / "w", *guarded.source)["run_id"]
@@ -164,7 +157,7 @@ def test_what_groups_hide_the_warehouse_knows(guarded: Guarded, tmp_path: Path) 
             assert set(result) == expected
 
 
-def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_queries_of_the_page(guarded, tmp_path, capfd):
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
         ingest(tmp_path / "w", *guarded.source)
     uncaptured, written, late = (answer(tmp_path / "w", query, capfd) for query in operations_page.blocks("sql"))
@@ -180,7 +173,7 @@ def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest
     assert {row["gone"] for row in late} == {0}
 
 
-def answer(warehouse: Path, query: str, capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+def answer(warehouse, query, capfd):
     capfd.readouterr()
     assert cli.main(["sql", "--warehouse", str(warehouse), "--format", "json", query]) == ExitCode.CLEAN
     return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
@@ -190,7 +183,7 @@ LISTENERS = {"SSL": "MUTUAL", "SASL_PLAINTEXT": "LOGIN", "SASL_SSL": "TLSLOGIN"}
 
 
 @pytest.mark.parametrize("text", operations_page.blocks("properties"), ids=lambda text: text.split()[0].split("=")[1])
-def test_the_properties_files_of_the_page(guarded: Guarded, tmp_path: Path, text: str) -> None:
+def test_the_properties_files_of_the_page(guarded, tmp_path, text):
     user, password = (SCRAM_USER, PASSWORD) if "SCRAM" in text else (GUEST, GUEST)
     places = {
         "/etc/groupscope/ca.pem": str(guarded.secured.authority.certificate),
@@ -218,12 +211,12 @@ DEFAULTS = {
 }
 
 
-def configured(guarded: Guarded, words: Sequence[str]) -> str:
+def configured(guarded, words):
     guarded.secured.tool(CONFIGS, *words)
     return guarded.secured.tool(CONFIGS, "--describe", *words[1:5])
 
 
-def test_the_settings_of_the_page(guarded: Guarded) -> None:
+def test_the_settings_of_the_page(guarded):
     lag, quota = operations_page.commands("settings")
     reported = guarded.secured.tool(CONFIGS, "--describe", "--all", *lag[1:5])
     defaults = dict(re.findall(r"^ *([\w.]+)=(\S+) sensitive=", reported, flags=re.MULTILINE))
@@ -241,24 +234,22 @@ def test_the_settings_of_the_page(guarded: Guarded) -> None:
         guarded.secured.tool(CONFIGS, *quota[:-2], "--delete-config", "consumer_byte_rate")
 
 
-def throttled_ms(guarded: Guarded, properties: ClientProperties) -> int:
+def throttled_ms(guarded, properties):
     with KafkaCluster(guarded.broker.bootstrap, properties) as cluster:
         request = fetch_request(OFFSETS_TOPIC, busiest(cluster), 0, 1 << 20)
         return max(int(cluster.ask(request, 1).throttle_time_ms) for _ in range(2))
 
 
-def busiest(cluster: KafkaCluster) -> int:
+def busiest(cluster):
     ends = partition_offsets(cluster, [(OFFSETS_TOPIC, number) for number in range(4)])
     return max(ends, key=lambda key: ends[key].end)[1]
 
 
-def test_a_run_asks_for_what_the_page_says_and_changes_nothing(
-    guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: set[str] = set()
+def test_a_run_asks_for_what_the_page_says_and_changes_nothing(guarded, tmp_path, monkeypatch):
+    asked = set()
     send = KafkaConnection._send
 
-    def noted(connection: KafkaConnection, request: Any) -> None:
+    def noted(connection, request):
         asked.add(type(request).__name__.removesuffix("Request"))
         send(connection, request)
 
@@ -275,7 +266,7 @@ def test_a_run_asks_for_what_the_page_says_and_changes_nothing(
     assert everything(guarded.broker) == before
 
 
-def everything(broker: Broker) -> tuple[dict[tuple[str, int], int], str]:
+def everything(broker):
     """Where each partition of each topic ends, and which groups there are."""
     groups = kafka_tools.tool(broker, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--list")
     return kafka_tools.offsets(broker, kafka_tools.LATEST), groups

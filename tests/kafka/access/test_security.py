@@ -2,8 +2,6 @@
 
 import re
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from kafka import KafkaProducer
@@ -20,7 +18,6 @@ from tests.kafka.access.secured_broker import (
     MECHANISMS,
     PASSWORD,
     SESSION_MS,
-    Secured,
     client_file,
     login,
     secured,
@@ -37,14 +34,14 @@ WRONG = "wr0ng-one"
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+def there(tmp_path_factory):
     with secured(tmp_path_factory.mktemp("secured")) as result:
         result.tool("org.apache.kafka.tools.TopicCommand", "--create", "--topic", "t", "--partitions", "2")
         produce(result.broker.bootstrap)
         yield result
 
 
-def produce(bootstrap: str) -> None:
+def produce(bootstrap):
     """More than a TLS record holds, in several batches."""
     producer = KafkaProducer(bootstrap_servers=bootstrap)
     for number in range(RECORDS):
@@ -52,22 +49,22 @@ def produce(bootstrap: str) -> None:
     producer.close()
 
 
-def opened(there: Secured, listener: str, values: dict[str, str]) -> KafkaCluster:
+def opened(there, listener, values):
     """Through a file, as users give it."""
     path = client_file(there.broker.folder / "client.properties", HASTY | values)
     address = there.broker.bootstrap if listener == "PLAINTEXT" else there.address(listener)
     return KafkaCluster(address, client_properties(path))
 
 
-def trust(there: Secured) -> dict[str, str]:
+def trust(there):
     return {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(there.authority.certificate)}
 
 
-def own(there: Secured) -> dict[str, str]:
+def own(there):
     return {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(there.client.store)}
 
 
-def inline(there: Secured) -> dict[str, str]:
+def inline(there):
     """All in the properties themselves, the encrypted key with spaces for its ends of lines."""
     return {
         "ssl.truststore.type": "PEM",
@@ -78,7 +75,7 @@ def inline(there: Secured) -> dict[str, str]:
     }
 
 
-def reads(there: Secured, cluster: KafkaCluster) -> None:
+def reads(there, cluster):
     """Metadata, offsets and batches."""
     topic = cluster.topics(["t"])["t"]
     assert topic is not None
@@ -92,28 +89,28 @@ def reads(there: Secured, cluster: KafkaCluster) -> None:
 @pytest.mark.parametrize(
     "values", [TLS, TLS | TLS_1_2, TLS | NO_NAME], ids=["by default", "an older version", "any name"]
 )
-def test_a_broker_by_tls(there: Secured, values: dict[str, str]) -> None:
+def test_a_broker_by_tls(there, values):
     with opened(there, "TLS", values | trust(there)) as cluster:
         reads(there, cluster)
 
 
-def test_a_store_that_holds_the_brokers_own_certificate_and_no_root(there: Secured) -> None:
+def test_a_store_that_holds_the_brokers_own_certificate_and_no_root(there):
     values = TLS | trust(there) | {"ssl.truststore.location": str(there.own.certificate)}
     with opened(there, "TLS", values) as cluster:
         reads(there, cluster)
 
 
-def test_a_client_certificate(there: Secured) -> None:
+def test_a_client_certificate(there):
     with opened(there, "MUTUAL", TLS | trust(there) | own(there)) as cluster:
         reads(there, cluster)
 
 
-def test_a_client_certificate_inside_the_properties_under_a_password(there: Secured) -> None:
+def test_a_client_certificate_inside_the_properties_under_a_password(there):
     with opened(there, "MUTUAL", TLS | inline(there) | {"ssl.key.password": KEY_PASSWORD}) as cluster:
         reads(there, cluster)
 
 
-def test_the_files_are_not_needed_where_tasks_run(there: Secured, tmp_path: Path) -> None:
+def test_the_files_are_not_needed_where_tasks_run(there, tmp_path):
     store, authority = tmp_path / "store", tmp_path / "ca"
     store.write_bytes(there.client.store.read_bytes())
     authority.write_bytes(there.authority.certificate.read_bytes())
@@ -128,12 +125,12 @@ def test_the_files_are_not_needed_where_tasks_run(there: Secured, tmp_path: Path
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize(("listener", "values"), [("LOGIN", LOGIN), ("TLSLOGIN", TLS_LOGIN)])
-def test_a_login(there: Secured, listener: str, values: dict[str, str], mechanism: str) -> None:
+def test_a_login(there, listener, values, mechanism):
     with opened(there, listener, values | trust(there) | login(mechanism)) as cluster:
         reads(there, cluster)
 
 
-def test_a_login_that_expires_during_the_read(there: Secured) -> None:
+def test_a_login_that_expires_during_the_read(there):
     with opened(there, "SCRAMONLY", LOGIN | login("SCRAM-SHA-256")) as cluster:
         reads(there, cluster)
         # Only the broker's clock ends a login, and the broker says nothing of it.
@@ -144,7 +141,7 @@ def test_a_login_that_expires_during_the_read(there: Secured) -> None:
         assert len(list(parts)) == RECORDS - 1
 
 
-def refusal(there: Secured, listener: str, values: dict[str, str]) -> str:
+def refusal(there, listener, values):
     with pytest.raises(Failure) as failed:
         opened(there, listener, values)
     line = str(failed.value)
@@ -157,9 +154,7 @@ def refusal(there: Secured, listener: str, values: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize(("listener", "values"), [("LOGIN", LOGIN), ("TLSLOGIN", TLS_LOGIN)])
-def test_a_wrong_password_and_an_unknown_user(
-    there: Secured, listener: str, values: dict[str, str], mechanism: str
-) -> None:
+def test_a_wrong_password_and_an_unknown_user(there, listener, values, mechanism):
     values = values | trust(there)
     line = refusal(there, listener, values | login(mechanism, password=WRONG))
     assert re.match(
@@ -169,7 +164,7 @@ def test_a_wrong_password_and_an_unknown_user(
     assert line.startswith(f": user 'nobody' by {mechanism} is not let in (")
 
 
-def test_a_mechanism_that_the_broker_does_not_offer(there: Secured) -> None:
+def test_a_mechanism_that_the_broker_does_not_offer(there):
     line = refusal(there, "SCRAMONLY", LOGIN | login("PLAIN"))
     assert line == ": the broker does not offer sasl.mechanism PLAIN; it offers SCRAM-SHA-256, SCRAM-SHA-512"
 
@@ -194,21 +189,21 @@ TO_LOGIN = "asks for SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512)"
         ("TLS", TLS_LOGIN | login("PLAIN"), "no SASL there: set security.protocol to SSL"),
     ],
 )
-def test_a_listener_of_another_kind(there: Secured, listener: str, values: dict[str, str], said: str) -> None:
+def test_a_listener_of_another_kind(there, listener, values, said):
     assert refusal(there, listener, values | trust(there)) == f": {said}"
 
 
 UNTRUSTED = ": the broker's TLS certificate is not trusted: "
 
 
-def test_a_broker_that_is_not_trusted(there: Secured) -> None:
+def test_a_broker_that_is_not_trusted(there):
     assert refusal(there, "TLS", TLS).startswith(UNTRUSTED)
     line = refusal(there, "STRANGER", TLS | trust(there))
     assert line.startswith(UNTRUSTED)
     assert line.endswith(": see ssl.truststore.location")
 
 
-def test_a_broker_that_is_trusted_under_another_name(there: Secured) -> None:
+def test_a_broker_that_is_trusted_under_another_name(there):
     values = TLS | trust(there) | {"ssl.truststore.location": str(there.stranger.certificate)}
     line = refusal(there, "STRANGER", values)
     assert line.startswith(UNTRUSTED)
@@ -218,7 +213,7 @@ def test_a_broker_that_is_trusted_under_another_name(there: Secured) -> None:
 
 
 @pytest.mark.parametrize("versions", [{}, TLS_1_2])
-def test_no_client_certificate_or_one_that_nobody_knows(there: Secured, versions: dict[str, str]) -> None:
+def test_no_client_certificate_or_one_that_nobody_knows(there, versions):
     said = ": the broker ended the TLS handshake ("
     values = TLS | trust(there) | versions
     assert refusal(there, "MUTUAL", values).startswith(said)
@@ -227,22 +222,22 @@ def test_no_client_certificate_or_one_that_nobody_knows(there: Secured, versions
 
 
 @pytest.mark.parametrize("password", [{}, {"ssl.key.password": WRONG}])
-def test_a_key_under_another_password(there: Secured, password: dict[str, str]) -> None:
+def test_a_key_under_another_password(there, password):
     line = refusal(there, "MUTUAL", TLS | inline(there) | password)
     assert line == "client property ssl.keystore.key: cannot be read: is ssl.key.password right?"
 
 
-def test_a_key_that_is_not_the_certificates(there: Secured) -> None:
+def test_a_key_that_is_not_the_certificates(there):
     key = there.authority.issued("other", "DNS:x").key.read_text()
     line = refusal(there, "MUTUAL", TLS | inline(there) | {"ssl.keystore.key": key})
     message = "this private key does not belong to the first certificate of ssl.keystore.certificate.chain"
     assert line == f"client property ssl.keystore.key: {message}"
 
 
-def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) -> None:
+def test_missing_permissions_are_named_and_once_given_suffice(there):
     guest = LOGIN | login("PLAIN", GUEST, GUEST)
 
-    def allow(operation: str, *on: str) -> None:
+    def allow(operation, *on):
         user = ["--add", "--allow-principal", f"User:{GUEST}", "--operation", operation]
         there.tool("org.apache.kafka.tools.AclCommand", *user, *on)
 
@@ -257,10 +252,10 @@ def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) ->
             Forbidden, match=r"^settings of the brokers are left out: the Kafka user has no DESCRIBE_CONFIGS permission"
         ):
             cluster.settings(["offsets.retention.minutes"])
-        left_out: dict[str, str] = {}
+        left_out = {}
         assert cluster.topics(["t"], left_out) == {}
         assert left_out == {"t": "topic t: the Kafka user has no DESCRIBE permission on it"}
-        left: dict[tuple[str, int], str] = {}
+        left = {}
         assert partition_offsets(cluster, [("t", 0)], left) == {}
         assert left == {("t", 0): "topic t: the Kafka user has no DESCRIBE permission on it"}
         allow("Describe", "--topic", "t")

@@ -1,9 +1,5 @@
 """Logs of real brokers as the recomputing of assignments gets them: decoded tables, one offsets partition at a time."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
-
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
@@ -18,7 +14,7 @@ RACK = COMMON["broker.rack"]
 Tables = dict[str, pa.Table]
 
 
-def partitions_of(log_dir: Path, warehouse: Path) -> Iterator[Tables]:
+def partitions_of(log_dir, warehouse):
     command(warehouse, "ingest", "--source", f"segments:{log_dir}")
     tables = {
         name: DeltaTable(warehouse / name).to_pyarrow_table() for name in GROUP_TABLES if (warehouse / name).exists()
@@ -33,7 +29,7 @@ def partitions_of(log_dir: Path, warehouse: Path) -> Iterator[Tables]:
         }
 
 
-def facts_of(rows: Sequence[dict[str, Any]], time: int = 0) -> Facts:
+def facts_of(rows, time=0):
     """What a snapshot of the broker would say; every replica is in its one rack."""
     topics = [
         Topic(row["topic"], row["num_partitions"], row["topic_id"], ((RACK,),) * row["num_partitions"]) for row in rows

@@ -1,9 +1,8 @@
 """A segment in which two members' partitions of one recorded assignment are exchanged, as if the broker wrote it so."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import google_crc32c
 
@@ -21,18 +20,18 @@ class Given:
     partitions: Sequence[int]
 
 
-def exchange_in_classic(segment: Path, record_offset: int, one: Given, other: Given) -> None:
+def exchange_in_classic(segment, record_offset, one, other):
     """A classic group's value has its members one after the other, each with its assignment."""
     exchange(segment, record_offset, [(member_anchor(each), classic_list(each.partitions)) for each in (one, other)])
 
 
-def exchange_in_targets(segment: Path, record_offset: int, group: str, one: Given, other: Given) -> None:
+def exchange_in_targets(segment, record_offset, group, one, other):
     """A consumer group's target has a record for each member; all are in the batch of the record at `record_offset`."""
     places = [(target_key(group, each), compact_list(each.partitions)) for each in (one, other)]
     exchange(segment, record_offset, places)
 
 
-def exchange(segment: Path, record_offset: int, places: Sequence[tuple[bytes, bytes]]) -> None:
+def exchange(segment, record_offset, places):
     """`places` are where to look from and the list that follows there; both lists are equally long."""
     content = bytearray(segment.read_bytes())
     (begin, end) = next(span for span in batches(bytes(content)) if holds(content, span[0], record_offset))
@@ -49,32 +48,32 @@ def exchange(segment: Path, record_offset: int, places: Sequence[tuple[bytes, by
     segment.write_bytes(content)
 
 
-def batches(content: bytes) -> Iterator[tuple[int, int]]:
+def batches(content):
     ends = batch_ends(content)
     return zip([0, *ends], ends, strict=False)
 
 
-def holds(content: bytes | bytearray, begin: int, record_offset: int) -> bool:
+def holds(content, begin, record_offset):
     first, last_delta = struct.unpack_from(">q", content, begin)[0], struct.unpack_from(">i", content, begin + 23)[0]
     return bool(first <= record_offset <= first + last_delta)
 
 
-def member_anchor(given: Given) -> bytes:
+def member_anchor(given):
     return text(given.member_id)
 
 
-def target_key(group: str, given: Given) -> bytes:
+def target_key(group, given):
     return struct.pack(">h", TARGET_OF_MEMBER) + text(group) + text(given.member_id)
 
 
-def text(value: str) -> bytes:
+def text(value):
     encoded = value.encode()
     return struct.pack(">h", len(encoded)) + encoded
 
 
-def classic_list(partitions: Sequence[int]) -> bytes:
+def classic_list(partitions):
     return struct.pack(f">i{len(partitions)}i", len(partitions), *partitions)
 
 
-def compact_list(partitions: Sequence[int]) -> bytes:
+def compact_list(partitions):
     return bytes([len(partitions) + 1]) + struct.pack(f">{len(partitions)}i", *partitions)

@@ -24,7 +24,7 @@ Audited = tuple[Calm, Path, set[str]]
 
 
 @pytest.fixture(scope="module", params=CALM_RELEASES)
-def audited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Audited:
+def audited(request, tmp_path_factory):
     calm = calm_of(CALM_RELEASES[request.param])
     warehouse = tmp_path_factory.mktemp("calm") / "w"
     config = warehouse.with_name("groupscope.toml")
@@ -36,7 +36,7 @@ def audited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return calm, warehouse, {f"calm-{group}" for group in groups}
 
 
-def test_there_are_no_findings(audited: Audited) -> None:
+def test_there_are_no_findings(audited):
     _, warehouse, groups = audited
     assert {row["severity"] for row in rows(warehouse, "findings")} <= {"info"}
     for table in ("offset_resets", "commit_findings", "replay_anomalies", "rejected_records"):
@@ -47,7 +47,7 @@ def test_there_are_no_findings(audited: Audited) -> None:
     assert {row["verdict"] for row in rows(warehouse, "gate_runs")} == {"passed"}
 
 
-def test_lag_of_every_group_is_known_and_falls_again_and_again(audited: Audited) -> None:
+def test_lag_of_every_group_is_known_and_falls_again_and_again(audited):
     _, warehouse, groups = audited
     points = [row for row in rows(warehouse, "lag_points") if row["committed_offset"] is not None]
     assert {row["unknown_reason"] for row in points} == {None}
@@ -56,7 +56,7 @@ def test_lag_of_every_group_is_known_and_falls_again_and_again(audited: Audited)
     assert all(row["time_lag_ms"] is None or row["time_lag_ms"] < 30_000 for row in points)
 
 
-def test_nobody_is_accused_at_any_time_even_of_the_youngest_lag(audited: Audited, tmp_path: Path) -> None:
+def test_nobody_is_accused_at_any_time_even_of_the_youngest_lag(audited, tmp_path):
     calm, before, groups = audited
     warehouse = shutil.copytree(before, tmp_path / "w")
     (tmp_path / "strict.toml").write_text(STRICT)

@@ -1,10 +1,7 @@
 """What the forecast says of a log equals what a broker's sweep did after it, to the interval of the sweep."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
+from datetime import timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +9,7 @@ import pytest
 
 from schemas.contract.tables import TABLES
 from schemas.words.lag import ExpiryRule
-from tests.kafka.expiries import RETENTION_MS, SWEEP_MS, Expiries, expiries_of
+from tests.kafka.expiries import RETENTION_MS, SWEEP_MS, expiries_of
 from tests.make.tables import filled
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import replay
@@ -29,12 +26,12 @@ SETTINGS = BrokerSettings(offsets_retention_ms=RETENTION_MS, retention_source="s
 
 
 @pytest.fixture(scope="module")
-def expiries() -> Expiries:
+def expiries():
     return expiries_of()
 
 
 @pytest.fixture(scope="module")
-def forecast(expiries: Expiries, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, dict[str, Any]]:
+def forecast(expiries, tmp_path_factory):
     warehouse = tmp_path_factory.mktemp("before") / "warehouse"
     ingest(warehouse, "--source", f"segments:{expiries.before}")
     replay(warehouse)
@@ -43,7 +40,7 @@ def forecast(expiries: Expiries, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 @pytest.fixture(scope="module")
-def deleted(expiries: Expiries, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, datetime]:
+def deleted(expiries, tmp_path_factory):
     """When the broker wrote the tombstone of each key."""
     warehouse = tmp_path_factory.mktemp("after") / "warehouse"
     ingest(warehouse, "--source", f"segments:{expiries.after}")
@@ -51,7 +48,7 @@ def deleted(expiries: Expiries, tmp_path_factory: pytest.TempPathFactory) -> dic
     return {(row["group_id"], row["topic"], row["partition"]): row["record_time"] for row in tombstones}
 
 
-def histories(warehouse: Path) -> Iterator[PartitionHistory]:
+def histories(warehouse):
     tables = {name: filled(TABLES[name], rows(warehouse, name)) for name in (*READ, "offset_commits")}
     as_of = pc.max(tables["history_coverage"]["to_time"]).cast(pa.int64()).as_py()
     for partition in pc.unique(tables["history_coverage"]["offsets_partition"]).to_pylist():
@@ -62,13 +59,13 @@ def histories(warehouse: Path) -> Iterator[PartitionHistory]:
         yield PartitionHistory(partition, read, commits, marks, as_of, SETTINGS)
 
 
-def of_partition(table: pa.Table, partition: int) -> pa.Table:
+def of_partition(table, partition):
     name = "evidence_partition" if "evidence_partition" in table.column_names else "offsets_partition"
     return table.filter(pc.equal(table[name], partition))
 
 
-def test_the_rules_are_those_of_what_was_played(forecast: dict[Key, dict[str, Any]]) -> None:
-    result: dict[str, dict[tuple[str, int], ExpiryRule]] = defaultdict(dict)
+def test_the_rules_are_those_of_what_was_played(forecast):
+    result = defaultdict(dict)
     for (group, topic, partition), row in forecast.items():
         result[group][topic, partition] = row["rule"]
     assert result == {
@@ -88,9 +85,7 @@ def test_the_rules_are_those_of_what_was_played(forecast: dict[Key, dict[str, An
     assert [key for key, row in forecast.items() if row["blocked_by_transaction"]] == [("pending", "orders", 1)]
 
 
-def test_the_sweep_deletes_what_expires_when_it_expires(
-    forecast: dict[Key, dict[str, Any]], deleted: dict[Key, datetime]
-) -> None:
+def test_the_sweep_deletes_what_expires_when_it_expires(forecast, deleted):
     expected = {
         key: row["expires_time"]
         for key, row in forecast.items()

@@ -4,7 +4,7 @@ Kafka's own clients is accused, and an altered one is."""
 import json
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -40,7 +40,7 @@ class Case:
     # Tables that were asked for: most are, again and again.
     read: dict[str, list[Row]] = field(default_factory=dict)
 
-    def rows(self, table: str) -> list[Row]:
+    def rows(self, table):
         if table not in self.read:
             self.read[table] = rows(self.warehouse, table)
         return self.read[table]
@@ -50,11 +50,11 @@ Audits = Callable[[str, str], Case]
 
 
 @pytest.fixture(scope="module")
-def audits(tmp_path_factory: pytest.TempPathFactory) -> Audits:
+def audits(tmp_path_factory):
     """By release and input, each made once."""
-    made: dict[tuple[str, str], Case] = {}
+    made = {}
 
-    def of(release: str, given: str) -> Case:
+    def of(release, given):
         if (release, given) not in made:
             outages = outages_of(OUTAGE_RELEASES[release])
             folder = tmp_path_factory.mktemp("outages")
@@ -65,13 +65,13 @@ def audits(tmp_path_factory: pytest.TempPathFactory) -> Audits:
     return of
 
 
-def audit(warehouse: Path, log_dir: Path, *more: str) -> None:
+def audit(warehouse, log_dir, *more):
     command(warehouse, "ingest", "--source", f"segments:{log_dir}", *more)
     command(warehouse, "replay")
     command(warehouse, "assignments")
 
 
-def arguments(outages: Outages, given: str, folder: Path) -> list[str]:
+def arguments(outages, given, folder):
     lines = outages.snapshots.read_text(encoding="utf-8").splitlines(keepends=True)
     stale = lines[:NUM_STALE]
     if given == "none":
@@ -85,14 +85,14 @@ def arguments(outages: Outages, given: str, folder: Path) -> list[str]:
 
 
 @pytest.fixture(params=OUTAGE_RELEASES)
-def release(request: pytest.FixtureRequest) -> str:
+def release(request):
     return str(request.param)
 
 
 # -- the capture itself
 
 
-def test_each_member_left_its_partitions_unread_for_as_long_as_its_fate_says(release: str) -> None:
+def test_each_member_left_its_partitions_unread_for_as_long_as_its_fate_says(release):
     """About its session timeout when it was killed or stayed away, else less."""
     outages = outages_of(OUTAGE_RELEASES[release])
     events = {event["event"]: event for event in outages.truth["events"]}
@@ -112,7 +112,7 @@ def test_each_member_left_its_partitions_unread_for_as_long_as_its_fate_says(rel
 # -- unread time
 
 
-def moves_of(case: Case, gap: Row) -> list[Row]:
+def moves_of(case, gap):
     """Rows of the partition that the gap is about, from its begin until its next owner had its answer."""
     first, last = gap["from_ms"] - UNLOGGED_MS, gap["to_ms"] + UNLOGGED_MS
     return [
@@ -124,13 +124,13 @@ def moves_of(case: Case, gap: Row) -> list[Row]:
     ]
 
 
-def unread_bounds(case: Case, gap: Row) -> tuple[int, int]:
+def unread_bounds(case, gap):
     result = [row for row in moves_of(case, gap) if row["unread_high_ms"] is not None]
     assert result, f"no move has an unread time: {gap}"
     return sum(row["unread_low_ms"] for row in result), sum(row["unread_high_ms"] for row in result)
 
 
-def lost_gaps(case: Case, event: str, is_quiet: bool = False) -> list[tuple[Row, Row]]:
+def lost_gaps(case, event, is_quiet=False):
     """Members with each partition that they had when they stopped."""
     members = next(each["members"] for each in case.outages.truth["events"] if each["event"] == event)
     return [
@@ -141,7 +141,7 @@ def lost_gaps(case: Case, event: str, is_quiet: bool = False) -> list[tuple[Row,
     ]
 
 
-def longest_stall_ms(case: Case, gap: Row) -> int:
+def longest_stall_ms(case, gap):
     """For how long the next owner, which polls ten times a second, did not get to it: the machine was busy."""
     times = [
         ms
@@ -152,7 +152,7 @@ def longest_stall_ms(case: Case, gap: Row) -> int:
 
 
 @cache
-def times_of(path: Path) -> Mapping[str, list[int]]:
+def times_of(path):
     """Of each client, when it wrote a line."""
     result = defaultdict(list)
     for line in diary(path):
@@ -160,7 +160,7 @@ def times_of(path: Path) -> Mapping[str, list[int]]:
     return result
 
 
-def problem_of(case: Case, member: Row, gap: Row, most_ms: int) -> str | None:
+def problem_of(case, member, gap, most_ms):
     """Bounds hold the truth, and are no wider than what could not be known."""
     low, high = unread_bounds(case, gap)
     read_ms = gap["first_read_ms"] - gap["last_read_ms"]
@@ -172,7 +172,7 @@ def problem_of(case: Case, member: Row, gap: Row, most_ms: int) -> str | None:
     return None if is_right and is_long else f"{low} to {high} ms, unread for {held_ms} to {read_ms} ms: {gap}"
 
 
-def test_partitions_of_killed_members_were_unread_for_as_long_as_the_tables_say(release: str, audits: Audits) -> None:
+def test_partitions_of_killed_members_were_unread_for_as_long_as_the_tables_say(release, audits):
     case = audits(release, "json")
     pairs = lost_gaps(case, "killed")
     result = [problem_of(case, member, gap, member["session_timeout_ms"]) for member, gap in pairs]
@@ -180,7 +180,7 @@ def test_partitions_of_killed_members_were_unread_for_as_long_as_the_tables_say(
     assert len(pairs) >= 4
 
 
-def test_partitions_of_closed_members_were_unread_for_as_long_as_the_tables_say(release: str, audits: Audits) -> None:
+def test_partitions_of_closed_members_were_unread_for_as_long_as_the_tables_say(release, audits):
     """A dynamic member leaves by that; a static one is waited for, until its session ends."""
     case = audits(release, "json")
     pairs = lost_gaps(case, "closed")
@@ -192,7 +192,7 @@ def test_partitions_of_closed_members_were_unread_for_as_long_as_the_tables_say(
     assert len(pairs) >= 7
 
 
-def test_a_topic_without_traffic_is_no_outage(release: str, audits: Audits) -> None:
+def test_a_topic_without_traffic_is_no_outage(release, audits):
     case = audits(release, "json")
     pairs = lost_gaps(case, "killed", is_quiet=True)
     assert {unread_bounds(case, gap) for _, gap in pairs} == {(0, 0)}
@@ -203,7 +203,7 @@ def test_a_topic_without_traffic_is_no_outage(release: str, audits: Audits) -> N
 
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("given", INPUTS)
-def test_no_assignment_of_kafkas_own_clients_is_accused(release: str, given: str, audits: Audits) -> None:
+def test_no_assignment_of_kafkas_own_clients_is_accused(release, given, audits):
     case = audits(release, given)
     audited = case.rows("assignment_audit")
     assert [row for row in audited if row["verdict"] == Verdict.DRIFT] == []
@@ -214,7 +214,7 @@ def test_no_assignment_of_kafkas_own_clients_is_accused(release: str, given: str
 
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("given", INPUTS)
-def test_each_topic_is_there_once(release: str, given: str, audits: Audits) -> None:
+def test_each_topic_is_there_once(release, given, audits):
     case = audits(release, given)
     lines = case.outages.snapshots.read_text(encoding="utf-8").splitlines()
     names = {topic["topic_id"]: topic["topic"] for line in lines for topic in json.loads(line)["topics"]}
@@ -232,7 +232,7 @@ def test_each_topic_is_there_once(release: str, given: str, audits: Audits) -> N
 # -- an assignment that was altered
 
 
-def last_with_two(case: Case, group: str) -> Row:
+def last_with_two(case, group):
     """Of a group whose one member left later: what comes after it does not rest on who had what."""
     owners = defaultdict(list)
     for row in case.rows("generation_members"):
@@ -244,7 +244,7 @@ def last_with_two(case: Case, group: str) -> Row:
     )
 
 
-def given_in(case: Case, row: Row) -> list[Given]:
+def given_in(case, row):
     result = [
         Given(member["member_id"], member["assigned"][0]["partitions"])
         for member in case.rows("generation_members")
@@ -254,7 +254,7 @@ def given_in(case: Case, row: Row) -> list[Given]:
     return result
 
 
-def altered(case: Case, group: str, folder: Path) -> tuple[Path, int]:
+def altered(case, group, folder):
     """A copy of the log, and the offset of the assignment in which two members changed places."""
     row = last_with_two(case, group)
     assert row["verdict"] == Verdict.SAME
@@ -272,7 +272,7 @@ GROUPS: Final = ("left-range", "left-consumer")
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_altered_assignment_is_detected(release: str, group: str, audits: Audits, tmp_path: Path) -> None:
+def test_an_altered_assignment_is_detected(release, group, audits, tmp_path):
     case = audits(release, "json")
     if group not in {row["group_id"] for row in case.rows("assignment_audit")}:
         assert release == "3.9.1-old"
@@ -280,7 +280,7 @@ def test_an_altered_assignment_is_detected(release: str, group: str, audits: Aud
     log_dir, offset = altered(case, group, tmp_path / "log")
     audit(tmp_path / "w", log_dir, *arguments(case.outages, "json", tmp_path))
 
-    def verdicts(warehouse: Path) -> dict[tuple[str, int], str]:
+    def verdicts(warehouse):
         audited = rows(warehouse, "assignment_audit")
         return {(row["group_id"], row["assignment_offset"]): row["verdict"] for row in audited}
 

@@ -1,8 +1,6 @@
 """Generations that real brokers recorded come out the same; altered ones do not, and nothing else changes."""
 
-from collections.abc import Callable
 from copy import deepcopy
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -14,10 +12,8 @@ from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
 from schemas.words.assignments import Verdict
 from tests.builders.groups.altered_generations import ALTERATIONS
 from tests.builders.warehouses.replayed_segments import command
-from tests.kafka.capture import Capture
 from udfs.assignors.questions.specs import Topic
 from udfs.assignors.registry import OF_LEADERS
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.classic_audit import TABLE, ClassicAudit
 
@@ -28,7 +24,7 @@ Log = dict[str, list[Row]]
 CAPTURED: Final = ("4.3.1", "3.9.1-old", "3.9.1-new")
 
 
-def logs(capture: Capture, warehouse: Path) -> list[Log]:
+def logs(capture, warehouse):
     """Of each offsets partition."""
     command(warehouse, "ingest", "--source", f"segments:{capture.log_dir}")
     tables = {name: DeltaTable(warehouse / name).to_pyarrow_table() for name in GROUP_TABLES}
@@ -43,7 +39,7 @@ def logs(capture: Capture, warehouse: Path) -> list[Log]:
     ]
 
 
-def facts_of(capture: Capture) -> Facts:
+def facts_of(capture):
     return Facts(
         topics={
             row["topic"]: [KnownTopic(Topic(row["topic"], row["num_partitions"], row["topic_id"]), 0, 0)]
@@ -52,18 +48,18 @@ def facts_of(capture: Capture) -> Facts:
     )
 
 
-def audited(log: Log, schemas: dict[str, pa.Schema], facts: Facts) -> list[AuditRow]:
+def audited(log, schemas, facts):
     tables = {name: pa.Table.from_pylist(rows, schemas[name]).select(COLUMNS[name]) for name, rows in log.items()}
     return ClassicAudit(facts, {}).take(tables)
 
 
-def schemas_of(warehouse: Path) -> dict[str, pa.Schema]:
+def schemas_of(warehouse):
     return {name: DeltaTable(warehouse / name).to_pyarrow_table().schema for name in GROUP_TABLES}
 
 
 @pytest.mark.parametrize("is_compacted", [False, True], ids=["full", "compacted"])
 @pytest.mark.parametrize("capture", CAPTURED, indirect=True)
-def test_what_real_brokers_recorded_is_the_same(capture: Capture, is_compacted: bool, tmp_path: Path) -> None:
+def test_what_real_brokers_recorded_is_the_same(capture, is_compacted, tmp_path):
     capture = capture.compacted if is_compacted else capture
     result = [
         each
@@ -84,9 +80,7 @@ def test_what_real_brokers_recorded_is_the_same(capture: Capture, is_compacted: 
 
 @pytest.mark.parametrize("alter", ALTERATIONS)
 @pytest.mark.parametrize("capture", ["4.3.1"], indirect=True)
-def test_altered_records_are_detected_and_no_others(
-    capture: Capture, alter: Callable[[Random, list[Row]], bool], tmp_path: Path, seed: int
-) -> None:
+def test_altered_records_are_detected_and_no_others(capture, alter, tmp_path, seed):
     random, facts, num_altered = Random(seed), facts_of(capture), 0
     for log in logs(capture, tmp_path / "w"):
         schemas = schemas_of(tmp_path / "w")

@@ -1,8 +1,6 @@
 """Target assignments that real brokers wrote come out as their own assignors gave them; altered ones do not."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,10 +9,8 @@ import pytest
 from schemas.words.assignments import PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
 from tests.kafka.audits.recomputed import Tables, facts_of, partitions_of
-from tests.kafka.capture import Capture
 from tests.kafka.observations import observations_of
 from tests.kafka.releases import RELEASES
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern_audit import ModernAudit
 
@@ -31,10 +27,10 @@ Log = tuple[list[Tables], Facts]
 
 
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], list[Tables]]:
-    read: dict[Path, list[Tables]] = {}
+def logs(tmp_path_factory):
+    read = {}
 
-    def of(log_dir: Path) -> list[Tables]:
+    def of(log_dir):
         if log_dir not in read:
             read[log_dir] = list(partitions_of(log_dir, tmp_path_factory.mktemp("warehouse") / "w"))
         return read[log_dir]
@@ -42,16 +38,16 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], list[Tabl
     return of
 
 
-def audited(partitions: list[Tables], facts: Facts) -> list[AuditRow]:
+def audited(partitions, facts):
     return [row for tables in partitions for row in taken(tables, facts)]
 
 
-def taken(tables: Tables, facts: Facts) -> list[AuditRow]:
+def taken(tables, facts):
     audit = ModernAudit(facts, {})
     return audit.take(tables)
 
 
-def assert_reproduced(rows: list[AuditRow], release: str) -> Counter[str]:
+def assert_reproduced(rows, release):
     """Returns how many rows there are of each kind of group and algorithm."""
     for row in rows:
         message = f"{row.group_id} at {row.assignment_offset}: {row.verdict}, {row.reason}, {row.differences}"
@@ -68,9 +64,7 @@ def assert_reproduced(rows: list[AuditRow], release: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize("capture", MODERN, indirect=True)
-def test_every_target_of_a_captured_broker_is_what_its_assignor_gives(
-    capture: Capture, logs: Callable[[Path], list[Tables]]
-) -> None:
+def test_every_target_of_a_captured_broker_is_what_its_assignor_gives(capture, logs):
     result = assert_reproduced(audited(logs(capture.log_dir), facts_of(capture.answers["topics"])), capture.release)
     assert result["consumer uniform homogeneous"] >= 6
     assert result["consumer range homogeneous"] >= 2
@@ -80,28 +74,26 @@ def test_every_target_of_a_captured_broker_is_what_its_assignor_gives(
 
 
 @pytest.mark.parametrize("name", MODERN)
-def test_every_target_of_an_observed_broker_is_what_its_assignor_gives(
-    name: str, logs: Callable[[Path], list[Tables]]
-) -> None:
+def test_every_target_of_an_observed_broker_is_what_its_assignor_gives(name, logs):
     observations = observations_of(RELEASES[name])
     facts = facts_of(observations.of_kind("topic"))
     assert assert_reproduced(audited(logs(observations.log_dir), facts), name)["consumer uniform homogeneous"] >= 8
 
 
 @pytest.mark.parametrize("capture", MODERN, indirect=True)
-def test_a_snapshot_from_after_the_log_serves_as_well(capture: Capture, logs: Callable[[Path], list[Tables]]) -> None:
+def test_a_snapshot_from_after_the_log_serves_as_well(capture, logs):
     facts = facts_of(capture.answers["topics"], LATER)
     assert assert_reproduced(audited(logs(capture.log_dir), facts), capture.release)
 
 
 @pytest.mark.parametrize("capture", MODERN, indirect=True)
-def test_without_any_snapshot_nothing_seems_to_drift(capture: Capture, logs: Callable[[Path], list[Tables]]) -> None:
+def test_without_any_snapshot_nothing_seems_to_drift(capture, logs):
     for row in audited(logs(capture.log_dir), Facts()):
         assert row.verdict in (Verdict.SAME, Verdict.CARRIED_OVER) or row.group_type == GroupType.STREAMS, row
 
 
 @pytest.mark.parametrize("capture", MODERN, indirect=True)
-def test_in_a_compacted_log_nothing_seems_to_drift(capture: Capture, logs: Callable[[Path], list[Tables]]) -> None:
+def test_in_a_compacted_log_nothing_seems_to_drift(capture, logs):
     rows = audited(logs(capture.compacted.log_dir), facts_of(capture.answers["topics"]))
     assert rows
     assert {row.verdict for row in rows} <= {Verdict.SAME, Verdict.CARRIED_OVER, Verdict.NOT_RECOMPUTABLE}
@@ -112,7 +104,7 @@ def test_in_a_compacted_log_nothing_seems_to_drift(capture: Capture, logs: Calla
 Lists = list[dict[str, Any]]
 
 
-def moved(lists: list[Lists]) -> bool:
+def moved(lists):
     """The last partition of one goes to another."""
     giver = next((each for each in lists if any(of["partitions"] for of in each)), None)
     taker = next((each for each in lists if each is not giver), None)
@@ -130,7 +122,7 @@ def moved(lists: list[Lists]) -> bool:
     return True
 
 
-def swapped(lists: list[Lists]) -> bool:
+def swapped(lists):
     for first, one in enumerate(lists):
         for other in lists[first + 1 :]:
             if as_sets(one) != as_sets(other):
@@ -139,14 +131,14 @@ def swapped(lists: list[Lists]) -> bool:
     return False
 
 
-def dropped(lists: list[Lists]) -> bool:
+def dropped(lists):
     topics = [of for each in lists for of in each if of["partitions"]]
     if topics:
         topics[0]["partitions"].pop(0)
     return bool(topics)
 
 
-def doubled(lists: list[Lists]) -> bool:
+def doubled(lists):
     """One member gets what another one has and keeps."""
     giver = next((each for each in lists if any(of["partitions"] for of in each)), None)
     taker = next((each for each in lists if each is not giver), None)
@@ -157,11 +149,11 @@ def doubled(lists: list[Lists]) -> bool:
     return True
 
 
-def as_sets(each: Lists) -> set[tuple[str, int]]:
+def as_sets(each):
     return {(of["topic_id"], partition) for of in each for partition in of["partitions"]}
 
 
-def altered(tables: Tables, row: AuditRow, alter: Callable[[list[Lists]], bool]) -> Tables | None:
+def altered(tables, row, alter):
     """The targets that stand in a row before the row's record; None: there is nothing to alter like this."""
     rows = tables[TARGETS].to_pylist()
     completions = tables["target_assignment_metadata"].to_pylist()
@@ -179,7 +171,7 @@ def altered(tables: Tables, row: AuditRow, alter: Callable[[list[Lists]], bool])
     return {**tables, TARGETS: pa.Table.from_pylist(rows, tables[TARGETS].schema)}
 
 
-def last_targets(rows: list[AuditRow]) -> Iterator[AuditRow]:
+def last_targets(rows):
     """What comes behind an altered target is computed from it, and may differ for that."""
     newest = {row.group_id: row for row in rows if row.verdict == Verdict.SAME}
     of_groups = {row.group_id: row for row in rows}
@@ -188,9 +180,7 @@ def last_targets(rows: list[AuditRow]) -> Iterator[AuditRow]:
 
 @pytest.mark.parametrize("alter", [moved, swapped, dropped, doubled])
 @pytest.mark.parametrize("capture", MODERN, indirect=True)
-def test_every_alteration_is_detected_and_nothing_else_is(
-    capture: Capture, logs: Callable[[Path], list[Tables]], alter: Callable[[list[Lists]], bool]
-) -> None:
+def test_every_alteration_is_detected_and_nothing_else_is(capture, logs, alter):
     facts = facts_of(capture.answers["topics"])
     result = 0
     for tables in logs(capture.log_dir):

@@ -2,14 +2,13 @@
 
 A reader learns of its assignment a little after the log has it, and has given partitions up a little before."""
 
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from tests.kafka.outage_truth import diary
-from tests.kafka.outages import Outages, outages_of
-from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3, Release
+from tests.kafka.outages import outages_of
+from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import replay
 
@@ -23,20 +22,20 @@ GROUPS: Final = ("killed-", "away-", "left-")
 
 
 @pytest.fixture(scope="module", params=[KAFKA_4_3, KAFKA_4_1, KAFKA_3_9_OLD], ids=lambda release: release.name)
-def outages(request: pytest.FixtureRequest) -> Outages:
-    release: Release = request.param
+def outages(request):
+    release = request.param
     return outages_of(release)
 
 
 @pytest.fixture(scope="module")
-def warehouse(outages: Outages, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warehouse(outages, tmp_path_factory):
     folder = tmp_path_factory.mktemp("outages") / "w"
     ingest(folder, "--source", f"segments:{outages.log_dir}", "--snapshots", outages.snapshots)
     replay(folder)
     return folder
 
 
-def move_of(gap: dict[str, Any], moves: list[dict[str, Any]]) -> dict[str, Any]:
+def move_of(gap, moves):
     """The nearest to when the next reader had the partition."""
     mine = [
         move
@@ -48,7 +47,7 @@ def move_of(gap: dict[str, Any], moves: list[dict[str, Any]]) -> dict[str, Any]:
     return min(mine, key=lambda move: abs(move["move_time"].timestamp() * 1000 - gap["to_ms"]))
 
 
-def stopped_gaps(outages: Outages) -> list[dict[str, Any]]:
+def stopped_gaps(outages):
     """From the members that stopped to those that took over."""
     members = [member for event in outages.truth["events"] if event["event"] in ("killed", "closed")
                for member in event["members"] if member["group"].startswith(GROUPS)]  # fmt: skip
@@ -61,7 +60,7 @@ def stopped_gaps(outages: Outages) -> list[dict[str, Any]]:
 
 
 @pytest.mark.broker
-def test_the_true_time_lies_within_the_bounds(outages: Outages, warehouse: Path) -> None:
+def test_the_true_time_lies_within_the_bounds(outages, warehouse):
     moves = rows(warehouse, "partition_moves")
     gaps = stopped_gaps(outages)
     assert {gap["group"].split("-")[0] for gap in gaps} == {each.strip("-") for each in GROUPS}
@@ -72,13 +71,13 @@ def test_the_true_time_lies_within_the_bounds(outages: Outages, warehouse: Path)
         assert high - low <= SESSION_MS, (gap, move)
 
 
-def timed_out_unplanned(outages: Outages) -> set[str]:
+def timed_out_unplanned(outages):
     """On a machine that stood still for seconds members may find that the group went on without them."""
     return {line.group for line in diary(outages.folder / "diary.txt") if line.word == "lost"}
 
 
 @pytest.mark.broker
-def test_those_who_stopped_are_distinguished_and_rank_first(outages: Outages, warehouse: Path) -> None:
+def test_those_who_stopped_are_distinguished_and_rank_first(outages, warehouse):
     """Each by about its session timeout."""
     costs = {}
     for row in rows(warehouse, "rebalances"):
@@ -96,7 +95,7 @@ def test_those_who_stopped_are_distinguished_and_rank_first(outages: Outages, wa
 
 
 @pytest.mark.broker
-def test_nothing_was_unread_where_there_was_nothing_to_read(warehouse: Path) -> None:
+def test_nothing_was_unread_where_there_was_nothing_to_read(warehouse):
     gone = {row["member_id"]: row["to_offset"] for row in rows(warehouse, "membership_intervals")
             if row["group_id"].startswith("quiet-") and row["leave_kind"] == "session_timeout_likely"}  # fmt: skip
     left = [row for row in rows(warehouse, "partition_moves") if row["from_member_id"] in gone]

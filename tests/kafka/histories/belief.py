@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from jobs.spark.jars import jar_folder
@@ -14,7 +13,6 @@ from tests.kafka.broker import Broker, free_ports, kafka_command
 from tests.kafka.capture import HERE
 from tests.kafka.java_programs import compile_java
 from tests.kafka.observations import run
-from tests.kafka.releases import Release
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 # Nothing that the log holds may end by itself while the broker is asked.
@@ -35,7 +33,7 @@ Topics = Mapping[str, tuple[str, int]]
 Belief = list[dict[str, Any]]
 
 
-def belief(release: Release, log_dir: Path, topics: Topics, scratch: Path, offsets_partitions: int) -> Belief:
+def belief(release, log_dir, topics, scratch, offsets_partitions):
     """`topics` are ids and numbers of partitions by name. The log's folder is copied, not touched."""
     port, controller_port = free_ports(2)
     broker = Broker(release, scratch, port, controller_port)
@@ -51,7 +49,7 @@ def belief(release: Release, log_dir: Path, topics: Topics, scratch: Path, offse
     return [json.loads(line) for line in (scratch / "belief.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def bootstrap_topics(broker: Broker, topics: Topics) -> None:
+def bootstrap_topics(broker, topics):
     """Before its first start: topics made by an admin client would have ids of the broker's choice."""
     listed = broker.folder / "topics.txt"
     listed.write_text("".join(f"{name} {topic_id} {number}\n" for name, (topic_id, number) in topics.items()))
@@ -61,7 +59,7 @@ def bootstrap_topics(broker: Broker, topics: Topics) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def put(log_dir: Path, data: Path, topic_id: str) -> None:
+def put(log_dir, data, topic_id):
     for segment in sorted(log_dir.glob(f"{OFFSETS_TOPIC}-*/*.log")):
         copy = data / segment.relative_to(log_dir)
         copy.parent.mkdir(exist_ok=True)

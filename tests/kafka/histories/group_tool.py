@@ -1,15 +1,12 @@
 """What kafka-consumer-groups printed about all groups, row by row."""
 
-from collections.abc import Iterator
-from typing import Any
-
 Row = dict[str, str]
 COORDINATOR = "COORDINATOR (ID)"
 
 
-def printed_rows(text: str) -> Iterator[Row]:
+def printed_rows(text):
     """A header before the rows of each group; no value has a blank inside but the coordinator's, which is two."""
-    names: list[str] = []
+    names = []
     for line in text.splitlines():
         words = line.replace(COORDINATOR, "COORDINATOR ID").split()
         if words[:1] == ["GROUP"]:
@@ -18,14 +15,14 @@ def printed_rows(text: str) -> Iterator[Row]:
             yield dict(zip(names, words, strict=True))
 
 
-def by_group(rows: Iterator[Row]) -> dict[str, list[Row]]:
-    result: dict[str, list[Row]] = {}
+def by_group(rows):
+    result = {}
     for row in rows:
         result.setdefault(row["GROUP"], []).append(row)
     return result
 
 
-def assigned(text: str) -> dict[str, list[int]]:
+def assigned(text):
     """`orders:0,1;payments:2`, as the tool prints what a member owns; a hyphen is nothing."""
     if text == "-":
         return {}
@@ -33,7 +30,7 @@ def assigned(text: str) -> dict[str, list[int]]:
     return {topic: sorted(map(int, partitions.split(","))) for topic, partitions in topics}
 
 
-def committed(rows: list[Row]) -> dict[tuple[str, int], int]:
+def committed(rows):
     return {
         (row["TOPIC"], int(row["PARTITION"])): int(row["CURRENT-OFFSET"])
         for row in rows
@@ -41,7 +38,7 @@ def committed(rows: list[Row]) -> dict[tuple[str, int], int]:
     }
 
 
-def members(rows: list[Row]) -> dict[str, Any]:
+def members(rows):
     return {
         row["CONSUMER-ID"]: (row["CLIENT-ID"], row["HOST"], assigned(row["CURRENT-ASSIGNMENT"]))
         for row in rows

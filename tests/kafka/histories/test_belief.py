@@ -3,20 +3,15 @@ of the log's end."""
 
 import random
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.builders.generated.log import compacted, generated, some_topics, write
-from tests.builders.generated.offsets import Topics
 from tests.builders.warehouses.replayed_segments import replay_with
-from tests.kafka.capture import Capture
 from tests.kafka.histories.belief import OFFSETS_TOPIC, belief
 from tests.kafka.observations import observations_of
 from tests.kafka.records.cut_logs import cut_at_random
-from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES
 from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, end_disagreements
 
 pytestmark = pytest.mark.broker
@@ -27,7 +22,7 @@ UNLISTED_BY_3_9_NEW = "transaction-left-open"
 BUT = {KAFKA_3_9_OLD.name: frozenset({REVIVED_BY_OLD}), KAFKA_3_9_NEW.name: frozenset({UNLISTED_BY_3_9_NEW})}
 
 
-def shown_by(release: Release) -> tuple[str, ...]:
+def shown_by(release):
     return SHOWN if release is KAFKA_4_3 else SHOWN_BY_3_9
 
 
@@ -35,9 +30,7 @@ def shown_by(release: Release) -> tuple[str, ...]:
 MOST_TRIES = 3
 
 
-def assert_believed(
-    release: Release, topics: Topics, log_dir: Path, folder: Path, but: frozenset[str] = frozenset()
-) -> Counter[str]:
+def assert_believed(release, topics, log_dir, folder, but=frozenset()):
     """`but` are groups of which the broker is known to believe something else. Returns how many groups of each type
     and state there were."""
     _, partitions = topics[OFFSETS_TOPIC]
@@ -60,7 +53,7 @@ def assert_believed(
     return Counter(f"{look['group_type']} {look['state']}" for look in looks)
 
 
-def topics_of(rows: list[dict[str, Any]]) -> Topics:
+def topics_of(rows):
     return {row["topic"]: (row["topic_id"], row["num_partitions"]) for row in rows}
 
 
@@ -74,9 +67,7 @@ CAPTURED = ("4.3.1", "3.9.1-old", "3.9.1-new")
     [*((name, False) for name in CAPTURED), (CAPTURED[0], True)],
     indirect=["capture"],
 )
-def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(
-    capture: Capture, is_compacted: bool, tmp_path: Path
-) -> None:
+def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(capture, is_compacted, tmp_path):
     release, topics = RELEASES[capture.release], topics_of(capture.answers["topics"])
     if is_compacted:
         found = assert_believed(release, topics, capture.compacted.log_dir, tmp_path)
@@ -87,9 +78,7 @@ def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("name", [CAPTURED[0], *(pytest.param(name, marks=pytest.mark.soak) for name in CAPTURED[1:])])
-def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(
-    name: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(name, tmp_path, rng):
     """With members in the middle of whatever they did then."""
     observations = observations_of(RELEASES[name])
     log_dir = cut_at_random(observations.log_dir, tmp_path / "cut", rng)
@@ -99,7 +88,7 @@ def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.parametrize("logs", [3, pytest.param(100, marks=pytest.mark.soak)])
-def test_a_broker_that_loads_generated_logs_believes_what_the_tables_say(logs: int, tmp_path: Path, seed: int) -> None:
+def test_a_broker_that_loads_generated_logs_believes_what_the_tables_say(logs, tmp_path, seed):
     """Each a partition of its own, and each a second time as the cleaner leaves it."""
     chance = random.Random(seed)
     topics = some_topics(chance)

@@ -3,20 +3,17 @@
 import argparse
 import json
 import re
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jobs import cli
-from jobs.answers.history import History, open_history, state_at
+from jobs.answers.history import open_history, state_at
 from jobs.answers.states.description import group_state, members, offsets
 from jobs.command_line.flags import EPOCH
 from jobs.output.rows import cell_text
 from tests.builders.warehouses.replayed_segments import command, replay
-from tests.kafka.broker import Broker, running
+from tests.kafka.broker import running
 from tests.kafka.kafka_tools import tool
 from tests.kafka.live_broker import ingest_live, play
 from tests.kafka.observations import observations_of
@@ -33,7 +30,7 @@ WRITTEN_MEANWHILE = frozenset({"LOG-END-OFFSET", "LAG"})
 Rows = list[dict[str, str]]
 
 
-def printed(text: str) -> Iterator[tuple[list[str], Rows]]:
+def printed(text):
     """Each table of the tool's output: names of columns, and rows by where the columns stand."""
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         header, *lines = block.splitlines()
@@ -46,26 +43,26 @@ def printed(text: str) -> Iterator[tuple[list[str], Rows]]:
         yield names, [{n: line[a:b].strip() for n, (a, b) in zip(names, cuts, strict=True)} for line in lines]
 
 
-def in_any_order(rows: Rows, but: frozenset[str] = frozenset()) -> list[str]:
+def in_any_order(rows, but=frozenset()):
     """The tool gives members in the order of a hash map."""
     return sorted(repr({name: row[name] for name in row if name not in but}) for row in rows)
 
 
-def shown(history: History, what: str, group: str, at_us: float, is_verbose: bool) -> tuple[list[str], Rows]:
+def shown(history, what, group, at_us, is_verbose):
     at = EPOCH + timedelta(microseconds=at_us)
     answer = ANSWERS[what](history, state_at(history, group, at), at, is_verbose)
     rows = ([cell_text(value) if value is not None else "-" for value in row] for row in answer.rows)
     return answer.names, [dict(zip(answer.names, row, strict=True)) for row in rows]
 
 
-def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_work(tmp_path: Path) -> None:
+def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_work(tmp_path):
     observations = observations_of(KAFKA_4_3)
     (tmp_path / "snapshots.jsonl").write_text(json.dumps(snapshot(observations.lines)))
     warehouse = tmp_path / "warehouse"
     replayed = replay(warehouse, observations.log_dir, "--snapshots", str(tmp_path / "snapshots.jsonl"))
     arguments = argparse.Namespace(warehouse=str(warehouse), cluster=None, debug=False)
     history = open_history(arguments)
-    compared: set[tuple[str, str]] = set()
+    compared = set()
     for line in observations.of_kind("tool"):
         what = line["arguments"][2]
         for names, rows in printed(line["text"]):
@@ -84,12 +81,12 @@ def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_wor
     assert len(compared) > 20
 
 
-def instants(replayed: Replayed, group: str, first: int, last: int) -> list[float]:
+def instants(replayed, group, first, last):
     """One for each stretch without change that the answer may be about."""
     return [last, *(bound for bound in replayed.bounds(group) if first - SLACK_US < bound <= last), first - SLACK_US]
 
 
-def snapshot(lines: list[dict[str, Any]]) -> dict[str, Any]:
+def snapshot(lines):
     """Names of topics, and the one broker, as the tool names it."""
     result = (re.findall(r"(\S+):(\d+)  \((\d+)\)", line["text"]) for line in lines if line["kind"] == "tool")
     ((host, port, number),) = {match for matches in result for match in matches}
@@ -110,9 +107,7 @@ RESET = ("--reset-offsets", "--group", "modern")
 PLAYED = ("ClassicGroups.rebalanced:range", "ConsumerGroups.rebalanced", "Commits.byAdmin", "Transactions.interleaved")
 
 
-def test_of_a_broker_at_rest_every_column_is_equal_and_a_past_instant_can_be_put_back(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_of_a_broker_at_rest_every_column_is_equal_and_a_past_instant_can_be_put_back(tmp_path, capfd):
     warehouse = tmp_path / "warehouse"
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
@@ -133,13 +128,13 @@ def test_of_a_broker_at_rest_every_column_is_equal_and_a_past_instant_can_be_put
         assert current_offsets(broker, "modern") == before != after
 
 
-def ask(capfd: pytest.CaptureFixture[str], warehouse: Path, *words: str) -> str:
+def ask(capfd, warehouse, *words):
     capfd.readouterr()
     assert cli.main([*words, "--warehouse", str(warehouse)]) == 0
     return capfd.readouterr().out
 
 
-def assert_lists_the_same(broker: Broker, warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def assert_lists_the_same(broker, warehouse, capfd):
     ((names, theirs),) = printed(tool(broker, CONSUMER_GROUPS, "--list", "--type", "--state"))
     ours = [json.loads(line) for line in ask(capfd, warehouse, "groups", "--format", "json").splitlines()]
     of_consumers = [row for row in ours if row["PROTOCOL"] in ("", "consumer")]
@@ -147,7 +142,7 @@ def assert_lists_the_same(broker: Broker, warehouse: Path, capfd: pytest.Capture
     assert in_any_order(theirs) == in_any_order([{name: row[name] for name in names} for row in of_consumers])
 
 
-def assert_describes_the_same(broker: Broker, warehouse: Path, capfd: pytest.CaptureFixture[str]) -> set[str]:
+def assert_describes_the_same(broker, warehouse, capfd):
     """Of every group that has something to show: returns which."""
     result = set()
     for what in ANSWERS:
@@ -161,24 +156,24 @@ def assert_describes_the_same(broker: Broker, warehouse: Path, capfd: pytest.Cap
     return result
 
 
-def as_tables(text: str, names: list[str]) -> Rows:
+def as_tables(text, names):
     """JSON lines as the tool writes values."""
     result = map(json.loads, text.splitlines())
     return [{name: "-" if row[name] is None else str(row[name]) for name in names} for row in result]
 
 
-def current_offsets(broker: Broker, group: str) -> dict[tuple[str, int], int]:
+def current_offsets(broker, group):
     ((_, rows),) = printed(tool(broker, CONSUMER_GROUPS, "--describe", "--group", group))
     return {(row["TOPIC"], int(row["PARTITION"])): int(row["CURRENT-OFFSET"]) for row in rows}
 
 
-def csv_rows(text: str) -> Iterator[tuple[tuple[str, int], int]]:
+def csv_rows(text):
     for line in text.splitlines():
         topic, partition, offset = line.split(",")
         yield (topic, int(partition)), int(offset)
 
 
-def instant_before(warehouse: Path) -> int:
+def instant_before(warehouse):
     """The last millisecond before the newest row of the group."""
     rows = Replayed.of(warehouse).rows("offset_history", "modern")
     return max(int(row["from_time"]) for row in rows) // 1000 - 1

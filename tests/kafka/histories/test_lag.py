@@ -8,19 +8,16 @@ no record shows, the tool may name no member or the one before: then members are
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.builders.warehouses.replayed_segments import command, replay
 from tests.kafka.histories.group_tool import printed_rows
-from tests.kafka.observations import Observations, observations_of
+from tests.kafka.observations import observations_of
 from tests.kafka.releases import KAFKA_4_3, RELEASES
 from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, SLACK_US
-from tests.oracles.history.at_instant import Replayed, holds, read
+from tests.oracles.history.at_instant import holds, read
 
 pytestmark = pytest.mark.broker
 
@@ -56,7 +53,7 @@ class Answer:
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
+def answers(request, tmp_path_factory):
     observations = observations_of(RELEASES[request.param])
     warehouse = tmp_path_factory.mktemp("lag") / "warehouse"
     replayed = replay(warehouse, observations.log_dir, "--snapshots", str(observations.snapshots))
@@ -72,16 +69,16 @@ class TableAnswers:
     bounds: dict[Subject, set[int]]
 
     @classmethod
-    def of(cls, replayed: Replayed, warehouse: Path, observations: Observations) -> "TableAnswers":
-        owners: dict[Subject, list[Any]] = defaultdict(list)
-        bounds: dict[Subject, set[int]] = defaultdict(set)
+    def of(cls, replayed, warehouse, observations):
+        owners = defaultdict(list)
+        bounds = defaultdict(set)
         for table in ("offset_history", "ownership_intervals"):
             for row in replayed.tables[table]:
                 subject = (row["group_id"], row["topic"], row["partition"])
                 bounds[subject] |= {row[name] for name in ("from_time", "to_time") if row[name] is not None}
                 if table == "ownership_intervals":
                     owners[subject].append(row)
-        points: dict[int, dict[Subject, Shown]] = defaultdict(dict)
+        points = defaultdict(dict)
         for row in read(warehouse, "lag_points"):
             subject = (row["group_id"], row["topic"], row["partition"])
             # The tool knows of no group of streams, and lists no partition without offset and owner.
@@ -96,13 +93,13 @@ class TableAnswers:
         return cls(points, bounds)
 
 
-def as_printed(shown: Shown, owners: list[Any], at: int, phases: tuple[str, ...]) -> Shown:
+def as_printed(shown, owners, at, phases):
     """Who still reads what it is to give up owns it for us; for the tool only in consumer groups of newer brokers."""
     gives_up = any(row["member_id"] == shown.member and row["phase"] not in phases for row in owners if holds(row, at))
     return replace(shown, member=None) if gives_up else shown
 
 
-def answers_of(observations: Observations, expected: TableAnswers) -> Iterator[Answer]:
+def answers_of(observations, expected):
     lines = observations.snapshots.read_text(encoding="utf-8").splitlines()
     times = [json.loads(line)["captured_at"] * 1000 for line in lines]
     questions = observations.of_kind("lag")
@@ -121,7 +118,7 @@ def answers_of(observations: Observations, expected: TableAnswers) -> Iterator[A
             yield Answer(subject, changes, *(each.get(subject, NOTHING) for each in rows))
 
 
-def joining(observations: Observations, before: int, after: int) -> set[str]:
+def joining(observations, before, after):
     """Classic groups that some answer of the admin client about that time shows in another state than at rest."""
     return {
         look["group"]
@@ -133,12 +130,12 @@ def joining(observations: Observations, before: int, after: int) -> set[str]:
     }
 
 
-def without_members(rows: dict[Subject, Shown], group: str) -> dict[Subject, Shown]:
+def without_members(rows, group):
     bare = {subject: replace(shown, member=None) if subject[0] == group else shown for subject, shown in rows.items()}
     return {subject: shown for subject, shown in bare.items() if subject[0] != group or shown.committed is not None}
 
 
-def printed(text: str) -> dict[Subject, Shown]:
+def printed(text):
     return {
         (row["GROUP"], row["TOPIC"], int(row["PARTITION"])): Shown(
             *(None if row[name] == "-" else int(row[name]) for name in ("CURRENT-OFFSET", "LOG-END-OFFSET", "LAG")),
@@ -150,7 +147,7 @@ def printed(text: str) -> dict[Subject, Shown]:
     }
 
 
-def test_where_nothing_changed_the_rows_are_equal(answers: list[Answer]) -> None:
+def test_where_nothing_changed_the_rows_are_equal(answers):
     still = [each for each in answers if not each.changes]
     assert [each for each in still if each.before != each.theirs or each.after != each.theirs] == []
     # A machine under load leaves few questions between which nothing changed: 25 were seen, of 80 or so.
@@ -160,7 +157,7 @@ def test_where_nothing_changed_the_rows_are_equal(answers: list[Answer]) -> None
     assert sum(each.theirs.committed is not None and each.theirs.member is None for each in still) > 2
 
 
-def test_where_something_changed_once_each_value_is_of_before_or_after(answers: list[Answer]) -> None:
+def test_where_something_changed_once_each_value_is_of_before_or_after(answers):
     changed = [each for each in answers if each.changes == 1]
     wrong = [
         each

@@ -1,9 +1,6 @@
 """What clients, the admin client and kafka-consumer-groups saw while a real broker wrote its log is what the history
 tables say of those instants."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from tests.builders.warehouses.replayed_segments import replay_with
@@ -29,25 +26,25 @@ Observed = tuple[Observations, Replayed]
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def observed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Observed:
+def observed(request, tmp_path_factory):
     observations = observations_of(RELEASES[request.param])
     topics = {row["topic"]: (row["topic_id"], row["num_partitions"]) for row in observations.of_kind("topic")}
     warehouse = tmp_path_factory.mktemp("observed") / "warehouse"
     return observations, replay_with(topics, warehouse, observations.log_dir)
 
 
-def shown_by(observations: Observations) -> tuple[str, ...]:
+def shown_by(observations):
     return SHOWN if observations.release is KAFKA_4_3 else SHOWN_BY_3_9
 
 
-def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed: Observed) -> None:
+def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed):
     observations, replayed = observed
     looks = observations.of_kind("look")
     result = [text for look in looks for text in disagreements(replayed, look, shown_by(observations))]
     assert result == []
 
 
-def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed) -> None:
+def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed):
     """Where nothing changed meanwhile, the answer can be about one instant alone."""
     observations, replayed = observed
     looks = observations.of_kind("look")
@@ -59,7 +56,7 @@ def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed)
     assert len(inside) >= 3 and len(inside) + len(not_recorded) >= 6
 
 
-def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed) -> None:
+def test_rebalances_and_their_causes_are_what_the_program_did(observed):
     observations, replayed = observed
     acts = observations.of_kind("act")
     assert len(acts) >= 11
@@ -78,7 +75,7 @@ def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed
         assert_who(replayed, act, rebalances[0])
 
 
-def assert_who(replayed: Replayed, act: dict[str, Any], rebalance: dict[str, Any]) -> None:
+def assert_who(replayed, act, rebalance):
     """Who came or went is the client that did."""
     clients = {row["member_id"]: row["client_id"] for row in replayed.rows("membership_intervals", act["group"])}
     came = [clients[member] for member in rebalance["members_joined"]]
@@ -88,7 +85,7 @@ def assert_who(replayed: Replayed, act: dict[str, Any], rebalance: dict[str, Any
     assert (came, went) == ([act["client_id"]] * comes, [act["client_id"]] * goes)
 
 
-def test_what_members_learned_to_own_is_what_the_tables_say(observed: Observed) -> None:
+def test_what_members_learned_to_own_is_what_the_tables_say(observed):
     observations, replayed = observed
     assignments = [line for line in observations.of_kind("callback") if line["callback"] == "assigned"]
     assert len(assignments) >= 15
@@ -100,18 +97,18 @@ def test_what_members_learned_to_own_is_what_the_tables_say(observed: Observed) 
         assert any(owns(replayed, line, at) for at in possible_times(replayed, line)), line
 
 
-def possible_times(replayed: Replayed, line: dict[str, Any]) -> Iterator[float]:
+def possible_times(replayed, line):
     first, last = (line["at_ms"] - HEARTBEAT_MS) * 1000, line["at_ms"] * 1000 + 999
     yield first
     yield from (bound for bound in replayed.bounds(line["group"]) if first < bound <= last)
 
 
-def owns(replayed: Replayed, line: dict[str, Any], at: float) -> bool:
+def owns(replayed, line, at):
     result = replayed.owned(line["group"], at, ("assigned",)).get(line["member_id"], {})
     return bool(result == line["owned"])
 
 
-def test_the_group_tool_prints_what_the_tables_say(observed: Observed) -> None:
+def test_the_group_tool_prints_what_the_tables_say(observed):
     observations, replayed = observed
     compared = 0
     for line in observations.of_kind("tool"):
@@ -124,7 +121,7 @@ def test_the_group_tool_prints_what_the_tables_say(observed: Observed) -> None:
     assert compared >= 12
 
 
-def printed(what: str, rows: list[dict[str, str]]) -> Any:
+def printed(what, rows):
     if what == "--offsets":
         return committed(rows)
     if what == "--members":
@@ -133,7 +130,7 @@ def printed(what: str, rows: list[dict[str, str]]) -> Any:
     return row["STATE"], int(row["#MEMBERS"])
 
 
-def ours(replayed: Replayed, what: str, group: str, at: float, shown: tuple[str, ...]) -> Any:
+def ours(replayed, what, group, at, shown):
     if what == "--offsets":
         return {place: offset for place, (offset, *_) in shown_offsets(replayed, group, at).items()}
     seen = replayed_look(replayed, group, at, shown)

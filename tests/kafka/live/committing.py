@@ -4,16 +4,14 @@ from kafka import KafkaConsumer
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
-from tests.kafka.broker import Broker
 
-
-def make_topics(broker: Broker, *names: str) -> None:
+def make_topics(broker, *names):
     admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
     admin.create_topics([NewTopic(name, num_partitions=2, replication_factor=1) for name in names])
     admin.close()
 
 
-def commit(broker: Broker, group: str, topic: str, number: int) -> None:
+def commit(broker, group, topic, number):
     """So many commits, one after the other."""
     consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap, group_id=group, enable_auto_commit=False)
     for offset in range(number):

@@ -4,21 +4,16 @@ goes on. No secret is told to anybody."""
 import json
 import re
 import threading
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import jobs.broker.fetch
 from jobs.broker.cluster import OPEN_SECONDS
-from jobs.ingestion.live.plan import LivePlan
 from jobs.ingestion.live.source import LiveSource
-from jobs.ingestion.task.messages import IngestResult
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
-from tests.kafka.access.secured_broker import GUEST, MODULES, PASSWORD, PLAIN_USER, Secured, client_file, login, secured
-from tests.kafka.broker import Broker, free_ports, running
+from tests.kafka.access.secured_broker import GUEST, MODULES, PASSWORD, PLAIN_USER, client_file, login, secured
+from tests.kafka.broker import free_ports, running
 from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3
 from tests.runs.ingested import history, ingest, rows, spawned
@@ -35,7 +30,7 @@ IMPATIENT = {"default.api.timeout.ms": "3000"}
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+def cluster(tmp_path_factory):
     with secured(tmp_path_factory.mktemp("cluster")) as found:
         make_topics(found.broker, "orders")
         commit(found.broker, "billing", "orders", 5)
@@ -43,66 +38,66 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
 
 
 @pytest.fixture(scope="module")
-def good(cluster: Secured, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+def good(cluster, tmp_path_factory):
     path = tmp_path_factory.mktemp("good") / "good.properties"
     return source(cluster.address("LOGIN"), path, SASL | login("PLAIN"))
 
 
 @pytest.fixture(scope="module")
-def warehouse(good: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warehouse(good, tmp_path_factory):
     """With one run in it. Runs that are refused leave it as it was, for the next test too."""
     root = tmp_path_factory.mktemp("warehouse") / "w"
     assert ingest(root, *good)["decoded"] > 0
     return root
 
 
-def source(address: str, path: Path, properties: dict[str, str]) -> tuple[str, ...]:
+def source(address, path, properties):
     return ("--source", f"kafka:{address}", "--command-config", str(client_file(path, properties)))
 
 
-def no_host(cluster: Secured, path: Path) -> tuple[str, ...]:
+def no_host(cluster, path):
     return source("no-such-host.invalid:9092", path, SASL | login("PLAIN"))
 
 
-def closed_port(cluster: Secured, path: Path) -> tuple[str, ...]:
+def closed_port(cluster, path):
     return source(f"127.0.0.1:{free_ports(1)[0]}", path, SASL | login("PLAIN"))
 
 
-def tls_against_plaintext(cluster: Secured, path: Path) -> tuple[str, ...]:
+def tls_against_plaintext(cluster, path):
     return source(cluster.address("LOGIN"), path, {"security.protocol": "SASL_SSL"} | login("PLAIN"))
 
 
-def plaintext_against_tls(cluster: Secured, path: Path) -> tuple[str, ...]:
+def plaintext_against_tls(cluster, path):
     return source(cluster.address("TLSLOGIN"), path, SASL | login("PLAIN"))
 
 
-def no_login(cluster: Secured, path: Path) -> tuple[str, ...]:
+def no_login(cluster, path):
     return source(cluster.address("LOGIN"), path, {})
 
 
-def unknown_authority(cluster: Secured, path: Path) -> tuple[str, ...]:
+def unknown_authority(cluster, path):
     trusted = {"security.protocol": "SSL", "ssl.truststore.location": str(cluster.authority.certificate)}
     return source(cluster.address("STRANGER"), path, trusted)
 
 
-def wrong_password(cluster: Secured, path: Path) -> tuple[str, ...]:
+def wrong_password(cluster, path):
     return source(cluster.address("LOGIN"), path, SASL | login("PLAIN", password=WRONG))
 
 
-def wrong_scram_password(cluster: Secured, path: Path) -> tuple[str, ...]:
+def wrong_scram_password(cluster, path):
     return source(cluster.address("LOGIN"), path, SASL | login("SCRAM-SHA-512", password=WRONG))
 
 
-def no_rights(cluster: Secured, path: Path) -> tuple[str, ...]:
+def no_rights(cluster, path):
     return source(cluster.address("LOGIN"), path, SASL | login("PLAIN", GUEST, GUEST))
 
 
-def no_password(cluster: Secured, path: Path) -> tuple[str, ...]:
+def no_password(cluster, path):
     line = f"{MODULES}.plain.PlainLoginModule required username='{PLAIN_USER}' passwort='{WRONG}';"
     return source(cluster.address("LOGIN"), path, SASL | {"sasl.mechanism": "PLAIN", "sasl.jaas.config": line})
 
 
-def no_file(cluster: Secured, path: Path) -> tuple[str, ...]:
+def no_file(cluster, path):
     return ("--source", f"kafka:{cluster.address('LOGIN')}", "--command-config", str(path))
 
 
@@ -123,9 +118,7 @@ CLUSTERS = [
 
 
 @pytest.mark.parametrize(("make", "expected"), CLUSTERS, ids=lambda value: getattr(value, "__name__", ""))
-def test_a_cluster_that_cannot_be_read(
-    cluster: Secured, warehouse: Path, tmp_path: Path, capsys: Capsys, make: Any, expected: Sequence[str]
-) -> None:
+def test_a_cluster_that_cannot_be_read(cluster, warehouse, tmp_path, capsys, make, expected):
     with unchanged(warehouse):
         line = refused(warehouse, capsys, UNREADABLE, *make(cluster, tmp_path / "bad.properties"))
     for part in expected:
@@ -137,9 +130,7 @@ def test_a_cluster_that_cannot_be_read(
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("make", [make for make, _ in CLUSTERS], ids=lambda make: make.__name__)
-def test_the_run_after_one_that_could_not_read_goes_on(
-    cluster: Secured, good: tuple[str, ...], tmp_path: Path, capsys: Capsys, make: Any
-) -> None:
+def test_the_run_after_one_that_could_not_read_goes_on(cluster, good, tmp_path, capsys, make):
     warehouse = tmp_path / "w"
     ingest(warehouse, *good)
     refused(warehouse, capsys, UNREADABLE, *make(cluster, tmp_path / "bad.properties"))
@@ -149,21 +140,19 @@ def test_the_run_after_one_that_could_not_read_goes_on(
     check_no_leftovers(warehouse)
 
 
-def test_a_first_run_that_cannot_read_leaves_nothing_in_the_way(
-    cluster: Secured, good: tuple[str, ...], tmp_path: Path, capsys: Capsys
-) -> None:
+def test_a_first_run_that_cannot_read_leaves_nothing_in_the_way(cluster, good, tmp_path, capsys):
     refused(tmp_path / "w", capsys, UNREADABLE, *closed_port(cluster, tmp_path / "bad.properties"))
     assert ingest(tmp_path / "w", *good)["decoded"] > 0
 
 
-def told_everywhere(warehouse: Path) -> str:
+def told_everywhere(warehouse):
     """Rows of every table, and every text that a run leaves."""
     texts = [path.read_text() for path in [*warehouse.glob("_*/*"), *warehouse.rglob("*.json")] if path.is_file()]
     return "".join(map(repr, [*texts, *(rows(warehouse, name) for name in TABLES if (warehouse / name).exists())]))
 
 
 @pytest.mark.spark
-def test_no_secret_is_told(cluster: Secured, good: tuple[str, ...], tmp_path: Path) -> None:
+def test_no_secret_is_told(cluster, good, tmp_path):
     """Neither when all goes well, nor by a stack trace, nor by Spark, whatever it logs."""
     events = tmp_path / "events"
     events.mkdir()
@@ -189,7 +178,7 @@ def test_no_secret_is_told(cluster: Secured, good: tuple[str, ...], tmp_path: Pa
 
 
 @pytest.mark.drawn_together(2)
-def test_a_topic_that_is_absent(tmp_path: Path, capsys: Capsys) -> None:
+def test_a_topic_that_is_absent(tmp_path, capsys):
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
         live = ("--source", f"kafka:{broker.bootstrap}")
@@ -202,7 +191,7 @@ def test_a_topic_that_is_absent(tmp_path: Path, capsys: Capsys) -> None:
 
 
 @pytest.mark.drawn_together(2)
-def test_a_broker_that_dies_while_it_is_read(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_dies_while_it_is_read(tmp_path, capsys, monkeypatch):
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
         make_topics(broker, "orders")
@@ -230,12 +219,12 @@ def test_a_broker_that_dies_while_it_is_read(tmp_path: Path, capsys: Capsys, mon
         assert history(tmp_path / "w") == history(tmp_path / "anew")
 
 
-def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> list[int]:
+def dying_after(broker, patched, number):
     """Offsets that are asked for; the broker is killed before so many plus one are answered."""
-    asked: list[int] = []
+    asked = []
     real = jobs.broker.fetch.partition_answer
 
-    def answer(cluster: Any, topic: str, partition: int, start: int, max_bytes: int) -> Any:
+    def answer(cluster, topic, partition, start, max_bytes):
         asked.append(start)
         if len(asked) == number + 1:
             broker.kill()
@@ -248,7 +237,7 @@ def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> lis
 @pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("is_read", [False, True])
-def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:
+def test_a_broker_that_starts_again_meanwhile(tmp_path, monkeypatch, is_read):
     """Between two connections it is away for longer than a run waits for an address at which nobody has answered."""
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
@@ -257,7 +246,7 @@ def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytes
         starting = threading.Timer(OPEN_SECONDS, broker.restart, [{}])
         real = LiveSource.read_units
 
-        def read_units(live: LiveSource, plan: LivePlan) -> list[IngestResult]:
+        def read_units(live, plan):
             answers = real(live, plan) if is_read else []
             broker.kill()
             starting.start()

@@ -5,11 +5,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-import numpy as np
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
@@ -20,7 +17,7 @@ from jobs.broker.fetch import FetchedBatches, fetch
 from jobs.broker.offsets import EARLIEST, LATEST, partition_offsets
 from jobs.output.failure import Failure
 from jobs.spark.jars import jar_folder
-from tests.kafka.broker import START_SECONDS, Broker, free_ports, kafka_command, running
+from tests.kafka.broker import START_SECONDS, free_ports, kafka_command, running
 from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live.three_nodes import three_running
@@ -36,7 +33,7 @@ PATIENT = ClientProperties({"default.api.timeout.ms": "60000", "request.timeout.
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def broker(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
     classes = compile_java(scenario_sources(KAFKA_4_3), [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
     (folder / "node").mkdir()
@@ -46,13 +43,20 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def unsteady(tmp_path_factory):
+    """Which tests stop and start again: so its topics get other leader epochs."""
+    with running(KAFKA_4_3, tmp_path_factory.mktemp("unsteady")) as found:
+        yield found
+
+
 @pytest.fixture
-def cluster(broker: Broker) -> Iterator[KafkaCluster]:
+def cluster(broker):
     with KafkaCluster(broker.bootstrap, HASTY) as found:
         yield found
 
 
-def produce(broker: Broker, topic: str, number: int) -> None:
+def produce(broker, topic, number):
     """A batch for each record, to partition 0 of two."""
     admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
     # As many replicas as the cluster gives by default.
@@ -64,7 +68,7 @@ def produce(broker: Broker, topic: str, number: int) -> None:
     producer.close()
 
 
-def tool(broker: Broker, name: str, *arguments: str) -> str:
+def tool(broker, name, *arguments):
     main = f"org.apache.kafka.tools.{name}"
     command = kafka_command(broker.release, main, ["--bootstrap-server", broker.bootstrap, *arguments])
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_SECONDS)
@@ -72,12 +76,12 @@ def tool(broker: Broker, name: str, *arguments: str) -> str:
     return done.stdout
 
 
-def stored(broker: Broker, topic: str, partition: int) -> bytes:
+def stored(broker, topic, partition):
     segments = sorted((broker.log_dir / f"{topic}-{partition}").glob("*.log"))
     return b"".join(segment.read_bytes() for segment in segments)
 
 
-def batch_starts(content: bytes) -> list[tuple[int, int, int]]:
+def batch_starts(content):
     """Position, first offset and offset after the last, of each batch, as the format has it."""
     found, at = [], 0
     while at < len(content):
@@ -87,9 +91,7 @@ def batch_starts(content: bytes) -> list[tuple[int, int, int]]:
     return found
 
 
-def test_batches_are_those_of_the_segment_files_byte_for_byte(
-    broker: Broker, cluster: KafkaCluster, rng: np.random.Generator
-) -> None:
+def test_batches_are_those_of_the_segment_files_byte_for_byte(broker, cluster, rng):
     topic = cluster.topics([TOPIC])[TOPIC]
     assert topic is not None
     offsets = partition_offsets(cluster, [(TOPIC, each.partition) for each in topic.partitions])
@@ -115,7 +117,7 @@ def test_batches_are_those_of_the_segment_files_byte_for_byte(
     assert sum(known.end for known in offsets.values()) > 20
 
 
-def test_reading_leaves_no_trace(broker: Broker, cluster: KafkaCluster) -> None:
+def test_reading_leaves_no_trace(broker, cluster):
     before = [stored(broker, TOPIC, partition) for partition in range(4)]
     groups = tool(broker, "consumer.group.ConsumerGroupCommand", "--list")
     for partition in range(4):
@@ -125,7 +127,7 @@ def test_reading_leaves_no_trace(broker: Broker, cluster: KafkaCluster) -> None:
     assert tool(broker, "consumer.group.ConsumerGroupCommand", "--list") == groups
 
 
-def test_offsets_are_those_of_kafka_get_offsets(broker: Broker, cluster: KafkaCluster) -> None:
+def test_offsets_are_those_of_kafka_get_offsets(broker, cluster):
     produce(broker, "shortened", 30)
     delete_before(broker, "shortened", 12)
     topics = cluster.topics()
@@ -140,13 +142,13 @@ def test_offsets_are_those_of_kafka_get_offsets(broker: Broker, cluster: KafkaCl
     assert {each.leader_epoch for key, each in offsets.items() if each.end} == {0}
 
 
-def delete_before(broker: Broker, topic: str, offset: int) -> None:
+def delete_before(broker, topic, offset):
     admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
     admin.delete_records({TopicPartition(topic, 0): offset})
     admin.close()
 
 
-def test_a_start_that_the_log_no_longer_holds_moves_on(broker: Broker, cluster: KafkaCluster) -> None:
+def test_a_start_that_the_log_no_longer_holds_moves_on(broker, cluster):
     produce(broker, "moved", 20)
     whole = batch_starts(stored(broker, "moved", 0))
     delete_before(broker, "moved", 9)
@@ -159,14 +161,14 @@ def test_a_start_that_the_log_no_longer_holds_moves_on(broker: Broker, cluster: 
     assert list(fetch(cluster, "moved", 0, 3, 20)) == [FetchedBatches(b"", 20, 20, 20)]
 
 
-def test_an_end_that_lies_before_the_start_is_another_log(cluster: KafkaCluster) -> None:
+def test_an_end_that_lies_before_the_start_is_another_log(cluster):
     with pytest.raises(
         Failure, match=r"^plain-0 ends at offset 60, but the next offset to read is 70: .*another name: --cluster NAME$"
     ):
         list(fetch(cluster, "plain", 0, 70, 80))
 
 
-def test_an_end_that_the_log_has_not_reached_is_told(cluster: KafkaCluster) -> None:
+def test_an_end_that_the_log_has_not_reached_is_told(cluster):
     with pytest.raises(
         Failure,
         match=r"^plain-0: the broker sends no records at offset 60, but earlier reported an end offset "
@@ -175,7 +177,7 @@ def test_an_end_that_the_log_has_not_reached_is_told(cluster: KafkaCluster) -> N
         list(fetch(cluster, "plain", 0, 58, 61))
 
 
-def test_topics_and_nodes_are_those_that_the_cluster_has(broker: Broker, cluster: KafkaCluster) -> None:
+def test_topics_and_nodes_are_those_that_the_cluster_has(broker, cluster):
     said = tool(broker, "TopicCommand", "--describe", "--topic", "plain")
     topic = cluster.topics(["plain", "absent"])
     assert topic.pop("absent") is None
@@ -188,15 +190,15 @@ def test_topics_and_nodes_are_those_that_the_cluster_has(broker: Broker, cluster
     assert f"cluster.id={cluster.cluster_id}\n" in (broker.log_dir / "meta.properties").read_text()
 
 
-def test_settings_are_those_that_the_broker_was_started_with(cluster: KafkaCluster) -> None:
+def test_settings_are_those_that_the_broker_was_started_with(cluster):
     names = ["offsets.retention.minutes", "group.min.session.timeout.ms", "no.such.setting"]
     assert cluster.settings(names) == {"offsets.retention.minutes": "10080", "group.min.session.timeout.ms": "1000"}
 
 
-def test_topics_that_are_absent_or_cannot_be_named_are_told(cluster: KafkaCluster) -> None:
+def test_topics_that_are_absent_or_cannot_be_named_are_told(cluster):
     with pytest.raises(Failure, match=r"^topic absent is absent$"):
         partition_offsets(cluster, [("absent", 0), ("plain", 0)])
-    left_out: dict[tuple[str, int], str] = {}
+    left_out = {}
     assert list(partition_offsets(cluster, [("absent", 0), ("plain", 0), ("plain", 9)], left_out)) == [("plain", 0)]
     assert left_out == {("absent", 0): "topic absent is absent", ("plain", 9): "plain-9 has no leader"}
     with pytest.raises(Failure, match=r"^absent-0 at offset 0: topic absent is absent \(tried for \d+ s\)$"):
@@ -205,7 +207,7 @@ def test_topics_that_are_absent_or_cannot_be_named_are_told(cluster: KafkaCluste
         cluster.topics(["no/such"])
 
 
-def test_other_brokers_are_tried_when_one_is_not_there(broker: Broker) -> None:
+def test_other_brokers_are_tried_when_one_is_not_there(broker):
     (port,) = free_ports(1)
     servers = f"no-such-host.invalid:9092,127.0.0.1:{port}, {broker.bootstrap}"
     with KafkaCluster(servers, HASTY) as cluster:
@@ -213,11 +215,11 @@ def test_other_brokers_are_tried_when_one_is_not_there(broker: Broker) -> None:
 
 
 @contextmanager
-def listening(answer: bytes) -> Iterator[str]:
+def listening(answer):
     """A server that says the same to everybody."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def serve() -> None:
+        def serve():
             while True:
                 try:
                     client, _ = server.accept()
@@ -235,7 +237,7 @@ def listening(answer: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0\0\0\x08\0\0\0\x63aaaa", b"\0\0\0\2ab"])
-def test_a_server_of_another_kind(answer: bytes) -> None:
+def test_a_server_of_another_kind(answer):
     with listening(answer) as address, pytest.raises(Failure) as failed:
         KafkaCluster(address, HASTY)
     assert str(failed.value) == f"{address}: what answers there is no Kafka broker"
@@ -255,40 +257,38 @@ def test_a_server_of_another_kind(answer: bytes) -> None:
         ("a..b:9092", r"a\.\.b:9092: this machine cannot resolve the host name \(.*\); check the name, and DNS on"),
     ],
 )
-def test_addresses_where_no_broker_is(servers: str, said: str) -> None:
+def test_addresses_where_no_broker_is(servers, said):
     with pytest.raises(Failure) as failed:
         KafkaCluster(servers.format(*free_ports(1)), HASTY)
     assert re.match(said, str(failed.value))
     assert failed.value.code == 21
 
 
-def test_a_broker_that_restarts_during_the_read_is_waited_for(broker: Broker) -> None:
-    produce(broker, "restarted", 20)
-    with KafkaCluster(broker.bootstrap, PATIENT) as cluster:
+def test_a_broker_that_restarts_during_the_read_is_waited_for(unsteady):
+    produce(unsteady, "restarted", 20)
+    with KafkaCluster(unsteady.bootstrap, PATIENT) as cluster:
         parts = fetch(cluster, "restarted", 0, 0, 20, 1)
         got = [next(parts).content for _ in range(5)]
-        restart = threading.Thread(target=broker.restart, args=({},))
+        restart = threading.Thread(target=unsteady.restart, args=({},))
         restart.start()
         got += [part.content for part in parts]
         restart.join()
-        assert b"".join(got) == stored(broker, "restarted", 0)
+        assert b"".join(got) == stored(unsteady, "restarted", 0)
 
 
-def test_a_cluster_that_has_answered_before_is_waited_for_longer(
-    broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_that_has_answered_before_is_waited_for_longer(unsteady, monkeypatch):
     monkeypatch.setattr("jobs.broker.cluster.OPEN_SECONDS", 0.2)
-    broker.stop()
+    unsteady.stop()
     with pytest.raises(Failure, match=r"connection refused: .*\? \(tried for (0\.2|\d+) s\)$"):
-        KafkaCluster(broker.bootstrap, PATIENT)
-    start = threading.Thread(target=broker.start, args=({},))
+        KafkaCluster(unsteady.bootstrap, PATIENT)
+    start = threading.Thread(target=unsteady.start, args=({},))
     start.start()
-    with KafkaCluster(broker.bootstrap, PATIENT, is_known_to_answer=True) as cluster:
+    with KafkaCluster(unsteady.bootstrap, PATIENT, is_known_to_answer=True) as cluster:
         assert cluster.nodes()
     start.join()
 
 
-def test_one_connection_goes_on_at_the_next_leader(tmp_path: Path) -> None:
+def test_one_connection_goes_on_at_the_next_leader(tmp_path):
     with three_running(KAFKA_4_3, tmp_path) as nodes:
         produce(nodes[0], "t", 20)
         with KafkaCluster(",".join(node.bootstrap for node in nodes), PATIENT) as cluster:
@@ -304,36 +304,37 @@ def test_one_connection_goes_on_at_the_next_leader(tmp_path: Path) -> None:
             assert partition_offsets(cluster, [("t", 0), ("t", 1)])["t", 0].end == 20
 
 
-def test_a_broker_that_hangs_and_one_that_dies_for_good_are_told(tmp_path: Path) -> None:
-    with running(KAFKA_4_3, tmp_path) as broker:
-        produce(broker, "t", 20)
-        with KafkaCluster(broker.bootstrap, HASTY) as cluster:
-            parts = fetch(cluster, "t", 0, 0, 20, 1)
-            next(parts)
-            no_answer = r"^t-0 at offset 1: .*no answer in time.* \(tried for \d+ s\)$"
-            with broker.hanging(), pytest.raises(Failure, match=no_answer):
+def test_a_broker_that_hangs_and_one_that_dies_for_good_are_told(unsteady):
+    produce(unsteady, "lost", 20)
+    with KafkaCluster(unsteady.bootstrap, HASTY) as cluster:
+        parts = fetch(cluster, "lost", 0, 0, 20, 1)
+        next(parts)
+        no_answer = r"^lost-0 at offset 1: .*no answer in time.* \(tried for \d+ s\)$"
+        with unsteady.hanging(), pytest.raises(Failure, match=no_answer):
+            list(parts)
+        parts = fetch(cluster, "lost", 0, 0, 20, 1)
+        next(parts)
+        unsteady.kill()
+        refused = r"^lost-0 at offset 1: .*connection refused.* \(tried for \d+ s\)$"
+        try:
+            with pytest.raises(Failure, match=refused) as failed:
                 list(parts)
-            parts = fetch(cluster, "t", 0, 0, 20, 1)
-            next(parts)
-            broker.kill()
-            with pytest.raises(
-                Failure, match=r"^t-0 at offset 1: .*connection refused.* \(tried for \d+ s\)$"
-            ) as failed:
-                list(parts)
-            assert failed.value.code == 21
+        finally:
+            unsteady.start({})
+        assert failed.value.code == 21
 
 
-def program(text: str) -> str:
+def program(text):
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60)
     return done.stdout + done.stderr
 
 
-def test_the_client_library_is_loaded_by_those_who_read_a_cluster_alone() -> None:
+def test_the_client_library_is_loaded_by_those_who_read_a_cluster_alone():
     modules = "jobs.cli, jobs.dump, jobs.broker.cluster, jobs.broker.fetch, jobs.broker.client_properties"
     assert program(f"import sys, {modules}; print([name for name in sys.modules if name == 'kafka'])") == "[]\n"
 
 
-def test_without_the_client_library_the_way_to_get_it_is_told() -> None:
+def test_without_the_client_library_the_way_to_get_it_is_told():
     text = (
         "import sys; sys.modules['kafka'] = None\n"
         "from jobs.broker.cluster import KafkaCluster; from jobs.broker.client_properties import ClientProperties\n"

@@ -1,15 +1,10 @@
 """Three nodes, one of which is killed while it is read: the read goes on at the next leader, and nothing is missing."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 import jobs.ingestion.live.span
-from jobs.broker.cluster import KafkaCluster
-from jobs.broker.fetch import FetchedBatches, fetch
-from tests.kafka.live.three_nodes import Node, three_running
+from jobs.broker.fetch import fetch
+from tests.kafka.live.three_nodes import three_running
 from tests.kafka.live_broker import copied_segments, history_of_segments, play
 from tests.kafka.releases import KAFKA_4_3
 from tests.runs.ingested import history, ingest, rows
@@ -20,7 +15,7 @@ SCENARIOS = ("Commits.byAdmin", "Commits.withMetadata", "Transactions.committedA
 ANSWERS_BEFORE = 5
 
 
-def test_a_leader_that_is_killed_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_that_is_killed_while_it_is_read(tmp_path, monkeypatch):
     with three_running(KAFKA_4_3, tmp_path / "nodes") as nodes:
         play(nodes[0], tmp_path / "played", *SCENARIOS)
         killed = kill_leader_amid(nodes, monkeypatch)
@@ -40,12 +35,12 @@ def test_a_leader_that_is_killed_while_it_is_read(tmp_path: Path, monkeypatch: p
         assert rows(tmp_path / "live", "transaction_markers")
 
 
-def kill_leader_amid(nodes: list[Node], patched: pytest.MonkeyPatch) -> list[Node]:
+def kill_leader_amid(nodes, patched):
     """Small answers, so that there are many, and after some of them the end of the node that gives them."""
-    killed: list[Node] = []
+    killed = []
     num_answers = 0
 
-    def amid(cluster: KafkaCluster, topic: str, partition: int, *told: Any) -> Iterator[FetchedBatches]:
+    def amid(cluster, topic, partition, *told):
         nonlocal num_answers
         for answer in fetch(cluster, topic, partition, *told):
             num_answers += 1

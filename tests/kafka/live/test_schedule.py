@@ -1,10 +1,7 @@
 """Runs that follow each other on one live topic: what is gone in between is told, and another topic is refused."""
 
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType
@@ -17,7 +14,7 @@ from jobs.broker.cluster import KafkaCluster
 from jobs.broker.offsets import partition_offsets
 from schemas.words.exit_codes import ExitCode
 from tests.kafka.admin import admin_of
-from tests.kafka.broker import Broker, running
+from tests.kafka.broker import running
 from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.live_broker import copied_segments, ingest_live
 from tests.kafka.releases import KAFKA_4_3
@@ -34,7 +31,7 @@ SETTINGS = {
 
 
 @contextmanager
-def with_commits(folder: Path) -> Iterator[Broker]:
+def with_commits(folder):
     with running(KAFKA_4_3, folder, SETTINGS) as found:
         make_topics(found, "orders")
         commit(found, "first", "orders", 20)
@@ -42,20 +39,20 @@ def with_commits(folder: Path) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Broker]:
+def broker(tmp_path):
     (tmp_path / "broker").mkdir()
     with with_commits(tmp_path / "broker") as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def unharmed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def unharmed(tmp_path_factory):
     """For tests that read its log, or add to it, alone."""
     with with_commits(tmp_path_factory.mktemp("broker")) as found:
         yield found
 
 
-def refused(warehouse: Path, broker: Broker, capsys: pytest.CaptureFixture[str]) -> str:
+def refused(warehouse, broker, capsys):
     """What is told; the warehouse stays as it was."""
     before = history(warehouse)
     capsys.readouterr()
@@ -65,7 +62,7 @@ def refused(warehouse: Path, broker: Broker, capsys: pytest.CaptureFixture[str])
     return line
 
 
-def let_all_go(broker: Broker) -> int:
+def let_all_go(broker):
     """Where the log begins, when everything in it is gone by age: brokers delete no records of internal topics."""
     gone = {"cleanup.policy": "delete", "segment.ms": "100", "retention.ms": "1"}
     kept = {"cleanup.policy": "compact", "segment.ms": "604800000", "retention.ms": "-1"}
@@ -73,16 +70,14 @@ def let_all_go(broker: Broker) -> int:
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, gone)])
         deadline = time.monotonic() + 120
         while (offsets := partition_offsets(cluster, [(TOPIC, 0)])[TOPIC, 0]).start < offsets.end:
-            assert time.monotonic() < deadline
+            assert time.monotonic() < deadline, f"the broker at {broker.bootstrap} keeps its records"
             time.sleep(0.1)
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, kept)])
     return offsets.start
 
 
 @pytest.mark.drawn_together(2)
-def test_what_is_gone_before_it_was_read_is_a_gap(
-    tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_gone_before_it_was_read_is_a_gap(tmp_path, broker, capsys):
     ingest_live(tmp_path / "w", broker)
     first = keys(tmp_path / "w")
     commit(broker, "second", "orders", 20)
@@ -104,15 +99,13 @@ def test_what_is_gone_before_it_was_read_is_a_gap(
     assert counts["gaps"] == 0
 
 
-def counts_of(warehouse: Path, run_id: str) -> list[dict[str, Any]]:
+def counts_of(warehouse, run_id):
     (run,) = [row for row in rows(warehouse, "runs") if row["run_id"] == run_id]
     return list(run["ingest_counts"])
 
 
 @pytest.mark.drawn_together(2)
-def test_a_topic_that_was_recreated_is_refused(
-    tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_topic_that_was_recreated_is_refused(tmp_path, broker, capsys):
     ingest_live(tmp_path / "w", broker)
     copied_segments(broker, tmp_path / "copied")
     ingest(tmp_path / "of_files", "--source", f"segments:{tmp_path / 'copied'}")
@@ -131,9 +124,7 @@ def test_a_topic_that_was_recreated_is_refused(
     assert found["decoded"] == found["read"] > 60
 
 
-def test_a_log_cut_into_small_ranges_gives_the_same_rows(
-    tmp_path: Path, unharmed: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_cut_into_small_ranges_gives_the_same_rows(tmp_path, unharmed, monkeypatch):
     commit(unharmed, "more", "orders", 100)
     ingest_live(tmp_path / "whole", unharmed)
     for module, name, value in (
@@ -150,18 +141,18 @@ def test_a_log_cut_into_small_ranges_gives_the_same_rows(
     assert bytes_and_batches(tmp_path / "cut") == bytes_and_batches(tmp_path / "whole")
 
 
-def bytes_and_batches(warehouse: Path) -> tuple[int, int]:
+def bytes_and_batches(warehouse):
     files = rows(warehouse, "source_files")
     return sum(row["size_bytes"] for row in files), sum(row["num_batches"] for row in files)
 
 
-def test_tasks_of_spark_fetch_by_themselves(tmp_path: Path, unharmed: Broker) -> None:
+def test_tasks_of_spark_fetch_by_themselves(tmp_path, unharmed):
     ingest_live(tmp_path / "driver", unharmed)
     ingest_live(tmp_path / "tasks", unharmed, "--engine", "spark")
     assert history(tmp_path / "tasks") == history(tmp_path / "driver")
 
 
-def test_damaged_bytes_of_files_are_made_good_by_the_live_log(tmp_path: Path, unharmed: Broker) -> None:
+def test_damaged_bytes_of_files_are_made_good_by_the_live_log(tmp_path, unharmed):
     copied_segments(unharmed, tmp_path / "copied")
     (path,) = (path for path in (tmp_path / "copied").rglob("*.log") if path.stat().st_size)
     content = bytearray(path.read_bytes())
@@ -175,20 +166,20 @@ def test_damaged_bytes_of_files_are_made_good_by_the_live_log(tmp_path: Path, un
     assert history(tmp_path / "w") == history(tmp_path / "live")
 
 
-def end_of_batch(content: bytes, number: int) -> int:
+def end_of_batch(content, number):
     position = 0
     for _ in range(number):
         position += 12 + int.from_bytes(content[position + 8 : position + 12], "big")
     return position
 
 
-def tolerant(folder: Path) -> Path:
+def tolerant(folder):
     (folder / "tolerant.toml").write_text("[ingest]\nmax_rejected_share = 1.0\n")
     return folder / "tolerant.toml"
 
 
 @pytest.mark.drawn_together(2)
-def test_a_log_that_was_cut_off_is_refused(tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_that_was_cut_off_is_refused(tmp_path, broker, capsys):
     ingest_live(tmp_path / "w", broker)
     (path,) = (path for path in broker.log_dir.glob(f"{TOPIC}-0/*.log") if path.stat().st_size)
     broker.stop()

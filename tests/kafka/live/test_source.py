@@ -1,7 +1,6 @@
 """A live log gives the rows that the broker's segment files give, record for record, whoever writes them."""
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ import pytest
 
 from tests.kafka.broker import Broker, running
 from tests.kafka.live_broker import (
-    History,
     copied_segments,
     history_of_segments,
     ingest_live,
     play,
 )
 from tests.kafka.phases import CLEANER, GZIP
-from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, Release
+from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3
 from tests.runs.ingested import history, ingest, keys, rows
 
 # Of both releases one, the same for all tests.
@@ -48,17 +46,17 @@ class Played:
     folder: Path
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def live(self, name: str, *arguments: str | Path) -> None:
+    def live(self, name, *arguments):
         result = ingest_live(self.folder / name.partition("/")[0], self.broker, *arguments)
         self.results[name] = result
 
-    def history(self, name: str) -> History:
+    def history(self, name):
         return history(self.folder / name)
 
 
 @pytest.fixture(scope="module", params=[KAFKA_4_3, KAFKA_3_9_OLD], ids=lambda release: release.name)
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    release: Release = request.param
+def played(request, tmp_path_factory):
+    release = request.param
     folder = tmp_path_factory.mktemp("live")
     (folder / "broker").mkdir()
     with running(release, folder / "broker", CLEANER | GZIP) as broker:
@@ -80,14 +78,14 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_rows_are_those_of_the_segment_files(played: Played) -> None:
+def test_rows_are_those_of_the_segment_files(played):
     expected = history_of_segments(played.folder / "of_files", played.folder / "after")
     assert played.history("late") == expected
     assert rows(played.folder / "late", "transaction_markers")
     assert any(row["is_transactional"] for row in rows(played.folder / "late", "offset_commits"))
 
 
-def test_a_schedule_keeps_what_the_cleaner_took(played: Played) -> None:
+def test_a_schedule_keeps_what_the_cleaner_took(played):
     folders = (played.folder / "before", played.folder / "after")
     expected = history_of_segments(played.folder / "of_both", *folders)
     assert played.history("scheduled") == expected
@@ -95,11 +93,11 @@ def test_a_schedule_keeps_what_the_cleaner_took(played: Played) -> None:
     assert late < scheduled if played.broker.release is KAFKA_4_3 else late == scheduled
 
 
-def test_spark_writes_the_same_rows(played: Played) -> None:
+def test_spark_writes_the_same_rows(played):
     assert played.history("by_spark") == played.history("scheduled")
 
 
-def test_nothing_is_read_twice(played: Played) -> None:
+def test_nothing_is_read_twice(played):
     again = played.results["scheduled/3"]
     assert (again["read"], again["num_files_read"]) == (0, 0)
     for name in ("scheduled/1", "late/1"):
@@ -107,14 +105,14 @@ def test_nothing_is_read_twice(played: Played) -> None:
         assert played.results[name]["read"] == played.results[name]["decoded"] > 0
 
 
-def test_after_another_election_the_last_known_record_is_looked_at(played: Played) -> None:
+def test_after_another_election_the_last_known_record_is_looked_at(played):
     second = played.results["scheduled/2"]
     assert 0 < second["already_known"] <= PARTITIONS
     assert second["read"] == second["decoded"] + second["already_known"]
 
 
-def test_what_was_asked_for_is_in_source_files(played: Played) -> None:
-    ends: dict[int, int] = {}
+def test_what_was_asked_for_is_in_source_files(played):
+    ends = {}
     for row in sorted(rows(played.folder / "scheduled", "source_files"), key=lambda row: row["run_id"]):
         partition, start = row["offsets_partition"], row["read_from_position"]
         assert row["kind"] == "kafka"
@@ -131,7 +129,7 @@ def test_what_was_asked_for_is_in_source_files(played: Played) -> None:
     }
 
 
-def test_files_of_the_same_log_add_nothing(played: Played) -> None:
+def test_files_of_the_same_log_add_nothing(played):
     before = played.history("scheduled")
     found = ingest(played.folder / "scheduled", "--source", f"segments:{played.folder / 'after'}")
     assert found["already_known"] == found["read"] > 0

@@ -3,15 +3,12 @@
 import base64
 import subprocess
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from tests.kafka.broker import Broker, free_ports, kafka_command
-from tests.kafka.releases import Release
 
 NODES: Final = 3
 REPLICATED: Final = {
@@ -31,11 +28,11 @@ class Node(Broker):
     of_cluster: dict[str, str] = field(default_factory=dict)
     cluster_id: str = ""
 
-    def write_properties(self, overrides: dict[str, str]) -> Path:
+    def write_properties(self, overrides):
         of_node = {"node.id": str(self.number), "broker.rack": f"rack-{self.number}"}
         return super().write_properties(of_node | self.of_cluster | overrides)
 
-    def format(self) -> None:
+    def format(self):
         features = [argument for feature in self.release.features for argument in ("--feature", feature)]
         arguments = ["format", "--config", str(self.write_properties({})), f"--cluster-id={self.cluster_id}", *features]
         subprocess.run(
@@ -45,7 +42,7 @@ class Node(Broker):
             timeout=240,
         )
 
-    def kill(self) -> None:
+    def kill(self):
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -53,7 +50,7 @@ class Node(Broker):
 
 
 @contextmanager
-def three_running(release: Release, folder: Path) -> Iterator[list[Node]]:
+def three_running(release, folder):
     ports = free_ports(2 * NODES)
     voters = ",".join(f"{number + 1}@127.0.0.1:{ports[2 * number + 1]}" for number in range(NODES))
     of_cluster = REPLICATED | {"controller.quorum.voters": voters}

@@ -5,12 +5,11 @@ import os
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from jobs.spark.jars import JarSet, jar_folder, jars
+from jobs.spark.jars import jar_folder, jars
 from tests.kafka import jar_sets
 from tests.kafka.java_programs import compile_java, java_command
 from tests.kafka.oracle.kafka_json import project_form
@@ -72,12 +71,12 @@ class RecordCase:
     unknown_tags: int
 
 
-def chosen_seed() -> int:
+def chosen_seed():
     """Another one each run; GROUPSCOPE_SEED repeats a failure, whose message names it."""
     return int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
 
 
-def expected_values(release: str) -> set[tuple[int, int | None]]:
+def expected_values(release):
     """Every (record type, value version) that the release must draw; version None is a tombstone."""
     return {
         (record_type, version)
@@ -86,7 +85,7 @@ def expected_values(release: str) -> set[tuple[int, int | None]]:
     }
 
 
-def record_cases(release: str, count: int, seed: int) -> Iterator[RecordCase]:
+def record_cases(release, count, seed):
     """`count` values of each type and version that the release knows, and a tenth as many tombstones of each type."""
     sources = (*MESSAGE_SOURCES, "NewerRelease.java", "RecordOracle.java")
     newer = [classpath(RELEASES[later]) for later in NEWER.get(release, ())]
@@ -116,11 +115,11 @@ class PayloadCase:
     value: dict[str, Any]
 
     @property
-    def sort(self) -> tuple[str, str, str, str]:
+    def sort(self):
         return self.protocol_type, self.protocol, self.part, self.form
 
 
-def expected_payloads() -> set[tuple[str, str, str, str]]:
+def expected_payloads():
     """Every sort of payload that must be drawn; form `above` is a version above the highest known one."""
     parts = ("subscription", "assignment")
     return {
@@ -131,7 +130,7 @@ def expected_payloads() -> set[tuple[str, str, str, str]]:
     }
 
 
-def payload_cases(count: int, seed: int) -> Iterator[PayloadCase]:
+def payload_cases(count, seed):
     """`count` payloads of each sort, by the clients of 4.3.1, which still write every version."""
     sources = (*MESSAGE_SOURCES, *PAYLOAD_SOURCES)
     for line in run(jar_sets.KAFKA_4_3_1, sources, "PayloadOracle", str(seed), str(count)):
@@ -145,11 +144,11 @@ def payload_cases(count: int, seed: int) -> Iterator[PayloadCase]:
         )
 
 
-def classpath(jar_set: JarSet) -> str:
+def classpath(jar_set):
     return ":".join(map(str, jars(jar_set)))
 
 
-def run(jar_set: JarSet, sources: tuple[str, ...], main: str, *arguments: str) -> Iterator[dict[str, Any]]:
+def run(jar_set, sources, main, *arguments):
     folder = jar_folder(jar_set)
     classes = compile_java([HERE / source for source in sources], [folder])
     # Logs of Kafka's own classes go to stderr; they may fill a pipe that nobody reads, but not a file.

@@ -5,11 +5,9 @@ Uuids are Kafka's 22 characters in both, and a tagged field with its default is 
 
 import base64
 import re
-from collections.abc import Set as AbstractSet
-from typing import Any
 
 
-def project_form(printed: Any, bytes_fields: AbstractSet[str], path: str = "") -> Any:
+def project_form(printed, bytes_fields, path=""):
     """`bytes_fields` holds the dotted paths of fields whose text is base64: the text itself does not show it."""
     if isinstance(printed, dict):
         return {
@@ -23,6 +21,6 @@ def project_form(printed: Any, bytes_fields: AbstractSet[str], path: str = "") -
     return printed
 
 
-def snake_case(name: str) -> str:
+def snake_case(name):
     """Of camelCase as in generated classes, or of the hyphens that Connect's hand-written schemas have."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower().replace("-", "_")

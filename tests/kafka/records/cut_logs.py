@@ -1,14 +1,11 @@
 """Logs as they were at an earlier time: each offsets partition cut behind a batch of its own."""
 
 import struct
-from pathlib import Path
-
-import numpy as np
 
 OVERHEAD = 12
 
 
-def cut_at_random(log_dir: Path, target: Path, rng: np.random.Generator) -> Path:
+def cut_at_random(log_dir, target, rng):
     for segment in sorted(log_dir.glob("__consumer_offsets-*/*.log")):
         content = segment.read_bytes()
         ends = batch_ends(content)
@@ -18,7 +15,7 @@ def cut_at_random(log_dir: Path, target: Path, rng: np.random.Generator) -> Path
     return target
 
 
-def batch_ends(content: bytes) -> list[int]:
+def batch_ends(content):
     ends, at = [], 0
     while at + OVERHEAD <= len(content):
         (size,) = struct.unpack_from(">i", content, at + 8)

@@ -6,7 +6,6 @@ baseOffset: 9 lastOffset: 9 count: 1 … isTransactional: false isControl: false
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -67,7 +66,7 @@ class DumpedRecord:
     marker: str | None = None
     coordinator_epoch: int | None = None
 
-    def line(self) -> dict[str, Any]:
+    def line(self):
         """The line that `groupscope dump` should print."""
         return {
             "offsets_partition": self.offsets_partition,
@@ -86,11 +85,11 @@ class DumpedRecord:
         }
 
 
-def dumped_batches(text: str) -> list[DumpedBatch]:
+def dumped_batches(text):
     return [read_batch(line) for line in text.split("\n") if line.startswith("baseOffset: ")]
 
 
-def dumped_records(text: str) -> Iterator[DumpedRecord]:
+def dumped_records(text):
     partition, batch = -1, None
     # Not `splitlines`: user text in JSON may hold what Unicode takes for the end of a line.
     for line in text.split("\n"):
@@ -103,7 +102,7 @@ def dumped_records(text: str) -> Iterator[DumpedRecord]:
             yield read_record(line, partition, batch)
 
 
-def read_batch(line: str) -> DumpedBatch:
+def read_batch(line):
     pairs = dict(PAIR.findall(line))
     assert (pairs["isvalid"], pairs["magic"]) == ("true", "2"), line
     return DumpedBatch(
@@ -122,7 +121,7 @@ def read_batch(line: str) -> DumpedBatch:
     )
 
 
-def read_record(line: str, partition: int, batch: DumpedBatch) -> DumpedRecord:
+def read_record(line, partition, batch):
     head = RECORD.match(line)
     assert head, line
     at, rest = (partition, int(head[1]), int(head[2]), batch), line[head.end() :]
@@ -138,7 +137,7 @@ def read_record(line: str, partition: int, batch: DumpedBatch) -> DumpedRecord:
     return DumpedRecord(*at, record_type, key["data"], int(value["version"]), value["data"])
 
 
-def in_our_words(printed: dict[str, Any] | None) -> Any:
+def in_our_words(printed):
     """Kafka's JSON in the form of a dump line: snake_case, hex, and what the tool leaves as bytes read as payloads.
 
     The tool prints no payload's version, so a member's subscription and assignment of type `consumer` have none here.
@@ -154,7 +153,7 @@ def in_our_words(printed: dict[str, Any] | None) -> Any:
     return json.loads(json.dumps(value, default=bytes.hex))
 
 
-def readable_payload(protocol_type: str, protocol: str, part: str, payload: Any) -> Any:
+def readable_payload(protocol_type, protocol, part, payload):
     if isinstance(payload, bytes):
         raw, payload = payload, decode_payload(protocol_type, protocol, part, payload)
         if payload is None:
@@ -165,5 +164,5 @@ def readable_payload(protocol_type: str, protocol: str, part: str, payload: Any)
     return payload | {"user_data": decode_user_data(protocol, part, user_data) or user_data}
 
 
-def none_if_negative(number: int) -> int | None:
+def none_if_negative(number):
     return None if number < 0 else number

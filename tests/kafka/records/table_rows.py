@@ -3,7 +3,7 @@ the tables, written down a second time and in another way than in the code that 
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,7 +39,7 @@ class DumpedFile:
     records: list[tuple[DumpedRecord, int]]
 
 
-def dumped_files(text: str) -> Iterator[DumpedFile]:
+def dumped_files(text):
     for each in re.split(r"^(?=Dumping )", text, flags=re.MULTILINE)[1:]:
         path = Path(each.split("\n", 1)[0].removeprefix("Dumping "))
         sizes = [
@@ -51,7 +51,7 @@ def dumped_files(text: str) -> Iterator[DumpedFile]:
         yield DumpedFile(int(path.parent.name.rpartition("-")[2]), path.name, dumped_batches(each), records)
 
 
-def table_row(record: DumpedRecord, record_bytes: int) -> tuple[str, Row]:
+def table_row(record, record_bytes):
     """Table and row, without what is of the run. A member's bytes stand in it where the tool prints them, else what
     they say stands under `printed`: see `with_payloads`."""
     row = place(record, record_bytes)
@@ -65,7 +65,7 @@ def table_row(record: DumpedRecord, record_bytes: int) -> tuple[str, Row]:
     return table, row | columns(record.record_type, key, value)
 
 
-def place(record: DumpedRecord, record_bytes: int) -> Row:
+def place(record, record_bytes):
     batch = record.batch
     return {
         "offsets_partition": record.offsets_partition,
@@ -84,29 +84,29 @@ def place(record: DumpedRecord, record_bytes: int) -> Row:
     }
 
 
-def unless(number: int | None, *unknown: int) -> int | None:
+def unless(number, *unknown):
     return None if number in unknown else number
 
 
-def time_of(ms: int | None, *unknown: int) -> datetime | None:
+def time_of(ms, *unknown):
     return None if ms is None or ms in (-1, *unknown) else EPOCH + timedelta(milliseconds=ms)
 
 
-def only(item: Row | None, *names: str) -> Row | None:
+def only(item, *names):
     """The struct with exactly these fields; those that the record has not are null."""
     return None if item is None else {name: item.get(name) for name in names}
 
 
-def each(items: list[Row] | None, *names: str) -> list[Row | None] | None:
+def each(items, *names):
     return None if items is None else [only(item, *names) for item in items]
 
 
-def group_of(record_type: int, key: Row) -> Row:
+def group_of(record_type, key):
     (kind,) = (kind for kind, numbers in GROUP_TYPES.items() if record_type in numbers)
     return {"group_type": kind, **key}
 
 
-def offset_commit(record_type: int, key: Row, value: Row) -> Row:
+def offset_commit(record_type, key, value):
     return {
         "group_id": key["group"],
         "topic": key["topic"],
@@ -122,7 +122,7 @@ def offset_commit(record_type: int, key: Row, value: Row) -> Row:
     }
 
 
-def classic_group(_: int, key: Row, value: Row) -> Row:
+def classic_group(_, key, value):
     protocol_type, protocol = value.get("protocol_type"), value.get("protocol")
     members = value.get("members")
     return {
@@ -136,7 +136,7 @@ def classic_group(_: int, key: Row, value: Row) -> Row:
     }
 
 
-def classic_member(member: Row) -> Row:
+def classic_member(member):
     return {
         "member_id": member["member_id"],
         "group_instance_id": member.get("group_instance_id"),
@@ -148,7 +148,7 @@ def classic_member(member: Row) -> Row:
     }
 
 
-def group_epoch(record_type: int, key: Row, value: Row) -> Row:
+def group_epoch(record_type, key, value):
     streams = ("validated_topology_epoch", "stored_description_topology_epoch", "failed_description_topology_epoch")
     return {
         **group_of(record_type, key),
@@ -159,7 +159,7 @@ def group_epoch(record_type: int, key: Row, value: Row) -> Row:
     }
 
 
-def member(record_type: int, key: Row, value: Row) -> Row:
+def member(record_type, key, value):
     classic = only(value.get("classic_member_metadata"), "session_timeout_ms", "supported_protocols")
     if classic is not None:
         classic["supported_protocols"] = each(classic["supported_protocols"], "name", "metadata")
@@ -179,7 +179,7 @@ def member(record_type: int, key: Row, value: Row) -> Row:
     }
 
 
-def target(record_type: int, key: Row, value: Row) -> Row:
+def target(record_type, key, value):
     epoch, time = value.get("assignment_epoch"), time_of(value.get("assignment_timestamp"), 0)
     return {**group_of(record_type, key), "assignment_epoch": epoch, "assignment_time": time}
 
@@ -189,7 +189,7 @@ EARLY: Final = {"error": None, "metadata_version": None, "metadata_bytes": None}
 TASKS: Final = ("active_tasks", "standby_tasks", "warmup_tasks")
 
 
-def target_member(record_type: int, key: Row, value: Row) -> Row:
+def target_member(record_type, key, value):
     return {
         **group_of(record_type, key),
         "topic_partitions": each(value.get("topic_partitions"), "topic_id", "partitions"),
@@ -198,7 +198,7 @@ def target_member(record_type: int, key: Row, value: Row) -> Row:
     }
 
 
-def current_assignment(record_type: int, key: Row, value: Row) -> Row:
+def current_assignment(record_type, key, value):
     group = group_of(record_type, key)
     state = value.get("state")
     partitions, tasks = ("topic_id", "partitions", "assignment_epochs"), [*TASKS]
@@ -217,7 +217,7 @@ def current_assignment(record_type: int, key: Row, value: Row) -> Row:
     }
 
 
-def topics(record_type: int, key: Row, value: Row) -> Row:
+def topics(record_type, key, value):
     states = {"topics": "subscribed"}
     states |= {f"{state}_topics": state for state in ("initializing", "initialized", "deleting")}
     names = ("topic_id", "topic_name", "num_partitions", "partitions", "partition_metadata")
@@ -229,7 +229,7 @@ def topics(record_type: int, key: Row, value: Row) -> Row:
     return {**group_of(record_type, key), "epoch": None, "topics": rows if value else None}
 
 
-def regular_expression(_: int, key: Row, value: Row) -> Row:
+def regular_expression(_, key, value):
     return {
         **key,
         "topics": value.get("topics"),
@@ -238,7 +238,7 @@ def regular_expression(_: int, key: Row, value: Row) -> Row:
     }
 
 
-def topology(_: int, key: Row, value: Row) -> Row:
+def topology(_, key, value):
     return {**key, "epoch": value.get("epoch"), "subtopologies": value.get("subtopologies")}
 
 
@@ -256,7 +256,7 @@ COLUMNS: Final[dict[int, tuple[str, Callable[[int, Row, Row], Row]]]] = {
 }
 
 
-def with_payloads(expected: Row, row: Row) -> Row:
+def with_payloads(expected, row):
     """The row with what its members' bytes say. The tool prints no bytes of type `consumer` but what they say, without
     their version: so the bytes are those of the table, and the slow decoder must find in them what the tool printed."""
     if expected["members"] is None:
@@ -266,7 +266,7 @@ def with_payloads(expected: Row, row: Row) -> Row:
     return expected | {"members": [completed(member, *kind, result) for member, result in pairs]}
 
 
-def completed(member: Row, protocol_type: str, protocol: str, row: Row) -> Row:
+def completed(member, protocol_type, protocol, row):
     raws, payloads = {}, {}
     for part, printed in member["printed"].items():
         raw = raws[f"{part}_bytes"] = printed if isinstance(printed, bytes) else row[f"{part}_bytes"]
@@ -285,14 +285,14 @@ def completed(member: Row, protocol_type: str, protocol: str, row: Row) -> Row:
     }
 
 
-def beyond_structs(protocol_type: str, protocol: str, payloads: dict[str, Row | None]) -> Row | None:
+def beyond_structs(protocol_type, protocol, payloads):
     """What `payload_json` says, as it comes out of JSON: bytes are hex."""
     if protocol_type == "consumer":
         users = {part: said and said["user_data"] for part, said in payloads.items()}
         payloads = {part: decode_user_data(protocol, part, users[part]) for part in payloads}
-    row: Row = json.loads(json.dumps(payloads, default=bytes.hex))
+    row = json.loads(json.dumps(payloads, default=bytes.hex))
     return row if any(said is not None for said in row.values()) else None
 
 
-def without(name: str, row: Row | None) -> Row | None:
+def without(name, row):
     return None if row is None else {key: value for key, value in row.items() if key != name}

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from tests.kafka.capture import Capture
 from tests.kafka.records.dump_log import DumpedRecord, dumped_batches, dumped_records
 
 pytestmark = pytest.mark.broker
@@ -18,13 +17,13 @@ RECORD_TYPES: Final = range(24)
 HIGHEST_VERSIONS: Final = {0: 4, 1: 4, 2: 4}
 
 
-def versions(record_type: int) -> set[Written]:
+def versions(record_type):
     """Every version that was ever defined, and the tombstone."""
     values = range(HIGHEST_VERSIONS.get(record_type, 0) + 1)
     return {(record_type, None), *((record_type, version) for version in values)}
 
 
-def in_full(*record_types: int) -> set[Written]:
+def in_full(*record_types):
     return set().union(*map(versions, record_types))
 
 
@@ -64,47 +63,47 @@ NEVER_WRITTEN: Final[dict[str, dict[str, set[Written]]]] = {
 }
 
 
-def test_every_type_and_version_is_expected_or_has_a_reason(capture: Capture) -> None:
+def test_every_type_and_version_is_expected_or_has_a_reason(capture):
     reasons = Counter(written for all_of_reason in NEVER_WRITTEN[capture.release].values() for written in all_of_reason)
     assert set(reasons.values()) == {1}
     assert not WRITTEN[capture.release] & set(reasons)
     assert WRITTEN[capture.release] | set(reasons) == in_full(*RECORD_TYPES)
 
 
-def test_what_can_be_provoked_was_and_nothing_else(capture: Capture) -> None:
+def test_what_can_be_provoked_was_and_nothing_else(capture):
     counts = Counter((record.record_type, record.value_version) for record in records(capture) if record.marker is None)
     assert set(counts) == WRITTEN[capture.release]
 
 
 @pytest.mark.parametrize("is_compacted", [False, True])
-def test_the_tool_accounts_for_every_byte(capture: Capture, is_compacted: bool) -> None:
+def test_the_tool_accounts_for_every_byte(capture, is_compacted):
     capture = capture.compacted if is_compacted else capture
     batches = dumped_batches(capture.dump_text)
     assert sum(batch.size_bytes for batch in batches) == sum(segment.stat().st_size for segment in capture.segments)
     assert sum(batch.num_records for batch in batches) == len(records(capture))
 
 
-def test_batches_are_compressed_by_every_codec(capture: Capture) -> None:
+def test_batches_are_compressed_by_every_codec(capture):
     codecs = {batch.codec for batch in dumped_batches(capture.dump_text)}
     assert codecs == {"none", "gzip", "snappy", "lz4", "zstd"}
 
 
-def test_markers_are_never_compressed(capture: Capture) -> None:
+def test_markers_are_never_compressed(capture):
     markers = [batch for batch in dumped_batches(capture.dump_text) if batch.is_control]
     assert {batch.codec for batch in markers} == {"none"}
 
 
-def test_a_clean_restart_raises_the_leader_epoch_by_two(capture: Capture) -> None:
+def test_a_clean_restart_raises_the_leader_epoch_by_two(capture):
     epochs = {batch.partition_leader_epoch for batch in dumped_batches(capture.dump_text)}
     assert len(epochs) >= 3
     assert all(epoch % 2 == 0 for epoch in epochs)
 
 
-def value(record: DumpedRecord, record_type: int) -> dict[str, Any]:
+def value(record, record_type):
     return (record.value or {}) if record.record_type == record_type else {}
 
 
-def users_data(record: DumpedRecord, protocol: str) -> bool:
+def users_data(record, protocol):
     group = value(record, 2)
     return group.get("protocol") == protocol and any(member["subscription"]["userData"] for member in group["members"])
 
@@ -178,13 +177,13 @@ SHAPES: Final = {
 }
 
 
-def test_shapes_that_real_logs_hold(capture: Capture) -> None:
+def test_shapes_that_real_logs_hold(capture):
     met = records(capture)
     assert [name for name, holds in SHAPES[capture.release].items() if not any(map(holds, met))] == []
 
 
-def test_operations_of_several_groups_share_a_batch_of_the_new_coordinator(capture: Capture) -> None:
-    groups: dict[tuple[int, int], set[str]] = {}
+def test_operations_of_several_groups_share_a_batch_of_the_new_coordinator(capture):
+    groups = {}
     for record in records(capture):
         if record.key:
             place = (record.offsets_partition, record.batch.base_offset)
@@ -192,8 +191,8 @@ def test_operations_of_several_groups_share_a_batch_of_the_new_coordinator(captu
     assert any(len(names) > 1 for names in groups.values()) == (capture.release != "3.9.1-old")
 
 
-def test_a_transaction_is_left_open(capture: Capture) -> None:
-    open_at_the_end: dict[int, set[str]] = {}
+def test_a_transaction_is_left_open(capture):
+    open_at_the_end = {}
     for record in records(capture):
         if record.marker:
             open_at_the_end.pop(record.batch.producer_id, None)
@@ -202,14 +201,14 @@ def test_a_transaction_is_left_open(capture: Capture) -> None:
     assert list(open_at_the_end.values()) == [{"transaction-left-open"}]
 
 
-def test_the_cleaner_left_what_only_it_leaves(capture: Capture) -> None:
+def test_the_cleaner_left_what_only_it_leaves(capture):
     batches = dumped_batches(capture.compacted.dump_text)
     assert any(batch.has_delete_horizon for batch in batches)
     assert any(batch.is_control and batch.num_records == 0 for batch in batches)
     assert any(batch.last_offset - batch.base_offset + 1 > batch.num_records > 0 for batch in batches)
 
 
-def test_the_broker_answered_about_what_it_had_loaded(capture: Capture) -> None:
+def test_the_broker_answered_about_what_it_had_loaded(capture):
     groups = {group["group"] for group in capture.answers["groups"]}
     assert {"admin-reset", "assigned", "negative", "transactional"} <= groups
     assert not {"simple-deleted", "classic-deleted"} & groups
@@ -218,5 +217,5 @@ def test_the_broker_answered_about_what_it_had_loaded(capture: Capture) -> None:
     assert capture.answers["offsets"]["negative"] == []
 
 
-def records(capture: Capture) -> list[DumpedRecord]:
+def records(capture):
     return list(dumped_records(capture.dump_text))

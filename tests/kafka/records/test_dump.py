@@ -3,11 +3,9 @@
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
-from tests.kafka.capture import Capture
 from tests.kafka.records.dump_log import dumped_records
 
 pytestmark = pytest.mark.broker
@@ -17,15 +15,15 @@ JAVA_CLIENTS_PAYLOAD = 3
 NULLABLE_TAGS = {"classic_member_metadata", "assignment_epochs", "last_assignment_configs"}
 
 
-def test_dump_prints_what_kafka_prints(capture: Capture) -> None:
+def test_dump_prints_what_kafka_prints(capture):
     assert_same_records(capture)
 
 
-def test_dump_prints_what_kafka_prints_about_a_cleaned_log(capture: Capture) -> None:
+def test_dump_prints_what_kafka_prints_about_a_cleaned_log(capture):
     assert_same_records(capture.compacted)
 
 
-def assert_same_records(capture: Capture) -> None:
+def assert_same_records(capture):
     command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, capture.segments)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, timeout=240)
     assert (done.returncode, done.stderr) == (0, "")
@@ -37,11 +35,11 @@ def assert_same_records(capture: Capture) -> None:
     assert len(ours) == len(kafkas)
 
 
-def as_text(line: dict[str, Any]) -> str:
+def as_text(line):
     return json.dumps(line, sort_keys=True, indent=1)
 
 
-def without_absent_tags(ours: Any, kafkas: Any) -> Any:
+def without_absent_tags(ours, kafkas):
     """Nullable tagged fields are null in our lines also where the bytes do not have them; the tool leaves those out."""
     if isinstance(ours, list) and isinstance(kafkas, list) and len(ours) == len(kafkas):
         return [without_absent_tags(mine, theirs) for mine, theirs in zip(ours, kafkas, strict=True)]
@@ -54,7 +52,7 @@ def without_absent_tags(ours: Any, kafkas: Any) -> Any:
     }
 
 
-def without_payload_versions(line: dict[str, Any]) -> dict[str, Any]:
+def without_payload_versions(line):
     """The tool reads members' payloads too, and leaves out which version they had."""
     value = line["value"] or {}
     if value.get("protocol_type") == "consumer":

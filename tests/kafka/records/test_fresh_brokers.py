@@ -1,13 +1,12 @@
 """A play that Kafka's own client breaks off by a known fault is played again; one that fails otherwise is not."""
 
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from jobs.spark.jars import jar_folder
-from tests.kafka import fresh_brokers
-from tests.kafka.broker import Broker
+from tests.kafka import broker, fresh_brokers
+from tests.kafka.broker import Broker, BrokerError
 from tests.kafka.capture import HERE, run_phase, scenario_sources
 from tests.kafka.fresh_brokers import TRIES, PlayError, known_fault, on_fresh_broker
 from tests.kafka.java_programs import compile_java
@@ -44,25 +43,25 @@ MISUSED: Final = KAFKAS.replace("org.apache.kafka.clients.consumer.internals.", 
 
 
 @pytest.mark.parametrize("said", [KAFKAS, KAFKAS + KAFKAS, LOGGED + KAFKAS, KAFKAS + "failed: [ConsumerGroups]\n"])
-def test_a_known_fault_of_kafka_is_recognized(said: str) -> None:
+def test_a_known_fault_of_kafka_is_recognized(said):
     fault = known_fault(said)
     assert fault is not None
     assert fault.message == "No current assignment for partition"
 
 
 @pytest.mark.parametrize("said", ["", "failed\n", OURS, KAFKAS + OURS, OURS + KAFKAS, LOGGED, UNKNOWN, MISUSED])
-def test_everything_else_is_not(said: str) -> None:
+def test_everything_else_is_not(said):
     assert known_fault(said) is None
 
 
-def played(tmp_path: Path, scenario: str) -> int:
+def played(tmp_path, scenario):
     """Returns how many brokers it took; the marker says how often the scenario ran."""
     classes = compile_java(SOURCES, [jar_folder(jar_set) for jar_set in KAFKA_3_9_OLD.jar_sets])
     folder = tmp_path / "capture"
     folder.mkdir()
     brokers = []
 
-    def play(broker: Broker) -> None:
+    def play(broker):
         brokers.append(broker.port)
         assert list(folder.iterdir()) == []
         (folder / "left").touch()
@@ -74,7 +73,7 @@ def played(tmp_path: Path, scenario: str) -> int:
 
 @pytest.mark.broker
 @pytest.mark.drawn_together(1)
-def test_a_fault_of_kafkas_client_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_of_kafkas_client_is_played_again(tmp_path, capsys):
     assert played(tmp_path, "once") == 2
     assert (tmp_path / "marker").read_text() == "11"
     said = capsys.readouterr().err
@@ -84,9 +83,7 @@ def test_a_fault_of_kafkas_client_is_played_again(tmp_path: Path, capsys: pytest
 @pytest.mark.broker
 @pytest.mark.drawn_together(1)
 @pytest.mark.parametrize("tries", [2, pytest.param(TRIES, marks=pytest.mark.soak)])
-def test_a_fault_that_stays_ends_it_after_a_few_tries(
-    tmp_path: Path, tries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_that_stays_ends_it_after_a_few_tries(tmp_path, tries, monkeypatch):
     monkeypatch.setattr(fresh_brokers, "TRIES", tries)
     with pytest.raises(PlayError, match="No current assignment"):
         played(tmp_path, "always")
@@ -95,7 +92,17 @@ def test_a_fault_that_stays_ends_it_after_a_few_tries(
 
 @pytest.mark.broker
 @pytest.mark.drawn_together(1)
-def test_a_fault_of_our_own_is_not_played_again(tmp_path: Path) -> None:
+def test_a_fault_of_our_own_is_not_played_again(tmp_path):
     with pytest.raises(PlayError, match="No current assignment"):
         played(tmp_path, "ours")
     assert (tmp_path / "marker").read_text() == "1"
+
+
+def test_a_broker_that_never_comes_is_named_in_its_own_term(tmp_path, monkeypatch):
+    monkeypatch.setattr(broker, "START_SECONDS", 0.5)
+    monkeypatch.setattr(broker, "kafka_command", lambda *_, **__: ["sh", "-c", "echo alive; exec sleep 600"])
+    waited = Broker(KAFKA_3_9_OLD, tmp_path, 1, 2)
+    with pytest.raises(BrokerError, match=f"^{KAFKA_3_9_OLD.name} did not start: alive"):
+        waited.start({})
+    # It has no process any more.
+    waited.stop()

@@ -10,7 +10,6 @@ import pytest
 from jobs.queries.engines.duckdb_functions import register_duckdb
 from jobs.sources.segment_files import framed_pieces, spans_of
 from jobs.storage.places.local_place import LocalPlace
-from tests.kafka.capture import Capture
 from tests.kafka.records.dump_log import dumped_records
 from tests.kafka.records.test_dump import as_text, without_absent_tags, without_payload_versions
 
@@ -20,10 +19,10 @@ SAID = ("record_type", "type", "key", "value", "value_version")
 QUERY = "SELECT unnest(decode_offsets_record(key, value)) FROM records ORDER BY number"
 
 
-def records_of(capture: Capture) -> pa.Table:
+def records_of(capture):
     """Keys and values as a query would have them: without markers, in the order of the log."""
-    keys: list[bytes | None] = []
-    values: list[bytes | None] = []
+    keys = []
+    values = []
     for path in capture.segments:
         for piece in (piece for span in spans_of(LocalPlace(path), 1 << 30) for piece in framed_pieces(span)):
             rows = np.flatnonzero(~piece.records.is_control).tolist()
@@ -34,7 +33,7 @@ def records_of(capture: Capture) -> pa.Table:
 
 
 @pytest.mark.parametrize("is_compacted", [False, True], ids=["full", "compacted"])
-def test_each_record_says_what_kafka_prints(capture: Capture, is_compacted: bool) -> None:
+def test_each_record_says_what_kafka_prints(capture, is_compacted):
     log = capture.compacted if is_compacted else capture
     records = records_of(log)
     with duckdb.connect() as connection:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -13,13 +13,13 @@ import pytest
 from jobs.spark.jars import jar_folder
 from tests.builders.warehouses.replayed_segments import command
 from tests.drawn_cases import draw_seed
-from tests.kafka.broker import Broker, kafka_command
+from tests.kafka.broker import kafka_command
 from tests.kafka.capture import HERE
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.records.cut_logs import batch_ends
-from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_3, Release
+from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_3
 from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
@@ -37,11 +37,11 @@ Row = dict[str, Any]
 Plays = Callable[[int], tuple[Path, dict[Key, int]]]
 
 
-def played(release: Release, folder: Path, seed: int) -> dict[Key, int]:
+def played(release, folder, seed):
     """What the broker shows in the end; its log goes to `folder`."""
     folder.mkdir()
 
-    def play(broker: Broker) -> None:
+    def play(broker):
         classes = compile_java(SOURCES, [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
         arguments = [broker.bootstrap, str(folder / "shown.jsonl"), str(seed), str(STEPS)]
         program = kafka_command(KAFKA_4_3, "Interleaved", arguments, classes, options=broker.scratch_options)
@@ -56,31 +56,31 @@ def played(release: Release, folder: Path, seed: int) -> dict[Key, int]:
     return {(line["group"], at): offset for line in lines for at, offset in line["offsets"].items()}
 
 
-def replay(warehouse: Path, log_dir: Path) -> None:
+def replay(warehouse, log_dir):
     command(warehouse, "ingest", "--source", f"segments:{log_dir}")
     command(warehouse, "replay")
 
 
-def key_of(row: Row) -> Key:
+def key_of(row):
     return row["group_id"], f"{row['topic']}-{row['partition']}"
 
 
-def held(warehouse: Path) -> dict[Key, int]:
+def held(warehouse):
     return {key_of(row): row["committed_offset"] for row in rows(warehouse, "offset_history") if row["is_open"]}
 
 
-def older_rules(warehouse: Path) -> list[Row]:
+def older_rules(warehouse):
     return [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "older_rule"]
 
 
-def named_key(row: Row) -> Key:
+def named_key(row):
     return row["group_id"], row["message"].partition(":")[0]
 
 
-def last_changes(warehouse: Path) -> dict[Key, tuple[int, int]]:
+def last_changes(warehouse):
     """Partition and offset of the last record or COMMIT of each key that some release goes by."""
-    result: dict[Key, tuple[int, int]] = {}
-    pending: dict[tuple[int, int], set[Key]] = defaultdict(set)
+    result = {}
+    pending = defaultdict(set)
     for row in in_order([*rows(warehouse, "offset_commits"), *rows(warehouse, "transaction_markers")]):
         at = row["offsets_partition"], row["record_offset"]
         of_producer = row["offsets_partition"], row["producer_id"]
@@ -94,11 +94,11 @@ def last_changes(warehouse: Path) -> dict[Key, tuple[int, int]]:
     return result
 
 
-def in_order(result: list[Row]) -> Iterator[Row]:
+def in_order(result):
     yield from sorted(result, key=lambda row: (row["offsets_partition"], row["record_offset"]))
 
 
-def lasting(warehouse: Path) -> set[Key]:
+def lasting(warehouse):
     """What is named and has not changed since."""
     changes = last_changes(warehouse)
     named = older_rules(warehouse)
@@ -108,12 +108,12 @@ def lasting(warehouse: Path) -> set[Key]:
 
 
 @pytest.fixture(scope="module")
-def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
+def plays(tmp_path_factory):
     """Each by its number: a folder, with the log of the broker in it, and what the broker shows."""
     first = int(draw_seed())
 
     @cache
-    def play(number: int) -> tuple[Path, dict[Key, int]]:
+    def play(number):
         folder = tmp_path_factory.mktemp("play") / "played"
         return folder, played(KAFKA_3_7_NEW, folder, first + number)
 
@@ -121,7 +121,7 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
 
 
 @pytest.mark.drawn_together(2)
-def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays: Plays, tmp_path: Path) -> None:
+def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays, tmp_path):
     # In some plays no offset differs in the end.
     for turn in range(5):
         folder = tmp_path / str(turn)
@@ -140,14 +140,14 @@ def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays: Plays, tmp
 @pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("release", [KAFKA_3_9_NEW, KAFKA_4_3], ids=lambda release: release.name)
-def test_later_releases_show_what_the_tables_say(release: Release, tmp_path: Path, seed: int) -> None:
+def test_later_releases_show_what_the_tables_say(release, tmp_path, seed):
     shown = played(release, tmp_path / "played", seed)
     replay(tmp_path / "w", tmp_path / "played" / "log")
     assert shown == held(tmp_path / "w")
 
 
 @pytest.mark.drawn_together(2)
-def test_what_is_named_does_not_depend_on_the_number_of_runs(plays: Plays, tmp_path: Path) -> None:
+def test_what_is_named_does_not_depend_on_the_number_of_runs(plays, tmp_path):
     log_dir = plays(0)[0] / "log"
     replay(tmp_path / "whole", log_dir)
     for share in range(1, 5):
@@ -157,7 +157,7 @@ def test_what_is_named_does_not_depend_on_the_number_of_runs(plays: Plays, tmp_p
     assert rows_as_text(tmp_path / "whole")
 
 
-def written(log_dir: Path, target: Path, share: float) -> None:
+def written(log_dir, target, share):
     for segment in log_dir.glob("__consumer_offsets-*/*.log"):
         content = segment.read_bytes()
         ends = [0, *batch_ends(content)]
@@ -166,5 +166,5 @@ def written(log_dir: Path, target: Path, share: float) -> None:
         copy.write_bytes(content[: ends[round(share * (len(ends) - 1))]])
 
 
-def rows_as_text(warehouse: Path) -> list[str]:
+def rows_as_text(warehouse):
     return sorted(repr(sorted(row.items())) for row in older_rules(warehouse))

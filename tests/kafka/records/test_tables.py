@@ -3,16 +3,13 @@ the cleaner has taken from a later copy of the log."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.kafka.capture import Capture
-from tests.kafka.records.table_rows import DumpedFile, Row, dumped_files, table_row, with_payloads
+from tests.kafka.records.table_rows import dumped_files, table_row, with_payloads
 from tests.runs.ingested import RECORD_TABLES, history, ingest, rows
 
 pytestmark = pytest.mark.broker
@@ -21,11 +18,11 @@ Place = tuple[int, int]
 
 
 @pytest.fixture(params=["full", "compacted"])
-def copy(request: pytest.FixtureRequest, capture: Capture) -> Capture:
+def copy(request, capture):
     return capture if request.param == "full" else capture.compacted
 
 
-def test_tables_hold_what_kafka_prints(copy: Capture, tmp_path: Path) -> None:
+def test_tables_hold_what_kafka_prints(copy, tmp_path):
     run = ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
     files = list(dumped_files(copy.dump_text))
     expected = expected_rows(files)
@@ -38,7 +35,7 @@ def test_tables_hold_what_kafka_prints(copy: Capture, tmp_path: Path) -> None:
     }
 
 
-def test_runs_and_files_are_reported_as_kafka_prints_them(copy: Capture, tmp_path: Path) -> None:
+def test_runs_and_files_are_reported_as_kafka_prints_them(copy, tmp_path):
     ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
     files = list(dumped_files(copy.dump_text))
     (run,) = rows(tmp_path / "w", "runs")
@@ -61,12 +58,10 @@ def test_runs_and_files_are_reported_as_kafka_prints_them(copy: Capture, tmp_pat
 
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("order", [("full", "compacted"), ("compacted", "full"), ("both",)], ids="+".join)
-def test_a_log_and_its_compacted_copy_make_one_history(
-    capture: Capture, order: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_log_and_its_compacted_copy_make_one_history(capture, order, tmp_path):
     sources = {"full": capture.log_dir, "compacted": capture.compacted.log_dir, "both": capture.folder}
     files = {name: list(dumped_files(copy.dump_text)) for name, copy in copies(capture).items()}
-    seen: set[Place] = set()
+    seen = set()
     for name in order:
         run = ingest(tmp_path / "w", "--source", f"segments:{sources[name]}")
         printed = [file for part in (files.values() if name == "both" else (files[name],)) for file in part]
@@ -82,7 +77,7 @@ def test_a_log_and_its_compacted_copy_make_one_history(
     assert_same_rows(tmp_path / "w", expected, {"cluster": "default"}, of_runs={"run_id"})
 
 
-def test_whichever_copy_comes_first_the_histories_are_equal(capture: Capture, tmp_path: Path) -> None:
+def test_whichever_copy_comes_first_the_histories_are_equal(capture, tmp_path):
     for name, order in {"later": ["full", "compacted"], "earlier": ["compacted", "full"]}.items():
         for each in order:
             ingest(tmp_path / name, "--source", f"segments:{copies(capture)[each].log_dir}")
@@ -90,11 +85,11 @@ def test_whichever_copy_comes_first_the_histories_are_equal(capture: Capture, tm
     assert history(tmp_path / "later") == history(tmp_path / "earlier") == history(tmp_path / "at_once")
 
 
-def copies(capture: Capture) -> dict[str, Capture]:
+def copies(capture):
     return {"full": capture, "compacted": capture.compacted}
 
 
-def expected_rows(files: Iterable[DumpedFile]) -> dict[Place, tuple[str, Row]]:
+def expected_rows(files):
     result = {}
     for file in files:
         for record, record_bytes in file.records:
@@ -103,9 +98,7 @@ def expected_rows(files: Iterable[DumpedFile]) -> dict[Place, tuple[str, Row]]:
     return result
 
 
-def assert_same_rows(
-    warehouse: Path, expected: dict[Place, tuple[str, Row]], same: Row, of_runs: frozenset[str] | set[str] = frozenset()
-) -> None:
+def assert_same_rows(warehouse, expected, same, of_runs=frozenset()):
     held = [(name, row) for name in RECORD_TABLES for row in rows(warehouse, name)]
     assert len(held) == len(expected)
     for name, row in held:
@@ -118,18 +111,18 @@ def assert_same_rows(
     assert {row["record_offset"] for _, row in held} == {offset for _, offset in expected}
 
 
-def readable(row: Row) -> Row:
+def readable(row):
     for member in row.get("members") or ():
         member["payload_json"] = member["payload_json"] and json.loads(member["payload_json"])
     return row
 
 
-def assert_equal(row: Row, wanted: Row) -> None:
+def assert_equal(row, wanted):
     """As text, where 0 is not false."""
     assert as_text(row) == as_text(wanted)
 
 
-def as_text(value: Any) -> str:
+def as_text(value):
     if isinstance(value, dict):
         return "{" + ",\n".join(f"{name}: {as_text(value[name])}" for name in sorted(value)) + "}"
     if isinstance(value, list):
@@ -137,18 +130,18 @@ def as_text(value: Any) -> str:
     return value.isoformat() if isinstance(value, datetime) else repr(value)
 
 
-def places(files: Iterable[DumpedFile]) -> set[Place]:
+def places(files):
     return {(file.partition, record.offset) for file in files for record, _ in file.records}
 
 
-def records_of(files: Iterable[DumpedFile]) -> Counter[int]:
-    result: Counter[int] = Counter()
+def records_of(files):
+    result = Counter()
     for file in files:
         result[file.partition] += len(file.records)
     return +result
 
 
-def counts(warehouse: Path) -> dict[int, Counter[str]]:
+def counts(warehouse):
     """What the newest run says of each partition, without what is 0."""
     run = max(rows(warehouse, "runs"), key=lambda row: str(row["run_id"]))
     names = ("read", "decoded", "rejected", "already_known")
@@ -156,11 +149,11 @@ def counts(warehouse: Path) -> dict[int, Counter[str]]:
     return {partition: count for partition, count in result.items() if count}
 
 
-def file_key(path: Path) -> tuple[int, str]:
+def file_key(path):
     return int(path.parent.name.rpartition("-")[2]), path.name
 
 
-def facts(file: DumpedFile) -> Row:
+def facts(file):
     records = [record for record, _ in file.records]
     return {
         "first_offset": records[0].offset if records else None,

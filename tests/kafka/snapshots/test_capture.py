@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +19,12 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import commit
 from tests.builders.logs.segments import batch, segment
 from tests.kafka import kafka_tools
-from tests.kafka.broker import Broker, running
+from tests.kafka.broker import running
 from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.kafka_tools import EARLIEST, LATEST
 from tests.kafka.phases import ANSWERS, Phase
-from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, RELEASES
 from tests.runs.ingested import ROOT, ingest, rows
 
 pytestmark = pytest.mark.broker
@@ -41,9 +39,9 @@ Snapshot = dict[str, Any]
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def broker(request, tmp_path_factory):
     """With groups, with a log that does not begin at zero, with leaders that are not the first ones."""
-    release: Release = RELEASES[request.param]
+    release = RELEASES[request.param]
     with running(release, tmp_path_factory.mktemp("broker")) as started:
         play(started, SCENARIOS[release.name])
         kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "unread", "--partitions", "2")
@@ -56,19 +54,19 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def small(tmp_path_factory):
     with running(KAFKA_4_3, tmp_path_factory.mktemp("small")) as started:
         play(started, ("Commits.byAdmin",))
         kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "unread", "--partitions", "2")
         yield started
 
 
-def play(broker: Broker, scenarios: tuple[str, ...]) -> None:
+def play(broker, scenarios):
     classes = compile_java(scenario_sources(broker.release), [jar_folder(each) for each in broker.release.jar_sets])
     run_phase(broker, Phase(scenarios), classes, broker.folder)
 
 
-def topics_of_groups(broker: Broker) -> set[str]:
+def topics_of_groups(broker):
     """By the Java client, and where that knows no offsets, by the tool."""
     play(broker, (ANSWERS,))
     answers = json.loads((broker.folder / "answers.json").read_text())
@@ -76,31 +74,29 @@ def topics_of_groups(broker: Broker) -> set[str]:
     return committed | kafka_tools.topics_of_share_groups(broker)
 
 
-def run_capture(broker: Broker, *arguments: str | Path) -> int:
+def run_capture(broker, *arguments):
     return cli.main(["capture", "--source", f"kafka:{broker.bootstrap}", *map(str, arguments)])
 
 
-def lines_of(path: Path) -> list[Snapshot]:
+def lines_of(path):
     text = path.read_text()
     assert text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
 
 
-def capture_line(broker: Broker, path: Path, *arguments: str) -> Snapshot:
+def capture_line(broker, path, *arguments):
     assert run_capture(broker, "--into", path, *arguments) == ExitCode.CLEAN
     return lines_of(path)[-1]
 
 
-def partitions_of(snapshot: Snapshot, name: str) -> dict[tuple[str, int], Any]:
+def partitions_of(snapshot, name):
     return {
         (topic["topic"], each["partition"]): each[name] for topic in snapshot["topics"] for each in topic["partitions"]
     }
 
 
 @pytest.mark.drawn(1)
-def test_a_snapshot_says_what_kafkas_own_tools_say(
-    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snapshot_says_what_kafkas_own_tools_say(broker, tmp_path, monkeypatch):
     # Several requests for what would go into one.
     monkeypatch.setattr(kafka_groups, "GROUPS_A_REQUEST", 2)
     before = kafka_tools.offsets(broker, LATEST)
@@ -137,9 +133,7 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(
 
 
 @pytest.mark.drawn(1)
-def test_settings_of_groups_are_those_that_kafka_configs_shows(
-    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_of_groups_are_those_that_kafka_configs_shows(broker, tmp_path, monkeypatch):
     monkeypatch.setattr(kafka_groups, "GROUPS_A_REQUEST", 2)
     types = kafka_tools.groups_by_type(broker)
     named = sorted(name for name, kind in types.items() if kind != "classic")
@@ -165,12 +159,10 @@ def test_settings_of_groups_are_those_that_kafka_configs_shows(
 
 
 @pytest.mark.parametrize("broker", [KAFKA_3_9_OLD.name], indirect=True)
-def test_an_old_brokers_requests_leave_out_what_they_cannot_say(
-    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_brokers_requests_leave_out_what_they_cannot_say(broker, tmp_path, monkeypatch):
     """A broker that speaks as those of 2.0 did: no topic ids, no kinds of groups, one group a question."""
 
-    def captured() -> tuple[Snapshot, Snapshot, Snapshot]:
+    def captured():
         """The old broker's between two of the same one as it is."""
         before = capture_line(broker, tmp_path / "whole")
         with monkeypatch.context() as patch:
@@ -182,7 +174,7 @@ def test_an_old_brokers_requests_leave_out_what_they_cannot_say(
     whole, old, after = captured()
     # Members whose session ends meanwhile write to the offsets topic.
     while partitions_of(whole, "log_end_offset") != partitions_of(after, "log_end_offset"):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "the offsets topic of the broker never rests"
         whole, old, after = captured()
     assert {each["topic_id"] for each in old["topics"]} == {None}
     for snapshot in (whole, old):
@@ -195,11 +187,11 @@ def test_an_old_brokers_requests_leave_out_what_they_cannot_say(
     assert "orders" in {each["topic"] for each in old["topics"]}
 
 
-def versions_of_2_0() -> BrokerVersionData:
+def versions_of_2_0():
     return BrokerVersionData((2, 0))
 
 
-def test_a_line_and_the_tables_hold_the_same(small: Broker, tmp_path: Path) -> None:
+def test_a_line_and_the_tables_hold_the_same(small, tmp_path):
     """Whether `capture` wrote the tables or `ingest --snapshots` read its lines."""
     path, by_file, by_run = tmp_path / "snapshots.jsonl", tmp_path / "by-file", tmp_path / "by-run"
     capture_line(small, path, "--topic", "unread")
@@ -221,13 +213,11 @@ def test_a_line_and_the_tables_hold_the_same(small: Broker, tmp_path: Path) -> N
     assert not list((by_run / "_runs").glob("*.manifest*"))
 
 
-def without_run(row: dict[str, Any]) -> dict[str, Any]:
+def without_run(row):
     return {name: value for name, value in row.items() if name not in {"run_id", "cluster", "captured_time"}}
 
 
-def test_topics_of_the_warehouses_commits_are_captured_too(
-    small: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_topics_of_the_warehouses_commits_are_captured_too(small, tmp_path, capsys):
     """Absent ones, and names that no topic can have, are nothing to tell."""
     names = ("unread", "deleted-since", "no topic's name", "..", "x" * 300)
     records = [commit("gone", name, 0, 1) for name in names]
@@ -242,9 +232,7 @@ def test_topics_of_the_warehouses_commits_are_captured_too(
     assert capsys.readouterr().err == ""
 
 
-def test_another_clusters_snapshots_are_refused(
-    small: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_clusters_snapshots_are_refused(small, tmp_path, capsys):
     warehouse, path = tmp_path / "warehouse", tmp_path / "snapshots"
     snapshot = capture_line(small, path)
     (ours,) = (each["topic_id"] for each in snapshot["topics"] if each["topic"] == OFFSETS_TOPIC)
@@ -260,18 +248,18 @@ def test_another_clusters_snapshots_are_refused(
 class Clock:
     """Time that goes by only while a series sleeps, which it also does in truth."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 0.0
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds):
         time.sleep(seconds)
         self.now += seconds
 
 
-def test_a_series_keeps_its_time(small: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_series_keeps_its_time(small, tmp_path, monkeypatch):
     path, begin_ms = tmp_path / "snapshots", time.time() * 1000
     monkeypatch.setattr("jobs.capture.time", Clock())
     assert run_capture(small, "--into", path, "--every", "0.5", "--for", "1.5") == ExitCode.CLEAN
@@ -281,7 +269,7 @@ def test_a_series_keeps_its_time(small: Broker, tmp_path: Path, monkeypatch: pyt
     assert times == sorted(set(times))
 
 
-def test_a_killed_series_leaves_whole_lines(small: Broker, tmp_path: Path) -> None:
+def test_a_killed_series_leaves_whole_lines(small, tmp_path):
     path = tmp_path / "snapshots"
     process = series(small, path)
     wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 3)
@@ -296,12 +284,12 @@ def test_a_killed_series_leaves_whole_lines(small: Broker, tmp_path: Path) -> No
     assert len(rows_by_snapshots(tmp_path / "warehouse", path)) == begun + 1
 
 
-def rows_by_snapshots(warehouse: Path, path: Path) -> list[dict[str, Any]]:
+def rows_by_snapshots(warehouse, path):
     ingest(warehouse, "--snapshots", path)
     return rows(warehouse, "cluster_snapshots")
 
 
-def test_a_series_outlives_its_broker(small: Broker, tmp_path: Path) -> None:
+def test_a_series_outlives_its_broker(small, tmp_path):
     path, config = tmp_path / "snapshots", tmp_path / "client.properties"
     config.write_text("default.api.timeout.ms=1000\n")
     process = series(small, path, "--command-config", config, "--for", "600")
@@ -320,21 +308,21 @@ def test_a_series_outlives_its_broker(small: Broker, tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
-def series(broker: Broker, path: Path, *arguments: str | Path) -> subprocess.Popen[str]:
+def series(broker, path, *arguments):
     words = ["--source", f"kafka:{broker.bootstrap}", "--into", path, "--every", "0.2", *arguments]
     command = [sys.executable, "-m", "jobs.cli", "capture", *map(str, words)]
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 240) -> None:
+def wait_until(holds, seconds=240):
     deadline = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, f"the broker's snapshots did not come in {seconds} s"
         time.sleep(0.05)
 
 
-def test_what_is_wrong_is_told_on_one_line(small: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def run_and_line(*arguments: str | Path, source: str = f"kafka:{small.bootstrap}") -> tuple[int, str]:
+def test_what_is_wrong_is_told_on_one_line(small, tmp_path, capsys):
+    def run_and_line(*arguments, source=f"kafka:{small.bootstrap}"):
         code = cli.main(["capture", "--source", source, *map(str, arguments)])
         (line,) = capsys.readouterr().err.splitlines()
         return code, line.removeprefix("groupscope: ")
@@ -361,13 +349,13 @@ def test_what_is_wrong_is_told_on_one_line(small: Broker, tmp_path: Path, capsys
     assert path.read_text() == "orders:0:7\n"
 
 
-def test_a_cluster_without_groups_has_a_snapshot(tmp_path: Path) -> None:
+def test_a_cluster_without_groups_has_a_snapshot(tmp_path):
     with running(KAFKA_4_3, folder(tmp_path)) as broker:
         snapshot = capture_line(broker, tmp_path / "snapshots")
         assert (snapshot["topics"], snapshot["offsets_partitions"]) == ([], None)
         assert len(rows_by_snapshots(tmp_path / "warehouse", tmp_path / "snapshots")) == 1
 
 
-def folder(above: Path) -> Path:
+def folder(above):
     (above / "broker").mkdir()
     return above / "broker"

@@ -1,9 +1,7 @@
 """Snapshots of a real broker in warehouses of every kind: the same rows."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+import uuid
 
 import pytest
 
@@ -14,9 +12,9 @@ from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import commit
 from tests.builders.logs.segments import batch, segment
 from tests.builders.storages.kinds import fetched
-from tests.builders.storages.s3_server import make_bucket, options_for, s3_server
+from tests.builders.storages.s3_server import options_for
 from tests.kafka import kafka_tools
-from tests.kafka.broker import Broker, running
+from tests.kafka.broker import running
 from tests.kafka.releases import KAFKA_4_3
 from tests.runs.ingested import rows
 
@@ -27,7 +25,7 @@ OF_THE_RUN = {"run_id", "captured_time"}
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def broker(tmp_path_factory):
     with running(KAFKA_4_3, tmp_path_factory.mktemp("broker")) as started:
         for name in ("orders", "unread"):
             kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", name, "--partitions", "2")
@@ -35,15 +33,15 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 
 @pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    with s3_server() as url, pytest.MonkeyPatch.context() as patch:
-        make_bucket(url, "captures")
-        for name, value in options_for(url).values:
+def bucket(s3):
+    """A folder of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in options_for(s3).values:
             patch.setenv(name.upper(), value)
-        yield "s3://captures"
+        yield f"s3://bucket/{uuid.uuid4().hex}"
 
 
-def test_a_warehouse_in_a_bucket_gets_what_a_local_one_gets(broker: Broker, bucket: str, tmp_path: Path) -> None:
+def test_a_warehouse_in_a_bucket_gets_what_a_local_one_gets(broker, bucket, tmp_path):
     source = f"segments:{segment(tmp_path, batch(0, [commit('g', 'orders', 0, 1)])).parent}"
     for warehouse in (str(tmp_path / "local"), f"{bucket}/w"):
         assert cli.main(["ingest", "--source", source, "--cluster", "a", "--warehouse", warehouse]) == 0
@@ -59,9 +57,7 @@ def test_a_warehouse_in_a_bucket_gets_what_a_local_one_gets(broker: Broker, buck
     assert jobs == ["ingest", "capture", "capture"]
 
 
-def test_a_warehouse_in_a_bucket_knows_its_cluster(
-    broker: Broker, bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_warehouse_in_a_bucket_knows_its_cluster(broker, bucket, tmp_path, capsys):
     topic = {"topic": "__consumer_offsets", "topic_id": "A" * 21 + "Q", "partitions": []}
     partition = {"partition": 0, "log_end_offset": 7}
     line = {"captured_at": 1_795_282_587_379, "topics": [{**topic, "partitions": [partition]}]}
@@ -76,10 +72,10 @@ def test_a_warehouse_in_a_bucket_knows_its_cluster(
     assert capture(broker, place, "--cluster", "b") == ExitCode.CLEAN
 
 
-def capture(broker: Broker, warehouse: str, *arguments: str) -> int:
+def capture(broker, warehouse, *arguments):
     return cli.main(["capture", "--source", f"kafka:{broker.bootstrap}", "--warehouse", warehouse, *arguments])
 
 
-def without_run(warehouse: Path, table: str) -> list[dict[str, Any]]:
+def without_run(warehouse, table):
     result = [{name: value for name, value in row.items() if name not in OF_THE_RUN} for row in rows(warehouse, table)]
     return sorted(result, key=json.dumps)
