@@ -93,9 +93,12 @@ class Log:
     def end(self, producer_id: int, outcome: int) -> None:
         for place in self.open.pop(producer_id):
             self.batches[place] = replace(self.batches[place], outcome=outcome)
-        marker = struct.pack(">hh", 0, outcome), struct.pack(">hi", 0, 3)
-        self.append([(self.time, marker)], producer_id)
+        self.append([(self.time, marker(outcome))], producer_id)
         self.batches[-1] = replace(self.batches[-1], is_control=True)
+
+
+def marker(outcome: int) -> KeyValue:
+    return struct.pack(">hh", 0, outcome), struct.pack(">hi", 0, 3)
 
 
 def generated(

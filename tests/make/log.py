@@ -1,0 +1,252 @@
+"""Logs of one offsets partition, written operation by operation.
+
+    log = Log((0, created()), (3100, value(1, "a: t0 t1, b: t2", state=3000)))
+    log.write(9000, value(2, "a: t0 t1", state=8900))
+    log.skip(3)                    # offsets that are missing: compacted away
+    log.hole(100)                  # offsets that no run has seen
+    log.write(9500, commit("t0", 7), producer=7)
+    log.end(9600, 7)               # the marker of its transaction
+    print(log.text())
+
+Times are milliseconds. What is written at once is one batch. Records are values as dictionaries, which are encoded only
+when the log is read: so several logs can be written side by side into one offsets partition (`tests/make/history.py`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.records.registry import REGISTRY
+from tests.builders.generated.log import ABORT, COMMIT, NO_PRODUCER, T0, Kept, LoggedBatch, marker
+from tests.builders.records.encoder import encode_key, encode_value
+from udfs.arrays.slices import PADDING
+from udfs.decoding.decode import decode
+from udfs.framing.frame import frame
+from udfs.rows.origin import Origin
+from udfs.rows.shape import Shaper
+
+CLUSTER: Final = "c"
+PARTITION: Final = 3
+# Every log has offsets of its own in one call of the decoder.
+ROOM: Final = 1 << 32
+OFFSETS: Final = ("record_offset", "batch_first_offset")
+# Fields of values that hold a time.
+TIMES: Final = ("current_state_timestamp", "commit_timestamp", "expire_timestamp", "assignment_timestamp", "timestamp")
+# What an archive does not have.
+NOT_ARCHIVED: Final = (
+    "batch_first_offset", "partition_leader_epoch", "is_transactional", "producer_id", "producer_epoch",
+)  # fmt: skip
+Decoded = Mapping[str, pa.Table]
+
+
+class Op(NamedTuple):
+    """A record of one type. `value` None: a tombstone. `words`: members as a case has them. `is_cut`: its last byte is
+    missing."""
+
+    number: int
+    key: Mapping[str, Any]
+    value: Mapping[str, Any] | None
+    version: int
+    words: str = ""
+    is_cut: bool = False
+    # Milliseconds after the first record of its batch.
+    later: int = 0
+
+    def encoded(self, prefix: str, shift: int) -> tuple[bytes, bytes | None]:
+        """With another name of the group, and times that are later by so much."""
+        kind = REGISTRY[self.number]
+        name = "group" if self.number in (1, 2) else "group_id"
+        key = encode_key(kind, {**self.key, name: prefix + self.key[name]})
+        if self.value is None:
+            return key, None
+        times = {each: -1 if self.value[each] is None else T0 + shift + self.value[each]
+                 for each in TIMES if each in self.value}  # fmt: skip
+        shape = kind.value.shapes_of(self.version)[0]
+        value = encode_value(shape, self.version, {**self.value, **times})
+        return key, value[:-1] if self.is_cut else value
+
+    def text(self) -> str:
+        if self.value is None:
+            return f"{self.number:>2} {list(self.key.values())} tombstone"
+        fields = {name: each for name, each in self.value.items() if name != "members"}
+        return f"{self.number:>2} {list(self.key.values())} {self.words} {fields}"
+
+
+def op(number: int, key: Mapping[str, Any], value: Mapping[str, Any] | None, version: int | None = None) -> Op:
+    """In the form of today's release unless a version is named."""
+    return Op(number, key, value, REGISTRY[number].value.highest_version if version is None else version)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`outcome` of a marker. `skipped`: missing offsets before it; `unseen`: of these, the first so many were not even
+    seen."""
+
+    first: int
+    time: int | None
+    ops: tuple[Op, ...]
+    epoch: int = 0
+    producer: int = NO_PRODUCER
+    outcome: int | None = None
+    skipped: int = 0
+    unseen: int = 0
+
+    @property
+    def last(self) -> int:
+        return self.first + max(len(self.ops), 1) - 1
+
+    def logged(self, first: int, prefix: str = "", shift: int = 0, producers: int = 0) -> LoggedBatch:
+        """Its bytes, from another offset on."""
+        time = -1 if self.time is None else T0 + shift + self.time
+        is_marker = self.outcome is not None
+        pairs = [marker(self.outcome)] if is_marker else [each.encoded(prefix, shift) for each in self.ops]
+        later = [0] if is_marker else [each.later for each in self.ops]
+        kept = tuple(Kept(first + place, time + later[place], *pair) for place, pair in enumerate(pairs))
+        producer = self.producer if self.producer == NO_PRODUCER else self.producer + producers
+        return LoggedBatch(first, kept[-1].offset, kept, producer, is_control=is_marker, leader_epoch=self.epoch)
+
+
+# An operation as `write` takes it, with its keywords as a dictionary at the end.
+Entry = int | str | Batch | tuple[Any, ...]
+
+
+@dataclass
+class Log:
+    """`entries`: operations, batches of another log, numbers of missing offsets; "5": so many that no run has seen."""
+
+    batches: list[Batch]
+    # What a replay knows beside the log: how long offsets are kept, and topics of snapshots by time and name.
+    retention_ms: int | None = None
+    topics: Mapping[int, Mapping[str, int]] = field(default_factory=lambda: {-1: {"t": 4, "u": 4, "v": 4, "w": 4}})
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    # An archive has no batches, producers or markers.
+    is_archive: bool = False
+
+    def __init__(self, *entries: Entry, **known: Any) -> None:
+        self.batches, self.offset, self.gap, self.unseen = [], 0, 0, 0
+        self.retention_ms = known.pop("retention_ms", None)
+        self.topics = known.pop("topics", {-1: {"t": 4, "u": 4, "v": 4, "w": 4}})
+        self.is_archive = known.pop("is_archive", False)
+        self.rules = known
+        self.add(*entries)
+
+    def add(self, *entries: Entry) -> "Log":
+        for entry in entries:
+            if isinstance(entry, int):
+                self.skip(entry)
+            elif isinstance(entry, str):
+                self.hole(int(entry))
+            elif isinstance(entry, Batch):
+                self.append(entry)
+            elif isinstance(entry[-1], dict):
+                self.write(*entry[:-1], **entry[-1])
+            else:
+                self.write(*entry)
+        return self
+
+    def write(self, time: int | None, *ops: Op | Sequence[Op], epoch: int = 0, producer: int = NO_PRODUCER) -> "Log":
+        """One operation."""
+        flat = tuple(each for some in ops for each in ([some] if isinstance(some, Op) else some))
+        return self.append(Batch(0, time, flat, epoch, producer))
+
+    def end(self, time: int | None, producer: int, outcome: int = COMMIT) -> "Log":
+        return self.append(Batch(0, time, (), 0, producer, outcome))
+
+    def append(self, batch: Batch) -> "Log":
+        first = self.offset + batch.skipped + self.gap
+        self.batches.append(replace(batch, first=first, skipped=batch.skipped + self.gap,
+                                    unseen=batch.unseen + self.unseen))  # fmt: skip
+        self.offset, self.gap, self.unseen = self.batches[-1].last + 1, 0, 0
+        return self
+
+    def skip(self, count: int) -> "Log":
+        self.gap += count
+        return self
+
+    def hole(self, count: int) -> "Log":
+        self.gap += count
+        self.unseen += count
+        return self
+
+    @property
+    def is_plain(self) -> bool:
+        """Other logs may stand in the same offsets partition."""
+        return not (self.is_archive or self.rules or self.retention_ms is not None or len(self.topics) > 1) and not any(
+            each.skipped or each.epoch for each in self.batches
+        )
+
+    @property
+    def missing(self) -> set[int]:
+        """Offsets below the last record that have none."""
+        return {each.first - step for each in self.batches for step in range(1, each.skipped + 1)}
+
+    def without(self, places: set[int]) -> "Log":
+        """Without these batches, and the offsets as if they had never been written."""
+        return Log(*(each for place, each in enumerate(self.batches) if place not in places),
+                   retention_ms=self.retention_ms, topics=self.topics, is_archive=self.is_archive,
+                   **self.rules)  # fmt: skip
+
+    def logged(self) -> list[LoggedBatch]:
+        return [each.logged(each.first) for each in self.batches]
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        for each in self.batches:
+            if each.skipped:
+                yield f"   …  {each.skipped} offsets are missing" + (", which no run has seen" if each.unseen else "")
+            beside = f" epoch {each.epoch}" * bool(each.epoch) + f" producer {each.producer}" * (each.producer >= 0)
+            if each.outcome is not None:
+                yield f"{each.first:>4}  {each.time}{beside} {'ABORT' if each.outcome == ABORT else 'COMMIT'}"
+            for place, record in enumerate(each.ops):
+                yield f"{each.first + place:>4}  {each.time if place == 0 else '  |'}{beside} {record.text()}"
+
+
+def decoded(logs: Sequence[Sequence[LoggedBatch]]) -> list[Decoded]:
+    """The tables of each log, as an ingest makes them. One call of the decoder costs the same for one log as for
+    hundreds."""
+    tables = tables_of(logs)
+    return [{name: of_log(rows, number) for name, rows in tables.items()} for number in range(len(logs))]
+
+
+def tables_of(logs: Sequence[Sequence[LoggedBatch]]) -> dict[str, pa.Table]:
+    """Of all logs, with offsets that begin at as many times ROOM as a log's place."""
+    content = b"".join(moved(each.bytes(), number) for number, log in enumerate(logs) for each in log)
+    data = np.frombuffer(bytearray(content + bytes(PADDING)), np.uint8)
+    framed = frame(data, len(content))
+    assert not framed.rejected
+    records = framed.records
+    answers = decode(records.keys, records.values, records.is_control)
+    return Shaper().tables(records, answers, Origin(CLUSTER, PARTITION, ""))
+
+
+def moved(batch: bytes, number: int) -> bytes:
+    """The checksum does not cover the base offset."""
+    return (int.from_bytes(batch[:8], "big") + number * ROOM).to_bytes(8, "big") + batch[8:]
+
+
+def of_log(rows: pa.Table, number: int) -> pa.Table:
+    result = between(rows, number * ROOM, (number + 1) * ROOM - 1)
+    for name in OFFSETS:
+        place = result.schema.get_field_index(name)
+        result = result.set_column(place, result.schema.field(place), pc.subtract(result.column(name), number * ROOM))
+    return result
+
+
+def between(rows: pa.Table, first: int, last: int) -> pa.Table:
+    offsets = rows.column("record_offset").to_numpy()
+    return rows.filter(pa.array((offsets >= first) & (offsets <= last)))
+
+
+def archived(rows: pa.Table) -> pa.Table:
+    for name in NOT_ARCHIVED:
+        place = rows.schema.get_field_index(name)
+        if place >= 0:
+            field = rows.schema.field(place)
+            rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
+    return rows
