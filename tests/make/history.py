@@ -110,11 +110,11 @@ class History:
                 row["tp"] = f"{row['topic'] or row['topic_id']}{row['partition']}"
 
     def own(self, name: str, each: Any) -> Any:
-        """As the log alone would have it."""
+        """As the log alone would have it; ids of topics as their names."""
         if isinstance(each, datetime):
             return (each - self.start) // timedelta(milliseconds=1)
         if isinstance(each, str):
-            text = each.replace(self.prefix, "")
+            text = re.sub(r"\b(\w)A{21}\b", r"\1", each.replace(self.prefix, ""))
             return text if name != "message" else re.sub(r"(record )(\d+)", self.own_place, text)
         if name == "producer_id" and each is not None:
             return each - self.producers
