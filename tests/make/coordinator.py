@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from schemas.records.payloads import ASSIGNMENT, SUBSCRIPTION
 from tests.builders.records.encoder import encode_payload
-from tests.make.log import Op, op
+from tests.make.log import NOW, Op, at, op
 
 HOST: Final = "/10.0.0.1"
 ROLES: Final = ("active", "standby", "warmup")
@@ -60,9 +60,9 @@ def value(
     first = rows[0]["member_id"] if rows else None
     fields = {
         "protocol_type": protocol_type, "generation": generation, "protocol": protocol if rows else None,
-        "leader": leader or first, "current_state_timestamp": state, "members": rows,
+        "leader": leader or first, "current_state_timestamp": at(state), "members": rows,
     }  # fmt: skip
-    return op(2, {"group": group}, fields, 3)._replace(words=members)
+    return op(2, {"group": group}, fields, 3).but(words=members)
 
 
 def classic_member(text: str, timeout: int) -> dict[str, Any]:
@@ -98,17 +98,17 @@ def dead(group: str = "g") -> Op:
 
 
 def commit(
-    partition: str, offset: int, *, group: str = "g", time: int | None = None, expires: int | None = None,
-    topic: str | None = None, metadata: str = "", leader: int = -1,
+    partition: str, offset: int, *, group: str = "g", time: int | str | None = NOW, expires: int | None = None,
+    topic: str | None = None, metadata: str = "", leader: int = -1, key_version: int = 1,
 ) -> Op:  # fmt: skip
     """`topic`: its id, which only newer releases write; only old ones write when the offset `expires`."""
-    fields: dict[str, Any] = {"offset": offset, "leader_epoch": leader, "metadata": metadata, "commit_timestamp": time}
+    fields: dict[str, Any] = {"offset": offset, "leader_epoch": leader, "metadata": metadata, "commit_timestamp": at(time)}
     version = 3
     if expires is not None:
-        version, fields["expire_timestamp"] = 1, expires
+        version, fields["expire_timestamp"] = 1, at(expires)
     if topic is not None:
         version, fields["topic_id"] = 4, topic_id(topic)
-    return op(1, commit_key(partition, group), fields, version)
+    return op(key_version, commit_key(partition, group), fields, version)
 
 
 def deletion(partition: str, group: str = "g") -> Op:

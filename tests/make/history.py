@@ -22,7 +22,7 @@ from jobs.replaying.task.replay_messages import Rules
 from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.generated.log import T0, LoggedBatch
 from tests.make.coordinator import topic_id
-from tests.make.log import Decoded, Log, archived, between, decoded
+from tests.make.log import Decoded, Log, between, decoded, without_columns
 from tests.runs.agreement import difference
 from tests.runs.memory_runs import MemoryRuns
 from udfs.log.offset_ranges import Range
@@ -68,16 +68,15 @@ class Stream:
             self.runs.append(spans)
 
     def replayed(self, tables: Decoded, runs: Sequence[Sequence[Range]]) -> dict[str, pa.Table]:
-        _, log = self.logs[0]
-        if log.is_archive:
-            tables = {name: archived(rows) for name, rows in tables.items()}
+        known = dict(self.logs[0][1].known)
+        topics, lacks, slices = (known.pop(name) for name in ("topics", "lacks", "slices"))
+        tables = {name: without_columns(rows, lacks) for name, rows in tables.items()}
         own = {(OFFSETS_TOPIC, None): 50}
         snapshots = Snapshots({
-            (T0 + time) * 1000: own | {(name, topic_id(name)): count for name, count in topics.items()}
-            for time, topics in log.topics.items()
+            (T0 + time) * 1000: own | {(name, topic_id(name)): count for name, count in counts.items()}
+            for time, counts in topics.items()
         })  # fmt: skip
-        rules = Rules(log.retention_ms, topic_deletions=tuple(snapshots.deletions()), **log.rules)
-        result = MemoryRuns(rules, snapshots)
+        result = MemoryRuns(Rules(topic_deletions=tuple(snapshots.deletions()), **known), snapshots, slices)
         for spans in runs:
             first, last = spans[0][0], spans[-1][1]
             result.ingest({name: between(rows, first, last) for name, rows in tables.items()}, spans)
@@ -169,9 +168,10 @@ def order(row: Row) -> tuple[Any, ...]:
 
 def histories(logs: Mapping[str, Log]) -> dict[str, History]:
     """By name of the log."""
-    streams = [Stream([each]) for each in logs.items() if not each[1].is_plain]
-    plain = Stream([each for each in logs.items() if each[1].is_plain])
-    streams += [plain] if plain.logs else []
+    together: dict[str, list[tuple[str, Log]]] = {}
+    for name, log in logs.items():
+        together.setdefault(log.company or f"alone {name}", []).append((name, log))
+    streams = [*map(Stream, together.values())]
     result: dict[str, History] = {}
     for stream, tables in zip(streams, decoded([each.batches for each in streams]), strict=True):
         of = [History(log, number, stream.places[name]) for number, (name, log) in enumerate(stream.logs)]

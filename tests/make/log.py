@@ -5,7 +5,7 @@
     log.skip(3)                    # offsets that are missing: compacted away
     log.hole(100)                  # offsets that no run has seen
     log.write(9500, commit("t0", 7), producer=7)
-    log.end(9600, 7)               # the marker of its transaction
+    log.append(ended(9600, 7))     # the marker of its transaction
     print(log.text())
 
 Times are milliseconds. What is written at once is one batch. Records are values as dictionaries, which are encoded only
@@ -13,8 +13,8 @@ when the log is read: so several logs can be written side by side into one offse
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,8 @@ from udfs.rows.origin import Origin
 from udfs.rows.shape import Shaper
 
 CLUSTER: Final = "c"
+# The time of the record itself.
+NOW: Final = "now"
 PARTITION: Final = 3
 # Every log has offsets of its own in one call of the decoder.
 ROOM: Final = 1 << 32
@@ -43,36 +45,45 @@ NOT_ARCHIVED: Final = (
 Decoded = Mapping[str, pa.Table]
 
 
-class Op(NamedTuple):
-    """A record of one type. `value` None: a tombstone. `words`: members as a case has them. `is_cut`: its last byte is
-    missing."""
+@dataclass(frozen=True)
+class Op:
+    """A record of one type. `value` None: a tombstone. `words`: members as a case has them."""
 
     number: int
     key: Mapping[str, Any]
     value: Mapping[str, Any] | None
     version: int
     words: str = ""
+    # Its last byte is missing.
     is_cut: bool = False
     # Milliseconds after the first record of its batch.
     later: int = 0
 
-    def encoded(self, prefix: str, shift: int) -> tuple[bytes, bytes | None]:
-        """With another name of the group, and times that are later by so much."""
+    def __iter__(self) -> Iterator[bytes | None]:
+        """Key and value in bytes."""
+        return iter(self.encoded())
+
+    def but(self, **changes: Any) -> "Op":
+        return replace(self, **changes)
+
+    def encoded(self, prefix: str = "", shift: int = 0, now: int = T0) -> tuple[bytes, bytes | None]:
+        """With another name of the group, and times that are later by so much. `now`: of the record."""
         kind = REGISTRY[self.number]
-        name = "group" if self.number in (1, 2) else "group_id"
+        name = "group" if self.number <= 2 else "group_id"
         key = encode_key(kind, {**self.key, name: prefix + self.key[name]})
         if self.value is None:
             return key, None
-        times = {each: -1 if self.value[each] is None else T0 + shift + self.value[each]
-                 for each in TIMES if each in self.value}  # fmt: skip
+        times = {name: self.value[name] for name in TIMES if name in self.value}
+        moved = {name: now if at == NOW else at + shift if at > 0 else at for name, at in times.items()}
         shape = kind.value.shapes_of(self.version)[0]
-        value = encode_value(shape, self.version, {**self.value, **times})
+        value = encode_value(shape, self.version, {**self.value, **moved})
         return key, value[:-1] if self.is_cut else value
 
     def text(self) -> str:
         if self.value is None:
             return f"{self.number:>2} {list(self.key.values())} tombstone"
-        fields = {name: each for name, each in self.value.items() if name != "members"}
+        fields = {name: each for name, each in self.value.items() if name != "members" or not self.words}
+        fields |= {name: at - T0 for name in TIMES if isinstance(at := fields.get(name), int) and at > 0}
         return f"{self.number:>2} {list(self.key.values())} {self.words} {fields}"
 
 
@@ -81,19 +92,26 @@ def op(number: int, key: Mapping[str, Any], value: Mapping[str, Any] | None, ver
     return Op(number, key, value, REGISTRY[number].value.highest_version if version is None else version)
 
 
+def at(time: int | str | None) -> int | str:
+    """A time of a value as Kafka writes it."""
+    return -1 if time is None else time if isinstance(time, str) else T0 + time
+
+
 @dataclass(frozen=True)
 class Batch:
-    """`outcome` of a marker. `skipped`: missing offsets before it; `unseen`: of these, the first so many were not even
+    """`ops`: None where the cleaner took one. `outcome` of a marker. `skipped`: missing offsets before it; `unseen`: of these, the first so many were not even
     seen."""
 
     first: int
     time: int | None
-    ops: tuple[Op, ...]
+    ops: tuple[Op | None, ...]
     epoch: int = 0
     producer: int = NO_PRODUCER
     outcome: int | None = None
     skipped: int = 0
     unseen: int = 0
+    producer_epoch: int = 0
+    is_transactional: bool = True
 
     @property
     def last(self) -> int:
@@ -103,35 +121,37 @@ class Batch:
         """Its bytes, from another offset on."""
         time = -1 if self.time is None else T0 + shift + self.time
         is_marker = self.outcome is not None
-        pairs = [marker(self.outcome)] if is_marker else [each.encoded(prefix, shift) for each in self.ops]
-        later = [0] if is_marker else [each.later for each in self.ops]
-        kept = tuple(Kept(first + place, time + later[place], *pair) for place, pair in enumerate(pairs))
+        if is_marker:
+            kept = [Kept(first, time, *marker(self.outcome))]
+        else:
+            kept = [Kept(first + place, time + each.later, *each.encoded(prefix, shift, time))
+                    for place, each in enumerate(self.ops) if each is not None]  # fmt: skip
         producer = self.producer if self.producer == NO_PRODUCER else self.producer + producers
-        return LoggedBatch(first, kept[-1].offset, kept, producer, is_control=is_marker, leader_epoch=self.epoch)
+        return LoggedBatch(
+            first, first + self.last - self.first, tuple(kept), producer, is_control=is_marker, leader_epoch=self.epoch,
+            producer_epoch=self.producer_epoch, is_transactional=self.is_transactional,
+        )  # fmt: skip
 
 
 # An operation as `write` takes it, with its keywords as a dictionary at the end.
 Entry = int | str | Batch | tuple[Any, ...]
+TOPICS: Final = {-1: {"t": 4, "u": 4, "v": 4, "w": 4}}
 
 
-@dataclass
 class Log:
-    """`entries`: operations, batches of another log, numbers of missing offsets; "5": so many that no run has seen."""
+    """`entries`: operations, batches of another log, numbers of missing offsets; "5": so many that no run has seen.
 
-    batches: list[Batch]
-    # What a replay knows beside the log: how long offsets are kept, and topics of snapshots by time and name.
-    retention_ms: int | None = None
-    topics: Mapping[int, Mapping[str, int]] = field(default_factory=lambda: {-1: {"t": 4, "u": 4, "v": 4, "w": 4}})
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    # An archive has no batches, producers or markers.
-    is_archive: bool = False
+    What a replay knows beside the log: `topics` of snapshots, by time and name the number of partitions; `slices`, into
+    how many its groups are cut; `lacks`, columns that an archive does not have; other `rules`.
+    """
 
-    def __init__(self, *entries: Entry, **known: Any) -> None:
-        self.batches, self.offset, self.gap, self.unseen = [], 0, 0, 0
-        self.retention_ms = known.pop("retention_ms", None)
-        self.topics = known.pop("topics", {-1: {"t": 4, "u": 4, "v": 4, "w": 4}})
-        self.is_archive = known.pop("is_archive", False)
-        self.rules = known
+    def __init__(
+        self, *entries: Entry, topics: Mapping[int, Mapping[str, int]] = TOPICS, slices: int = 1,
+        lacks: Sequence[str] = (), **rules: Any,
+    ) -> None:  # fmt: skip
+        self.batches: list[Batch] = []
+        self.offset, self.gap, self.unseen = 0, 0, 0
+        self.known: dict[str, Any] = {"topics": topics, "slices": slices, "lacks": lacks, **rules}
         self.add(*entries)
 
     def add(self, *entries: Entry) -> "Log":
@@ -148,13 +168,10 @@ class Log:
                 self.write(*entry)
         return self
 
-    def write(self, time: int | None, *ops: Op | Sequence[Op], epoch: int = 0, producer: int = NO_PRODUCER) -> "Log":
-        """One operation."""
+    def write(self, time: int | None, *ops: Op | Sequence[Op], **more: Any) -> "Log":
+        """One operation. `more`: fields of the batch."""
         flat = tuple(each for some in ops for each in ([some] if isinstance(some, Op) else some))
-        return self.append(Batch(0, time, flat, epoch, producer))
-
-    def end(self, time: int | None, producer: int, outcome: int = COMMIT) -> "Log":
-        return self.append(Batch(0, time, (), 0, producer, outcome))
+        return self.append(Batch(0, time, flat, **more))
 
     def append(self, batch: Batch) -> "Log":
         first = self.offset + batch.skipped + self.gap
@@ -173,22 +190,20 @@ class Log:
         return self
 
     @property
-    def is_plain(self) -> bool:
-        """Other logs may stand in the same offsets partition."""
-        return not (self.is_archive or self.rules or self.retention_ms is not None or len(self.topics) > 1) and not any(
-            each.skipped or each.epoch for each in self.batches
-        )
+    def company(self) -> str | None:
+        """Logs of which it is equal may stand side by side in an offsets partition; None: no other may."""
+        is_alone = any(each.skipped or each.epoch or None in each.ops for each in self.batches)
+        return None if is_alone else repr(self.known)
 
     @property
     def missing(self) -> set[int]:
         """Offsets below the last record that have none."""
-        return {each.first - step for each in self.batches for step in range(1, each.skipped + 1)}
+        between = {each.first - step for each in self.batches for step in range(1, each.skipped + 1)}
+        return between | {each.first + place for each in self.batches for place, one in enumerate(each.ops) if one is None}
 
     def without(self, places: set[int]) -> "Log":
         """Without these batches, and the offsets as if they had never been written."""
-        return Log(*(each for place, each in enumerate(self.batches) if place not in places),
-                   retention_ms=self.retention_ms, topics=self.topics, is_archive=self.is_archive,
-                   **self.rules)  # fmt: skip
+        return Log(*(each for place, each in enumerate(self.batches) if place not in places), **self.known)
 
     def logged(self) -> list[LoggedBatch]:
         return [each.logged(each.first) for each in self.batches]
@@ -204,7 +219,13 @@ class Log:
             if each.outcome is not None:
                 yield f"{each.first:>4}  {each.time}{beside} {'ABORT' if each.outcome == ABORT else 'COMMIT'}"
             for place, record in enumerate(each.ops):
-                yield f"{each.first + place:>4}  {each.time if place == 0 else '  |'}{beside} {record.text()}"
+                text = "missing" if record is None else record.text()
+                yield f"{each.first + place:>4}  {each.time if place == 0 else '  |'}{beside} {text}"
+
+
+def ended(time: int | None, producer: int = 7, outcome: int = COMMIT, epoch: int = 0) -> Batch:
+    """A marker."""
+    return Batch(0, time, (), 0, producer, outcome, producer_epoch=epoch)
 
 
 def decoded(logs: Sequence[Sequence[LoggedBatch]]) -> list[Decoded]:
@@ -243,8 +264,9 @@ def between(rows: pa.Table, first: int, last: int) -> pa.Table:
     return rows.filter(pa.array((offsets >= first) & (offsets <= last)))
 
 
-def archived(rows: pa.Table) -> pa.Table:
-    for name in NOT_ARCHIVED:
+def without_columns(rows: pa.Table, names: Sequence[str] = NOT_ARCHIVED) -> pa.Table:
+    """The same with NULL in these columns."""
+    for name in names:
         place = rows.schema.get_field_index(name)
         if place >= 0:
             field = rows.schema.field(place)

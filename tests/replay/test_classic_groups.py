@@ -2,7 +2,7 @@
 
 from tests.make.coordinator import created, dead, value
 from tests.make.history import test_of
-from tests.make.log import Log
+from tests.make.log import NOT_ARCHIVED, Log
 
 TWO = "a: t0 t1, b: t2"
 BEFORE = ((0, created(0)), (3100, value(1, TWO, state=3000)))
@@ -248,10 +248,10 @@ TRAPS = {
         Log((0, created(0)), 4, (9000, value(3, "a: t0"), value(4, "a: t0"))), """
         rebalances unpersisted_rounds trigger => - group_created"""),
     "operations of one batch at two times are two": (
-        Log((1000, value(1, "a: t0", state=900), value(2, state=1004)._replace(later=5))), """
+        Log((1000, value(1, "a: t0", state=900), value(2, state=1004).but(later=5))), """
         rebalances assignment_offset => 0 | 1"""),
     "records of an archive without batches are one operation at one time": (
-        Log((1000, value(1, "a: t0", state=900)), 3, (1000, value(2, state=1000)), is_archive=True), """
+        Log((1000, value(1, "a: t0", state=900)), 3, (1000, value(2, state=1000)), lacks=NOT_ARCHIVED), """
         rebalances assignment_offset => 4"""),
     "a clock that steps back turns no interval around, and is reported beyond a second": (
         Log((10_000, value(1, "a: t0", state=9900)), (9500, value(2, "a: t0", state=9400)), (5000, value(3, "a: t0"))),

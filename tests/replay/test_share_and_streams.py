@@ -60,7 +60,7 @@ CASES = {
             | metadata_changed t 1 → 2 partitions"""),
     "of a share group's topics only the initialized ones count": (
         Log((0, share.member("a"), share.epoch(2), share.done(2), share.owns("a", 2)),
-            (100, share.topics(t=1)._replace(value={
+            (100, share.topics(t=1).but(value={
                 "initializing_topics": [{"topic_id": f"{'u':A<22}", "topic_name": "u", "partitions": [0]}],
                 "initialized_topics": [], "deleting_topics": []})),
             (200, share.epoch(3), share.done(3))), "rebalances trigger => … | unknown"),

@@ -49,6 +49,8 @@ class LoggedBatch:
     # Of data: whether the marker that ended it was ABORT; None while it is open, or where there is no transaction.
     outcome: int | None = None
     leader_epoch: int = 0
+    producer_epoch: int = 0
+    is_transactional: bool = True
 
     def bytes(self) -> bytes:
         if not self.records:
@@ -56,11 +58,11 @@ class LoggedBatch:
         base_time = self.records[0].time
         body = [record(each.offset - self.base_offset, each.key, each.value, each.time - base_time)
                 for each in self.records]  # fmt: skip
-        attributes = IS_CONTROL * self.is_control | IS_TRANSACTIONAL * (self.producer_id != NO_PRODUCER)
+        attributes = IS_CONTROL * self.is_control | IS_TRANSACTIONAL * (self.producer_id != NO_PRODUCER and self.is_transactional)
         return batch_of(
             *body, base_offset=self.base_offset, last_delta=self.last_offset - self.base_offset, base_time=base_time,
             max_time=max(each.time for each in self.records), attributes=attributes, producer_id=self.producer_id,
-            producer_epoch=0 if self.producer_id != NO_PRODUCER else -1, leader_epoch=self.leader_epoch,
+            producer_epoch=self.producer_epoch if self.producer_id != NO_PRODUCER else -1, leader_epoch=self.leader_epoch,
         )  # fmt: skip
 
 
