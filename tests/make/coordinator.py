@@ -24,7 +24,9 @@ from tests.make.log import NOW, Op, at, op
 HOST: Final = "/10.0.0.1"
 ROLES: Final = ("active", "standby", "warmup")
 STATES: Final = ("stable", "unrevoked", "unreleased")
-MEMBER: Final = re.compile(r"([^/(:!<@ ]+)(?:/(\w+))?(?:\((\w*)\))?(!?)(?:: ?([^<@]*))? ?(?:< ?([^@]*))?(?:@(v?)(-?\d+))?")
+MEMBER: Final = re.compile(
+    r"([^/(:!<@ ]+)(?:/(\w+))?(?:\((\w*)\))?(!?)(?:: ?([^<@]*))? ?(?:< ?([^@]*))?(?:@(v?)(-?\d+))?"
+)
 Lists = list[dict[str, Any]]
 
 
@@ -102,7 +104,12 @@ def commit(
     topic: str | None = None, metadata: str = "", leader: int = -1, key_version: int = 1,
 ) -> Op:  # fmt: skip
     """`topic`: its id, which only newer releases write; only old ones write when the offset `expires`."""
-    fields: dict[str, Any] = {"offset": offset, "leader_epoch": leader, "metadata": metadata, "commit_timestamp": at(time)}
+    fields: dict[str, Any] = {
+        "offset": offset,
+        "leader_epoch": leader,
+        "metadata": metadata,
+        "commit_timestamp": at(time),
+    }
     version = 3
     if expires is not None:
         version, fields["expire_timestamp"] = 1, at(expires)
@@ -176,7 +183,10 @@ class Kind:
         state: str | None = None, group: str = "g",
     ) -> Op:  # fmt: skip
         number = STATES.index(state or ("unrevoked" if revoking else "stable"))
-        fields: dict[str, Any] = {"member_epoch": epoch, "previous_member_epoch": epoch if previous is None else previous}
+        fields: dict[str, Any] = {
+            "member_epoch": epoch,
+            "previous_member_epoch": epoch if previous is None else previous,
+        }
         if self.name == "streams":
             # Its states are numbered from one.
             fields |= {"state": number + 1, **tasks(text), **tasks(revoking, "_pending_revocation")}
@@ -238,7 +248,9 @@ def tasks(text: str, suffix: str = "") -> dict[str, Lists]:
         for each in some.split():
             part, _, partition = each.partition("_")
             by_part.setdefault(part, []).append(int(partition))
-        result[f"{role}_tasks{suffix}"] = [{"subtopology_id": part, "partitions": all_} for part, all_ in by_part.items()]
+        result[f"{role}_tasks{suffix}"] = [
+            {"subtopology_id": part, "partitions": all_} for part, all_ in by_part.items()
+        ]
     return result
 
 

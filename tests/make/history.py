@@ -20,9 +20,8 @@ import pytest
 
 from jobs.replaying.task.replay_messages import Rules
 from schemas.words.records import OFFSETS_TOPIC
-from tests.builders.generated.log import T0, LoggedBatch
 from tests.make.coordinator import topic_id
-from tests.make.log import Decoded, Log, between, decoded, without_columns
+from tests.make.log import T0, Decoded, Log, LoggedBatch, between, decoded, without_columns
 from tests.runs.agreement import difference
 from tests.runs.memory_runs import MemoryRuns
 from udfs.log.offset_ranges import Range

@@ -12,8 +12,10 @@ Times are milliseconds. What is written at once is one batch. Records are values
 when the log is read: so several logs can be written side by side into one offsets partition (`tests/make/history.py`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.records.registry import REGISTRY
-from tests.builders.generated.log import ABORT, COMMIT, NO_PRODUCER, T0, Kept, LoggedBatch, marker
+from tests.builders.logs.batches import batch_of, record
 from tests.builders.records.encoder import encode_key, encode_value
 from udfs.arrays.slices import PADDING
 from udfs.decoding.decode import decode
@@ -29,6 +31,12 @@ from udfs.framing.frame import frame
 from udfs.rows.origin import Origin
 from udfs.rows.shape import Shaper
 
+IS_TRANSACTIONAL: Final = 1 << 4
+IS_CONTROL: Final = 1 << 5
+ABORT, COMMIT = range(2)
+NO_PRODUCER: Final = -1
+# Recent, so that no broker finds it too old to keep.
+T0: Final = 1_795_000_000_000
 CLUSTER: Final = "c"
 # The time of the record itself.
 NOW: Final = "now"
@@ -43,6 +51,49 @@ NOT_ARCHIVED: Final = (
     "batch_first_offset", "partition_leader_epoch", "is_transactional", "producer_id", "producer_epoch",
 )  # fmt: skip
 Decoded = Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A record with the place that it has for good."""
+
+    offset: int
+    time: int
+    key: bytes
+    value: bytes | None
+
+
+@dataclass(frozen=True)
+class LoggedBatch:
+    base_offset: int
+    last_offset: int
+    records: tuple[Kept, ...]
+    producer_id: int = NO_PRODUCER
+    is_control: bool = False
+    # Of data: whether the marker that ended it was ABORT; None while it is open, or where there is no transaction.
+    outcome: int | None = None
+    leader_epoch: int = 0
+    producer_epoch: int = 0
+    is_transactional: bool = True
+
+    def bytes(self) -> bytes:
+        if not self.records:
+            raise ValueError("a batch without records")
+        base_time = self.records[0].time
+        body = [record(each.offset - self.base_offset, each.key, each.value, each.time - base_time)
+                for each in self.records]  # fmt: skip
+        attributes = IS_CONTROL * self.is_control | IS_TRANSACTIONAL * (
+            self.producer_id != NO_PRODUCER and self.is_transactional
+        )
+        return batch_of(
+            *body, base_offset=self.base_offset, last_delta=self.last_offset - self.base_offset, base_time=base_time,
+            max_time=max(each.time for each in self.records), attributes=attributes, producer_id=self.producer_id,
+            producer_epoch=self.producer_epoch if self.producer_id != NO_PRODUCER else -1, leader_epoch=self.leader_epoch,
+        )  # fmt: skip
+
+
+def marker(outcome: int) -> tuple[bytes, bytes]:
+    return struct.pack(">hh", 0, outcome), struct.pack(">hi", 0, 3)
 
 
 @dataclass(frozen=True)
@@ -199,7 +250,9 @@ class Log:
     def missing(self) -> set[int]:
         """Offsets below the last record that have none."""
         between = {each.first - step for each in self.batches for step in range(1, each.skipped + 1)}
-        return between | {each.first + place for each in self.batches for place, one in enumerate(each.ops) if one is None}
+        return between | {
+            each.first + place for each in self.batches for place, one in enumerate(each.ops) if one is None
+        }
 
     def without(self, places: set[int]) -> "Log":
         """Without these batches, and the offsets as if they had never been written."""
@@ -226,6 +279,15 @@ class Log:
 def ended(time: int | None, producer: int = 7, outcome: int = COMMIT, epoch: int = 0) -> Batch:
     """A marker."""
     return Batch(0, time, (), 0, producer, outcome, producer_epoch=epoch)
+
+
+def write(folder: Path, partition: int, batches: Iterable[LoggedBatch]) -> None:
+    """Into one segment."""
+    home = folder / f"__consumer_offsets-{partition}"
+    home.mkdir(parents=True)
+    batches = list(batches)
+    name = f"{0:020}.log"
+    (home / name).write_bytes(b"".join(batch.bytes() for batch in batches))
 
 
 def decoded(logs: Sequence[Sequence[LoggedBatch]]) -> list[Decoded]:

@@ -8,7 +8,16 @@ member, epoch, target, done, owns = consumer.member, consumer.epoch, consumer.ta
 left, gone = consumer.left, consumer.gone
 OLD = member("c", session=45_000)
 CLASSIC = ((0, created(0)), (50, value(1, "c: t0 t1", state=40)))
-COPIED = (dead(), OLD, epoch(1), target("c", "t0 t1"), done(1), owns("c", 1, "t0 t1", previous=1), member("n"), epoch(2))
+COPIED = (
+    dead(),
+    OLD,
+    epoch(1),
+    target("c", "t0 t1"),
+    done(1),
+    owns("c", 1, "t0 t1", previous=1),
+    member("n"),
+    epoch(2),
+)
 # A native member joins a classic group of one, which has partitions 0 and 1.
 UPGRADED = (
     *CLASSIC,

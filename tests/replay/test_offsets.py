@@ -1,9 +1,8 @@
 """Committed offsets: which commits count from when to when, transactions, and why offsets were removed."""
 
-from tests.builders.generated.log import ABORT
 from tests.make.coordinator import commit, dead, deletion, value
 from tests.make.history import test_of
-from tests.make.log import Batch, Log, ended
+from tests.make.log import ABORT, Batch, Log, ended
 
 S, WEEK = 1_000, 7 * 24 * 3_600_000
 EMPTY = "offsets tp =>"

@@ -42,8 +42,7 @@ TYPES = {
     "a group before the hole, deleted by the last record before it": (live(12, None, [(3, 9)], **AFTER_HOLE), UNKNOWN),
     "a group before the hole, deleted earlier": (live(12, None, [(3, 8)], **AFTER_HOLE), UNKNOWN),
     "ended by the hole": (live(5, **AFTER_HOLE), KNOWN),
-    "a group after the hole, and it was deleted": (
-        live(12, None, [(14, 20)], **AFTER_HOLE), f"{UNKNOWN} | {KNOWN}"),
+    "a group after the hole, and it was deleted": (live(12, None, [(14, 20)], **AFTER_HOLE), f"{UNKNOWN} | {KNOWN}"),
     "only after that group": (live(22, None, [(3, 9), (14, 20)], **AFTER_HOLE), KNOWN),
     "and another hole after it": (live(12, None, [(14, 20)], hole=(10, 11, 30)), f"{UNKNOWN} | {KNOWN}"),
     "the log was not seen from its beginning": (live(12, hole=tuple(range(10))), UNKNOWN),

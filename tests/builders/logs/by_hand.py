@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.generated.classic import assignment, subscription
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.topics import KeyValue, written
+from tests.make.log import T0, Kept, LoggedBatch, write
 
 IDS: Final = {name: f"{name:A<22}" for name in ("orders", "payments", "refunds")}
 # By offsets partition: second and what is written then in one batch.

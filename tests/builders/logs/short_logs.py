@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from tests.builders.generated.log import Log, LoggedBatch, compacted, generated
+from tests.builders.generated.log import Log, compacted, generated
 from tests.builders.generated.offsets import Topics
 from tests.builders.generated.topics import topic_id
+from tests.make.log import LoggedBatch
 
 PARTITION: Final = 3
 PARTITIONS: Final = 8

@@ -11,7 +11,7 @@ import pytest
 
 from jobs import cli
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from tests.builders.generated.log import T0
+from tests.make.log import T0
 from tests.builders.generated.topics import written
 from tests.builders.logs.by_hand import Event, generation, write_log
 from tests.oracles.pages.parsed_pages import Element, parsed

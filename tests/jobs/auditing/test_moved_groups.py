@@ -12,7 +12,7 @@ import pytest
 from jobs import cli
 from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
-from tests.builders.generated.log import T0
+from tests.make.log import T0
 from tests.builders.logs.by_hand import Log, commit, generation, write_log
 from tests.runs.ingested import rows
 

@@ -15,7 +15,8 @@ from deltalake import DeltaTable
 
 from jobs.ingestion.task import stored_rows, task
 from jobs.warehouses.failpoints import VARIABLE
-from tests.builders.generated.log import generated, some_topics, write
+from tests.builders.generated.log import generated, some_topics
+from tests.make.log import write
 from tests.builders.logs.archives import NOT_OF_SPARK, Row, archived, lines
 from tests.builders.logs.copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy
 from tests.builders.logs.short_logs import with_damaged_records, with_leader_epochs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.builders.generated.log import T0
+from tests.make.log import T0
 from tests.builders.generated.topics import written
 from tests.builders.logs.by_hand import Event, commit, generation
 from tests.runs.ingested import ingest, rows

@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from tests.builders.generated.classic import assignment, subscription
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
+from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.modern import CONSUMER, Modern, ModernMember
 from tests.builders.generated.topics import KeyValue, written
 from tests.runs.ingested import ingest, rows

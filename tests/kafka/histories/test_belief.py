@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.builders.generated.log import compacted, generated, some_topics, write
+from tests.builders.generated.log import compacted, generated, some_topics
+from tests.make.log import write
 from tests.builders.generated.offsets import Topics
 from tests.builders.warehouses.replayed_segments import replay_with
 from tests.kafka.capture import Capture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders.generated.log import T0, Kept, LoggedBatch
+from tests.make.log import T0, Kept, LoggedBatch
 from tests.builders.generated.topics import KeyValue, written
 from tests.builders.logs.decoded_parts import decoded
 from tests.builders.logs.short_logs import LogPart, ShortLog
