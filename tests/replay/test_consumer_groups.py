@@ -1,7 +1,7 @@
 """What records of consumer groups show: every observation that the coordinator's state machine allows, with the records
 that real brokers write for it; causes of rebalances, in words too; static members."""
 
-from tests.make.coordinator import consumer
+from tests.make.coordinator import commit, consumer
 from tests.make.history import test_of
 from tests.make.log import Log
 
@@ -267,8 +267,42 @@ STATICS = {
             (600, owns("a", 4, "t0", previous=3)), (700, owns("c", -2, previous=4)),
             (800, owns("b", 4, "t1", previous=3))), "rebalances outcome end_time to_generation=4 => completed 800"),
 }  # fmt: skip
+
+
+def gone(last_commit):
+    """`a` commits until then, and leaves at 100 s; its partition is given to `b` a second later, in three operations."""
+    return Log(
+        (0, member("a"), epoch(2), target("a", "t0"), done(2), owns("a", 2, "t0")),
+        (1_000, member("b"), epoch(3), target("b", "t1"), done(3), owns("b", 3, "t1")), (last_commit, commit("t0", 5)),
+        (100_000, left("a"), epoch(4)), (101_000, target("b", "t0 t1"), done(4)), (102_000, owns("b", 4, "t0 t1")),
+        (103_000, commit("t0", 6)),
+    )  # fmt: skip
+
+
+COMMITS = {
+    "a member whose commits stopped long before it left has timed out": (gone(50_000), """
+        members leave_kind member_id=a => session_timeout_likely
+        rebalances trigger_detail => … | member a (10.0.0.1) timed out
+        moves unread_low_ms unread_high_ms commit_gap_ms => … | 32000 47000 53000
+        rebalances unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms => … | 32000 47000 47000"""),
+    "a member whose commits went on left or timed out": (gone(99_000), """
+        members leave_kind member_id=a => left_or_timed_out
+        rebalances trigger_detail => … | member a (10.0.0.1) left or timed out
+        moves unread_low_ms unread_high_ms commit_gap_ms => … | 2000 3000 4000"""),
+    "what moves cost adds up over the operations of a rebalance": (
+        Log((0, member("a"), epoch(2), target("a", "t0 t1"), done(2), owns("a", 2, "t0 t1")),
+            (10_000, commit("t0", 1), commit("t1", 1)),
+            (20_000, member("b"), member("c"), epoch(3), target("a"), target("b", "t0"), target("c", "t1"), done(3),
+             owns("b", 2, previous=0), owns("c", 2, previous=0)),
+            (30_000, owns("a", 3, previous=2)), (31_000, owns("b", 3, "t0", previous=2)),
+            (34_000, owns("c", 3, "t1", previous=2)), (35_000, commit("t0", 2), commit("t1", 2))), """
+        moves unread_low_ms unread_high_ms kind=moved => 1000 21000 | 4000 24000
+        rebalances unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms => … | 5000 45000 24000"""),
+    "an owner begins and ends at the committed offset": (gone(50_000), """
+        owners member_id start_offset end_offset tp=t0 => a - 5 | b 5 -"""),
+}  # fmt: skip
 test_consumer_groups = test_of({
-    **LIVES, **STATICS,
+    **LIVES, **STATICS, **COMMITS,
     **{f"cause: {name}": case for name, case in CAUSES.items()},
     **{f"a member that subscribes otherwise is named with {name}": (
         Log((0, before, *REST), new_epoch(100, 3, now)),
