@@ -238,7 +238,7 @@ class Kind:
 
     def deleted(self, group: str = "g") -> list[Op]:
         numbers = (self.of_done, self.listed, self.of_epoch)
-        return [self.gone(each, group=group) for each in (numbers if self.name != "streams" else numbers[::2] + (23,))]
+        return [self.gone(each, group=group) for each in (numbers if self.name != "streams" else (*numbers[::2], 23))]
 
 
 def tasks(text: str, suffix: str = "") -> dict[str, Lists]:

@@ -3,9 +3,9 @@
     history(log).of("rebalances trigger confidence")        # ["group_created certain", …]
     assert_says(histories(CASES)[name])                     # cases with what they say
 
-Every log is replayed in one run, and in a run for each operation (a long one in four), which must give the same rows. Logs that miss
-no record are replayed together: each stands in the same offsets partition under a group name, offsets, producers and
-times of its own, so that hundreds of cases cost as much as one.
+Every log is replayed in one run, and in a run for each operation (a long one in four), which must give the same rows.
+Logs that miss no record are replayed together: each stands in the same offsets partition under a group name, offsets,
+producers and times of its own, so that hundreds of cases cost as much as one.
 """
 
 import re

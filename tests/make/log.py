@@ -88,7 +88,8 @@ class LoggedBatch:
         return batch_of(
             *body, base_offset=self.base_offset, last_delta=self.last_offset - self.base_offset, base_time=base_time,
             max_time=max(each.time for each in self.records), attributes=attributes, producer_id=self.producer_id,
-            producer_epoch=self.producer_epoch if self.producer_id != NO_PRODUCER else -1, leader_epoch=self.leader_epoch,
+            producer_epoch=self.producer_epoch if self.producer_id != NO_PRODUCER else -1,
+            leader_epoch=self.leader_epoch,
         )  # fmt: skip
 
 
@@ -150,8 +151,8 @@ def at(time: int | str | None) -> int | str:
 
 @dataclass(frozen=True)
 class Batch:
-    """`ops`: None where the cleaner took one. `outcome` of a marker. `skipped`: missing offsets before it; `unseen`: of these, the first so many were not even
-    seen."""
+    """`ops`: None where the cleaner took one. `outcome` of a marker. `skipped`: missing offsets before it; `unseen`: of
+    these, the first so many were not even seen."""
 
     first: int
     time: int | None
@@ -271,8 +272,8 @@ class Log:
             beside = f" epoch {each.epoch}" * bool(each.epoch) + f" producer {each.producer}" * (each.producer >= 0)
             if each.outcome is not None:
                 yield f"{each.first:>4}  {each.time}{beside} {'ABORT' if each.outcome == ABORT else 'COMMIT'}"
-            for place, record in enumerate(each.ops):
-                text = "missing" if record is None else record.text()
+            for place, one in enumerate(each.ops):
+                text = "missing" if one is None else one.text()
                 yield f"{each.first + place:>4}  {each.time if place == 0 else '  |'}{beside} {text}"
 
 

@@ -116,7 +116,8 @@ CAUSES = {
         rebalances trigger confidence => … | unknown possible"""),
     "skipped generations are counted as rounds that left no value": (
         after((9000, value(5, "a: t0 t1", state=8900))), """
-        rebalances unpersisted_rounds trigger confidence from_generation to_generation => … | 3 member_left likely 1 5"""),
+        rebalances unpersisted_rounds trigger confidence from_generation to_generation => …
+            | 3 member_left likely 1 5"""),
     "where records are missing skipped generations show neither rounds nor a cause": (
         after(7, (9000, value(5, "a: t0 t1", state=8900))), """
         rebalances unpersisted_rounds trigger members_departed => … | - unknown b
@@ -165,7 +166,8 @@ LEAVING = {
         Log(*STATIC, (9000, value(2, "a: t0 t1", state=8900))), """
         members leave_kind confidence member_id=b => static_expired_likely likely"""),
     "a swap of a static member's id is no rebalance": (
-        Log((1000, value(1, "a: t0 t1, b/i: t2", state=900)), (9000, value(1, "a: t0 t1, z/i(tu): t2", state=1001))), """
+        Log((1000, value(1, "a: t0 t1, b/i: t2", state=900)), (9000, value(1, "a: t0 t1, z/i(tu): t2", state=1001))),
+            """
         rebalances assignment_offset => 0
         states state to_time => CompletingRebalance 1000 | Stable -
         members member_id from_time to_time is_to_exact leave_kind joined_generation =>

@@ -102,7 +102,8 @@ STAYS = {
     "topics that are assigned without a subscription are withheld": (
         rounds("a(tu): t0 u0", "a: t0 < t0 u0 @1, b: u1"), "rebalances num_withheld num_unknown_owned => … | 1 0"),
     "assignors before and after are those of the values": (
-        Log((0, value(1, "a: t0", state=0)), (9, value(2, "a: t0", state=8, protocol="sticky")), (19, value(3, state=18))),
+        Log((0, value(1, "a: t0", state=0)), (9, value(2, "a: t0", state=8, protocol="sticky")), (19, value(3,
+            state=18))),
         "rebalances assignor_before assignor_after => - range | range sticky | sticky -"),
 }  # fmt: skip
 # What a member had, claimed and got; and: added, revoked, kept, lost, dropped before the join; previous and claimed.

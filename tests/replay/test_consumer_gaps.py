@@ -1,5 +1,5 @@
-"""What the log of a consumer group shows when records are missing or contradict each other; and logs that no coordinator
-writes."""
+"""What the log of a consumer group shows when records are missing or contradict each other; and logs that no
+coordinator writes."""
 
 from tests.make.coordinator import consumer, created, dead, share, value
 from tests.make.history import test_of

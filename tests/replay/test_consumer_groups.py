@@ -71,7 +71,8 @@ LIVES = {
             members_departed outcome=emptied => 8 group_emptied 2 3 2 no 0 a
         moves kind assignment_offset=8 => revoked | revoked"""),
     "newer coordinators write a target epoch for an emptied group too": (
-        one((500, left("a"), epoch(3, None), done(3))), "rebalances assignment_offset outcome => 3 completed | 9 emptied"),
+        one((500, left("a"), epoch(3, None), done(3))),
+            "rebalances assignment_offset outcome => 3 completed | 9 emptied"),
     "a deleted group has no open row": (one((500, left("a"), epoch(3, None)), (600, consumer.deleted())), """
         states state ended_by to_time => … | Empty deleted 600
         states state is_open=yes =>
@@ -95,7 +96,8 @@ LIVES = {
     "two operations of one batch and time are one": (Log((0, ONE[0][1:], JOIN[1:])), """
         rebalances to_generation assignment_offset => 3 9"""),
     "a member that comes back within one operation keeps its intervals": (
-        one((100, left("a"), member("a"), target("a", "t0 t1"), owns("a", 0, "t0 t1", previous=0), owns("a", 2, "t0 t1"))),
+        one((100, left("a"), member("a"), target("a", "t0 t1"), owns("a", 0, "t0 t1", previous=0), owns("a", 2,
+            "t0 t1"))),
         """
         owners from_offset is_open => 4 yes | 4 yes
         members from_offset is_open => 4 yes"""),
@@ -111,7 +113,8 @@ LIVES = {
         sets member_id assignment_offset=12 => b
         rebalances trigger start_time assignment_offset=12 => member_joined 200"""),
     "a group epoch may wait for its target, and never get one": (
-        one((100, member("b"), epoch(3), owns("b", 2, previous=0)), (200, member("c"), epoch(4), owns("c", 2, previous=0)),
+        one((100, member("b"), epoch(3), owns("b", 2, previous=0)), (200, member("c"), epoch(4), owns("c", 2,
+            previous=0)),
             (1_000, target("a", "t0"), target("b", "t1"), target("c"), done(4), owns("c", 4, previous=2))), """
         states state generation_or_epoch from_time to_time =>
             Stable 2 0 100 | Assigning 3 100 200 | Assigning 4 200 1000 | Reconciling 4 1000 -
@@ -145,7 +148,8 @@ LIVES = {
         states state generation_or_epoch from_time to_time => Stable 1 0 -"""),
 }  # fmt: skip
 CAUSES = {
-    "another subscription": (one(new_epoch(100, 3, member("a", "tu"))), "rebalances trigger => … | subscription_changed"),
+    "another subscription": (one(new_epoch(100, 3, member("a", "tu"))),
+        "rebalances trigger => … | subscription_changed"),
     "a pattern": (one(new_epoch(100, 3, member("a", regex="o.*"))), "rebalances trigger => … | subscription_changed"),
     "another assignor": (one(new_epoch(100, 3, member("a", assignor="range"))), """
         rebalances trigger => … | assignor_changed"""),
@@ -187,15 +191,18 @@ CAUSES = {
         two((500, epoch(4, 8), done(4), owns("a", 4, "t0", previous=3))), """
         rebalances trigger start_time to_generation=4 => metadata_changed 500"""),
     "members of many epochs under one target are all named": (
-        one((100, member("b"), epoch(3), owns("b", 2, previous=0)), (200, member("c"), epoch(4), owns("c", 2, previous=0)),
+        one((100, member("b"), epoch(3), owns("b", 2, previous=0)), (200, member("c"), epoch(4), owns("c", 2,
+            previous=0)),
             (300, target("a", "t0"), target("b", "t1"), done(4), owns("c", 4, previous=2))), """
         rebalances trigger trigger_detail => group_created member a (10.0.0.1) joined
             | member_joined members b (10.0.0.1), c (10.0.0.1) joined"""),
     "a target of an older epoch leaves newer causes to the next one": (
         one((100, member("b"), epoch(3), owns("b", 2, previous=0)), (200, left("b"), epoch(4)),
-            (300, target("a", "t0 t1"), done(3)), (400, target("a", "t0 t1"), done(4), owns("a", 4, "t0 t1", previous=2))),
+            (300, target("a", "t0 t1"), done(3)), (400, target("a", "t0 t1"), done(4), owns("a", 4, "t0 t1",
+             previous=2))),
         """
-        rebalances trigger trigger_detail start_time confidence => … | member_joined member b (10.0.0.1) joined 100 certain
+        rebalances trigger trigger_detail start_time confidence => …
+            | member_joined member b (10.0.0.1) joined 100 certain
             | member_left member b (10.0.0.1) left or timed out 200 certain"""),
     "the assignor is the one that all members that name one name": (
         Log((0, member("a", assignor="uniform"), *REST),
@@ -255,7 +262,8 @@ STATICS = {
         members leave_kind confidence away_since_time => static_expired_likely likely 100"""),
     "a member that was away and expired does not count as away any more": (
         Log(*STATIC, (100, member("b"), epoch(3), done(3), owns("b", 3, previous=0)),
-            (200, owns("a", -2, "t0 t1", previous=2)), (300, left("a"), epoch(4)), (400, target("b", "t0 t1"), done(4))),
+            (200, owns("a", -2, "t0 t1", previous=2)), (300, left("a"), epoch(4)), (400, target("b", "t0 t1"),
+             done(4))),
         "rebalances outcome to_generation=4 => open"),
     "a member is away since its first record of it": (
         Log(*STATIC, AWAY, (200, owns("a", -2, "t0", previous=-2))), "members away_since_time => 100"),
@@ -270,7 +278,7 @@ STATICS = {
 
 
 def gone(last_commit):
-    """`a` commits until then, and leaves at 100 s; its partition is given to `b` a second later, in three operations."""
+    """`a` commits until then, and leaves at 100 s; its partition goes to `b` from a second later on."""
     return Log(
         (0, member("a"), epoch(2), target("a", "t0"), done(2), owns("a", 2, "t0")),
         (1_000, member("b"), epoch(3), target("b", "t1"), done(3), owns("b", 3, "t1")), (last_commit, commit("t0", 5)),

@@ -51,7 +51,8 @@ CASES = {
             classic 1 0 group_created 40 50 0 | consumer 12 1 protocol_migration 100 300 1
         sets member_id change previous_assigned generation_or_epoch=2 => c kept t0,t1 | n joined ."""),
     "rebalances after the conversion have causes of their own": (
-        Log(*UPGRADED, (500, left("n"), epoch(3)), (600, target("c", "t0 t1"), done(3), owns("c", 3, "t0 t1", previous=2))),
+        Log(*UPGRADED, (500, left("n"), epoch(3)), (600, target("c", "t0 t1"), done(3), owns("c", 3, "t0 t1",
+            previous=2))),
         "rebalances trigger => … | member_left"),
     "the state goes over with the group": (Log(*UPGRADED), """
         states group_type state generation_or_epoch from_time to_time ended_by => … | classic Stable 1 50 100 converted
@@ -85,7 +86,8 @@ CASES = {
         moves idle_ms tp=t1 to_member_id=c move_offset=27 => 600"""),
     "a classic static member that takes the last native one's place is no departure": (
         Log((0, member("n", instance="one"), *ALONE[0][2:]),
-            (100, gone(8, "n"), gone(7, "n"), gone(6), gone(5, "n"), gone(4), gone(3), value(2, "c/one: t0", state=99))), """
+            (100, gone(8, "n"), gone(7, "n"), gone(6), gone(5, "n"), gone(4), gone(3), value(2, "c/one: t0",
+             state=99))), """
         members member_id leave_kind => n static_replaced | c -
         owners member_id ended_by => n static_replaced | c -
         states group_type state => … | classic Stable"""),
@@ -99,7 +101,8 @@ CASES = {
         Log(*EMPTIED, (200, *DELETED, value(0, state=time, protocol_type=""))), """
         states from_time to_time => … | 100 200 | 200 -""") for time in (90, 195, 250)},
     "an empty classic group becomes a consumer group": (
-        Log((0, created(0)), (50, value(1, "c: t0", state=40)), (90, value(2, state=80)), (100, dead(), ALONE[0][1:])), """
+        Log((0, created(0)), (50, value(1, "c: t0", state=40)), (90, value(2, state=80)), (100, dead(),
+            ALONE[0][1:])), """
         states group_type state from_time ended_by => … | classic Empty 80 converted | consumer Stable 100 -
         rebalances from_generation trigger => … | - protocol_migration"""),
     "an empty classic group becomes a streams group": (
@@ -127,7 +130,8 @@ CASES = {
                 members="c/i: t0 t1, d"), """
         rebalances to_generation trigger => … | 2 protocol_migration | 3 protocol_migration"""),
     "the rebalance after that is an ordinary one": (
-        adopted((900, value(3, "c: t0 t1 < t0 t1, d", state=850)), (1900, value(4, "c: t0 t1 < t0 t1, d", state=1850))), """
+        adopted((900, value(3, "c: t0 t1 < t0 t1, d", state=850)), (1900, value(4, "c: t0 t1 < t0 t1, d",
+            state=1850))), """
         rebalances trigger => … | protocol_migration | leader_rejoined"""),
 }  # fmt: skip
 test_conversions = test_of(CASES)

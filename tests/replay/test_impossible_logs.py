@@ -79,7 +79,9 @@ class Impossible:
             claimed = self.any_of(("", f" < {' '.join(self.some(PLACES))} @3"))
             members.append(f"{name}{instance}{topics}: {assigned}{claimed}")
         kind, state = self.any_of(("consumer", "connect", "")), self.any_of((None, 1, 500, 1 << 50))
-        return value(self.any_of(EPOCHS), ", ".join(members), state=state, protocol_type=kind, leader=self.any_of(MEMBERS))
+        return value(
+            self.any_of(EPOCHS), ", ".join(members), state=state, protocol_type=kind, leader=self.any_of(MEMBERS)
+        )
 
 
 @pytest.mark.parametrize("number", [LOGS, pytest.param(SOAKED, marks=pytest.mark.soak)])
@@ -134,5 +136,6 @@ def test_a_contradiction_in_one_group_ends_neither_the_run_nor_other_groups(monk
 
     monkeypatch.setitem(folding.HANDLERS, 2, contradict)
     history(Log((0, value(1, group="other")), (4, value(1, group="bad")), (5, value(1, group="good")))).assert_says("""
-        anomalies group_id kind severity record_offset message => bad impossible_order critical 1 no coordinator does this
+        anomalies group_id kind severity record_offset message =>
+            bad impossible_order critical 1 no coordinator does this
         states group_id => good | other""")

@@ -31,7 +31,8 @@ def end(producer=7, outcome=1, epoch=0):
 
 
 LINKS = {
-    "the deletion of a group deletes no offset": (lines(commit("t0", 1), dead()), "offsets from_offset is_open => 0 yes"),
+    "the deletion of a group deletes no offset": (lines(commit("t0", 1), dead()),
+        "offsets from_offset is_open => 0 yes"),
     "key versions 0 and 1 are one offset, and the later record holds": (
         lines(commit("t0", 10), commit("t0", 11, key_version=0)), "offsets committed_offset is_open => 10 no | 11 yes"),
     "a plain commit before the marker wins over the transaction": (

@@ -22,7 +22,9 @@ class ModernLife(Life):
     """One group, which stays one of its kind; also topics grow."""
 
     def __init__(self, kind, chance):
-        super().__init__("g", {name: (topic_id(name), chance.randint(1, 3)) for name in TOPICS}, chance, kind == "share")
+        super().__init__(
+            "g", {name: (topic_id(name), chance.randint(1, 3)) for name in TOPICS}, chance, kind == "share"
+        )
         self.kind = KINDS[kind]
 
     def step(self, time):
@@ -179,12 +181,14 @@ def test_a_target_that_repeats_an_epoch_is_reported_and_has_moves_of_its_own(see
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cleaned_log_is_replayed_as_far_as_it_goes(seed, kind):
-    check_all([cleaned(modern_log(seed, kind, 50), Random(seed))], is_replayed_as_far_as_it_goes, f"seed {seed}, {kind}")
+    check_all(
+        [cleaned(modern_log(seed, kind, 50), Random(seed))], is_replayed_as_far_as_it_goes, f"seed {seed}, {kind}"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_a_cleaned_log_no_group_is_called_empty_that_was_not(seed, kind):
-    """Else its members' commits, which the cleaner may leave, would be without an owner. Cleaners clean whole batches."""
+    """Else the commits of its members, which the cleaner may leave, would have no owner. It cleans whole batches."""
     log = modern_log(seed, kind, 50)
     whole = slow(log)
 
@@ -193,4 +197,6 @@ def test_of_a_cleaned_log_no_group_is_called_empty_that_was_not(seed, kind):
             true = next(each for each in whole if each.offset >= row["from_offset"])
             assert row["state"] != "Empty" or not true.members, (row, true)
 
-    check_all([cleaned(log, Random(seed), is_of_whole_batches=True)], is_empty_only_where_it_was, f"seed {seed}, {kind}")
+    check_all(
+        [cleaned(log, Random(seed), is_of_whole_batches=True)], is_empty_only_where_it_was, f"seed {seed}, {kind}"
+    )

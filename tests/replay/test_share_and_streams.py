@@ -65,7 +65,8 @@ CASES = {
                 "initialized_topics": [], "deleting_topics": []})),
             (200, share.epoch(3), share.done(3))), "rebalances trigger => … | unknown"),
     "a streams group is not ready until its topology is valid": (Log(*STREAMS), """
-        states state generation_or_epoch from_time to_time => NotReady 2 0 200 | Assigning 3 200 300 | Stable 3 300 -"""),
+        states state generation_or_epoch from_time to_time => NotReady 2 0 200 | Assigning 3 200 300
+            | Stable 3 300 -"""),
     "a streams group that does not say whether its topology is valid may be stable": (
         Log((0, streams.member("a"), streams.topology(0, "t"), streams.epoch(1), streams.target("a", "0_0"),
              streams.done(1), streams.owns("a", 1, "0_0", previous=0)), (100, streams.epoch(2, 8))), """
@@ -87,7 +88,8 @@ CASES = {
         owners tp to_time role=active => t0 400 | w0 - | u0 -
         states state => … | NotReady"""),
     "a subtopology reads its source and its repartition topics": (
-        Log((0, streams.member("a"), streams.topology(0, "t [u]", "[w] v"), streams.epoch(2), streams.owns("a", 1, "0_1 1_0"))),
+        Log((0, streams.member("a"), streams.topology(0, "t [u]", "[w] v"), streams.epoch(2), streams.owns("a", 1,
+            "0_1 1_0"))),
         "owners tp => t1 | u1 | v0 | w0"),
     "a deleted streams group's topology goes last": (
         Log(*STREAMS, (500, streams.left("a"), FOURTH), (600, streams.deleted())), """
@@ -103,7 +105,8 @@ CASES = {
     "settings of a streams group are a cause": (
         Log((0, streams.member("a"), streams.epoch(2, validated_topology_epoch=0, last_assignment_configs=configs("0")),
              streams.done(2)),
-            (100, streams.epoch(3, validated_topology_epoch=0, last_assignment_configs=configs("1")), streams.done(3))), """
+            (100, streams.epoch(3, validated_topology_epoch=0, last_assignment_configs=configs("1")),
+             streams.done(3))), """
         rebalances trigger trigger_detail => … | assignor_changed num.standby.replicas 0 → 1"""),
     "tasks below 0 of a subtopology without topics are left out and reported": (
         Log((0, streams.member("a"), streams.topology(0, "t"), streams.target("a", "5_-1 / 1_-3"),

@@ -8,7 +8,7 @@ OWN = "states from_offset to_offset ended_by is_open generation_or_epoch=-"
 
 
 def log_of(end, events, gaps=(), hole=()):
-    """Records at these offsets; others are of another group, but for those that are missing, or that no run has seen."""
+    """Records at these offsets; others are of another group, except those that are missing or that no run has seen."""
     log, others = Log(), []
     for offset in range(end):
         if offset in (*gaps, *hole):

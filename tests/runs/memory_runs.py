@@ -33,15 +33,13 @@ from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
 from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import TABLES
-from tests.builders.logs.short_logs import PARTITION
+from tests.make.log import CLUSTER, PARTITION, Decoded
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged
 from udfs.log.offset_ranges import Range, join_ranges
 from udfs.topics.names import Snapshots, merge, names_of
 
-CLUSTER = "c"
 NAMES = pa.dictionary(pa.int32(), pa.string())
-Decoded = Mapping[str, pa.Table]
 # State that the next run reads is written in many orders that mean the same.
 STATES = frozenset({PROGRESS, "replayed_groups", "replayed_moves", "replayed_offsets"})
 HISTORY = tuple(name for name in WRITTEN.names if name not in STATES)

@@ -14,9 +14,8 @@ from typing import Final
 from tests.builders.generated.log import Log, compacted, generated
 from tests.builders.generated.offsets import Topics
 from tests.builders.generated.topics import topic_id
-from tests.make.log import LoggedBatch
+from tests.make.log import PARTITION, LoggedBatch
 
-PARTITION: Final = 3
 PARTITIONS: Final = 8
 MOST_PARTS: Final = 8
 MOST_RUNS: Final = 5

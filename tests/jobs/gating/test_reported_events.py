@@ -10,8 +10,8 @@ import pytest
 from jobs import cli
 from jobs.gating.reported_events import MOST_RUNS, Reported, State, state_of
 from schemas.words.exit_codes import ExitCode
-from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.topics import written
+from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.runs.ingested import rows
 
 Commit = tuple[int, str, int]
