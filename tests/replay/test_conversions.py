@@ -71,6 +71,10 @@ CASES = {
             (200, owns("n", 1, "t1", previous=0))), """
         anomalies kind =>
         rebalances to_generation => 1"""),
+    "a target that repeats the epoch of the copied one is reported": (
+        Log(*CLASSIC, (100, *COPIED, consumer.waits("n", 1, previous=0)), (200, target("c", "t0"), done(1))), """
+        anomalies kind message => impossible_order
+            target epoch 1 is completed again: each target has an epoch of its own"""),
     "an online downgrade cuts neither the member's interval nor what it owns": (Log(*DOWNGRADED), """
         members member_id to_time leave_kind => c - - | n 400 left_or_timed_out
         owners member_id from_time to_time ended_by =>

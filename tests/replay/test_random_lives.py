@@ -8,7 +8,7 @@ import pytest
 from tests.builders.generated.lives import Life
 from tests.builders.generated.modern import AWAY, CONSUMER, SHARE, STREAMS, Modern
 from tests.make.coordinator import topic_id
-from tests.make.log import Batch, Log, decoded
+from tests.make.log import T0, Batch, Log, decoded
 from tests.make.shrink import check_all
 from tests.oracles.history.modern_groups import rebalances, records_of, snapshots
 
@@ -52,7 +52,7 @@ def modern_log(seed, kind, steps=80, repeats=0.0):
     log, life, time, newest = Log(topics={-1: dict.fromkeys(TOPICS, 9)}), ModernLife(kind, chance), 10, None
     for _ in range(steps):
         time += chance.choice((0, 1, 40, 900, -3))
-        if ops := life.step(10**6 + time):
+        if ops := life.step(T0 + time):
             log.write(time, *ops)
         for each in ops:
             newest = each if each.number == life.kind.target_epoch and each.value else newest
