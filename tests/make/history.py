@@ -76,7 +76,10 @@ class Stream:
         ends = sorted(Random(len(self.batches)).sample(range(1, len(self.runs)), 3))
         return [[span for run in self.runs[first:last] for span in run] for first, last in pairwise([0, *ends, None])]
 
-    def replayed(self, tables: Decoded, runs: Sequence[Sequence[Range]]) -> dict[str, pa.Table]:
+    def replayed(
+        self, tables: Decoded, runs: Sequence[Sequence[Range]], *, is_at_the_end: bool = False
+    ) -> dict[str, pa.Table]:
+        """With a replay after each ingest, or only after the last one."""
         known = dict(self.logs[0][1].known)
         topics, lacks, slices = (known.pop(name) for name in ("topics", "lacks", "slices"))
         tables = {name: without_columns(rows, lacks) for name, rows in tables.items()}
@@ -89,7 +92,8 @@ class Stream:
         for spans in runs:
             first, last = spans[0][0], spans[-1][1]
             result.ingest({name: between(rows, first, last) for name, rows in tables.items()}, spans)
-            result.replay()
+            if not is_at_the_end or spans is runs[-1]:
+                result.replay()
         return result.history()
 
 

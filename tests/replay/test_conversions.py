@@ -119,6 +119,8 @@ CASES = {
             (100, dead(), member("c", instance="i", session=45_000), epoch(1), target("c", "t0"), done(1),
              owns("c", 1, "t0", previous=1), member("n"), epoch(2))), """
         owners from_offset evidence_last_offset is_open=yes => 1 2"""),
+    "what the copied value does not assign ends with the conversion": (adopted(members="c, d"), """
+        owners member_id to_time ended_by tp=t0 => c 400 converted"""),
     "a copied value may hand out more than members owned": (adopted(), """
         states group_type state from_time => … | classic PreparingRebalance 400
         members member_id from_time is_open=yes => c 40 | d 400

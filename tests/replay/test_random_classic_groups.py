@@ -6,11 +6,13 @@ from random import Random
 
 import pytest
 
+from jobs.replaying.partition import commit_pass, group_pass
 from tests.make.coordinator import dead, value
-from tests.make.history import START
+from tests.make.history import START, Stream
 from tests.make.log import Log, decoded
 from tests.make.shrink import check_all
 from tests.oracles.history.classic_groups import TABLES, history
+from tests.runs.agreement import difference
 from udfs.log.gaps import Gaps
 
 # How rows of the replay are written to be compared with the slow reading's.
@@ -151,3 +153,13 @@ def is_what_the_slow_reading_says(replayed):
 @pytest.mark.parametrize("number", [LOGS, pytest.param(SOAKED, marks=pytest.mark.soak)])
 def test_a_replay_equals_a_slow_reading_of_random_logs(seed, number):
     check_all([random_log(seed + each) for each in range(number)], is_what_the_slow_reading_says, f"seed {seed}")
+
+
+def test_a_log_that_is_read_in_many_windows_has_the_history_of_one(seed, monkeypatch):
+    """Also where a window ends within an operation."""
+    stream = Stream([("", random_log(seed))])
+    (tables,) = decoded([stream.batches])
+    whole = stream.replayed(tables, [[span for run in stream.runs for span in run]])
+    for module in (group_pass, commit_pass):
+        monkeypatch.setattr(module, "WINDOW_ROWS", 1)
+    assert difference(whole, stream.replayed(tables, stream.runs, is_at_the_end=True)) == {}
