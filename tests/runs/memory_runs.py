@@ -23,7 +23,7 @@ from jobs.replaying.log.row_groups import RowGroup, Wanted
 from jobs.replaying.log.topic_names import COLUMNS, sightings
 from jobs.replaying.partition import replay_task
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
-from jobs.replaying.partition.replay_task import partitions_to_replay, replay_slice
+from jobs.replaying.partition.replay_task import partitions_to_replay, replay_slice, rules_text
 from jobs.replaying.run import progress_of_all
 from jobs.replaying.tables.earlier_rows import EarlierRows
 from jobs.replaying.tables.history_files import by_openness
@@ -112,7 +112,7 @@ class MemoryRuns:
             answer, written = self.answer(run_input)
             if answer.insufficient:
                 answer, written = self.answer(replace(run_input, earlier={}))
-        self.take(answer, written)
+        self.take(answer, written, run_input)
 
     @property
     def num_seen(self) -> int:
@@ -151,7 +151,7 @@ class MemoryRuns:
             if is_open or name in WRITTEN.renewed
         }
 
-    def take(self, answer: LogTaskResult[Progress], written: Written) -> None:
+    def take(self, answer: LogTaskResult[Progress], written: Written, run_input: ReplayInput) -> None:
         """New rows take the place of those that may have changed; of all, where it was done from its beginning."""
         self.num_anew += bool(answer.whole)
         kept = {
@@ -161,6 +161,9 @@ class MemoryRuns:
             kept.setdefault(key, []).extend(parts)
         self.rows = kept
         self.earlier = progress_of_all([answer])
+        for each in self.earlier.values():
+            # Else the next run would begin anew.
+            each.rules = rules_text(run_input, each)
         self.whole = whole_tables(CLUSTER, self.earlier.values(), self.snapshots)
         # As it comes back from its table.
         rows = [with_micros(row) for row in self.whole[PROGRESS].to_pylist()]
