@@ -22,7 +22,7 @@ from benchmarks.year_page import OF_AUDITS
 from jobs import cli
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
-from tests.builders.generated.log import T0
+from tests.make.log import T0
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pyarrow as pa
 from jobs.replaying.task.replay_messages import Rules
 from schemas.contract.tables import TABLES
 from schemas.words.records import OFFSETS_TOPIC
-from tests.builders.generated.log import T0
 from tests.builders.logs.decoded_parts import decoded
 from tests.builders.logs.short_logs import ShortLog, short_log
+from tests.make.log import T0
 from tests.runs.memory_runs import Decoded, MemoryRuns
 from udfs.topics.names import Key, Snapshots
 

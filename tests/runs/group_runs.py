@@ -20,8 +20,9 @@ from jobs.replaying.partition.group_pass import in_order
 from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
 from tests.builders.groups.named_rows import named_rows
-from tests.builders.logs.decoded_parts import ROOM, tables_of
+from tests.builders.logs.decoded_parts import batches_of
 from tests.builders.logs.short_logs import ShortLog, short_log
+from tests.make.log import ROOM, tables_of
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.readers.records import Record
@@ -144,7 +145,7 @@ def frozen(value: Any) -> Any:
 
 def group_logs(logs: Sequence[ShortLog]) -> list[GroupLog]:
     """Records of all logs by one call, since most of its cost does not depend on their number."""
-    tables, topics = tables_of(logs), TopicCodes()
+    tables, topics = tables_of(list(map(batches_of, logs))), TopicCodes()
     records = in_order({name: rows for name, rows in tables.items() if name in GROUP_TABLES}, topics)
     offsets = np.array([record.offset for _, record in records])
     known = np.sort(np.concatenate([rows.column("record_offset").to_numpy() for rows in tables.values()]))

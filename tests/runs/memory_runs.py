@@ -23,7 +23,7 @@ from jobs.replaying.log.row_groups import RowGroup, Wanted
 from jobs.replaying.log.topic_names import COLUMNS, sightings
 from jobs.replaying.partition import replay_task
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
-from jobs.replaying.partition.replay_task import partitions_to_replay, replay_slice
+from jobs.replaying.partition.replay_task import partitions_to_replay, replay_slice, rules_text
 from jobs.replaying.run import progress_of_all
 from jobs.replaying.tables.earlier_rows import EarlierRows
 from jobs.replaying.tables.history_files import by_openness
@@ -33,15 +33,13 @@ from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
 from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import TABLES
-from tests.builders.logs.short_logs import PARTITION
+from tests.make.log import CLUSTER, PARTITION, Decoded
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged
 from udfs.log.offset_ranges import Range, join_ranges
 from udfs.topics.names import Snapshots, merge, names_of
 
-CLUSTER = "c"
 NAMES = pa.dictionary(pa.int32(), pa.string())
-Decoded = Mapping[str, pa.Table]
 # State that the next run reads is written in many orders that mean the same.
 STATES = frozenset({PROGRESS, "replayed_groups", "replayed_moves", "replayed_offsets"})
 HISTORY = tuple(name for name in WRITTEN.names if name not in STATES)
@@ -114,7 +112,7 @@ class MemoryRuns:
             answer, written = self.answer(run_input)
             if answer.insufficient:
                 answer, written = self.answer(replace(run_input, earlier={}))
-        self.take(answer, written)
+        self.take(answer, written, run_input)
 
     @property
     def num_seen(self) -> int:
@@ -153,7 +151,7 @@ class MemoryRuns:
             if is_open or name in WRITTEN.renewed
         }
 
-    def take(self, answer: LogTaskResult[Progress], written: Written) -> None:
+    def take(self, answer: LogTaskResult[Progress], written: Written, run_input: ReplayInput) -> None:
         """New rows take the place of those that may have changed; of all, where it was done from its beginning."""
         self.num_anew += bool(answer.whole)
         kept = {
@@ -163,6 +161,9 @@ class MemoryRuns:
             kept.setdefault(key, []).extend(parts)
         self.rows = kept
         self.earlier = progress_of_all([answer])
+        for each in self.earlier.values():
+            # Else the next run would begin anew.
+            each.rules = rules_text(run_input, each)
         self.whole = whole_tables(CLUSTER, self.earlier.values(), self.snapshots)
         # As it comes back from its table.
         rows = [with_micros(row) for row in self.whole[PROGRESS].to_pylist()]

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from jobs import cli
-from tests.builders.generated.log import T0
 from tests.builders.logs.short_logs import PARTITION, LogPart, ShortLog
 from tests.builders.warehouses.replayed_segments import snapshot
+from tests.make.log import T0
 from tests.runs.replayed_logs import HISTORY, replay, row_texts
 
 TableTexts = Mapping[str, list[str]]

@@ -5,63 +5,18 @@ write(folder, 3, log)
 """
 
 import random
-import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
 from tests.builders.generated.lives import Life
 from tests.builders.generated.offsets import Topics
 from tests.builders.generated.topics import KeyValue, offsets_partition, topic_id
-from tests.builders.logs.batches import batch_of, record
+from tests.make.log import ABORT, COMMIT, NO_PRODUCER, T0, Kept, LoggedBatch, marker
 
 GROUPS: Final = 12
 OPERATIONS: Final = 400
-IS_TRANSACTIONAL: Final = 1 << 4
-IS_CONTROL: Final = 1 << 5
-ABORT, COMMIT = range(2)
-NO_PRODUCER: Final = -1
-# Recent, so that no broker finds it too old to keep.
-T0: Final = 1_795_000_000_000
-
-
 PAUSES = (0, 0, 1, 3, 1000)
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A record with the place that it has for good."""
-
-    offset: int
-    time: int
-    key: bytes
-    value: bytes | None
-
-
-@dataclass(frozen=True)
-class LoggedBatch:
-    base_offset: int
-    last_offset: int
-    records: tuple[Kept, ...]
-    producer_id: int = NO_PRODUCER
-    is_control: bool = False
-    # Of data: whether the marker that ended it was ABORT; None while it is open, or where there is no transaction.
-    outcome: int | None = None
-    leader_epoch: int = 0
-
-    def bytes(self) -> bytes:
-        if not self.records:
-            raise ValueError("a batch without records")
-        base_time = self.records[0].time
-        body = [record(each.offset - self.base_offset, each.key, each.value, each.time - base_time)
-                for each in self.records]  # fmt: skip
-        attributes = IS_CONTROL * self.is_control | IS_TRANSACTIONAL * (self.producer_id != NO_PRODUCER)
-        return batch_of(
-            *body, base_offset=self.base_offset, last_delta=self.last_offset - self.base_offset, base_time=base_time,
-            max_time=max(each.time for each in self.records), attributes=attributes, producer_id=self.producer_id,
-            producer_epoch=0 if self.producer_id != NO_PRODUCER else -1, leader_epoch=self.leader_epoch,
-        )  # fmt: skip
 
 
 @dataclass
@@ -93,8 +48,7 @@ class Log:
     def end(self, producer_id: int, outcome: int) -> None:
         for place in self.open.pop(producer_id):
             self.batches[place] = replace(self.batches[place], outcome=outcome)
-        marker = struct.pack(">hh", 0, outcome), struct.pack(">hi", 0, 3)
-        self.append([(self.time, marker)], producer_id)
+        self.append([(self.time, marker(outcome))], producer_id)
         self.batches[-1] = replace(self.batches[-1], is_control=True)
 
 
@@ -185,12 +139,3 @@ def compacted(log: Log) -> list[LoggedBatch]:
 
 def batch_begin(log: Log, offset: int) -> int:
     return max((batch.base_offset for batch in log.batches if batch.base_offset <= offset), default=0)
-
-
-def write(folder: Path, partition: int, batches: Iterable[LoggedBatch]) -> None:
-    """Into one segment."""
-    home = folder / f"__consumer_offsets-{partition}"
-    home.mkdir(parents=True)
-    batches = list(batches)
-    name = f"{0:020}.log"
-    (home / name).write_bytes(b"".join(batch.bytes() for batch in batches))

@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from schemas.records.registry import REGISTRY
-from tests.builders.records.encoder import encode_key, encode_value
+from tests.make.log import Op, op
 
-# One operation of a group: keys and values, None for a tombstone.
-KeyValue = tuple[bytes, bytes | None]
+# One record of an operation.
+KeyValue = Op
 # Topic and partition; of streams groups role, subtopology and partition.
 Place = tuple[Any, ...]
 NEWEST_COMMIT = 4
@@ -44,13 +43,8 @@ def offsets_partition(group: str, partitions: int) -> int:
 def written(
     number: int, key: Mapping[str, Any], value: Mapping[str, Any] | None, version: int | None = None
 ) -> KeyValue:
-    """In the bytes of today's release."""
-    kind = REGISTRY[number]
-    if value is None:
-        return encode_key(kind, key), None
-    version = kind.value.highest_version if version is None else version
-    shape = kind.value.shapes_of(version)[0]
-    return encode_key(kind, key), encode_value(shape, version, value)
+    """In the form of today's release."""
+    return op(number, key, value, version)
 
 
 def by_first(places: Iterable[Place]) -> dict[Any, list[int]]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.words.records import OFFSETS_TOPIC
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.topics import KeyValue, offsets_partition, written
+from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.oracles.lag.burrow_vectors import Entry
 
 NUM_OFFSETS_PARTITIONS = 1

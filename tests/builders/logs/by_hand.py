@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.generated.classic import assignment, subscription
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.topics import KeyValue, written
+from tests.make.log import T0, write
+from tests.make.log import Log as OneLog
 
 IDS: Final = {name: f"{name:A<22}" for name in ("orders", "payments", "refunds")}
 # By offsets partition: second and what is written then in one batch.
@@ -69,13 +70,8 @@ def target(group: str, seconds: float, topics: Mapping[str, int], subscribed: Se
 def write_log(folder: Path, log: Log) -> str:
     """The source to ingest."""
     for partition, events in log.items():
-        batches, offset = [], 0
-        for seconds, pairs in sorted(events, key=lambda event: event[0]):
-            time = T0 + round(seconds * 1000)
-            kept = tuple(Kept(offset + place, time, *pair) for place, pair in enumerate(pairs))
-            batches.append(LoggedBatch(offset, kept[-1].offset, kept))
-            offset += len(kept)
-        write(folder, partition, batches)
+        entries = [(round(seconds * 1000), *ops) for seconds, ops in sorted(events, key=lambda event: event[0])]
+        write(folder, partition, OneLog(*entries).logged())
     return f"segments:{folder}"
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from jobs import cli
-from tests.builders.generated.log import T0, LoggedBatch, generated, some_topics, write
+from tests.builders.generated.log import generated, some_topics
 from tests.builders.logs.by_hand import write_snapshot
+from tests.make.log import T0, LoggedBatch, write
 from tests.runs.ingested import ROOT, rows, versions
 
 Row = Mapping[str, Any]

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from tests.builders.generated.log import Log, LoggedBatch, compacted, generated
+from tests.builders.generated.log import Log, compacted, generated
 from tests.builders.generated.offsets import Topics
 from tests.builders.generated.topics import topic_id
+from tests.make.log import PARTITION, LoggedBatch
 
-PARTITION: Final = 3
 PARTITIONS: Final = 8
 MOST_PARTS: Final = 8
 MOST_RUNS: Final = 5

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.words.records import OFFSETS_TOPIC
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.topics import KeyValue, offsets_partition, written
 from tests.builders.logs.by_hand import generation
+from tests.make.log import T0, Kept, LoggedBatch, write
 
 HOUR: Final = 3_600
 NUM_OFFSETS_PARTITIONS: Final = 50

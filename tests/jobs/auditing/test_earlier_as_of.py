@@ -11,9 +11,9 @@ import pytest
 
 from jobs import cli
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from tests.builders.generated.log import T0
 from tests.builders.generated.topics import written
 from tests.builders.logs.by_hand import Event, generation, write_log
+from tests.make.log import T0
 from tests.oracles.pages.parsed_pages import Element, parsed
 from tests.runs.ingested import rows
 

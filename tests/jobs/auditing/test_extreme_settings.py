@@ -12,8 +12,8 @@ from jobs.configuration.read_settings import load_settings
 from jobs.configuration.settings import Settings, heading
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
-from tests.builders.generated.log import T0
 from tests.builders.logs.by_hand import commit, generation, write_log, write_snapshot
+from tests.make.log import T0
 
 RANGE = re.compile(r"a whole number from ([0-9_]+) to ([0-9_]+)")
 # By section and key: the smallest and the largest number.

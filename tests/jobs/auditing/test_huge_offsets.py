@@ -24,9 +24,9 @@ from schemas.contract.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from tests.builders.gate import validations
-from tests.builders.generated.log import T0
 from tests.builders.generated.topics import KeyValue, written
 from tests.builders.logs.by_hand import Event, generation, write_log
+from tests.make.log import T0
 from tests.runs.both_engines import Both, both_engines
 from tests.runs.ingested import rows
 

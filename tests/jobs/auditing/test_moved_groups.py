@@ -12,8 +12,8 @@ import pytest
 from jobs import cli
 from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
-from tests.builders.generated.log import T0
 from tests.builders.logs.by_hand import Log, commit, generation, write_log
+from tests.make.log import T0
 from tests.runs.ingested import rows
 
 # Java's hash of the name is 0 of 8 partitions and 8 of 16 (kafka.utils: abs(hashCode) % partitions).

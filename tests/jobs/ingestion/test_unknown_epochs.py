@@ -15,10 +15,11 @@ from deltalake import DeltaTable
 
 from jobs.ingestion.task import stored_rows, task
 from jobs.warehouses.failpoints import VARIABLE
-from tests.builders.generated.log import generated, some_topics, write
+from tests.builders.generated.log import generated, some_topics
 from tests.builders.logs.archives import NOT_OF_SPARK, Row, archived, lines
 from tests.builders.logs.copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy
 from tests.builders.logs.short_logs import with_damaged_records, with_leader_epochs
+from tests.make.log import write
 from tests.runs.ingested import history, ingest, is_healthy, keys, rows, spawned
 from tests.runs.refused import check_no_leftovers
 from tests.runs.replayed_logs import HISTORY, assert_same, growing, replay, row_texts, write_part

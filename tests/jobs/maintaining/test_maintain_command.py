@@ -17,8 +17,8 @@ from jobs.maintaining.upkeep import is_appended_to
 from jobs.storage.kernel_lock import LOCK_FILE, KernelLock
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
-from tests.builders.generated.log import T0
 from tests.builders.warehouses.five_days import DAYS, five_days
+from tests.make.log import T0
 from tests.runs.ingested import ROOT, ingest
 
 __all__ = ["five_days"]

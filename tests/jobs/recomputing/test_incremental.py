@@ -10,8 +10,9 @@ import pytest
 
 from jobs.recomputing import task
 from jobs.replaying.task import plan
-from tests.builders.generated.log import compacted, generated, some_topics, write
+from tests.builders.generated.log import compacted, generated, some_topics
 from tests.builders.warehouses.replayed_segments import snapshot
+from tests.make.log import write
 from tests.runs.ingested import ROOT, ingest, rows
 from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, row_texts, write_part
 from tests.sample.part import num_partitions, sample_part

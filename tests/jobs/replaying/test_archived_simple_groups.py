@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.builders.generated.log import T0
 from tests.builders.generated.topics import written
 from tests.builders.logs.by_hand import Event, commit, generation
+from tests.make.log import T0
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import assert_same, replay, row_texts
 

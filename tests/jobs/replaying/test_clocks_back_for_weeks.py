@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.logs.by_hand import commit, generation, write_snapshot
+from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.runs.ingested import ingest
 from tests.runs.replayed_logs import assert_same, measured, replay, result_of
 

@@ -16,9 +16,9 @@ from typing import Final
 import pytest
 
 from tests.builders.generated.classic import assignment, subscription
-from tests.builders.generated.log import T0, Kept, LoggedBatch, write
 from tests.builders.generated.modern import CONSUMER, Modern, ModernMember
 from tests.builders.generated.topics import KeyValue, written
+from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.builders.generated.log import LoggedBatch, compacted, generated, some_topics, write
+from tests.builders.generated.log import compacted, generated, some_topics
 from tests.builders.warehouses.replayed_segments import replay_with
+from tests.make.log import LoggedBatch, write
 from tests.oracles.history.agreement import replayed_look, shown_offsets
 from tests.oracles.history.at_instant import END, Replayed
 

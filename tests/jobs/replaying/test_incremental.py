@@ -9,7 +9,8 @@ import pytest
 
 from jobs.replaying.partition import group_pass
 from jobs.replaying.task import plan
-from tests.builders.generated.log import compacted, generated, some_topics, write
+from tests.builders.generated.log import compacted, generated, some_topics
+from tests.make.log import write
 from tests.runs.ingested import ROOT, ingest
 from tests.runs.replayed_logs import HISTORY, assert_same, copies, growing, replay, row_texts, write_part
 from tests.sample.part import num_partitions, sample_part

@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from tests.builders.generated.log import T0, write
 from tests.jobs.replaying.test_departures import CASES, batches, events
+from tests.make.log import T0, write
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.builders.generated.log import LoggedBatch, compacted, generated, names, some_topics, write
+from tests.builders.generated.log import compacted, generated, names, some_topics
+from tests.make.log import LoggedBatch, write
 from tests.oracles.history.unread import unlike
 from tests.runs.ingested import ROOT, ingest, rows
 from tests.runs.replayed_logs import HISTORY, assert_same, growing, replay, row_texts, write_part

@@ -6,12 +6,13 @@ from collections import Counter
 
 import pytest
 
-from tests.builders.generated.log import compacted, generated, some_topics, write
+from tests.builders.generated.log import compacted, generated, some_topics
 from tests.builders.warehouses.replayed_segments import replay_with
 from tests.kafka.histories.belief import OFFSETS_TOPIC, belief
 from tests.kafka.observations import observations_of
 from tests.kafka.records.cut_logs import cut_at_random
 from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES
+from tests.make.log import write
 from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, end_disagreements
 
 pytestmark = pytest.mark.broker

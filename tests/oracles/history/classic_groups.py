@@ -36,8 +36,8 @@ class Value:
         return frozenset(tp for each in self.members.values() for tp in getattr(each, name))
 
 
-def flat(lists: Sequence[Row]) -> Tps:
-    return frozenset(f"{each['topic']}{number}" for each in lists for number in each["partitions"])
+def flat(lists: Sequence[Row] | None) -> Tps:
+    return frozenset(f"{each['topic']}{number}" for each in lists or () for number in each["partitions"])
 
 
 def claims(now: Value, member_id: str, tp: str) -> bool:

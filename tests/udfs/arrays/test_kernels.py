@@ -86,7 +86,7 @@ IMPOSSIBLE = (
     "tests/udfs/audit/whatif/test_what_if.py::test_whatever_stands_in_a_record_gives_rows",
     "tests/udfs/audit/classic/test_garbage.py",
     "tests/udfs/audit/modern/test_impossible_targets.py",
-    "tests/udfs/groups/test_impossible_logs.py",
+    "tests/replay/test_impossible_logs.py",
 )
 
 

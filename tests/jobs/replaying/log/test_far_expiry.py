@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.replaying.log.far_expiry import may_name_expiry, with_far_expiry
-from tests.builders.generated.log import T0
 from tests.builders.generated.topics import written
 from tests.builders.logs.by_hand import Event, write_log
+from tests.make.log import T0
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import replay, result_of
 

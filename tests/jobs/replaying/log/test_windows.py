@@ -9,9 +9,10 @@ from jobs.replaying.log.partition import MOST_WINDOW_BYTES, ends_of_windows
 from jobs.replaying.log.row_groups import MOST, RowGroup
 from jobs.replaying.partition import commit_pass
 from jobs.storage.places.local_place import LocalPlace
-from tests.builders.generated.log import COMMIT, T0, Log
+from tests.builders.generated.log import Log
 from tests.builders.logs.short_logs import LogPart
 from tests.jobs.replaying.runs.test_in_memory import commit, deletion
+from tests.make.log import COMMIT, T0
 from tests.runs.ingested import rows
 from tests.runs.replayed_logs import replay
 from tests.runs.warehouse_runs import ingest, write

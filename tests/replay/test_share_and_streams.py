@@ -1,0 +1,125 @@
+"""What records of share and streams groups show, with the records that a 4.3 broker writes."""
+
+import pytest
+
+from tests.make.coordinator import share, streams
+from tests.make.history import history, test_of
+from tests.make.log import Log
+
+# The first topic must be initialized before it is assigned.
+SHARED = (
+    (0, share.member("a"), share.epoch(2), share.target("a"), share.done(2), share.owns("a", 2, previous=0),
+     share.topics()),
+    (100, share.topics(t=0)),
+    (200, share.epoch(3), share.target("a", "t0 t1"), share.done(3), share.owns("a", 3, "t0 t1", previous=2)),
+)  # fmt: skip
+BOTH = "0_0 1_0 / 1_1"
+STREAMS = (
+    (0, streams.member("a"), streams.topology(0, "t", "[w]"), streams.epoch(2), streams.owns("a", 1, previous=0)),
+    (100, streams.target("a"), streams.done(2), streams.owns("a", 2, previous=1)),
+    (200, streams.epoch(3, 9, validated_topology_epoch=0)),
+    (300, streams.target("a", BOTH), streams.done(3), streams.owns("a", 3, BOTH, previous=2)),
+)  # fmt: skip
+FOURTH = streams.epoch(4, 9, validated_topology_epoch=0)
+
+
+def configs(standby):
+    return [{"key": "num.standby.replicas", "value": standby}]
+
+
+CASES = {
+    "a topic that is initialized causes a share group's rebalance": (Log(*SHARED), """
+        rebalances trigger to_generation assignment_offset outcome =>
+            group_created 2 3 completed | metadata_changed 3 9 completed"""),
+    "a share group with members is stable, whatever its epochs": (
+        Log(*SHARED, (300, share.member("b"), share.epoch(4), share.owns("b", 3, previous=0))), """
+        states state generation_or_epoch from_time to_time group_type =>
+            Stable 2 0 200 share | Stable 3 200 300 share | Stable 4 300 - share"""),
+    "members of a share group may own one partition together": (
+        Log(*SHARED, (300, share.member("b"), share.epoch(4), share.target("b", "t0"), share.done(4),
+                      share.owns("b", 4, "t0", previous=0)), (400, share.owns("a", 4, "t1", previous=3))), """
+        owners member_id from_time to_time tp=t0 => a 200 400 | b 300 -
+        anomalies kind =>
+        rebalances num_unowned stopped_partition_ms to_generation=4 => 0 0"""),
+    "a share group that lost its members is empty": (
+        Log(*SHARED, (500, share.left("a"), share.epoch(4, 0)), (600, share.topics()), (700, share.deleted())), """
+        states state from_time ended_by => … | Empty 500 deleted
+        rebalances outcome => … | emptied
+        anomalies kind =>"""),
+    "a second topic of a share group is owned beside the first": (
+        Log(*SHARED, (300, share.owns("a", 3, "u0"))), "owners tp to_time => t0 300 | t1 300 | u0 -"),
+    "a topic written again as initialized causes nothing": (
+        Log(*SHARED, (300, share.topics(t=0)), (400, share.epoch(4), share.done(4))), """
+        rebalances trigger => … | unknown"""),
+    "a share group gets what was initialized under an epoch of the same hash": (
+        Log((0, share.member("a"), share.epoch(2), share.done(2), share.owns("a", 2)),
+            (100, share.topics(t=1), share.epoch(3), share.target("a", "t0"), share.done(3), share.owns("a", 3, "t0")),
+            (200, share.topics(t=2)),
+            (300, share.epoch(4), share.target("a", "t0 t1"), share.done(4), share.owns("a", 4, "t0 t1"))), """
+        rebalances trigger trigger_detail => … | metadata_changed topic t share state initialized, 1 partition
+            | metadata_changed t 1 → 2 partitions"""),
+    "of a share group's topics only the initialized ones count": (
+        Log((0, share.member("a"), share.epoch(2), share.done(2), share.owns("a", 2)),
+            (100, share.topics(t=1).but(value={
+                "initializing_topics": [{"topic_id": f"{'u':A<22}", "topic_name": "u", "partitions": [0]}],
+                "initialized_topics": [], "deleting_topics": []})),
+            (200, share.epoch(3), share.done(3))), "rebalances trigger => … | unknown"),
+    "a streams group is not ready until its topology is valid": (Log(*STREAMS), """
+        states state generation_or_epoch from_time to_time => NotReady 2 0 200 | Assigning 3 200 300
+            | Stable 3 300 -"""),
+    "a streams group that does not say whether its topology is valid may be stable": (
+        Log((0, streams.member("a"), streams.topology(0, "t"), streams.epoch(1), streams.target("a", "0_0"),
+             streams.done(1), streams.owns("a", 1, "0_0", previous=0)), (100, streams.epoch(2, 8))), """
+        states state => Stable | Assigning"""),
+    "tasks are the partitions of their subtopology's topics": (Log(*STREAMS), """
+        owners tp role subtopology_id member_id => t0 active 0 a | w0 active 1 a | w1 standby 1 a
+        sets assigned subscribed_topics generation_or_epoch=3 => t0,w0 -
+        rebalances num_partitions trigger => 0 group_created | 2 metadata_changed"""),
+    "a streams group's tasks go through revoking too": (
+        Log(*STREAMS, (400, streams.member("b"), FOURTH, streams.target("b", "0_0"), streams.target("a", "1_0"),
+                       streams.done(4), streams.waits("b", 4, previous=0)),
+            (500, streams.owns("a", 3, "1_0", revoking="0_0")), (600, streams.owns("a", 4, "1_0", previous=3)),
+            (700, streams.owns("b", 4, "0_0 / 1_1"))), """
+        owners member_id phase from_time to_time tp=t0 => a assigned 300 500 | a revoking 500 600 | b assigned 700 -
+        moves kind role idle_ms tp=t0 => … | moved active 100
+        rebalances num_moved num_unowned stopped_partition_ms => … | 1 0 100"""),
+    "another topology changes what tasks stand for": (
+        Log(*STREAMS, (400, streams.topology(1, "u", "[w]"))), """
+        owners tp to_time role=active => t0 400 | w0 - | u0 -
+        states state => … | NotReady"""),
+    "a subtopology reads its source and its repartition topics": (
+        Log((0, streams.member("a"), streams.topology(0, "t [u]", "[w] v"), streams.epoch(2), streams.owns("a", 1,
+            "0_1 1_0"))),
+        "owners tp => t1 | u1 | v0 | w0"),
+    "a deleted streams group's topology goes last": (
+        Log(*STREAMS, (500, streams.left("a"), FOURTH), (600, streams.deleted())), """
+        states state ended_by => … | Empty deleted
+        states state is_open=yes =>
+        members member_id is_open=yes =>
+        owners tp is_open=yes =>
+        anomalies kind =>"""),
+    "standby tasks may be kept by several members": (
+        Log(*STREAMS, (400, streams.member("b"), streams.owns("b", 3, "/ 1_1", previous=0))), """
+        owners member_id role=standby is_open=yes => a | b
+        anomalies kind =>"""),
+    "settings of a streams group are a cause": (
+        Log((0, streams.member("a"), streams.epoch(2, validated_topology_epoch=0, last_assignment_configs=configs("0")),
+             streams.done(2)),
+            (100, streams.epoch(3, validated_topology_epoch=0, last_assignment_configs=configs("1")),
+             streams.done(3))), """
+        rebalances trigger trigger_detail => … | assignor_changed num.standby.replicas 0 → 1"""),
+    "tasks below 0 of a subtopology without topics are left out and reported": (
+        Log((0, streams.member("a"), streams.topology(0, "t"), streams.target("a", "5_-1 / 1_-3"),
+             streams.owns("a", 1, "0_0 6_-4"))), """
+        owners tp => t0
+        anomalies kind record_offset => negative_partition 2 | negative_partition 3
+        anomalies message record_offset=2 => ignored negative partition numbers, which no topic has:
+            active_tasks 5--1; standby_tasks 1--3"""),
+}  # fmt: skip
+test_share_and_streams = test_of(CASES)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="such a task ends the replay")
+def test_a_task_below_0_of_a_subtopology_with_topics_is_left_out():
+    log = Log((0, streams.member("a"), streams.topology(0, "t"), streams.owns("a", 1, "0_0 0_-4")))
+    history(log).assert_says("owners tp => t0\nanomalies kind => negative_partition")
