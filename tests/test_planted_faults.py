@@ -45,7 +45,8 @@ def project(tmp_path, monkeypatch):
     )
     (root / ".venv").mkdir()
     (root / "pytest.ini").write_text("[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n")
-    shutil.copy(ROOT / "tests/lanes.py", root / "tests/lanes.py")
+    for name in ("lanes.py", "durations.json"):
+        shutil.copy(ROOT / "tests" / name, root / "tests" / name)
     os.symlink(ROOT / "jobs", root / "jobs")
     return Copy(tmp_path / "copy", root)
 
