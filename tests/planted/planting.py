@@ -180,13 +180,13 @@ def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    from tests.lanes import known_seconds
+    from tests.lanes import expected_seconds
 
-    seconds, first = known_seconds(), os.environ.get(FIRST)
+    first = os.environ.get(FIRST)
 
     def place(item: pytest.Item) -> tuple[object, ...]:
         file = item.nodeid.partition("::")[0]
         of = next((number for number, each in enumerate(session.config.args) if file.startswith(each)), 0)
-        return item.nodeid != first, of, seconds.get(file, 1.0), file
+        return item.nodeid != first, of, expected_seconds(file), file
 
     session.items.sort(key=place)
