@@ -1,5 +1,7 @@
 """The comparison of two trees reports each difference that is planted into what one of them answers, and no other."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -7,6 +9,7 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.compare.answers import Answers, Renamed, differences
+from tests.planted.planting import ROOT, Copy, read
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 TASKS = [{"topic": "t", "partitions": [0, 1]}, {"topic": "u", "partitions": [2]}]
@@ -129,3 +132,27 @@ def test_what_is_wanted_or_renamed_is_no_difference(tmp_path, before):
     renamed = Renamed({"owners": "owned", "owners.member": "owner"})
     assert differences(before, now, frozenset({"owned.offset", "the Prometheus file"}), renamed) == []
     assert len(differences(before, now, frozenset(), renamed)) == 2
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "name", ["the leader before and the leader after are swapped", "a failover at the first record of a group"]
+)
+def test_the_whole_command_reports_a_fault_of_a_tree(tmp_path, name):
+    """In a table, and in what commands print."""
+    (fault,) = (each for each in read()[1] if each.name.startswith(name))
+    place = Copy(tmp_path).folder / fault.file
+    place.write_text(fault.plant(place.read_text()))
+    command = [sys.executable, "-m", "tests.compare", str(tmp_path / "project"), "sample", "--seed", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "table rebalances: " in done.stdout or "groupscope rebalances" in done.stdout
+
+
+@pytest.mark.soak
+def test_the_whole_command_reports_nothing_of_two_equal_trees(tmp_path):
+    copy = Copy(tmp_path).folder
+    command = [sys.executable, "-m", "tests.compare", str(copy), "sample", "damaged", "--pieces", "2", "--seed", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" 0 differ") == 2

@@ -18,7 +18,7 @@ from tests.kafka.releases import KAFKA_4_3, RELEASES
 from tests.runs.equal_audits import SNAPSHOTS, assert_every_row_same, audit, grown_in_two, many_tasks, random_parts
 from tests.runs.ingested import history
 from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, row_texts
-from tests.sample.part import sample_part
+from tests.sample.part import sample_part, write_part
 
 # Each storage takes seconds to start.
 pytestmark = [pytest.mark.drawn_parameter("stored", 1), pytest.mark.usefixtures("many_tasks")]
@@ -132,11 +132,11 @@ def test_what_a_broker_wrote_by_tasks_of_spark(spark, tmp_path, stored, seed, ma
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("number", [2, 5])
 @pytest.mark.parametrize("log", ["the sample", "a random log", pytest.param("a capture", marks=pytest.mark.broker)])
-def test_any_number_of_worker_processes(request, tmp_path, stored, seed, log, number):
+def test_any_number_of_worker_processes(tmp_path, stored, seed, log, number):
     if log == "a random log":
         grow = random_parts
     elif log == "a capture":
         grow = grown_in_two(capture_of(KAFKA_4_3).log_dir)
     else:
-        grow = grown_in_two(request.getfixturevalue("sample_part"))
+        grow = grown_in_two(write_part(tmp_path / "part"))
     same_tables(tmp_path, grow, seed, stored, 1, ("--workers", str(number)))

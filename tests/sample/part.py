@@ -17,13 +17,14 @@ ALWAYS = ("__consumer_offsets-0", "__consumer_offsets-1")
 @pytest.fixture(scope="module", params=["part", pytest.param("whole", marks=pytest.mark.soak)])
 def sample_part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """These two partitions and one that the seed of the run draws; in soak all of them."""
-    if request.param == "whole":
-        return SAMPLE
+    return SAMPLE if request.param == "whole" else write_part(tmp_path_factory.mktemp("sample") / "part")
+
+
+def write_part(folder: Path) -> Path:
     others = sorted(each.name for each in SAMPLE.glob("__consumer_offsets-*") if each.name not in ALWAYS)
-    part = tmp_path_factory.mktemp("sample") / "part"
     for name in (*ALWAYS, random.Random(f"{draw_seed()} part").choice(others)):
-        shutil.copytree(SAMPLE / name, part / name)
-    return part
+        shutil.copytree(SAMPLE / name, folder / name)
+    return folder
 
 
 def num_partitions(part: Path) -> int:
