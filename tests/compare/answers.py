@@ -9,8 +9,9 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -166,7 +167,7 @@ def text_differences(old: Answers, new: Answers, but: frozenset[str], renamed: R
         sides = [
             sorted(json.dumps({title(key): value for key, value in row.items() if title(key) not in left_out},
                               sort_keys=True) for row in some)
-            for some, title in ((rows, lambda key: renamed.column(name, key)), (new.views[view], lambda key: key))  # noqa: B023
+            for some, title in ((rows, partial(renamed.column, name)), (new.views[view], str))
         ]  # fmt: skip
         if sides[0] != sides[1]:
             yield f"view {view}: {len(rows)} rows before, {len(new.views[view])} now; {first_lines(*sides)}"
@@ -195,8 +196,8 @@ def table_differences(old: Answers, new: Answers, but: frozenset[str], renamed: 
         name, left_out = before[table], COLUMNS_OF_RUNS | columns_but(but, table)
         with duckdb.connect() as connection:
             schemas = [
-                registered(connection, "old_rows", old.warehouse / name, left_out, Renamed(renamed_of(renamed, name))),
-                registered(connection, "new_rows", new.warehouse / table, left_out, Renamed()),
+                registered(connection, "old_rows", old.warehouse / name, left_out, partial(renamed.column, name)),
+                registered(connection, "new_rows", new.warehouse / table, left_out, str),
             ]
             if schemas[0] != schemas[1]:
                 yield f"table {table}: columns {first_lines(*schemas)}"
@@ -204,25 +205,25 @@ def table_differences(old: Answers, new: Answers, but: frozenset[str], renamed: 
             yield from row_differences(connection, table)
 
 
-def renamed_of(renamed: Renamed, table: str) -> dict[str, str]:
-    return {key.partition(".")[2]: value for key, value in renamed.pairs.items() if key.startswith(f"{table}.")}
-
-
 def tables(warehouse: Path) -> set[str]:
     return {path.parent.name for path in warehouse.glob("*/_delta_log")}
 
 
 def registered(
-    connection: duckdb.DuckDBPyConnection, side: str, folder: Path, left_out: frozenset[str], renamed: Renamed
+    connection: duckdb.DuckDBPyConnection,
+    side: str,
+    folder: Path,
+    left_out: frozenset[str],
+    title: Callable[[str], str],
 ) -> list[str]:
     """The table's rows under this name, columns in the order of their names; and the columns with their types."""
     rows = DeltaTable(folder).to_pyarrow_dataset()
-    titles = {renamed.pairs.get(field.name, field.name): field for field in rows.schema}
-    kept = {title: titles[title] for title in sorted(titles.keys() - left_out)}
+    titles = {title(field.name): field for field in rows.schema}
+    kept = {name: titles[name] for name in sorted(titles.keys() - left_out)}
     connection.register(f"{side}_read", rows)
-    selected = ", ".join(f'"{field.name}" AS "{title}"' for title, field in kept.items())
+    selected = ", ".join(f'"{field.name}" AS "{name}"' for name, field in kept.items())
     connection.execute(f"CREATE VIEW {side} AS SELECT {selected} FROM {side}_read")
-    return [f"{title} {type_of(field)}" for title, field in kept.items()]
+    return [f"{name} {type_of(field)}" for name, field in kept.items()]
 
 
 def type_of(field: pa.Field) -> str:
