@@ -64,6 +64,7 @@ def test_groups_are_those_of_the_instant_by_name(ask: Ask) -> None:
             header,
             ["modern", "Consumer", "Stable", "consumer"],
         ]
+    assert rows(ask, "groups", "--type", "consumer", "--state", "Empty") == [header]
 
 
 def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask: Ask) -> None:

@@ -15,6 +15,7 @@ from tests.builders.tables.history import at, coverage, interval, rebalance
 from tests.make.tables import make
 
 BOUNCING = {"group_id": "bouncing", "group_type": "classic"}
+BORN = {"group_id": "born", "group_type": "classic"}
 KILLED = {"group_id": "killed", "group_type": "consumer"}
 BLUE = {"group_instance_id": "blue", "client_id": "c", "client_host": "/10.0.0.1"}
 GONE = {"member_id": "gone", "client_id": "c2", "client_host": "/10.0.0.2"}
@@ -43,6 +44,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"ended_by": "converted", "to_offset": 115},
         {**interval(50, 70, 115, "deleted"), **BOUNCING, "group_type": "consumer", "state": "Empty"}
         | {"generation_or_epoch": 4, "num_members": 0, "to_offset": 120},
+        # Its first record is the first of a new leader.
+        {**interval(40, None, 112), **BORN, "state": "Empty", "generation_or_epoch": 0, "num_members": 0},
         # There before any leader is known to have changed; gone before the second one.
         {**interval(5, None, 200), **KILLED, "state": "Stable", "generation_or_epoch": 7, "num_members": 2},
     ],
@@ -133,6 +136,12 @@ def test_events_of_a_group_are_listed_once_in_their_order(ask: Ask) -> None:
     narrow = ask("rebalances", "bouncing", "--from", second(25), "--to", second(45)).splitlines()
     assert [line.split()[1] for line in narrow[2:]] == ["static_restart", "coordinator_failover"]
     assert narrow[2].split()[-4:] == ["restarted:", "blue-2", "→", "blue-3"]
+
+
+def test_the_leader_that_wrote_the_first_record_of_a_group_is_no_failover_of_it(ask: Ask) -> None:
+    """The leader after that is one."""
+    (event,) = rows(ask, "rebalances", "born")[1:]
+    assert dict(zip(COLUMNS, event, strict=True))["detail"] == "leader epoch 3 → 4 of __consumer_offsets-3"
 
 
 def test_a_static_restart_has_its_own_answer_with_both_member_ids(ask: Ask) -> None:

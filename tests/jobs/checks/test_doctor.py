@@ -19,10 +19,12 @@ from deltalake import DeltaTable, Schema, TableFeatures, write_deltalake
 from jobs.checks.key_slices import slices
 from jobs.checks.row_checks import repeated_keys
 from jobs.checks.table_checks import open_tables
+from jobs.checks.version_checks import readable_versions
 from jobs.doctor import run_checks
 from jobs.storage.kernel_lock import KernelLock
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import PROPERTIES, commit
+from jobs.warehouses.delta_log_files import log_files
 from jobs.warehouses.delta_tables import Change, DataFile
 from jobs.warehouses.manifest import Manifest, write_manifest
 from jobs.warehouses.warehouse import Warehouse
@@ -184,6 +186,12 @@ def reject_uncounted(warehouse: Warehouse) -> None:
 
 UNREADABLE = {("broken", check) for check in ("files", "sums")}
 MANIFEST = "_runs/run-0003.manifest.json"
+
+
+def test_versions_behind_a_gap_in_the_delta_log_cannot_be_opened_until_a_checkpoint() -> None:
+    commits, checkpoints = [f"{version:020}.json" for version in (0, 1, 3, 4, 6, 7, 9)], [f"{6:020}.checkpoint.parquet"]
+    log = log_files([LocalPlace(Path("_delta_log", name)) for name in commits + checkpoints])
+    assert readable_versions(log) == {0, 1, 6, 7}
 
 
 @pytest.mark.drawn(5)

@@ -4,9 +4,11 @@ the term, and all that later runs make, are those of a warehouse that nobody mai
 import json
 from datetime import UTC, datetime
 
+import pyarrow as pa
 import pytest
 
 from jobs import cli
+from jobs.maintaining.old_rows import OF_RUNS, Bounds, Kept, beyond_term
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.long_logs import LongLog, Model, as_rows, run, run_all
 from tests.runs.ingested import history, rows
@@ -42,6 +44,14 @@ def check_same_within(whole, maintained, since, about):
 def as_told(table, row):
     kept = {key: plain(table, key, value, row.get("run_id", "")) for key, value in row.items() if key not in OF_THE_RUN}
     return repr(kept)
+
+
+def test_what_the_next_gate_reads_of_an_earlier_one_stays():
+    """The gate of run 2 was the last one that found something changed."""
+    runs, none = pa.table({"run_id": ["1", "2", "3", "4"]}), Bounds(pa.array([]), pa.array([]))
+    kept = Kept(datetime(2026, 11, 20, tzinfo=UTC), "4", frozenset({"2"}), none, none)
+    for table in OF_RUNS:
+        assert beyond_term(table, runs, kept).to_pylist() == [True, False, True, False]
 
 
 @pytest.mark.parametrize(("seed", "steps"), [(3, 2), pytest.param(11, 4, marks=pytest.mark.soak)])

@@ -192,10 +192,11 @@ def test_columns_that_are_not_known_are_names_and_bytes_are_left_out() -> None:
     row = {
         "state": "Stable", "message": "orders", "column_of_tomorrow": "Stable", "num": 3, "key_bytes": b"orders",
         "assigned": [{"topic": "orders", "partitions": [0]}], "members_joined": ["m", None],
+        "trigger_detail": "members orders timed out",
     }  # fmt: skip
     hashed = redaction.name
     assert redaction.rows([row]) == [{
         "state": "Stable", "message": hashed("orders"), "column_of_tomorrow": hashed("Stable"), "num": 3,
         "key_bytes": None, "assigned": [{"topic": hashed("orders"), "partitions": [0]}],
-        "members_joined": [hashed("m"), None],
+        "members_joined": [hashed("m"), None], "trigger_detail": f"members {hashed('orders')} timed out",
     }]  # fmt: skip
