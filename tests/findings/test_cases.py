@@ -32,7 +32,11 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answer]:
         yield answer
 
 
-@pytest.mark.parametrize("name", CASES)
+def about_its_kinds(name: str) -> Any:
+    return pytest.param(name, marks=pytest.mark.about(*(row["kind"] for row in CASES[name].wanted)))
+
+
+@pytest.mark.parametrize("name", [about_its_kinds(each) for each in CASES])
 def test_of_these_rows_these_are_the_findings(name: str, answer: Answer) -> None:
     case = CASES[name]
     tables = case.tables()

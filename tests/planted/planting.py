@@ -12,16 +12,20 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 LISTED = Path(__file__).with_name("faults.toml")
 NOT_COPIED = {".git", ".venv", "dist", "build", "warehouse", "report", "site"}
-FIRST = "PLANTED_FIRST"
+FIRST, ABOUT = "PLANTED_FIRST", "PLANTED_ABOUT"
+# Tests of a page that is made of the code: any change turns them red, so that they prove nothing.
+OF_PAGES = "is_current"
 QUICK = "not spark and not broker and not browser and not soak"
 # What pytest ends with: all passed, one failed, no test is left. With any other code it could not run them.
 PASSED, FAILED, NOTHING = 0, 1, 5
@@ -116,21 +120,33 @@ class Copy:
         try:
             place.write_text(changed)
             near, before = nearest(fault, area, self.root), time.monotonic()
-            if near and (outcome := self.tested(near, area, seconds, seed, fault.caught_by)).word != "missed":
+            wanted = {FIRST: fault.caught_by, ABOUT: Path(fault.file).stem}
+            if near and (outcome := self.tested(near, area, seconds, seed, wanted)).word != "missed":
                 return outcome
             spent = time.monotonic() - before
             rest = [*area.paths(self.root), *(f"--ignore={path}" for path in near)]
-            outcome = self.tested(rest, area, seconds - spent, seed, fault.caught_by)
+            outcome = self.tested(rest, area, seconds - spent, seed, wanted)
             return replace(outcome, seconds=outcome.seconds + spent)
         finally:
             place.write_text(text)
             # Python takes what it compiled before for that of the same file.
             os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def tested(self, tests: list[str], area: Area, seconds: float, seed: str, first: str = "") -> Outcome:
+    def tested(
+        self, tests: list[str], area: Area, seconds: float, seed: str, wanted: Mapping[str, str] = MappingProxyType({})
+    ) -> Outcome:
         command = [sys.executable, "-m", "pytest", "-x", "-v", "--tb=line", "--color=no", "-p", "no:cacheprovider"]
-        command += ["-p", "tests.planted.planting", "-m", area.marks, f"--basetemp={self.base}", *tests]
-        own = {"PYTHONPATH": str(self.folder), "GROUPSCOPE_SEED": seed, FIRST: first}
+        command += [
+            "-p",
+            "tests.planted.planting",
+            "-m",
+            area.marks,
+            "-k",
+            f"not {OF_PAGES}",
+            f"--basetemp={self.base}",
+            *tests,
+        ]
+        own = {"PYTHONPATH": str(self.folder), "GROUPSCOPE_SEED": seed, **wanted}
         given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         log, start = self.folder.with_name("log"), time.monotonic()
         with log.open("w") as output:
@@ -168,25 +184,26 @@ def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
     paths = [Path(path) for path in area.paths(root)]
     if fault.caught_by and (root / (file := fault.caught_by.partition("::")[0])).exists():
         return [file]
-    if door := sorted(root.glob(area.tests[0])):
-        return [str(path.relative_to(root)) for path in door]
-    # Those in the folder of the file's own name, or in the next one above it.
-    for near in Path("tests", fault.file).parents:
+    # Those in the folder of the file's own name, or in the next one above it; else the most telling ones.
+    for near in ("tests" / folder for folder in Path(fault.file).parents[:-1]):
         if (root / near).exists() and any(near.is_relative_to(path) for path in paths):
             return [str(near)]
         if inside := [str(path) for path in paths if path.is_relative_to(near)]:
             return inside
+    if door := sorted(root.glob(area.tests[0])):
+        return [str(path.relative_to(root)) for path in door]
     return []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     from tests.lanes import expected_seconds
 
-    first = os.environ.get(FIRST)
+    first, about = os.environ.get(FIRST), os.environ.get(ABOUT)
 
     def place(item: pytest.Item) -> tuple[object, ...]:
         file = item.nodeid.partition("::")[0]
         of = next((number for number, each in enumerate(session.config.args) if file.startswith(each)), 0)
-        return item.nodeid != first, of, expected_seconds(file), file
+        is_about = any(about in mark.args for mark in item.iter_markers("about"))
+        return item.nodeid != first, not is_about, of, expected_seconds(file), file
 
     session.items.sort(key=place)
