@@ -23,10 +23,10 @@ STATES = {
             | CompletingRebalance 3000 3100 yes 1 | Stable 3100 8900 no 1
             | CompletingRebalance 8900 9000 yes 2 | Stable 9000 - yes 2"""),
     "a new group waits for its members from its first value on": (
-        Log((0, created(0)), (4000, value(1, "a: t0", state=3000))), """
+        Log((0, created(0)), (300_001, value(1, "a: t0", state=300_000))), """
         states state confidence => PreparingRebalance likely | CompletingRebalance certain | Stable certain"""),
     "a new group waits for no longer than its members may take": (
-        Log((0, created(0)), (400_000, value(1, "a: t0", state=399_000))), """
+        Log((0, created(0)), (300_002, value(1, "a: t0", state=300_001))), """
         states state => Empty | CompletingRebalance | Stable"""),
     "an emptied group is empty from its state time on, and keeps its generation and type": (
         after((9000, value(2, state=8999))), """

@@ -140,9 +140,9 @@ LIVES = {
         moves kind to_member_id is_open assignment_offset=8 => revoked - no | revoked - no
         rebalances num_unowned to_generation=3 => 2"""),
     "the assignor in force is the one that most members name": (
-        Log((0, member("a", assignor="range"), epoch(2), done(2), owns("a", 2, previous=0)),
-            (1, member("b", assignor="uniform"), member("c", assignor="uniform")), (2, left("b"), left("c"), epoch(3)),
-            (3, member("a"))), "states assignor => range | uniform | range | -"),
+        Log((0, member("a", assignor="uniform"), epoch(2), done(2), owns("a", 2, previous=0)),
+            (1, member("b", assignor="range"), member("c", assignor="range")), (2, left("b"), left("c"), epoch(3)),
+            (3, member("a"))), "states assignor => uniform | range | uniform | -"),
     "a member may appear before the group's first epoch": (
         Log((0, member("a", "", regex="o.*"), owns("a", 1, previous=0))), """
         states state generation_or_epoch from_time to_time => Stable 1 0 -"""),
