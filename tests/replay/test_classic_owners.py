@@ -1,6 +1,6 @@
 """Who owns what between the values of a classic group, and the sets of KIP-429 that each member's callbacks get."""
 
-from tests.make.coordinator import value
+from tests.make.coordinator import commit, value
 from tests.make.history import test_of
 from tests.make.log import Log
 
@@ -76,6 +76,10 @@ STAYS = {
         anomalies kind severity message => two_owners critical t-0 was assigned to a and b
         owners member_id tp=t0 is_open=yes => a | b
         rebalances num_partitions => … | 1"""),
+    "a move before the newest missing records waits for no commit any more": (
+        Log((0, value(1, "a: t0, b")), (10, commit("t0", 5)), "3", (9000, value(2, "a, b: t0", state=8900)), "3",
+            (29_000, value(3, "a, b: t0", state=28_900))), """
+        moves to_member_id is_open => a no | b no | b yes"""),
     "two claims of one generation are reported": (rounds("a: t0, b", "a: t0 < t0 @1, b < t0 @1"), """
         anomalies severity message => warning t-0 was claimed by a and b"""),
     "an older claim beside a newer one is not reported": (
