@@ -32,6 +32,8 @@ METRICS = metric_files(ABSENT)
 PARAMETERS = parameters("a", NOW, NOW, Settings())
 # The gate's own tables are no input of it.
 UNMEASURED = {"gate_metrics", "gate_runs", "gate_results", "findings"}
+# `runs` is not filled with rows of zeros.
+TABLES_MEASURED = [name for name in METRICS if name in USER_TABLES and name not in UNMEASURED | {"runs"}]
 INTERVAL = {"from_offset": 10, "to_offset": 20, "evidence_first_offset": 10, "evidence_last_offset": 20}
 LATER = {**INTERVAL, "from_offset": 15, "to_offset": None}
 
@@ -123,7 +125,9 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     return make(tmp_path_factory.mktemp("broken") / "w", tables)
 
 
-@pytest.mark.parametrize(("table", "rule"), [(table, rule) for table, rule, _ in BROKEN])
+@pytest.mark.parametrize(
+    ("table", "rule"), [pytest.param(*each[:2], marks=pytest.mark.about(each[0])) for each in BROKEN]
+)
 def test_a_rule_counts_and_lists_the_rows_that_break_it(broken: Warehouse, table: str, rule: str) -> None:
     """One row breaks it; rows of other clusters are none of ours."""
     filled, metrics = parameters(f"{table} {rule}", NOW, NOW, Settings()), METRICS[table]
@@ -143,9 +147,35 @@ def test_a_step_back_that_a_reset_explains_breaks_no_rule(tmp_path: Path) -> Non
     assert frames_of(warehouse, "offset_history")["offset_history"].total("rows_failing_went_back") == 0
 
 
-def test_rows_that_share_a_key_are_counted(tmp_path: Path) -> None:
-    warehouse = make(tmp_path, {"rebalances": [{"assignment_offset": 1}] * 2})
-    assert frames_of(warehouse, "rebalances")["rebalances"].total("num_repeated_keys") == 1
+# What two equal rows of zeros, without a value where there may be none, are counted as besides. For rules that are not
+# here nothing is wrong with them.
+OF_ZEROS: dict[str, dict[str, float]] = {
+    "classic_group_metadata": {"num_values": 2}, "group_metadata": {"num_values": 2},
+    "consumption_rates": {"rows_failing_eta_without_reason": 2},
+    "group_state_intervals": {"num_groups": 1, "rows_failing_overlap": 1},
+    "history_coverage": {"num_holes": 1, "rows_failing_overlap": 1},
+    "lag_days": {"num_points_apart": 2}, "lag_minutes": {"num_points_apart": 2},
+    "lag_points": {"rows_failing_unknown_without_reason": 2},
+    "membership_intervals": {"num_open": 2, "rows_failing_overlap": 1}, "ownership_intervals": {"num_open": 2},
+    "offset_commits": {"num_plain": 2}, "offset_history": {"num_open": 2, "rows_failing_no_commit": 2},
+    "rebalances": {"num_assignments": 2}, "rejected_records": {"rows_failing_malformed": 2},
+    "topic_snapshots": {"num_snapshots": 1, "num_without_end": 2}, "topics": {"num_without_partitions": 2},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def zeros(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    return make(tmp_path_factory.mktemp("zeros") / "w", {name: [{}, {}] for name in TABLES_MEASURED})
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.about(each)) for each in TABLES_MEASURED])
+def test_equal_rows_of_zeros_repeat_a_key_and_break_few_rules(zeros: Warehouse, name: str) -> None:
+    (frame,) = frames_of(zeros, name).values()
+    counted = {metric: frame.total(metric) for metric in METRICS[name].metrics if frame.total(metric)}
+    both = {"num_rows": 2, "num_repeated_keys": 1}
+    assert counted == {metric: both[metric] for metric in both if metric in METRICS[name].metrics} | OF_ZEROS.get(
+        name, {}
+    )
 
 
 def test_points_that_share_a_key_are_counted(tmp_path: Path, rng: np.random.Generator) -> None:
