@@ -85,6 +85,7 @@ def waiver(group: str | None = None, topic: str | None = None, kind: FindingKind
     return Waiver(kind, group, topic, why, "ada", NOW + days * DAY)
 
 
+@pytest.mark.about("waivers")
 @pytest.mark.parametrize(("waivers", "expected"), [
     ([], []),
     ([waiver("bill.*")], ["billing t", "billing-eu t"]),
@@ -114,6 +115,7 @@ def test_waived_findings_are_last_and_do_not_count(answer: Answer, waivers: list
         assert num_at_or_above(rows, severity) == sum(each in worse for each in severities)
 
 
+@pytest.mark.about("waivers")
 def test_of_several_waivers_the_one_that_lasts_longest_is_named(answer: Answer) -> None:
     rows = waived(answer, waiver(days=2, why="short"), waiver(days=9, why="long"), waiver("x", days=99))
     assert {(row["waiver"], row["waived_until_time"]) for row in rows if row["waiver"]} == {
@@ -161,6 +163,7 @@ until = 2026-12-01
 """
 
 
+@pytest.mark.about("waivers")
 def test_a_file_of_waivers_is_read(tmp_path: Path) -> None:
     (tmp_path / "waivers.toml").write_text(WAIVER)
     until = datetime(2026, 12, 1, tzinfo=UTC)
@@ -169,6 +172,7 @@ def test_a_file_of_waivers_is_read(tmp_path: Path) -> None:
     assert waivers_of(tmp_path / "absent" / "groupscope.toml") == []
 
 
+@pytest.mark.about("waivers")
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -26,6 +26,8 @@ NOT_COPIED = {".git", ".venv", "dist", "build", "warehouse", "report", "site"}
 FIRST, ABOUT = "PLANTED_FIRST", "PLANTED_ABOUT"
 # Tests of a page that is made of the code: any change turns them red, so that they prove nothing.
 OF_PAGES = "is_current"
+# What a file of tests takes at most that runs before all others.
+QUICK_SECONDS = 20
 QUICK = "not spark and not broker and not browser and not soak"
 # What pytest ends with: all passed, one failed, no test is left. With any other code it could not run them.
 PASSED, FAILED, NOTHING = 0, 1, 5
@@ -181,18 +183,19 @@ def outcome(code: int | None, output: str, seconds: float) -> Outcome:
 
 def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
     """What of the area's tests runs first, alone: to collect all of them takes longer than most tests."""
+    from tests.lanes import expected_seconds
+
     paths = [Path(path) for path in area.paths(root)]
     if fault.caught_by and (root / (file := fault.caught_by.partition("::")[0])).exists():
         return [file]
-    # Those in the folder of the file's own name, or in the next one above it; else the most telling ones.
+    # The quick ones in the folder of the file's own name, or in the next one above it; else the most telling ones.
     for near in ("tests" / folder for folder in Path(fault.file).parents[:-1]):
         if (root / near).exists() and any(near.is_relative_to(path) for path in paths):
-            return [str(near)]
+            files = [str(path.relative_to(root)) for path in sorted((root / near).rglob("test_*.py"))]
+            return [file for file in files if expected_seconds(file, root) < QUICK_SECONDS]
         if inside := [str(path) for path in paths if path.is_relative_to(near)]:
             return inside
-    if door := sorted(root.glob(area.tests[0])):
-        return [str(path.relative_to(root)) for path in door]
-    return []
+    return [str(path.relative_to(root)) for path in sorted(root.glob(area.tests[0]))]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
