@@ -16,6 +16,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
 import numpy as np
@@ -258,6 +259,21 @@ class Log:
     def without(self, places: set[int]) -> "Log":
         """Without these batches, and the offsets as if they had never been written."""
         return Log(*(each for place, each in enumerate(self.batches) if place not in places), **self.known)
+
+    def damaged(self, chance: Random, share: float = 0.1) -> "Log":
+        """So many of its batches are not there any more, seen by no run, or lack a record, or have one that is cut."""
+        result = Log(**self.known)
+        for each in self.batches:
+            place, kind = chance.randrange(max(len(each.ops), 1)), chance.random() / share
+            if kind < 1 / 2 or (kind < 1 and (len(each.ops) < 2 or each.ops[place] is None)):
+                result.add(each.skipped + max(len(each.ops), 1) if kind < 1 / 4 else str(max(len(each.ops), 1)))
+            elif kind < 1:
+                ops = list(each.ops)
+                ops[place] = None if kind < 3 / 4 else ops[place].but(is_cut=True)
+                result.append(replace(each, ops=tuple(ops)))
+            else:
+                result.append(each)
+        return result
 
     def logged(self) -> list[LoggedBatch]:
         return [each.logged(each.first) for each in self.batches]

@@ -186,6 +186,14 @@ def test_a_cleaned_log_is_replayed_as_far_as_it_goes(seed, kind):
     )
 
 
+@pytest.mark.parametrize("number", [1, pytest.param(SOAKED, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_a_damaged_log_several_runs_make_the_rows_of_one(seed, kind, number):
+    logs = [modern_log(seed + each, kind).damaged(Random(seed + each)) for each in range(number)]
+    assert sum(len(each.missing) for each in logs) > 0
+    check_all(logs, lambda _: None, f"seed {seed}, {kind}")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_a_cleaned_log_no_group_is_called_empty_that_was_not(seed, kind):
     """Else the commits of its members, which the cleaner may leave, would have no owner. It cleans whole batches."""
