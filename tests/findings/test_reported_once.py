@@ -12,6 +12,8 @@ from tests.builders.logs.by_hand import commit, write_log
 from tests.make.tables import make, time_of, write_run
 from tests.runs.ingested import rows
 
+pytestmark = pytest.mark.about("reported_events", "earlier_runs")
+
 
 def reported(warehouse: Path, command: str, *flags: str) -> list[str]:
     """Topics of the resets that this run lists."""

@@ -31,6 +31,7 @@ from tests.make.tables import make, write_run
 
 __all__ = ["elsewhere"]
 
+pytestmark = pytest.mark.about("record_span", "spans_table", "validation_results")
 ROOT = Path(__file__).parents[3]
 LATER = "2999-01-01T00:00Z"
 

@@ -18,6 +18,7 @@ from jobs.gating.measuring import Frame
 from jobs.output.failure import Failure
 from schemas.words.history import Severity
 
+pytestmark = pytest.mark.about("judge_process", "judging")
 ABSENT = Path("absent/groupscope.toml")
 METRICS = metric_files(ABSENT)
 OURS = suites(METRICS, ABSENT)

@@ -173,6 +173,19 @@ def zeros(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     return make(tmp_path_factory.mktemp("zeros") / "w", rows)
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    return make(tmp_path_factory.mktemp("empty") / "w", {name: [] for name in TABLES_MEASURED})
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.about(each)) for each in TABLES_MEASURED])
+def test_of_an_empty_table_all_counts_are_zero(empty: Warehouse, name: str) -> None:
+    """Shares, and the largest of none, have no value. A table that is measured by slices has none."""
+    (frame,) = frames_of(empty, name).values()
+    counts = {tuple(values) for metric, values in frame.values.items() if metric.startswith(("num_", FAILING))}
+    assert counts == ({(0,)} if frame.slices else {()})
+
+
 @pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.about(each)) for each in TABLES_MEASURED])
 def test_equal_rows_of_zeros_repeat_a_key_and_break_few_rules(zeros: Warehouse, name: str) -> None:
     (frame,) = frames_of(zeros, name).values()
