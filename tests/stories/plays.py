@@ -164,13 +164,13 @@ def a_tool_commits_once(stage: Stage) -> None:
     topics = [stage.topic(stage.rng.randint(2, 4), stage.seconds(4, 8)) for _ in range(stage.rng.randint(1, 2))]
     stage.healthy(topics[0])
     stage.until(stage.seconds(12, 25))
-    tool = Group(stage.group_name(), "by hand", tuple(topics))
+    tool = Group(stage.group_name(), "without members", tuple(topics))
     stage.groups[tool.name] = tool
     stage.clients.now(
         "once", client=tool.name, group=tool.name, topics=topics, settings={"enable.auto.commit": False},
-        one_by_one=stage.rng.random() < 0.5,
+        commits=stage.rng.choice([1, 1, 3, 6]),
     )  # fmt: skip
-    stage.note(f"a tool reads all there is, commits once as {tool.name}, and ends")
+    stage.note(f"a tool reads all there is, commits as {tool.name} within a moment, and ends")
     stage.quiet[tool.name] = "nobody reads as this group, so nobody falls behind, stops or is silent"
     stage.until(stage.now() + stage.seconds(40, 50))
 

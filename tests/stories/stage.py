@@ -134,6 +134,12 @@ class Group:
     rate: float = 0.0
     is_static: bool = False
 
+    def __str__(self) -> str:
+        how = (
+            "in transactions" if self.output else "by a timer" if self.settings.get("enable.auto.commit") else "itself"
+        )
+        return f"{self.protocol}, reads {' and '.join(self.topics)}, commits {how}, every {self.commit_ms} ms"
+
 
 class Stage:
     """One story: what it draws, what it does and when, and what an audit should say of that."""
@@ -218,9 +224,12 @@ class Stage:
     def healthy(self, *topics: str) -> None:
         """One or two groups that do as they should from the story's beginning to its end."""
         for _ in range(self.rng.randint(1, 2)):
-            group = self.group(*topics, commit_ms=self.rng.choice([0, 0, 0, 3_000]))
+            is_idle = self.rng.random() < 0.2
+            read = [self.topic(2, 0)] if is_idle else topics
+            group = self.group(*read, commit_ms=self.rng.choice([0, 0, 0, 3_000]))
             self.join(group, self.rng.randint(1, 2))
-            self.quiet[group.name] = "it reads and commits all the time"
+            what = "it has read all there is, and nothing comes" if is_idle else "it reads and commits all the time"
+            self.quiet[group.name] = what
 
     def join(self, group: Group, number: int = 1, process: Clients | None = None) -> list[str]:
         """Returns when the group has given out every partition."""
@@ -280,8 +289,9 @@ class Stage:
                     log += content
         if absent := [group for group in self.groups if group.encode() not in log]:
             raise RuntimeError(f"{self.name}: the log has nothing of {', '.join(absent)}")
-        lines = [line for line in snapshots.read_text(encoding="utf-8").splitlines(keepends=True) if line[-1] == "\n"]
-        (folder / "snapshots.jsonl").write_text("".join(self.own_snapshots(lines)), encoding="utf-8")
+        # The next snapshot may be half written.
+        lines, _, _ = snapshots.read_text(encoding="utf-8").rpartition("\n")
+        (folder / "snapshots.jsonl").write_text("".join(self.own_snapshots(lines.splitlines())), encoding="utf-8")
         (folder / "wanted.json").write_text(json.dumps(self.page(), indent=1) + "\n", encoding="utf-8")
         for group in self.groups.values():
             for client, process in group.members.items():
@@ -310,7 +320,7 @@ class Stage:
             "story": self.name,
             "seed": self.seed,
             "release": KAFKA_4_3.name,
-            "groups": {each.name: f"{each.protocol}, {', '.join(each.topics)}" for each in self.groups.values()},
+            "groups": {each.name: str(each) for each in self.groups.values()},
             "done": self.done,
             "wanted": self.wanted,
             "quiet": self.quiet,
@@ -369,7 +379,7 @@ def play_on(broker: Broker, plays: dict[str, Play], names: Sequence[str], seed: 
         # Its first group has the broker make the offsets topic, which no story waits for then.
         first = next(name for name in map("first-{}".format, count()) if place_of(name) == MOST_STORIES)
         clients.now("topic", topic="first", partitions=1)
-        clients.now("once", client="first", group=first, topics=["first"], settings={}, one_by_one=False)
+        clients.now("once", client="first", group=first, topics=["first"], settings={}, commits=1)
         with ThreadPoolExecutor(TOGETHER) as pool:
             told = [pool.submit(tell, name, clients) for name in names]
         for each in told:

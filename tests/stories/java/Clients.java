@@ -139,7 +139,7 @@ final class Clients {
         }
     }
 
-    /** As a tool that somebody starts by hand: it reads what there is, commits, and ends. */
+    /** As a tool that somebody starts by hand: it reads what there is, commits within a moment, and ends. */
     private void once(String client, JsonNode wish) throws Exception {
         List<TopicPartition> partitions = new ArrayList<>();
         for (String topic : texts(wish.get("topics"))) {
@@ -152,11 +152,13 @@ final class Clients {
             while (!read.containsAll(partitions)) {
                 read.addAll(consumer.poll(Duration.ofMillis(100)).partitions());
             }
-            if (wish.get("one_by_one").asBoolean()) {
-                partitions.forEach(at -> consumer.commitSync(
-                    Map.of(at, new OffsetAndMetadata(consumer.position(at)))));
-            } else {
-                consumer.commitSync();
+            long commits = wish.get("commits").asLong();
+            for (long done = 1; done <= commits; done++) {
+                Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+                for (TopicPartition at : partitions) {
+                    offsets.put(at, new OffsetAndMetadata(consumer.position(at) * done / commits));
+                }
+                consumer.commitSync(offsets);
             }
         }
     }
