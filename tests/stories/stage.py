@@ -135,10 +135,9 @@ class Group:
     is_static: bool = False
 
     def __str__(self) -> str:
-        how = (
-            "in transactions" if self.output else "by a timer" if self.settings.get("enable.auto.commit") else "itself"
-        )
-        return f"{self.protocol}, reads {' and '.join(self.topics)}, commits {how}, every {self.commit_ms} ms"
+        by = "in transactions" if self.output else "by a timer" if self.settings.get("enable.auto.commit") else "itself"
+        how = f"commits {by} every {self.commit_ms} ms" if self.settings else "commits in one moment"
+        return f"{self.protocol}, reads {' and '.join(self.topics)}, {how}"
 
 
 class Stage:
