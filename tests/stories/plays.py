@@ -69,7 +69,7 @@ def one_partition_is_stuck(stage: Stage) -> None:
         why="its client's timer commits the same offset again and again, and messages wait" if is_committed
         else "the member commits its other partitions, this one no more, and messages wait",
     )  # fmt: skip
-    stage.until(stuck + stage.seconds(18, 40))
+    stage.until(stuck + stage.seconds(24, 40))
 
 
 def a_deploy_under_load(stage: Stage) -> None:

@@ -1,18 +1,35 @@
 """The judge counts each line once, and asks for the right group, kind and severity."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.stories.judge import Judged, Line, judged
 
 SILENT = {"group": "g", "severity": "critical", "kinds": ["group_silent"], "why": "it is dead"}
 SILENT_LINE = Line("group_silent", "critical", "g", None, None, "no commit")
-STOPPED = {
-    "group": "g",
-    "severity": "critical",
-    "kinds": ["partition_stopped"],
-    "topic": "t",
-    "partition": 1,
-    "why": "",
+STOPPED = {**SILENT, "kinds": ["partition_stopped"], "topic": "t", "partition": 1}
+STOPPED_LINE = Line("partition_stopped", "critical", "g", "t", 1, "no commit")
+EITHER, OPTIONAL = {**SILENT, "kinds": ["group_down", "group_silent"]}, {**SILENT, "may_be_silent": True}
+# What is wanted, what is said, and of that: named, missing, not wanted, information.
+CASES = {
+    "nothing is wanted and nothing said": ([], [], (0, 0, 0, 0)),
+    "what is wanted is said": ([SILENT], [SILENT_LINE], (1, 0, 0, 0)),
+    "the second line is not wanted": ([SILENT], [SILENT_LINE, replace(SILENT_LINE, message="again")], (1, 0, 1, 0)),
+    "one line is one of two that are wanted": ([SILENT, SILENT], [SILENT_LINE], (1, 1, 0, 0)),
+    "it is missing": ([SILENT], [], (0, 1, 0, 0)),
+    "it names another group": ([SILENT], [replace(SILENT_LINE, group_id="h")], (0, 1, 1, 0)),
+    "it names no group": ([SILENT], [replace(SILENT_LINE, group_id=None)], (0, 1, 1, 0)),
+    "it says something else": ([SILENT], [replace(SILENT_LINE, kind="falling_behind")], (0, 1, 1, 0)),
+    "it is less loud": ([SILENT], [replace(SILENT_LINE, severity="warning")], (0, 1, 1, 0)),
+    "as information it counts as nothing": ([SILENT], [replace(SILENT_LINE, severity="info")], (0, 1, 0, 1)),
+    "information is never wrong": ([], [replace(SILENT_LINE, severity="info")], (0, 0, 0, 1)),
+    "either kind is right": ([EITHER], [SILENT_LINE], (1, 0, 0, 0)),
+    "silence is as right": ([OPTIONAL], [], (0, 0, 0, 0)),
+    "what need not be said may be": ([OPTIONAL], [SILENT_LINE], (0, 0, 0, 0)),
+    "it names the partition that is stuck": ([STOPPED], [STOPPED_LINE], (1, 0, 0, 0)),
+    "it names another partition": ([STOPPED], [replace(STOPPED_LINE, partition=2)], (0, 1, 1, 0)),
+    "it names another topic": ([STOPPED], [replace(STOPPED_LINE, topic="u")], (0, 1, 1, 0)),
 }
 
 
@@ -20,52 +37,14 @@ def counts(result):
     return result.named, len(result.missing), len(result.not_wanted), len(result.information)
 
 
-def line(**other):
-    return Line(**{**vars(SILENT_LINE), **other})
-
-
-@pytest.mark.parametrize(
-    ("wanted", "lines", "expected"),
-    [
-        pytest.param([], [], (0, 0, 0, 0), id="nothing is wanted and nothing said"),
-        pytest.param([SILENT], [SILENT_LINE], (1, 0, 0, 0), id="what is wanted is said"),
-        pytest.param([SILENT], [SILENT_LINE, line(message="twice")], (1, 0, 1, 0), id="the second line is not wanted"),
-        pytest.param([SILENT, SILENT], [SILENT_LINE], (1, 1, 0, 0), id="one line is one of two that are wanted"),
-        pytest.param([SILENT], [], (0, 1, 0, 0), id="it is missing"),
-        pytest.param([SILENT], [line(group_id="h")], (0, 1, 1, 0), id="it names another group"),
-        pytest.param([SILENT], [line(group_id=None)], (0, 1, 1, 0), id="it names no group"),
-        pytest.param([SILENT], [line(kind="falling_behind")], (0, 1, 1, 0), id="it says something else"),
-        pytest.param([SILENT], [line(severity="warning")], (0, 1, 1, 0), id="it is less loud"),
-        pytest.param([SILENT], [line(severity="info")], (0, 1, 0, 1), id="as information it counts as nothing"),
-        pytest.param([], [line(severity="info")], (0, 0, 0, 1), id="information is never wrong"),
-        pytest.param(
-            [{**SILENT, "kinds": ["group_down", "group_silent"]}],
-            [SILENT_LINE],
-            (1, 0, 0, 0),
-            id="either kind is right",
-        ),
-        pytest.param([{**SILENT, "may_be_silent": True}], [], (0, 0, 0, 0), id="silence is as right"),
-        pytest.param(
-            [{**SILENT, "may_be_silent": True}], [SILENT_LINE], (0, 0, 0, 0), id="what need not be said may be"
-        ),
-        pytest.param(
-            [STOPPED],
-            [
-                line(kind="partition_stopped", topic="t", partition=2),
-                line(kind="partition_stopped", topic="t", partition=1),
-            ],
-            (1, 0, 1, 0),
-            id="another partition is not the one that is stuck",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("wanted", "lines", "expected"), CASES.values(), ids=CASES)
 def test_lines_are_counted(wanted, lines, expected):
     assert counts(judged(wanted, lines)) == expected
 
 
 def test_results_add_up_and_show_each_wrong_line_in_full():
     first, second = (
-        judged([SILENT], [SILENT_LINE, line(kind="falling_behind", severity="warning")]),
+        judged([SILENT], [SILENT_LINE, replace(SILENT_LINE, kind="falling_behind", severity="warning")]),
         judged([SILENT], []),
     )
     both = sum([first, second], Judged())
