@@ -49,7 +49,7 @@ def one_client_of_some_dies(stage: Stage) -> None:
         group, "critical", "member_silent",
         why="messages wait in all partitions of one member: one finding that names it",
     )  # fmt: skip
-    stage.until(died + stage.seconds(16, 38))
+    stage.until(died + stage.seconds(22, 38))
 
 
 def one_partition_is_stuck(stage: Stage) -> None:
