@@ -49,7 +49,7 @@ def one_client_of_some_dies(stage: Stage) -> None:
         group, "critical", "member_silent",
         why="messages wait in all partitions of one member: one finding that names it",
     )  # fmt: skip
-    stage.until(died + stage.seconds(16, 38))
+    stage.until(died + stage.seconds(22, 38))
 
 
 def one_partition_is_stuck(stage: Stage) -> None:
@@ -78,6 +78,8 @@ def a_deploy_under_load(stage: Stage) -> None:
     stage.healthy(stage.topic(3, 5))
     group = stage.group(topic)
     group.is_static = stage.rng.random() < 0.3
+    if not group.is_static and stage.rng.random() < 0.5:
+        group.settings["client.id"] = group.name
     clients = stage.join(group, stage.rng.randint(3, 6))
     stage.until(stage.seconds(18, 25))
     for client in clients:
@@ -316,7 +318,7 @@ def a_transaction_hangs(stage: Stage) -> None:
     stage.tell(group, "hang", dying)
     process.kill()
     del group.members[dying]
-    stage.note(f"the process of {dying} is killed in the middle of a transaction; {lasting} goes on")
+    stage.note(f"the process of {dying} is killed in the middle of a transaction; {lasting} stays")
     stage.settle(group)
     stage.want(
         group, "critical", "hanging_transaction",

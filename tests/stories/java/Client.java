@@ -47,14 +47,15 @@ final class Client {
     private long polledMs = System.currentTimeMillis();
 
     /** `output` is the topic of its transactions; without one it has none. */
-    Client(Cluster cluster, Map<String, Object> settings, Set<String> topics, long commitMs, String output) {
+    Client(Cluster cluster, String name, Map<String, Object> settings, Set<String> topics, long commitMs,
+            String output) {
         this.commitMs = commitMs;
         this.output = output;
         producer = output == null ? null : cluster.producer(Map.of(
-            "transactional.id", settings.get("client.id"), "transaction.timeout.ms", 600_000));
+            "transactional.id", name, "transaction.timeout.ms", 600_000));
         commitsItself = !Boolean.TRUE.equals(settings.get("enable.auto.commit"));
         consumer = new KafkaConsumer<>(settings);
-        Thread thread = new Thread(() -> run(topics), settings.get("client.id").toString());
+        Thread thread = new Thread(() -> run(topics), name);
         thread.setDaemon(true);
         thread.start();
     }

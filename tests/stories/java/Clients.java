@@ -26,8 +26,8 @@ import org.apache.kafka.common.config.ConfigResource;
 
 /**
  * Clients and an admin that do what they are told, a JSON line at a time on the standard input, all at the same time:
- * {@code Clients BOOTSTRAP [SNAPSHOTS EVERY_MS]}. A line has an id, and so has the line that says it is done. It ends with
- * its input, and nobody says goodbye then.
+ * {@code Clients BOOTSTRAP [SNAPSHOTS EVERY_MS]}. A line has an id, and so has the line that says it is done. It ends
+ * with its input, and nobody says goodbye then.
  */
 final class Clients {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -118,12 +118,13 @@ final class Clients {
 
     private Map<String, Object> settings(String client, JsonNode wish) {
         Map<String, Object> more = map(wish.get("settings"), Object.class);
-        more.put("client.id", client);
+        // Members of a group may share one.
+        more.putIfAbsent("client.id", client);
         return cluster.consumerSettings(wish.get("group").asText(), more);
     }
 
     private void join(String client, JsonNode wish) {
-        Client joining = new Client(cluster, settings(client, wish), Set.copyOf(texts(wish.get("topics"))),
+        Client joining = new Client(cluster, client, settings(client, wish), Set.copyOf(texts(wish.get("topics"))),
             wish.get("commit_ms").asLong(), wish.get("output").isNull() ? null : wish.get("output").asText());
         joining.pace(wish.get("rate").asDouble());
         if (clients.putIfAbsent(client, joining) != null) {
