@@ -1,4 +1,7 @@
-"""How often partitions of groups commit: the median gap between effective commits."""
+"""How often partitions of groups commit: the median gap between effective commits, where these show a rhythm.
+
+A few commits within a second, as a tool or a transaction writes them, show none. A rhythm takes time to show itself:
+more than a silence has to last that is held against it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,9 +13,10 @@ import pyarrow as pa
 from udfs.arrays.nullable import NONE, Numbers
 from udfs.lag.sums import sorted_within
 from udfs.rules.facts.verdict_keys import KeyedCommits
+from udfs.sentences.durations import SECOND
 
-# One gap may be chance.
-LEAST_GAPS = 2
+# In words a gap has whole seconds, so commits within one are at one time.
+LEAST_COMMITS, LEAST_TIMES = 5, 3
 
 
 @dataclass
@@ -45,13 +49,21 @@ class Cadences:
         return np.where(own != NONE, own, of_groups[group])
 
 
-def own_cadences(commits: KeyedCommits, num_keys: int) -> Numbers:
-    """Of each key in microseconds; NONE: not known."""
-    key, times = commits.key[commits.is_effective], commits.commit_time[commits.is_effective]
-    is_gap = key[1:] == key[:-1]
-    number = np.bincount(key, minlength=num_keys)
-    gaps = medians_of_cells(key[1:][is_gap], np.diff(times)[is_gap].clip(0), num_keys)
-    return np.where(number > LEAST_GAPS, gaps, NONE)
+def own_cadences(commits: KeyedCommits, num_keys: int, least_gaps: int, least_time: int) -> Numbers:
+    """Of each key in microseconds; NONE: not known. It does not change while no commit comes. `least_gaps`,
+    `least_time`: how long its commits have to go on, in usual gaps and in microseconds."""
+    key, times = commits.key[commits.is_effective], commits.commit_time[commits.is_effective] // SECOND * SECOND
+    is_same, steps = key[1:] == key[:-1], np.diff(times)
+    # Where the clock was set back, nothing shows how much time passed.
+    is_gap = is_same & (steps > 0)
+    of_gaps, gaps = key[1:][is_gap], steps[is_gap]
+    median = medians_of_cells(of_gaps, gaps, num_keys)
+    span = np.zeros(num_keys, np.int64)
+    np.add.at(span, of_gaps, gaps)
+    is_rhythm = np.bincount(key, minlength=num_keys) >= LEAST_COMMITS
+    is_rhythm &= np.bincount(of_gaps, minlength=num_keys) + 1 >= LEAST_TIMES
+    is_rhythm &= span >= np.maximum(least_gaps * median, least_time)
+    return np.where(is_rhythm, median, NONE)
 
 
 def medians_of_cells(cell: Numbers, values: Numbers, num_cells: int) -> Numbers:

@@ -158,7 +158,7 @@ class OwnFacts:
 
     @cached_property
     def own_cadences(self) -> Numbers:
-        return own_cadences(self.commits, self.keys.size)
+        return own_cadences(self.commits, self.keys.size, self.rules.silence_factor, self.rules.least_time_lag)
 
     @cached_property
     def have_committed(self) -> set[str]:

@@ -251,7 +251,7 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     cadence = (
         f"before that one every {in_words(standing.cadence)}"
         if standing.cadence is not None
-        else "no other commit shows how often it commits"
+        else "how often it commits is not known"
     )
     silence = in_words(standing.heard_until - standing.last_commit)
     reason = (

@@ -73,7 +73,10 @@ def test_what_is_committed_twice_or_went_back_is_unknown_once_the_log_is_old() -
     same = {**committed(*[(time, 3500) for time in range(3700, 3951, 10)]), "group_state_intervals": MEMBER}
     assert judged(same, 3950)[:2] == ("STALL", "stands_still")
     assert judged(same, 3950, now=4100)[:2] == ("UNKNOWN", "log_ended")
-    back = {**committed((3700, 3500), (3800, 3000), (3850, 3010)), "group_state_intervals": MEMBER}
+    back = {
+        **committed(*[(time, 3500) for time in range(3500, 3741, 20)], (3800, 3000), (3850, 3010)),
+        "group_state_intervals": MEMBER,
+    }
     assert judged(back, 3850)[:3] == ("REWIND", "rewound", "REWIND")
     assert judged(back, 3850, now=5000) == UNKNOWN
 

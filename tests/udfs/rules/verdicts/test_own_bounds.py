@@ -127,17 +127,34 @@ def test_a_value_is_known_from_its_begin_up_to_its_end() -> None:
     assert committed[is_known].tolist() == [5, 5, 7, 7]
 
 
+MINUTE = [*range(0, 61, 6)]
+
+
 @pytest.mark.parametrize(
     ("times", "usual"),
     [
-        ([0, 10], None),
-        ([0, 10, 40], 20),
-        # A clock that steps back makes no gap shorter than none.
-        ([0, 10, 5], 5),
+        (MINUTE, 6),
+        # Each less by one: commits, times, how long it is beside the gap, and beside a minute.
+        ([0, 0, 30, 600, 600], 300),
+        ([0, 30, 600, 600], None),
+        ([0, 0, 0, 600, 600], None),
+        ([0, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600], 60),
+        ([0, 60, 120, 180, 240, 300, 360, 420, 480, 540, 599], None),
+        ([*range(60)], None),
+        ([*range(61)], 1),
+        # A tool commits several partitions, and again much later; four transactions at once, in two minutes.
+        ([0, 0.2, 0.4, 0.7, 0.9, 900], None),
+        ([0.1, 0.2, 0.3, 0.4, 60.1, 60.2, 60.3, 60.4, 120.1, 120.2], None),
+        # Many a second are one every second.
+        ([number / 5 for number in range(310)], 1),
+        # What passed before the clock was set back counts, and how far it was set back does not.
+        ([*range(40), *range(10, 31)], None),
+        ([*range(40), *range(10, 32)], 1),
     ],
-)
-def test_two_gaps_are_the_least_that_shows_how_often_a_partition_commits(times: list[int], usual: int | None) -> None:
-    assert cadence_of_first([times]) == usual
+)  # fmt: skip
+def test_commits_over_a_long_time_show_how_often_a_partition_commits(times: list[float], usual: int | None) -> None:
+    rules = replace(RULES, silence_factor=2) if len(times) < 6 else RULES
+    assert cadence_of_first([times], rules=rules) == usual
 
 
 @pytest.mark.parametrize(
@@ -145,23 +162,25 @@ def test_two_gaps_are_the_least_that_shows_how_often_a_partition_commits(times: 
 )
 def test_a_partition_that_shows_no_cadence_has_the_median_of_its_group(gaps: list[int], usual: int | None) -> None:
     """Not the mean, nor that of another group."""
-    others = [[0, gap, 2 * gap] for gap in gaps]
-    assert cadence_of_first([[0, 7], *others, [0, 500, 1000]], [0] * (len(gaps) + 1) + [1]) == usual
+    others = [[*range(0, 11 * gap, gap)] for gap in gaps]
+    assert cadence_of_first([[0, 7], *others, [*range(0, 5001, 500)]], [0] * (len(gaps) + 1) + [1]) == usual
 
 
-def cadence_of_first(times: list[list[int]], groups: Sequence[int] = (0,)) -> int | None:
-    """`times`: of the commits of each key; `groups`: of each key."""
+def cadence_of_first(
+    times: Sequence[Sequence[float]], groups: Sequence[int] = (0,), rules: OwnRules = RULES
+) -> int | None:
+    """`times`: of the commits of each key, in seconds; `groups`: of each key."""
     sizes = [len(each) for each in times]
-    column = np.array([time for each in times for time in each])
+    column = np.array([round(time * SECOND) for each in times for time in each])
     commits = KeyedCommits(
         np.append(0, np.cumsum(sizes)), np.repeat(np.arange(len(sizes)), sizes), column, column, column, column,
         np.ones(len(column), np.bool_),
     )  # fmt: skip
-    own, of_all = own_cadences(commits, len(times)), Cadences()
+    own, of_all = own_cadences(commits, len(times), rules.silence_factor, rules.least_time_lag), Cadences()
     names = [str(each) for each in groups]
     of_all.add(pa.array(names), own)
     result = int(of_all.or_of_others(own, names, np.arange(len(names)))[0])
-    return None if result == NONE else result
+    return None if result == NONE else result // SECOND
 
 
 def test_no_trend_is_looked_at_while_the_clock_was_wrong_or_the_log_is_old() -> None:

@@ -14,7 +14,7 @@ from udfs.rules.verdicts.own_verdict import OwnRules
 
 
 def silence(cadence: int, last: int, points: list[Row], **changed: Any) -> tuple[str, str]:
-    steps = every(cadence, last - 10 * cadence, last, 1500, 1)
+    steps = every(cadence, last - max(10 * cadence, 60), last, 1500, 1)
     return outcome(**{**committed(*steps), "ends": points} | changed)
 
 
