@@ -1,9 +1,7 @@
 """What records of share and streams groups show, with the records that a 4.3 broker writes."""
 
-import pytest
-
 from tests.make.coordinator import share, streams
-from tests.make.history import history, test_of
+from tests.make.history import test_of
 from tests.make.log import Log
 
 # The first topic must be initialized before it is assigned.
@@ -108,18 +106,12 @@ CASES = {
             (100, streams.epoch(3, validated_topology_epoch=0, last_assignment_configs=configs("1")),
              streams.done(3))), """
         rebalances trigger trigger_detail => … | assignor_changed num.standby.replicas 0 → 1"""),
-    "tasks below 0 of a subtopology without topics are left out and reported": (
+    "tasks below 0 are left out and reported": (
         Log((0, streams.member("a"), streams.topology(0, "t"), streams.target("a", "5_-1 / 1_-3"),
-             streams.owns("a", 1, "0_0 6_-4"))), """
+             streams.owns("a", 1, "0_0 0_-2 6_-4"))), """
         owners tp => t0
         anomalies kind record_offset => negative_partition 2 | negative_partition 3
         anomalies message record_offset=2 => ignored negative partition numbers, which no topic has:
             active_tasks 5--1; standby_tasks 1--3"""),
 }  # fmt: skip
 test_share_and_streams = test_of(CASES)
-
-
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="such a task ends the replay")
-def test_a_task_below_0_of_a_subtopology_with_topics_is_left_out():
-    log = Log((0, streams.member("a"), streams.topology(0, "t"), streams.owns("a", 1, "0_0 0_-4")))
-    history(log).assert_says("owners tp => t0\nanomalies kind => negative_partition")

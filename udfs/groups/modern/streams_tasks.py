@@ -21,6 +21,8 @@ def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes) -
     return frozenset(
         topics.of_name(topic) << SHIFT | partition
         for subtopology, partition in share.listed
+        # A number below 0 is reported by who reads the record.
+        if partition >= 0
         for topic in topology.sources.get(subtopology, ())
     )
 
