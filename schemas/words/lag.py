@@ -125,6 +125,11 @@ class OwnRule(Meant):
     STANDS_STILL = "stands_still", "The group commits the same offset again and again while messages are added: STALL."
     FALLS_BEHIND = "falls_behind", "The lag grows over the window: WARN."
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."
+    NO_READER = (
+        "no_reader",
+        "There are messages to read, but no member owns the partition, and its last commit is too old to be that of a "
+        "program that reads without being a member: UNKNOWN, since nobody falls behind who does not read.",
+    )
     TOO_FEW = "too_few", "Too few snapshots within the window to see a trend: UNKNOWN."
     LOG_ENDED = (
         "log_ended",

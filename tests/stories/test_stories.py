@@ -17,9 +17,6 @@ TODAY = {
     "one_client_of_some_dies": "the silence of a member is a stop of its partitions",
     "a_client_flaps": "a storm is counted by the hour: eighteen rebalances within a minute are none",
     "an_admin_resets": "one reset is a finding for each topic",
-    "a_tool_commits_once": "a burst of commits within a moment is a rhythm, so a group without a reader has stopped",
-    "a_nightly_batch": "a rhythm is taken from the commits of one run, so the group has stopped when that is over",
-    "an_emptied_test_group": "a group without members, which nobody misses, has stopped",
     "a_topic_is_made_anew": "the first commits after it are three findings: too high, too low, and back",
 }
 

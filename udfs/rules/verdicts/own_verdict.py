@@ -101,7 +101,9 @@ class OwnAnswer:
 
 
 # What commits that the log does not hold any more, or not yet, would change; a trend too.
-NEED_THE_LOG = frozenset({OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL})
+NEED_THE_LOG = frozenset(
+    {OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL, OwnRule.NO_READER}
+)
 
 
 # A step back is one by the order of the log; its clock does not matter.
@@ -279,6 +281,18 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
 
 
+def nobody_reads(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """A program that assigns partitions to itself is no member, but goes on to commit."""
+    if standing.owned_since is not None or standing.last_commit is None:
+        return None
+    since_commit = standing.now - standing.last_commit
+    usual = 0 if standing.cadence is None else usual_silence(standing, rules)
+    if since_commit <= max(usual, rules.least_time_lag):
+        return None
+    reason = f"{messages(standing.available_lag)} to read, but no member owns it, and the last commit is "
+    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_READER, f"{reason}{in_words(since_commit)} old")
+
+
 def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules) -> OwnAnswer:
     """`window`: None: no lag of it is known."""
     if window is None or window.trend is None:
@@ -317,5 +331,5 @@ def messages(number: int) -> str:
 
 
 RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (
-    not_in_question, missing_input, never_committed, rewound, caught_up, silent, stands_still,
+    not_in_question, missing_input, never_committed, rewound, caught_up, silent, stands_still, nobody_reads,
 )  # fmt: skip

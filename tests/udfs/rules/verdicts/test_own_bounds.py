@@ -100,10 +100,27 @@ def test_a_rewind_is_below_a_peak_that_the_log_still_has(peak: int, end: int, de
     ],
 )
 def test_silence_is_longer_than_the_usual_one(waiting: int, cadence: int, decides: str) -> None:
-    silent = replace(REPEATED, num_repeats=1, written_since_commit=9, cadence=cadence)
+    silent = replace(REPEATED, num_repeats=1, written_since_commit=9, cadence=cadence, owned_since=0)
     assert rule(replace(silent, last_commit=silent.now - waiting, unread_since=0)) == decides
     # Counted from when there was something to read.
     assert rule(replace(silent, last_commit=0, unread_since=silent.now - waiting)) == decides
+
+
+@pytest.mark.parametrize(
+    ("ago", "changed", "decides"),
+    [
+        (60 * SECOND, {}, "too_few"),
+        (60 * SECOND + 1, {}, "no_reader"),
+        (70 * SECOND, {"cadence": 7 * SECOND}, "too_few"),
+        (70 * SECOND + 1, {"cadence": 7 * SECOND}, "no_reader"),
+        (150 * SECOND, {"owned_since": 190 * SECOND}, "too_few"),
+        # What comes first is worse, or explains it.
+        (150 * SECOND, {"time_lag": 59 * SECOND}, "caught_up"),
+    ],
+)
+def test_only_an_owner_or_a_recent_commit_shows_a_reader(ago: int, changed: dict[str, int], decides: str) -> None:
+    committed = {"num_repeats": 1, "cadence": None, "last_commit": REPEATED.now - ago}
+    assert rule(replace(REPEATED, **{**committed, **changed})) == decides
 
 
 @pytest.mark.parametrize(("time_lag", "decides"), [(60 * SECOND - 1, "caught_up"), (60 * SECOND, "too_few")])

@@ -82,6 +82,9 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "the lag is large and does not grow": (
         "OK", "keeps_up", {**committed(*every(1, 100, 3990, 100, 1)), "ends": RISING},
     ),
+    "nobody reads it any more": (
+        "UNKNOWN", "no_reader", {**committed((3000, 900)), "ends": RISING, "group_state_intervals": EMPTY},
+    ),
     "one snapshot shows no trend": (
         "UNKNOWN", "too_few", {**committed(*every(10, 3000, 3990, 100, 1)), "ends": ends((3900, 4990))},
     ),
