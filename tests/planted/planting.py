@@ -190,11 +190,11 @@ def nearest(fault: Fault, area: Area, root: Path) -> list[str]:
         return [file]
     # The quick ones in the folder of the file's own name, or in the next one above it; else the most telling ones.
     for near in ("tests" / folder for folder in Path(fault.file).parents[:-1]):
-        if (root / near).exists() and any(near.is_relative_to(path) for path in paths):
-            files = [str(path.relative_to(root)) for path in sorted((root / near).rglob("test_*.py"))]
-            return [file for file in files if expected_seconds(file, root) < QUICK_SECONDS]
-        if inside := [str(path) for path in paths if path.is_relative_to(near)]:
-            return inside
+        own = [near] if any(near.is_relative_to(path) for path in paths) else []
+        if (root / near).exists() and (own := own or [path for path in paths if path.is_relative_to(near)]):
+            files = [file for each in own for file in [root / each, *sorted((root / each).rglob("test_*.py"))]]
+            names = [str(file.relative_to(root)) for file in files if file.suffix]
+            return [name for name in names if expected_seconds(name, root) < QUICK_SECONDS]
     return [str(path.relative_to(root)) for path in sorted(root.glob(area.tests[0]))]
 
 
