@@ -127,7 +127,8 @@ class Verdicts:
         10,
         "times",
         "A partition counts as silent if the time since its last commit is longer than this many times its usual "
-        "time between commits.",
+        "time between commits. The usual time is known from at least 5 commits, which go on for this many times it and "
+        "for least_time_lag_s.",
         number_from(1, MOST_OFTEN),
     )
     least_repeats: int = setting(
