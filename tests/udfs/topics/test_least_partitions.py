@@ -7,10 +7,12 @@ import pyarrow as pa
 
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
+from udfs.assignors.questions.specs import MOST_PARTITIONS
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import EMPTY_MARKERS, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts
 from udfs.topics.least_partitions import NamedByGroups, NamedPartitions, merged, steps
+from udfs.topics.partition_counts import named_counts
 
 Seen = tuple[str | None, str | None, int, int | None]
 
@@ -122,3 +124,14 @@ def test_assignments_name_what_a_slow_walk_finds_in_any_chunks() -> None:
         cut = {name: pa.concat_tables([each.slice(1), each.slice(0, 1)]) for name, each in tables.items()}
         halves = [{name: each.slice(*part) for name, each in tables.items()} for part in ((0, 2), (2,))]
         assert named_by_groups(tables) == named_by_groups(cut) == named_by_groups(*halves) == slow(seen)
+
+
+def test_numbers_without_an_id_count_for_a_topic_since_another_one_of_its_name_was_last_seen() -> None:
+    named = [("a", None, 2, 5), ("a", None, 9, 30), (None, "x", 4, 10), ("a", "y", 7, 20), (None, "?", 99, 1)]
+    counts = named_counts([NamedPartitions(*each) for each in named], {"x": "a"})
+    asked = [("x", 10, None), ("x", 9, None), ("x", 99, 29), ("x", 99, 30), ("y", 20, None), (None, 20, 5)]
+    assert [counts.most("a", *each) for each in asked] == [4, 2, 9, 4, 7, 7]
+    assert [counts.first_time("a", "x", number, None) for number in (3, 5, 10)] == [10, 30, None]
+    # A client may write any number into a commit.
+    counts = named_counts([NamedPartitions("a", None, MOST_PARTITIONS + each, each) for each in (0, 1)], {})
+    assert counts.most_ever("a", "x", None) == MOST_PARTITIONS == counts.most("a", "x", 9, None) - 1
