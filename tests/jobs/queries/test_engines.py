@@ -189,3 +189,5 @@ def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is
     finally:
         spark.sql("USE default")
         spark.sql("DROP DATABASE printed CASCADE")
+        # For whatever test comes next.
+        spark_engine.bring_into_scope(spark, warehouse, warehouse.readable_versions(), ["SHOW TABLES"])
