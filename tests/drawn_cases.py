@@ -8,7 +8,8 @@ the same ones for all tests of the file.
 Whole tests too may take turns: of those of a file that are marked `@pytest.mark.drawn_together(2)` the seed draws two,
 with all their cases. That is for tests which each start something slow, such as Spark, for a question of their own.
 
-`GROUPSCOPE_ORDER=drawn` draws the order too, of files and of the tests in each: none may rest on what another one left.
+`GROUPSCOPE_ORDER=drawn` draws the order too, of files and of the tests in each: none may rest on what another one left,
+but for cases that are marked `@pytest.mark.in_order`.
 """
 
 import os
@@ -38,7 +39,11 @@ def draw_order(items):
         by_file[item.nodeid.partition("::")[0]].append(item)
     chance = random.Random(f"{draw_seed()} order")
     for tests in by_file.values():
+        in_order = [each for each in tests if each.get_closest_marker("in_order")]
         chance.shuffle(tests)
+        places = [place for place, each in enumerate(tests) if each in in_order]
+        for place, each in zip(places, in_order, strict=True):
+            tests[place] = each
     files = list(by_file.values())
     chance.shuffle(files)
     items[:] = [item for tests in files for item in tests]

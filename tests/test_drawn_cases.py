@@ -151,3 +151,13 @@ def test_the_order_of_files_and_of_the_tests_in_each_can_be_drawn(folder):
     assert len({names[0].partition("::")[0] for names in drawn}) == 2
     for file in {name.partition("::")[0] for name in fixed}:
         assert len({tuple(name for name in names if name.startswith(file)) for names in drawn}) > 2
+
+
+def test_cases_that_go_on_from_one_to_the_next_keep_their_order_in_a_drawn_one(folder):
+    cases = (
+        "import pytest\n@pytest.mark.in_order\n@pytest.mark.parametrize('step', range(6))\ndef test_step(step): pass\n"
+    )
+    (folder / "test_page.py").write_text(f"{cases}def test_beside(): pass\n")
+    for names in collected(folder, *((["-m", BOTH], seed) for seed in (1, 2, 3)), GROUPSCOPE_ORDER="drawn"):
+        steps = [name[-2] for name in names if "test_step" in name]
+        assert steps == list("012345")

@@ -25,6 +25,7 @@ class Strict(argparse.ArgumentParser):
 
 
 # What several pages show is typed once.
+@pytest.mark.in_order
 @pytest.mark.parametrize("command", list(dict.fromkeys(f"groupscope {call}" for _, call in calls("shell"))))
 def test_a_command_of_a_page_runs(command, workplace):
     done = typed(command, workplace)
