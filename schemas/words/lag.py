@@ -127,8 +127,8 @@ class OwnRule(Meant):
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."
     NO_READER = (
         "no_reader",
-        "There are messages to read, but no member owns the partition, and its last commit is too old to be that of a "
-        "program that reads without being a member: UNKNOWN, since nobody falls behind who does not read.",
+        "There are messages to read. But no member owns the partition, and its last commit is older than usual, so "
+        "probably nobody reads it: UNKNOWN.",
     )
     TOO_FEW = "too_few", "Too few snapshots within the window to see a trend: UNKNOWN."
     LOG_ENDED = (

@@ -138,16 +138,8 @@ class Copy:
         self, tests: list[str], area: Area, seconds: float, seed: str, wanted: Mapping[str, str] = MappingProxyType({})
     ) -> Outcome:
         command = [sys.executable, "-m", "pytest", "-x", "-v", "--tb=line", "--color=no", "-p", "no:cacheprovider"]
-        command += [
-            "-p",
-            "tests.planted.planting",
-            "-m",
-            area.marks,
-            "-k",
-            f"not {OF_PAGES}",
-            f"--basetemp={self.base}",
-            *tests,
-        ]
+        command += ["-p", "tests.planted.planting", "-m", area.marks, "-k", f"not {OF_PAGES}"]
+        command += [f"--basetemp={self.base}", *tests]
         own = {"PYTHONPATH": str(self.folder), "GROUPSCOPE_SEED": seed, **wanted}
         given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         log, start = self.folder.with_name("log"), time.monotonic()

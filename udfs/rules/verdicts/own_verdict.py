@@ -135,8 +135,7 @@ def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | No
 
 def is_log_old(standing: Standing, rules: OwnRules) -> bool:
     """Whether the log ended so long ago that a group of this cadence would have committed since."""
-    usual = 0 if standing.cadence is None else usual_silence(standing, rules)
-    return standing.now - standing.heard_until > max(usual, rules.least_time_lag)
+    return standing.now - standing.heard_until > proven_silence(standing, rules)
 
 
 def clock_went_back() -> OwnAnswer:
@@ -266,6 +265,11 @@ def usual_silence(standing: Standing, rules: OwnRules) -> int:
     return rules.window if standing.cadence is None else rules.silence_factor * standing.cadence
 
 
+def proven_silence(standing: Standing, rules: OwnRules) -> int:
+    """How long its commits show that it may be silent. If they show nothing, it is not given the whole window."""
+    return max(0 if standing.cadence is None else usual_silence(standing, rules), rules.least_time_lag)
+
+
 def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     if not standing.written_since_held or None in (standing.unread_since, standing.last_commit, standing.held_since):
         return None
@@ -286,8 +290,7 @@ def nobody_reads(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     if standing.owned_since is not None or standing.last_commit is None:
         return None
     since_commit = standing.now - standing.last_commit
-    usual = 0 if standing.cadence is None else usual_silence(standing, rules)
-    if since_commit <= max(usual, rules.least_time_lag):
+    if since_commit <= proven_silence(standing, rules):
         return None
     reason = f"{messages(standing.available_lag)} to read, but no member owns it, and the last commit is "
     return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_READER, f"{reason}{in_words(since_commit)} old")
