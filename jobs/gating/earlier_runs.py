@@ -32,8 +32,7 @@ class EarlierGate:
     @property
     def first_seen(self) -> Mapping[Key, datetime]:
         return {
-            (row["kind"], row["group_id"], row["topic"], row["severity"]): row["first_seen_time"]
-            for row in reversed(self.findings)
+            (row["kind"], row["subject"], row["at_time"]): row["first_seen_time"] for row in reversed(self.findings)
         }
 
 

@@ -1,9 +1,10 @@
-"""Makes the findings of a run: collects the rows of every kind, groups, filters and waives them, and sorts them worst
+"""Makes the findings of a run: what the rows of every kind say, one finding for each cause, filtered, waived, and worst
 first."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -15,11 +16,35 @@ from jobs.gating.declarations.waivers import Waiver, waiver_of
 from jobs.queries.results import QueryResult
 from schemas.words.gate import FindingKind
 from schemas.words.history import Confidence, Severity
+from udfs.sentences.counts import counted
 
 ORDER = [severity.value for severity in Severity]
 # Kinds that affect whether answers are correct come first: readers must know these before the others.
 KIND_ORDER = {kind.value: place for place, kind in enumerate(FindingKind)}
-Key = tuple[str, str | None, str | None, str]
+# Kind, subject, and of an event when it began. Topics, partitions and severity may change while it lasts.
+Key = tuple[str, str, datetime | None]
+# A silence that spreads is the same one: it was seen when the narrower was.
+WIDENS = {
+    FindingKind.GROUP_SILENT.value: (FindingKind.MEMBER_SILENT.value, FindingKind.PARTITION_STOPPED.value),
+    FindingKind.MEMBER_SILENT.value: (FindingKind.PARTITION_STOPPED.value,),
+}
+SILENCES = (FindingKind.GROUP_SILENT, FindingKind.MEMBER_SILENT)
+# What may follow from one of those before it.
+CAUSES = {
+    kind.value: place
+    for place, kind in enumerate((
+        *SILENCES, FindingKind.PARTITION_STOPPED, FindingKind.PARTITION_STALLED, FindingKind.LONG_UNREAD,
+        FindingKind.FALLING_BEHIND, FindingKind.FRESHNESS_MISSED,
+    ))
+}  # fmt: skip
+NEVER_EXPLAINED = (FindingKind.MESSAGES_LOST, FindingKind.OFFSETS_RESET, FindingKind.OFFSETS_EXPIRED)
+# Columns of the rows of every kind.
+LISTED = (
+    "group_id", "topic", "partition", "message", "at_time", "evidence_partition", "evidence_first_offset",
+    "evidence_last_offset", "confidence", "severity", "harm",
+)  # fmt: skip
+MOST_OWNERS = 3
+NOT_WRITTEN = frozenset({"harm", "last_time", "num_of_whole", "before"})
 
 
 @dataclass(frozen=True)
@@ -28,29 +53,43 @@ class Finding:
     severity: str
     message: str
     query: str
+    # None: the group; without one, the cluster.
+    subject: str | None = None
     group_id: str | None = None
     topic: str | None = None
     partition: int | None = None
     at_time: datetime | None = None
+    since_time: datetime | None = None
+    messages_waiting: int | None = None
+    owners: Sequence[Mapping[str, Any]] = ()
+    topic_partitions: Sequence[Mapping[str, Any]] = ()
     num_rows: int = 1
     evidence_partition: int | None = None
     evidence_first_offset: int | None = None
     evidence_last_offset: int | None = None
     confidence: str = Confidence.CERTAIN.value
     harm: float = 0.0
+    last_time: datetime | None = None
+    # Partitions of its group, or of the members that are named; and what happened last before it.
+    num_of_whole: int | None = None
+    before: str | None = None
 
     @property
-    def key(self) -> Key:
-        """By this key the next run recognizes it."""
-        return self.kind, self.group_id, self.topic, self.severity
+    def num_partitions(self) -> int:
+        return sum(len(each["partitions"]) for each in self.topic_partitions)
 
     @property
     def place(self) -> tuple[Any, ...]:
         """Worst first."""
         return (
             *(ORDER.index(self.severity), -self.harm, KIND_ORDER[self.kind]),
-            *(self.group_id or "", self.topic or "", self.message),
+            *(self.group_id or "", self.subject or "", self.topic or "", self.message),
         )
+
+    def keys(self, cluster: str) -> list[Key]:
+        """By the first one the next run recognizes it; the others are of the narrower kinds that it may have been."""
+        subject = self.subject or self.group_id or cluster
+        return [(kind, subject, self.at_time) for kind in (self.kind, *WIDENS.get(self.kind, ()))]
 
 
 @dataclass(frozen=True)
@@ -78,6 +117,7 @@ def find(parameters: Parameters, events: Events, choice: Choice, answer: Callabl
     result = Findings()
     # Among very many findings, a few groups appear again and again.
     is_of_tool = cache(choice.is_of_tool)
+    found = []
     for file in finding_files():
         names, rows = answer(file.grouped_sql(parameters, events))
         listed = file.rows(parameters, events)
@@ -86,31 +126,176 @@ def find(parameters: Parameters, events: Events, choice: Choice, answer: Callabl
             if is_of_tool(each["group_id"]):
                 result.num_of_tools += 1
             elif choice.has(each["group_id"]):
-                query = file.some_of(listed, each["group_id"], each["topic"], each["severity"])
-                result.findings.append(finding(file.kind, each, query))
+                found.append(finding(file.kind, each, file.listing_of(listed, each)))
+    result.findings = one_for_each_cause(found)
     return result
 
 
 def finding(kind: FindingKind, row: Mapping[str, Any], query: str) -> Finding:
-    num_rows, num_partitions = int(row["num_rows"]), int(row["num_partitions"])
-    what = f"{num_rows:,} like it"
-    what = what if num_partitions < 2 else f"{what}, in {num_partitions:,} partitions"
-    return Finding(
+    partitions = topic_partitions(row["topic_partitions"])
+    topics = {(each["topic"], each["topic_id"]) for each in partitions}
+    num_partitions, num_rows = sum(len(each["partitions"]) for each in partitions), int(row["num_rows"])
+    made = Finding(
         kind=kind.value,
         severity=row["severity"],
-        message=row["message"] if num_rows == 1 else f"{row['message']} (the worst of {what})",
+        message=row["message"],
         query=query,
+        subject=row["subject"],
         group_id=row["group_id"],
-        topic=row["topic"],
+        topic=row["topic"] if len(topics) == 1 else None,
         partition=row["partition"] if num_partitions == 1 else None,
         at_time=row["at_time"],
+        since_time=row["since_time"],
+        messages_waiting=row["messages_waiting"],
+        owners=owners(row["owners"]),
+        topic_partitions=partitions,
         num_rows=num_rows,
         evidence_partition=row["evidence_partition"],
         evidence_first_offset=row["evidence_first_offset"],
         evidence_last_offset=row["evidence_last_offset"],
         confidence=row["confidence"],
         harm=float(row["harm"]),
+        last_time=row["last_time"],
+        num_of_whole=row["num_of_whole"],
+        before=row["before"],
     )
+    if kind in SILENCES:
+        return replace(made, message=silence_text(made))
+    if num_rows == 1:
+        return made
+    like = f"{num_rows:,} like it" + (f", in {num_partitions:,} partitions" if num_partitions > 1 else "")
+    return replace(made, message=f"{made.message} (the worst of {like})")
+
+
+def silence_text(silence: Finding) -> str:
+    """Since when, of what, how much waits, who should read it, and what happened last before."""
+    whole, waiting = silence.num_of_whole or silence.num_partitions, silence.num_partitions
+    is_group = silence.kind == FindingKind.GROUP_SILENT
+    who = "" if is_group else f" by {owners_text(silence.owners)}"
+    whose = "its" if is_group or len(silence.owners) == 1 else "their"
+    which = f"{whose} only partition" if whole == 1 else f"any of {whose} {whole:,} partitions"
+    parts = [f"no commit{who} in {which} since {second_of(silence.since_time)}"]
+    where = f" in {waiting:,} of them" if waiting < whole else ""
+    number = silence.messages_waiting
+    parts.append(
+        f"how many messages wait is not known{where and f', {waiting:,} partitions have some'}"
+        if number is None
+        else f"{counted(number, 'message')} {'waits' if number == 1 else 'wait'}{where}"
+    )
+    if is_group:
+        parts.append(f"read by {owners_text(silence.owners)}" if silence.owners else "no member owns them")
+    if silence.before is not None:
+        parts.append(f"before that, {silence.before}")
+    return "; ".join(parts)
+
+
+def owners_text(owners: Sequence[Mapping[str, Any]]) -> str:
+    names = []
+    for each in owners[:MOST_OWNERS]:
+        host = f" at {each['client_host'].removeprefix('/')}" if each["client_host"] else ""
+        names.append(f"{each['client_id'] or each['member_id']}{host}")
+    more = f" and {len(owners) - MOST_OWNERS:,} more" if len(owners) > MOST_OWNERS else ""
+    return f"{', '.join(names)}{more}"
+
+
+def second_of(time: datetime | None) -> str:
+    return "?" if time is None else f"{time:%Y-%m-%d %H:%M:%S}"
+
+
+def one_for_each_cause(found: Sequence[Finding]) -> list[Finding]:
+    """Without those that follow from another one: that one lists their rows, and says so."""
+    by_group: dict[str | None, list[Finding]] = {}
+    for each in found:
+        by_group.setdefault(each.group_id, []).append(each)
+    result = by_group.pop(None, [])
+    for of_group in by_group.values():
+        causes = sorted((each for each in of_group if each.kind in CAUSES), key=lambda each: CAUSES[each.kind])
+        followers: dict[int, list[Finding]] = {}
+        for each in causes:
+            cause = next((other for other in causes if explains(other, each)), None)
+            if cause is not None:
+                followers.setdefault(id(cause), []).append(each)
+        explained = {id(each) for some in followers.values() for each in some}
+        for each in of_group:
+            if id(each) not in explained:
+                with_others = with_followers(each, followers.get(id(each), []))
+                result.append(among_others(with_others, causes) if each.kind in NEVER_EXPLAINED else with_others)
+    return result
+
+
+def explains(cause: Finding, other: Finding) -> bool:
+    """What began later, while the cause lasted, on partitions that it names."""
+    if CAUSES[cause.kind] >= CAUSES[other.kind]:
+        return False
+    begun, then = begin(cause), begin(other)
+    if (
+        begun is None
+        or then is None
+        or then < begun
+        or (cause.at_time is not None and then > (cause.last_time or begun))
+    ):
+        return False
+    return cause.kind == FindingKind.GROUP_SILENT or names_all_of(cause, other)
+
+
+def begin(finding: Finding) -> datetime | None:
+    return finding.since_time or finding.at_time
+
+
+def names_all_of(cause: Finding, other: Finding) -> bool:
+    named = {(each["topic"], each["topic_id"]): {*each["partitions"]} for each in cause.topic_partitions}
+    return bool(other.topic_partitions) and all(
+        each["partitions"] and named.get((each["topic"], each["topic_id"]), set()) >= {*each["partitions"]}
+        for each in other.topic_partitions
+    )
+
+
+def with_followers(cause: Finding, followers: Sequence[Finding]) -> Finding:
+    if not followers:
+        return cause
+    kinds = ", ".join(dict.fromkeys(each.kind for each in followers))
+    rows = "\nUNION ALL\n".join(
+        f"SELECT '{each.kind}' AS kind, {', '.join(LISTED)} FROM (\n{each.query}\n) AS of_{each.kind}_{place}"
+        for place, each in enumerate([cause, *followers])
+    )
+    return replace(
+        cause,
+        message=f"{cause.message}; from this follows: {kinds}",
+        num_rows=cause.num_rows + sum(each.num_rows for each in followers),
+        query=f"{rows}\nORDER BY harm DESC",
+    )
+
+
+def among_others(event: Finding, causes: Sequence[Finding]) -> Finding:
+    """What happened to its offsets is never explained away. It says what else is wrong with the same partitions."""
+    for cause in causes:
+        begun, then = begin(cause), begin(event)
+        if begun is None or then is None or CAUSES[cause.kind] > CAUSES[FindingKind.FALLING_BEHIND]:
+            continue
+        if cause.kind == FindingKind.GROUP_SILENT or names_all_of(cause, event) or names_all_of(event, cause):
+            when = "while" if begun <= then else "later"
+            return replace(event, message=f"{event.message}; {when}: {cause.kind} since {second_of(begun)}")
+    return event
+
+
+def topic_partitions(rows: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    """Each topic once. Without partitions: the topic as a whole."""
+    found: dict[tuple[str | None, str | None], set[int]] = {}
+    for row in rows or ():
+        if (topic := (row["topic"], row["topic_id"])) != (None, None):
+            found.setdefault(topic, set()).update(number for number in row["partitions"] if number is not None)
+    ordered = sorted(found, key=lambda topic: (topic[0] or "", topic[1] or ""))
+    return [{"topic": topic[0], "topic_id": topic[1], "partitions": sorted(found[topic])} for topic in ordered]
+
+
+def owners(rows: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    """Those of most partitions first."""
+    numbers = Counter((row["member_id"], row["client_id"], row["client_host"]) for row in rows or ())
+    ordered = sorted(numbers.items(), key=lambda item: (-item[1], *(name or "" for name in item[0])))
+    return [
+        {"member_id": member, "client_id": client, "client_host": host, "num_partitions": number}
+        for (member, client, host), number in ordered
+    ]
 
 
 def finding_rows(
@@ -121,19 +306,25 @@ def finding_rows(
     waivers: Sequence[Waiver],
 ) -> list[dict[str, Any]]:
     """Rows of the table, worst first, waived ones last. `about`: cluster and run."""
-    chosen = [(each, waiver_of(waivers, each.kind, each.group_id, each.topic)) for each in findings]
+    chosen = [(each, waiver_of(waivers, each.kind, each.group_id, topics_of(each))) for each in findings]
     chosen.sort(key=lambda pair: (pair[1] is not None, pair[0].place))
-    return [
-        {
+    rows = []
+    for rank, (each, waiver) in enumerate(chosen, 1):
+        keys = each.keys(about["cluster"])
+        rows.append({
             **about,
             "rank": rank,
-            **{name: value for name, value in vars(each).items() if name != "harm"},
-            "first_seen_time": min(seen.get(each.key, as_of), as_of),
+            **{name: value for name, value in vars(each).items() if name not in NOT_WRITTEN},
+            "subject": keys[0][1],
+            "first_seen_time": min([as_of, *(seen[key] for key in keys if key in seen)]),
             "waived_until_time": None if waiver is None else waiver.until,
             "waiver": None if waiver is None else waiver.reason_text,
-        }
-        for rank, (each, waiver) in enumerate(chosen, 1)
-    ]
+        })  # fmt: skip
+    return rows
+
+
+def topics_of(finding: Finding) -> set[str | None]:
+    return {each["topic"] for each in finding.topic_partitions} or {finding.topic}
 
 
 def num_at_or_above(rows: Iterable[Mapping[str, Any]], fail_on: str) -> int:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jobs.gating.judging import SuiteResult
 
 Row = dict[str, Any]
+Kinds = Sequence[FindingKind]
 BOUNDS = "expect_column_values_to_be_between"
 
 
@@ -130,42 +131,44 @@ def verdict(rows: Iterable[Row]) -> SuiteVerdict:
 
 
 def suite_findings(
-    rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any], others: Sequence[Finding]
+    rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any], has_findings: Callable[[Row, Kinds], bool]
 ) -> list[Finding]:
-    """One for each suite that could not be evaluated, and one for each failed expectation, except those that one of
-    the `others` reports."""
+    """One for each suite that could not be evaluated, and one for each failed expectation, except those whose rows all
+    have findings of their own: `has_findings` of some of these kinds."""
     findings = []
     for suite in suites:
         of_suite = [row for row in rows if row["suite"] == suite.name]
         errors = [row for row in of_suite if row["success"] is None]
         if errors:
             number = f"{len(errors):,} of {counted(len(of_suite), 'expectation')}"
-            line = f"checks of {suite.name}: {number} could not be evaluated: "
-            query = results_query(about, suite.name)
+            line = f"checks of {suite.name}: {number} could not be evaluated: {errors[0]['error']}"
             kind = FindingKind.SUITE_ERROR
-            findings.append(Finding(kind.value, kind.severity.value, f"{line}{errors[0]['error']}", query))
+            query = results_query(about, suite.name)
+            findings.append(Finding(kind.value, kind.severity.value, line, query, subject=suite.name))
         same = {(each.type, each.column_name): each.findings for each in suite.expectations}
-        failed = [row for row in of_suite if row["success"] is False]
-        findings += [
-            failed_finding(row, about)
-            for row in failed
-            if not is_covered(same[row["expectation"], row["column_name"]], row["severity"], others)
-        ]
+        for row in of_suite:
+            kinds = same[row["expectation"], row["column_name"]]
+            if row["success"] is False and not (kinds and has_findings(row, kinds)):
+                findings.append(failed_finding(row, about))
     return findings
 
 
-def is_covered(kinds: Sequence[FindingKind], severity: str, others: Sequence[Finding]) -> bool:
+def at_least(severity: str) -> list[str]:
     """A finding that is less bad would hide that a suite calls it worse."""
     order = [each.value for each in Severity]
-    return any(each.kind in kinds and order.index(each.severity) <= order.index(severity) for each in others)
+    return order[: order.index(severity) + 1]
 
 
 def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:
     where = "" if row["first_evidence"] in (None, "all") else f", first in {row['first_evidence']}"
-    line = f"suite {row['suite']}: {observed_text(row)}{where}"
-    query = row["query"] or results_query(about, row["suite"])
-    number = row["num_unexpected"] or 1
-    return Finding(FindingKind.EXPECTATION_FAILED.value, row["severity"], line, query, harm=float(number))
+    return Finding(
+        kind=FindingKind.EXPECTATION_FAILED.value,
+        severity=row["severity"],
+        message=f"suite {row['suite']}: {observed_text(row)}{where}",
+        query=row["query"] or results_query(about, row["suite"]),
+        subject=f"{row['suite']}: {row['column_name'] or row['expectation']}",
+        harm=float(row["num_unexpected"] or 1),
+    )
 
 
 def observed_text(row: Row) -> str:

@@ -1,9 +1,9 @@
 """The gate job: computes metrics, judges suites, lists findings, and decides whether the run passes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,13 @@ from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
 from jobs.gating.earlier_runs import known_groups, known_of, newest_time
-from jobs.gating.findings import Choice, Findings, find, finding_rows, finding_statements, num_at_or_above
+from jobs.gating.findings import Choice, Finding, Findings, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
 from jobs.gating.reported_events import Reported
 from jobs.gating.results import (
+    at_least,
     gate_run_rows,
     hash_of,
     metric_rows,
@@ -161,7 +162,8 @@ class Gate:
         judged_basis = suites_basis(frames, self.rules.suites)
         results, times = self.results(frames, judged_basis)
         rows = with_queries(results, self.rules.suites, self.rules.metrics, self.parameters, self.about)
-        findings = [*suite_findings(rows, self.rules.suites, self.about, measured.findings), *measured.findings]
+        has_findings = partial(self.has_findings, measured.findings)
+        findings = [*suite_findings(rows, self.rules.suites, self.about, has_findings), *measured.findings]
         self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
         known = self.known.state.after(basis, self.reported())
         state = {
@@ -180,6 +182,22 @@ class Gate:
             GATED_INPUTS.name: self.state_change(state),
         }  # fmt: skip
         return self.outcome(changes, measured.num_of_tools, rows)
+
+    def has_findings(self, found: Sequence[Finding], failed: Row, kinds: Sequence[FindingKind]) -> bool:
+        """Whether all groups of the failed rows have a finding of these kinds, now or before. Where no statement lists
+        the rows, a finding of now is enough."""
+        from jobs.queries.engines.duckdb_engine import scope_of
+
+        severities = at_least(failed["severity"])
+        if failed["query"] is None:
+            return any(each.kind in kinds and each.severity in severities for each in found)
+        files = [file for file in finding_files() if file.kind in kinds]
+        statements = [file.reported_groups(self.parameters, self.events, severities) for file in files]
+        with scope_of(self.run.warehouse, [failed["query"], *statements]) as answer:
+            names, _ = answer(f"SELECT * FROM (\n{failed['query']}\n) AS failed LIMIT 0")
+            group = "group_id" if "group_id" in names else "CAST(NULL AS STRING)"
+            failing = {row[0] for row in answer(f"SELECT DISTINCT {group} FROM (\n{failed['query']}\n) AS failed").rows}
+            return failing <= {row[0] for statement in statements for row in answer(statement).rows}
 
     def reported(self) -> Reported | None:
         """Up to when all events are reported with this run; None: some may be left out."""

@@ -1,5 +1,6 @@
 -- Assignments that no variant of the assignor gives.
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, record_time AS at_time,
+  substring(CAST(record_time AS STRING), 1, 10) AS event, record_time AS last_time,
   CAST(num_different AS STRING) || ' of ' || coalesce(CAST(num_partitions AS STRING), '?')
     || CASE num_partitions WHEN 1 THEN ' partition' ELSE ' partitions' END
     || CASE num_different WHEN 1 THEN ' has' ELSE ' have' END

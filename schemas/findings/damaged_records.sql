@@ -1,5 +1,6 @@
 -- Damaged bytes, worst first.
-SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
+  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   coalesce(source_file, 'a batch of the live log') || ', byte ' || coalesce(CAST(byte_position AS STRING), '?') || ': '
     || reason || ', ' || CAST(num_records AS STRING)

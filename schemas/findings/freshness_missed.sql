@@ -1,5 +1,6 @@
 -- Days on which a group was over its freshness objective for more minutes than that allows.
-SELECT group_id, topic, CAST(NULL AS INT) AS partition, last_over_time AS at_time,
+SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, first_over_time AS at_time,
+  last_over_time AS last_time, substring(CAST(day_time AS STRING), 1, 10) AS event,
   coalesce(topic, '?') || ': its oldest unread message was older than '
     || CAST(CAST(objective_ms / 1000 AS BIGINT) AS STRING) || ' s in ' || CAST(num_minutes_over AS STRING) || ' of '
     || CAST(num_minutes_known AS STRING)

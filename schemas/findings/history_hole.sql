@@ -6,7 +6,8 @@ WITH known AS (
   FROM history_coverage
   WHERE cluster = :cluster
 )
-SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
+  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': offsets '
       || CAST(before_offset + 1 AS STRING) || ' to '

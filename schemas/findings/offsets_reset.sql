@@ -1,5 +1,5 @@
 -- Offsets that were moved or deleted otherwise than by reading on or by expiry.
-SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
+SELECT group_id, topic, CAST(NULL AS INT) AS partition, partitions AS partitions, at_time,
   'offsets of ' || CAST(num_partitions AS STRING)
     || CASE num_partitions WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END || coalesce(topic, '?') || ' were '
     || CASE kind WHEN 'to_earliest' THEN 'moved to the beginning of the log' WHEN 'to_latest' THEN 'moved to its end'

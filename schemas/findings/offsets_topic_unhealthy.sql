@@ -10,7 +10,8 @@ newest AS (
   SELECT listed.*, row_number() OVER (PARTITION BY offsets_partition ORDER BY run_id DESC) AS place
   FROM listed
 )
-SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
+  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': ' || CAST(num_bytes AS STRING) || ' bytes in '
     || CAST(num_files AS STRING)

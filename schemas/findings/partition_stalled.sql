@@ -1,10 +1,9 @@
 -- Partitions whose committed offset does not advance, by our rules, at the as-of time.
-SELECT group_id, topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
-  coalesce(topic, '?') || '-' || CAST(partition AS STRING) || ': ' || reason AS message,
+WITH {newest_verdicts}
+SELECT group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, message,
+  since_time AS since_time, lag_floor AS messages_waiting, member_id AS member_id, client_id AS client_id,
+  client_host AS client_host,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm
-FROM group_verdicts
-WHERE cluster = :cluster AND partition IS NOT NULL AND own_verdict = 'STALL'
-  AND as_of_time = (
-    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
-  )
+FROM newest_verdicts
+WHERE own_verdict = 'STALL'

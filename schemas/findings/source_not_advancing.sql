@@ -57,7 +57,8 @@ listed AS (
   FROM missing CROSS JOIN aged
   WHERE since_time < :max_source_age_hours_before_start AND NOT (is_log_old AND are_snapshots_old)
 )
-SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+SELECT CAST(NULL AS STRING) AS group_id,
+  '__consumer_offsets-' || CAST(evidence_partition AS STRING) AS subject, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time, message, evidence_partition, evidence_first_offset, evidence_last_offset,
   'certain' AS confidence, severity, harm
 FROM listed

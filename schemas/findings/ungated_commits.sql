@@ -1,5 +1,6 @@
 -- Commits of gated groups and topics with messages that are in no span that had passed, or was overridden, before.
 SELECT group_id, topic, partition, commit_time AS at_time,
+  substring(CAST(commit_time AS STRING), 1, 10) AS event, commit_time AS last_time,
   topic || '-' || CAST(partition AS STRING) || ': the commit of offset ' || CAST(committed_offset AS STRING) || ' has '
     || CAST(num_messages AS STRING)
     || CASE num_messages WHEN 1 THEN ' message, and no passed validation covers it'

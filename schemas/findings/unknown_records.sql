@@ -1,5 +1,6 @@
 -- Records of a newer release.
-SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
+  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'record type ' || coalesce(CAST(record_type AS STRING), 'unknown') || ': ' || reason AS message,
   offsets_partition AS evidence_partition, record_offset AS evidence_first_offset,

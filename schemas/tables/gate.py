@@ -1,6 +1,6 @@
 """Metrics of every table, what suites said of them, validated spans of data, and findings: written by `gate`."""
 
-from schemas.declarations.columns import Column, Table, Type
+from schemas.declarations.columns import Column, ListOf, StructOf, Table, Type
 from schemas.tables.history_columns import TOPIC
 from schemas.tables.record_columns import CLUSTER, RUN_ID
 
@@ -106,6 +106,26 @@ GATE_SPANS = Table(
     SPAN_JOB,
 )
 
+OWNERS = ListOf(
+    StructOf(
+        (
+            text("member_id", "The member."),
+            text("client_id", "Client id of the member's connection."),
+            text("client_host", "The member's address as Java prints it."),
+            Column("num_partitions", Type.BIGINT, "Number of these partitions that it owns."),
+        )
+    )
+)
+TOPIC_PARTITIONS = ListOf(
+    StructOf(
+        (
+            text("topic", "The topic; NULL: only its id is known."),
+            text("topic_id", "The topic's id; NULL: not known."),
+            Column("partitions", ListOf(Type.INT), "The partitions; empty: the topic as a whole."),
+        )
+    )
+)
+
 FINDINGS = Table(
     "findings",
     "run and finding",
@@ -119,11 +139,21 @@ FINDINGS = Table(
         text("kind", "Kind of the finding, such as partition_stopped; docs/findings.md explains all kinds.",
              is_nullable=False),
         text("severity", "critical, warning or info.", is_nullable=False),
+        text("subject", "What the finding is about: the group; without one the offsets partition, or the suite and its "
+             "metric, or else the cluster. The same kind, subject and at_time in two runs are the same finding."),
         text("group_id", "The group; NULL: the finding is not about a group."),
         text("topic", "The topic; NULL: the finding is not about one topic, or only the topic's id is known."),
         Column("partition", Type.INT, "The partition; NULL: the finding is not about one partition."),
         text("message", "What was found, in words.", is_nullable=False),
-        Column("at_time", Type.TIMESTAMP, "When the problem happened; NULL: the problem still lasts."),
+        Column("at_time", Type.TIMESTAMP, "When the event began. It stays the same while the event goes on. NULL: a "
+               "condition, which still lasts."),
+        Column("since_time", Type.TIMESTAMP, "Since when the condition lasts; NULL: an event, or not known."),
+        Column("messages_waiting", Type.BIGINT, "Messages to read in these partitions, as far as their lag is known; "
+               "NULL: not known, or the finding is not about that."),
+        Column("owners", OWNERS, "Members that own these partitions, those of most partitions first; empty: none, or "
+               "the finding is not about that."),
+        Column("topic_partitions", TOPIC_PARTITIONS, "The topics and partitions that the finding is about; empty: "
+               "it is not about some of them."),
         Column("num_rows", Type.BIGINT, "Number of table rows that show the problem.", is_nullable=False),
         Column("evidence_partition", Type.INT, "Partition of __consumer_offsets with the records that show the "
                "problem; NULL: no record shows it."),

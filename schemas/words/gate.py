@@ -80,15 +80,32 @@ class FindingKind(Meant):
     )
     UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "For some topics only the id is known."
     # Whether groups get on.
+    GROUP_SILENT = (
+        "group_silent",
+        Severity.CRITICAL,
+        "A group no longer commits any offset, while messages wait: probably nobody reads for it.",
+    )
+    MEMBER_SILENT = (
+        "member_silent",
+        Severity.CRITICAL,
+        "A member of a group no longer commits any offset, while messages wait in its partitions. Others go on.",
+    )
     PARTITION_STOPPED = (
         "partition_stopped",
         Severity.CRITICAL,
-        "A group no longer commits offsets of a partition that has unread messages.",
+        "A group no longer commits offsets of a partition that has unread messages, while its member goes on with "
+        "others; or a member that got a partition never commits it.",
     )
     PARTITION_STALLED = (
         "partition_stalled",
         Severity.CRITICAL,
         "A group still commits offsets of a partition that has unread messages, but always the same offset.",
+    )
+    OFFSET_BEYOND_END = (
+        "offset_beyond_end",
+        Severity.WARNING,
+        "A committed offset is beyond the end of the log. A consumer that starts there resets its offset: it reads "
+        "messages again or skips some.",
     )
     OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A group committed a lower offset, and no reset explains it."
     FALLING_BEHIND = "falling_behind", Severity.WARNING, "The lag of a group on a partition grows."

@@ -104,6 +104,10 @@ class OwnRule(Meant):
         "The commit is for an older topic of this name, or may be: UNKNOWN.",
     )
     HISTORY_HOLE = "history_hole", "Records are missing before this time: UNKNOWN."
+    BEYOND_END = (
+        "beyond_end",
+        "The committed offset is beyond the end of the log. A consumer that starts there resets its offset: UNKNOWN.",
+    )
     NOTHING_TO_READ = (
         "nothing_to_read",
         "A member owns the partition, nothing is committed, and the log has no messages: OK.",
@@ -121,7 +125,21 @@ class OwnRule(Meant):
         "caught_up",
         "The lag is allowed_lag or less, or the oldest unread message is younger than least_time_lag: OK.",
     )
-    SILENT = "silent", "No commit for much longer than the usual time between commits, while messages were added: STOP."
+    GROUP_SILENT = (
+        "group_silent",
+        "There are messages to read, and the group has committed none of its partitions for much longer than usual: "
+        "STOP.",
+    )
+    MEMBER_SILENT = (
+        "member_silent",
+        "There are messages to read, and the member that owns the partition has committed none of its partitions for "
+        "much longer than usual: STOP.",
+    )
+    SILENT = (
+        "silent",
+        "No commit of this partition for much longer than usual, while messages were added and its member went on to "
+        "commit others: STOP.",
+    )
     STANDS_STILL = "stands_still", "The group commits the same offset again and again while messages are added: STALL."
     FALLS_BEHIND = "falls_behind", "The lag grows over the window: WARN."
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."

@@ -1,15 +1,19 @@
 """Reads the declarations of findings: `schemas/findings/KIND.sql` is one portable SELECT that lists every row of that
-kind.
+kind. One finding is all rows of a kind with one subject that are one event, or one condition that lasts.
 
-Its columns: group_id, topic, partition, message, at_time (NULL: it still lasts, so it always counts),
-evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind), harm
-(more is worse). Beside the parameters of all rule files, a statement may use `:since_time` and `:until_time`, between
-which an event counts. `{held TABLE}`, `{held_states}` and `{newest_assignments}` are the texts of held_rows.py.
+Columns of each: group_id, topic, partition, message, at_time (when the event began; NULL: a condition, which still
+lasts), evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind),
+harm (more is worse). Some kinds have columns of OPTIONAL too, named by `AS`. Beside the parameters of all rule files,
+a statement may use `:since_time` and `:until_time`, between which an event counts. `{held TABLE}` and other names in
+braces are the texts of held_rows.py.
 """
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 from jobs.gating.declarations.held_rows import with_held_rows
 from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
@@ -18,19 +22,31 @@ from jobs.queries.definitions.dialects import portable_text
 from schemas.words.gate import FindingKind
 
 BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
+# By DuckDB's type. `subject`: of findings without a group, what they are about. `event`: rows with the same one are one
+# event, which began at the first of their times; without it, rows of one time are. `last_time`: when the event was
+# added to last; by this time it counts. `num_of_whole`: partitions of the group, or of the members that are named.
+OPTIONAL = {
+    "subject": "VARCHAR",
+    "event": "VARCHAR",
+    "last_time": "TIMESTAMPTZ",
+    "since_time": "TIMESTAMPTZ",
+    "messages_waiting": "BIGINT",
+    "topic_id": "VARCHAR",
+    "partitions": "INTEGER[]",
+    "member_id": "VARCHAR",
+    "client_id": "VARCHAR",
+    "client_host": "VARCHAR",
+    "num_of_whole": "BIGINT",
+    "before": "VARCHAR",
+}
 
 
 @dataclass(frozen=True)
 class Events:
-    """Which events count: those after `since` (None: all), up to `until`."""
+    """Which events count: those that went on after `since` (None: all), up to `until`."""
 
     since: datetime | None
     until: datetime
-
-    @property
-    def condition(self) -> str:
-        after = "" if self.since is None else f"at_time > {time_literal(self.since)} AND "
-        return f"(at_time IS NULL OR ({after}at_time <= {time_literal(self.until)}))"
 
     def added_to(self, parameters: Parameters) -> Parameters:
         since = BEFORE_EVERY_EVENT if self.since is None else self.since
@@ -38,56 +54,90 @@ class Events:
         return Parameters({**parameters.values, **times})
 
 
+# Of a finding its worst row says these.
+OF_WORST = (
+    "severity", "message", "topic", "partition", "before", "confidence", "evidence_partition", "evidence_first_offset",
+    "evidence_last_offset",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class FindingFile:
+    """`has`: which columns of OPTIONAL it has."""
+
     kind: FindingKind
     about: str
     sql: str
+    has: frozenset[str]
+
+    @property
+    def counted_by(self) -> str:
+        return "coalesce(last_time, at_time)" if "last_time" in self.has else "at_time"
 
     def rows(self, parameters: Parameters, events: Events) -> str:
-        """All rows of the kind that count, each with its severity."""
+        """All rows of the kind up to the time until which events count."""
         listed = events.added_to(parameters).fill(self.sql, f"schemas/findings/{self.kind.value}.sql")
-        return f"SELECT * FROM (\n{listed}\n) AS listed\nWHERE {events.condition}"
+        until = time_literal(events.until)
+        return f"SELECT * FROM (\n{listed}\n) AS listed\nWHERE (at_time IS NULL OR {self.counted_by} <= {until})"
 
     def grouped_sql(self, parameters: Parameters, events: Events) -> str:
-        """One row per group, topic and severity: the worst of its rows, and their number."""
+        """For DuckDB. One row for each finding: what its worst row says, and what all say together."""
+        added = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in OPTIONAL.items())
+        worst = ",\n    ".join(f"max(CASE WHEN place = 1 THEN {name} END) AS {name}" for name in OF_WORST)
+        counts = "TRUE" if events.since is None else f"max(counted_time) > {time_literal(events.since)}"
         return f"""\
 WITH listed_rows AS (
 {self.rows(parameters, events)}
 ),
-severe AS (
-  SELECT group_id, topic, partition, message, at_time, evidence_partition, evidence_first_offset,
-    evidence_last_offset, confidence, harm, coalesce(severity, '{self.kind.severity.value}') AS severity
+filled AS (
+  SELECT {added} WHERE FALSE
+  UNION ALL BY NAME
+  SELECT * REPLACE (coalesce(severity, '{self.kind.severity.value}') AS severity),
+    {"event" if "event" in self.has else "at_time"} AS event_name, {self.counted_by} AS counted_time
   FROM listed_rows
 ),
 ranked AS (
-  SELECT severe.*, row_number() OVER (
-    PARTITION BY group_id, topic, severity
-    ORDER BY harm DESC, evidence_partition NULLS LAST, evidence_first_offset NULLS LAST, partition NULLS LAST, message
+  SELECT filled.*, row_number() OVER (
+    PARTITION BY group_id, subject, event_name
+    ORDER BY CASE severity WHEN 'critical' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, harm DESC,
+      evidence_partition NULLS LAST, evidence_first_offset NULLS LAST, topic NULLS LAST, partition NULLS LAST, message
   ) AS place
-  FROM severe
+  FROM filled
 )
-SELECT group_id, topic, severity,
-  count(*) AS num_rows,
-  count(DISTINCT partition) AS num_partitions,
-  min(partition) AS partition,
-  max(at_time) AS at_time,
-  max(CASE WHEN place = 1 THEN message END) AS message,
-  max(CASE WHEN place = 1 THEN evidence_partition END) AS evidence_partition,
-  max(CASE WHEN place = 1 THEN evidence_first_offset END) AS evidence_first_offset,
-  max(CASE WHEN place = 1 THEN evidence_last_offset END) AS evidence_last_offset,
-  max(CASE WHEN place = 1 THEN confidence END) AS confidence,
-  sum(harm) AS harm
+SELECT group_id, subject, event_name,
+    {worst},
+    count(*) AS num_rows,
+    min(at_time) AS at_time,
+    max(counted_time) AS last_time,
+    min(since_time) AS since_time,
+    CAST(sum(messages_waiting) AS BIGINT) AS messages_waiting,
+    min(num_of_whole) AS num_of_whole,
+    list(DISTINCT {{'topic': topic, 'topic_id': topic_id, 'partitions': coalesce(partitions, [partition])}})
+      AS topic_partitions,
+    list({{'member_id': member_id, 'client_id': client_id, 'client_host': client_host}})
+      FILTER (WHERE member_id IS NOT NULL) AS owners,
+    sum(harm) AS harm
 FROM ranked
-GROUP BY group_id, topic, severity"""
+GROUP BY group_id, subject, event_name
+HAVING max(counted_time) IS NULL OR {counts}"""
 
-    def some_of(self, listed: str, group_id: str | None, topic: str | None, severity: str) -> str:
-        """The statement that lists the rows of one finding, worst first. `listed`: the statement that lists all."""
-        conditions = [
-            is_value("group_id", group_id),
-            is_value("topic", topic),
-            f"coalesce(severity, '{self.kind.severity.value}') = '{severity}'",
-        ]
+    def reported_groups(self, parameters: Parameters, events: Events, severities: Iterable[str]) -> str:
+        """Every group that ever had a finding of the kind of one of these severities."""
+        severity = f"coalesce(severity, '{self.kind.severity.value}')"
+        some = f"{severity} IN ({', '.join(map(portable_text, severities))})"
+        return f"SELECT DISTINCT group_id FROM (\n{self.rows(parameters, events)}\n) AS every\nWHERE {some}"
+
+    def listing_of(self, listed: str, row: Mapping[str, Any]) -> str:
+        """The statement that lists the rows of one finding, worst first. `listed`: the statement that lists all; `row`:
+        of `grouped_sql`."""
+        conditions = [is_value("group_id", row["group_id"])]
+        if "subject" in self.has:
+            conditions.append(is_value("subject", row["subject"]))
+        if "event" in self.has:
+            conditions.append(is_value("event", row["event_name"]))
+        else:
+            time = row["at_time"]
+            conditions.append("at_time IS NULL" if time is None else f"at_time = {time_literal(time)}")
         return f"{listed}\n  AND {' AND '.join(conditions)}\nORDER BY harm DESC"
 
 
@@ -105,4 +155,5 @@ def finding_file(kind: FindingKind, text: str) -> FindingFile:
     lines = text.splitlines()
     about = " ".join(line.removeprefix("--").strip() for line in lines if line.startswith("--"))
     sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
-    return FindingFile(kind, about, with_held_rows(sql))
+    has = frozenset(name for name in OPTIONAL if re.search(rf"\bAS {name}\b", sql))
+    return FindingFile(kind, about, with_held_rows(sql), has)

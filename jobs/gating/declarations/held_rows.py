@@ -1,9 +1,10 @@
 """Texts that findings share: what history says of the as-of time.
 
-`{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions of
-their names: `{held_states}`, the state of each group then; and after it `{newest_assignments}`, the newest assignment
-of each group that has members then. Its `held_state` is the group's state; `is_sure`: whether it is certain that the
-state held then. A state that ended later may have ended earlier, if records are missing.
+`{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions:
+`{newest_verdicts}`; `{events_before}`, of rows that a statement calls `silent`; `{held_states}`, the state of each group
+then; and after it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state`
+is the group's state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended
+earlier, if records are missing.
 """
 
 import re
@@ -26,7 +27,50 @@ newest_assignments AS (
     AND states.evidence_partition = assignments.evidence_partition AND states.num_members > 0
   WHERE assignments.cluster = :cluster
 )"""
+# The newest verdicts of partitions until then, each with the member that owns it. `num_of_group`, `num_of_member`: how
+# many partitions are judged of its group and of that member. A group may have records in several offsets partitions:
+# those that it wrote last count.
+NEWEST_VERDICTS = """\
+owned AS (
+  SELECT stays.*, row_number() OVER (
+    PARTITION BY group_id, coalesce(topic, topic_id), partition, evidence_partition ORDER BY from_offset DESC, member_id
+  ) AS place
+  FROM {held ownership_intervals} AS stays
+  WHERE phase <> 'held' AND group_type <> 'share' AND coalesce(role, 'active') = 'active'
+),
+judged AS (
+  SELECT verdicts.*, first_value(evidence_partition) OVER (
+    PARTITION BY group_id ORDER BY last_commit_time DESC NULLS LAST, evidence_partition
+  ) AS newest_partition
+  FROM group_verdicts AS verdicts
+  WHERE cluster = :cluster AND partition IS NOT NULL AND as_of_time = (
+    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
+  )
+),
+newest_verdicts AS (
+  SELECT judged.*, owned.member_id, owned.client_id, owned.client_host,
+    count(*) OVER (PARTITION BY judged.group_id) AS num_of_group,
+    count(*) OVER (PARTITION BY judged.group_id, owned.member_id) AS num_of_member,
+    coalesce(judged.topic, '?') || '-' || CAST(judged.partition AS STRING) || ': ' || reason AS message
+  FROM judged
+  LEFT JOIN owned ON owned.place = 1 AND owned.group_id = judged.group_id
+    AND owned.evidence_partition = judged.evidence_partition AND owned.partition = judged.partition
+    AND coalesce(owned.topic, owned.topic_id) = coalesce(judged.topic, judged.topic_id)
+  WHERE judged.evidence_partition = newest_partition AND rule NOT IN ('not_subscribed', 'nothing_held')
+)"""
+# What the newest rebalance before a silence was.
+EVENTS_BEFORE = """\
+followed AS (
+  SELECT silent.group_id, silent.since_time, rebalances.start_time, coalesce(trigger_detail, trigger) AS what,
+    row_number() OVER (PARTITION BY silent.group_id, silent.since_time
+      ORDER BY start_time DESC, rebalances.evidence_partition, assignment_offset DESC) AS place
+  FROM (SELECT DISTINCT group_id, since_time FROM silent) AS silent
+  JOIN rebalances ON rebalances.group_id = silent.group_id AND rebalances.start_time <= silent.since_time
+  WHERE rebalances.cluster = :cluster
+)"""
 SHARED = {
+    "{newest_verdicts}": NEWEST_VERDICTS,
+    "{events_before}": EVENTS_BEFORE,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,
 }

@@ -14,7 +14,7 @@ They are in `waivers.toml`, in the folder of the settings file:
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -28,6 +28,8 @@ from schemas.words.gate import FindingKind
 KEYS = ("kind", "group", "topic", "reason", "who", "until")
 REQUIRED = ("kind", "reason", "who", "until")
 KINDS = {kind.value: kind for kind in FindingKind}
+# Whoever accepts that partitions stop accepts that all of a member or group do.
+WIDER_THAN_STOPPED = (FindingKind.GROUP_SILENT, FindingKind.MEMBER_SILENT)
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,11 @@ class Waiver:
     who: str
     until: datetime
 
-    def covers(self, kind: str, group_id: str | None, topic: str | None) -> bool:
-        return kind == self.kind and matches(self.group, group_id) and matches(self.topic, topic)
+    def covers(self, kind: str, group_id: str | None, topics: Collection[str | None]) -> bool:
+        """A waiver of a topic does not cover a finding that is about others too."""
+        if kind != self.kind and not (self.kind == FindingKind.PARTITION_STOPPED and kind in WIDER_THAN_STOPPED):
+            return False
+        return matches(self.group, group_id) and all(matches(self.topic, topic) for topic in topics)
 
     @property
     def reason_text(self) -> str:
@@ -51,9 +56,11 @@ def matches(pattern: str | None, name: str | None) -> bool:
     return pattern is None or (name is not None and re.fullmatch(pattern, name) is not None)
 
 
-def waiver_of(waivers: Iterable[Waiver], kind: str, group_id: str | None, topic: str | None) -> Waiver | None:
+def waiver_of(
+    waivers: Iterable[Waiver], kind: str, group_id: str | None, topics: Collection[str | None]
+) -> Waiver | None:
     """The one that lasts longest."""
-    covering = [waiver for waiver in waivers if waiver.covers(kind, group_id, topic)]
+    covering = [waiver for waiver in waivers if waiver.covers(kind, group_id, topics)]
     return max(covering, key=lambda waiver: waiver.until, default=None)
 
 

@@ -33,7 +33,7 @@ WORDS = frozenset({
 })  # fmt: skip
 # Words of Kafka, or names of the users' own classes.
 WORDS_OR_NAMES = frozenset({"assignor", "assignor_after", "assignor_before"})
-TEXTS = frozenset({"blockers", "message", "query", "reason", "trigger_detail", "unread_basis", "waiver"})
+TEXTS = frozenset({"blockers", "message", "query", "reason", "subject", "trigger_detail", "unread_basis", "waiver"})
 
 
 class Redaction:

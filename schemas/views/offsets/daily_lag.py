@@ -60,6 +60,7 @@ FRESHNESS_COLUMNS = (
     Column(
         "is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: no objective, or no time lag is known."
     ),
+    Column("first_over_time", Type.TIMESTAMP, "The first minute with a time lag above objective_ms; NULL: none."),
     Column("last_over_time", Type.TIMESTAMP, "The last minute with a time lag above objective_ms; NULL: none."),
     LAG_DAYS.column("time_lag_method"),
     LAG_DAYS.column("confidence"),
@@ -87,6 +88,7 @@ held AS (
   SELECT lag_minutes.cluster, day_time, lag_minutes.group_id, topic, topic_id, evidence_partition,
     {how_many("time_lag_ms_max IS NOT NULL OR open_time_lag_ms_min <= objective_ms")} AS num_known,
     {how_many(OVER)} AS num_over,
+    min(CASE WHEN {OVER} THEN minute_time END) AS first_over_time,
     max(CASE WHEN {OVER} THEN minute_time END) AS last_over_time
   FROM lag_minutes
   JOIN asked ON asked.cluster = lag_minutes.cluster AND asked.group_id = lag_minutes.group_id
@@ -95,7 +97,7 @@ held AS (
 days AS (
   SELECT {", ".join(f"lag_days.{each.name}" for each in (LAG_DAYS.column("cluster"), *SUBJECT, *COUNTS))},
     CASE WHEN objective_ms IS NULL THEN num_minutes_known ELSE num_known END AS num_minutes_known,
-    {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, last_over_time, time_lag_method,
+    {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, first_over_time, last_over_time, time_lag_method,
     confidence
   FROM lag_days
   LEFT JOIN asked ON asked.cluster = lag_days.cluster AND asked.group_id = lag_days.group_id

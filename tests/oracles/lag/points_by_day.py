@@ -63,6 +63,7 @@ days AS (
     count(DISTINCT CASE WHEN time_lag_ms IS NOT NULL AND NOT is_over_unproven THEN minute_time END)
       AS num_minutes_known,
     max(objective_ms) AS objective_ms, count(DISTINCT CASE WHEN is_over THEN minute_time END) AS num_over,
+    min(CASE WHEN is_over THEN minute_time END) AS first_over_time,
     max(CASE WHEN is_over THEN minute_time END) AS last_over_time, {measured("time_lag_ms")},
     min(CASE WHEN time_lag_ms IS NOT NULL THEN time_lag_method END) AS least_method,
     max(CASE WHEN time_lag_ms IS NOT NULL THEN time_lag_method END) AS greatest_method,

@@ -38,7 +38,10 @@ from udfs.sentences.counts import counted
 COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
 SCHEMA = pa.schema([table_schema(GROUP_VERDICTS).field(name) for name in COLUMNS])
 # What our rules conclude from what is not in the log.
-CONCLUDED = frozenset({OwnRule.NEVER_COMMITTED, OwnRule.SILENT, OwnRule.STANDS_STILL, OwnRule.FALLS_BEHIND})
+CONCLUDED = frozenset({
+    OwnRule.NEVER_COMMITTED, OwnRule.GROUP_SILENT, OwnRule.MEMBER_SILENT, OwnRule.SILENT, OwnRule.STANDS_STILL,
+    OwnRule.FALLS_BEHIND,
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def own_answers(facts: OwnFacts, of_all: OfAllKeys) -> list[OwnAnswer]:
     back, is_unsubscribed = rewinds(facts), facts.is_unsubscribed
     is_unused = ~is_unsubscribed & facts.is_group_idle(of_all.have_committed)
     is_caught_up = are_caught_up(facts, back) & ~(is_unsubscribed | is_unused)
-    is_unused &= ~facts.is_clock_doubtful
+    is_unused &= ~(facts.is_clock_doubtful | facts.is_beyond_end)
     lags, place = np.unique(facts.lag_available[is_caught_up], return_inverse=True)
     by_lag = [lag_is_allowed(lag, facts.rules) for lag in lags.tolist()]
     is_asked = ~(is_unsubscribed | is_unused | is_caught_up)
@@ -45,7 +45,7 @@ def are_caught_up(facts: OwnFacts, back: Mapping[int, Rewind]) -> Flags:
     is_plain = (facts.live >= 0) & (facts.committed >= 0) & ends.are_known
     is_plain &= facts.history.as_of_time - ends.newest_time <= facts.rules.window
     is_plain &= facts.lag_available <= facts.rules.allowed_lag
-    is_plain &= ~(facts.is_recreated | facts.is_now_doubtful)
+    is_plain &= ~(facts.is_recreated | facts.is_now_doubtful | facts.is_beyond_end)
     is_plain[[key for key, each in back.items() if facts.committed[key] < each.peak]] = False
     return is_plain
 
@@ -57,8 +57,11 @@ def answers_by_rules(
     if not len(keys):
         return []
 
+    asked = [*standings(facts, of_all, back, is_asked)]
+
     def windows_of(places: list[int]) -> Mapping[int, WindowLags]:
-        by_key = window_lags(facts, keys[places].tolist())
+        until = [asked[place].usually_heard_until for place in places]
+        by_key = window_lags(facts, keys[places].tolist(), until)
         return {place: by_key[key] for place in places if (key := int(keys[place])) in by_key}
 
-    return own_verdicts([*standings(facts, of_all, back, is_asked)], facts.rules, windows_of)
+    return own_verdicts(asked, facts.rules, windows_of)

@@ -15,12 +15,12 @@ from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.at_offset import combine_columns
 from udfs.rules.facts.commit_cadence import own_cadences
-from udfs.rules.facts.log_reach import known_until
+from udfs.rules.facts.log_reach import known_until, own_ends
 from udfs.rules.facts.verdict_keys import KeyedCommits, Keys, key_order
 from udfs.rules.verdicts.burrow_windows import SnapshotRows
 from udfs.rules.verdicts.group_facts import NEVER, GroupFacts, group_facts
 from udfs.rules.verdicts.own_verdict import OwnRules
-from udfs.rules.verdicts.snapshot_ends import SnapshotEnds
+from udfs.rules.verdicts.snapshot_ends import Beyond, SnapshotEnds
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,19 @@ class OwnFacts:
         return is_recreated
 
     @cached_property
+    def is_beyond_end(self) -> Flags:
+        """The newest snapshot was certainly taken after the commit: by the end of the offsets partition in it, or else
+        by enough time, since clocks differ."""
+        is_beyond = (self.live >= 0) & self.ends.are_known & (self.committed > self.ends.newest) & ~self.is_recreated
+        suspects = np.flatnonzero(is_beyond)
+        if not len(suspects):
+            return is_beyond
+        own_end = own_ends(self.history, self.ends.rows.last[suspects])
+        is_long_after = self.ends.newest_time[suspects] - self.held_since[suspects] > self.rules.least_time_lag
+        is_beyond[suspects] = np.where(own_end == NONE, is_long_after, self.from_offset[suspects] < own_end)
+        return is_beyond
+
+    @cached_property
     def is_clock_doubtful(self) -> Flags:
         """Whether its offset changed, was committed again, or got its owner while the clock was in doubt, within the
         window."""
@@ -157,6 +170,23 @@ class OwnFacts:
         return np.array(is_missing, np.bool_)[subject] & (self.owner < 0)
 
     @cached_property
+    def owned_since(self) -> Numbers:
+        """NONE: no member owns it."""
+        return at(numbers(self.keys.owned.column("from_time")), self.owner, NONE)
+
+    @cached_property
+    def beyond(self) -> Beyond:
+        return self.ends.first_beyond(self.committed)
+
+    @cached_property
+    def written_since_commit(self) -> Numbers:
+        return self.ends.written_since(self.last_commit, self.live >= 0)
+
+    @cached_property
+    def written_since_owned(self) -> Numbers:
+        return self.ends.written_since(self.owned_since, self.owner >= 0)
+
+    @cached_property
     def own_cadences(self) -> Numbers:
         return own_cadences(self.commits, self.keys.size, self.rules.silence_factor, self.rules.least_time_lag)
 
@@ -174,7 +204,7 @@ class OwnFacts:
 
     def time_lags(self) -> list[int | None]:
         """0 with nothing to read; None: unknown."""
-        beyond = self.ends.first_beyond(self.committed)
+        beyond = self.beyond
         is_known = (self.lag_floor != NOWHERE) & (~beyond.is_there | beyond.is_written_known)
         lags = np.maximum(self.history.as_of_time - beyond.written, 0)
         return known_only(np.where(beyond.is_there, lags, 0), is_known)

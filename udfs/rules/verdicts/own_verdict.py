@@ -63,6 +63,7 @@ class Standing:
     is_group_idle: bool = False
     is_recreated: bool = False
     is_in_hole: bool = False
+    is_beyond_end: bool = False
     # Its offset changed while the clock of the log was in doubt, within the window; or now.
     is_clock_doubtful: bool = False
     is_now_doubtful: bool = False
@@ -77,11 +78,23 @@ class Standing:
     written_since_held: int | None = None
     # The usual gap between commits, of the partition or else of the others of the group.
     cadence: int | None = None
+    # Since when none of its group's partitions, or of its member's, was committed, where that is a silence; and until
+    # when its member committed any, or its group if no member owns it.
+    group_silent_since: int | None = None
+    member_silent_since: int | None = None
+    others_until: int | None = None
     num_repeats: int = 0
 
     @property
     def heard_until(self) -> int:
         return self.now if self.log_until is None else min(self.log_until, self.now)
+
+    @property
+    def usually_heard_until(self) -> int:
+        """Until when its lag shows how fast it reads: after that it grows because the next commit is late."""
+        if self.last_commit is None or self.cadence is None:
+            return self.now
+        return min(self.last_commit + self.cadence, self.now)
 
     @property
     def available_lag(self) -> int:
@@ -101,9 +114,10 @@ class OwnAnswer:
 
 
 # What commits that the log does not hold any more, or not yet, would change; a trend too.
-NEED_THE_LOG = frozenset(
-    {OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL, OwnRule.NO_READER}
-)
+NEED_THE_LOG = frozenset({
+    OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.GROUP_SILENT, OwnRule.MEMBER_SILENT, OwnRule.SILENT,
+    OwnRule.STANDS_STILL, OwnRule.NO_READER,
+})  # fmt: skip
 
 
 # A step back is one by the order of the log; its clock does not matter.
@@ -161,7 +175,7 @@ def not_in_question(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     """Reasons not to raise an alarm, for any lag."""
     if standing.is_unsubscribed:
         return NOT_SUBSCRIBED
-    if standing.is_group_idle:
+    if standing.is_group_idle and not standing.is_beyond_end:
         return not_in_use(rules)
     if standing.committed is None and standing.owned_since is None and not standing.is_in_hole:
         return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_HELD, "nothing is committed and no member owns it")
@@ -180,6 +194,13 @@ def missing_input(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
     if standing.is_in_hole:
         reason = "records of the log are missing, so the committed offset is unknown"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.HISTORY_HOLE, reason)
+    if standing.is_beyond_end:
+        assert standing.committed is not None
+        reason = (
+            f"the committed offset {standing.committed:,} is {standing.committed - standing.end_offset:,} beyond the "
+            f"end of the log, {standing.end_offset:,}: a consumer that starts there resets its offset"
+        )
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.BEYOND_END, reason)
     return None
 
 
@@ -200,6 +221,8 @@ def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     if standing.heard_until - standing.owned_since < patience:
         return log_ended(standing)
     reason = f"nothing is committed; {owned}, and {standing.written_since_owned:,} or more messages were written since"
+    if (whole := whole_silence(standing)) is not None:
+        return OwnAnswer(LagVerdict.STOP, whole.rule, f"{whole.text}; here {reason}", whole.since)
     return OwnAnswer(LagVerdict.STOP, OwnRule.NEVER_COMMITTED, reason, standing.owned_since)
 
 
@@ -217,21 +240,25 @@ def rewound(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
     return OwnAnswer(LagVerdict.REWIND, OwnRule.REWOUND, reason, back.time)
 
 
-def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+def nothing_to_read(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     lag = standing.available_lag
+    if lag > rules.allowed_lag:
+        return None
     end_age = standing.now - (standing.now if standing.end_time is None else standing.end_time)
-    if lag <= rules.allowed_lag and end_age > rules.window:
+    if end_age > rules.window:
         # What came since may be unread. That messages stayed unread before is proven by old snapshots too.
         reason = (
             f"{messages(lag)} to read at the newest snapshot of its end offset, but that is {in_words(end_age)} old"
         )
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, reason)
-    if lag <= rules.allowed_lag:
-        return lag_is_allowed(lag, rules)
-    if standing.time_lag is not None and standing.time_lag < rules.least_time_lag:
-        reason = f"{messages(lag)} to read, the oldest {in_words(standing.time_lag)} old"
-        return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
-    return None
+    return lag_is_allowed(lag, rules)
+
+
+def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    if standing.time_lag is None or standing.time_lag >= rules.least_time_lag:
+        return None
+    reason = f"{messages(standing.available_lag)} to read, the oldest {in_words(standing.time_lag)} old"
+    return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
 
 
 def lag_is_allowed(lag: int, rules: OwnRules) -> OwnAnswer:
@@ -239,8 +266,37 @@ def lag_is_allowed(lag: int, rules: OwnRules) -> OwnAnswer:
     return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")
 
 
+@dataclass(frozen=True)
+class WholeSilence:
+    rule: OwnRule
+    since: int
+    text: str
+
+
+def whole_silence(standing: Standing) -> WholeSilence | None:
+    """The widest that holds."""
+    whole = (
+        (OwnRule.GROUP_SILENT, standing.group_silent_since, "no commit of the whole group"),
+        (OwnRule.MEMBER_SILENT, standing.member_silent_since, "no commit of its member"),
+    )
+    for rule, since, what in whole:
+        if since is not None:
+            silence = in_words(standing.heard_until - since)
+            return WholeSilence(rule, since, f"{what} for {silence}, since {clock_time(since)}")
+    return None
+
+
+def silent_with_others(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
+    """Whatever waits in a partition of a silent group or member waits for the same reason, however short it does."""
+    if standing.committed is None or (whole := whole_silence(standing)) is None:
+        return None
+    reason = f"{whole.text}{usual_time(standing)}; {messages(standing.available_lag)} to read"
+    return OwnAnswer(LagVerdict.STOP, whole.rule, reason, whole.since)
+
+
 def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
-    """Silence counts only while there is something to read: a quiet topic makes nobody late."""
+    """Silence counts only while there is something to read: a quiet topic makes nobody late. And only while its member
+    went on with others: if that has fallen silent too, its own silence decides, once it is long enough."""
     if not standing.written_since_commit or standing.unread_since is None or standing.last_commit is None:
         return None
     patience = max(usual_silence(standing, rules), rules.least_time_lag)
@@ -249,16 +305,20 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         return None
     if standing.heard_until - waiting_since <= patience:
         return log_ended(standing)
-    cadence = (
-        f"before that one every {in_words(standing.cadence)}"
-        if standing.cadence is not None
-        else "how often it commits is not known"
-    )
+    if standing.others_until is None or standing.others_until - waiting_since <= patience:
+        return None
     silence = in_words(standing.heard_until - standing.last_commit)
     reason = (
-        f"no commit for {silence}, {cadence}; {standing.written_since_commit:,} or more messages were written since"
+        f"no commit for {silence}{usual_time(standing)}, while its member committed others; "
+        f"{standing.written_since_commit:,} or more messages were written since"
     )
     return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
+
+
+def usual_time(standing: Standing) -> str:
+    if standing.cadence is None:
+        return ", how often it commits is not known"
+    return f", before that one every {in_words(standing.cadence)}"
 
 
 def usual_silence(standing: Standing, rules: OwnRules) -> int:
@@ -300,7 +360,7 @@ def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules
     """`window`: None: no lag of it is known."""
     if window is None or window.trend is None:
         num = "no snapshot" if window is None else "only 1 snapshot"
-        few = f"{num} of the last {in_words(rules.window)}{up_to_the_end_of(standing)} shows its lag"
+        few = f"{num} of the last {in_words(rules.window)}{up_to_when(standing)} shows its lag"
         reason = f"{messages(standing.available_lag)} to read; {few}, too few to see whether lag grows"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
     trend = window.trend
@@ -311,10 +371,13 @@ def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules
     return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"median lag changed {from_to(trend)} {over}{why_not(trend)}")
 
 
-def up_to_the_end_of(standing: Standing) -> str:
-    """Snapshots after the end of the log show no lag: commits may be missing."""
-    is_known = standing.heard_until >= standing.now
-    return "" if is_known else f", up to {clock_time(standing.heard_until)} where the data ends,"
+def up_to_when(standing: Standing) -> str:
+    """Of later snapshots the lag rests on commits that may be missing, or are late."""
+    until = min(standing.heard_until, standing.usually_heard_until)
+    if until >= standing.now:
+        return ""
+    why = "where the data ends" if until == standing.heard_until else "when its next commit was due"
+    return f", up to {clock_time(until)} {why},"
 
 
 def from_to(trend: Trend) -> str:
@@ -334,5 +397,6 @@ def messages(number: int) -> str:
 
 
 RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (
-    not_in_question, missing_input, never_committed, rewound, caught_up, silent, stands_still, nobody_reads,
+    not_in_question, missing_input, never_committed, rewound, nothing_to_read, silent_with_others, caught_up, silent,
+    stands_still, nobody_reads,
 )  # fmt: skip

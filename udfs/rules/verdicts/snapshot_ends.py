@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from udfs.arrays.nullable import Flags, Numbers, known_only, numbers
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.verdict_keys import Keys
 from udfs.rules.verdicts.burrow_windows import SnapshotRows
@@ -79,14 +79,14 @@ class SnapshotEnds:
         written = self.times[before] + (beyond / rise * span).astype(np.int64)
         return Beyond(is_there, self.times[place], has_before, np.where(has_before, written, 0))
 
-    def written_since(self, times: Numbers, is_wanted: Flags) -> list[int | None]:
+    def written_since(self, times: Numbers, is_wanted: Flags) -> Numbers:
         """Messages between the first snapshot from then on and the newest one: these were certainly written later.
-        None: no snapshot from then on."""
+        NONE: no snapshot from then on."""
         rows = self.watermarks.own_after(self.keys.places, times)
         is_known = is_wanted & (rows >= 0) & (rows <= self.rows.last)
         rows = np.maximum(rows, self.rows.first)
         written = np.maximum(self.newest - self.end_offsets[np.where(is_known, rows, 0)], 0)
-        return known_only(written, is_known)
+        return np.where(is_known, written, NONE)
 
     def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
         """The rows of the snapshots of these keys from then on: the first of each, and how many there are. All keys

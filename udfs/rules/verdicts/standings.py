@@ -8,23 +8,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from udfs.arrays.nullable import Flags, Numbers, known_only, numbers
-from udfs.lag.as_of import at
+from udfs.arrays.nullable import NONE, Flags, Numbers, known_only
 from udfs.rules.facts.commit_cadence import Cadences
+from udfs.rules.verdicts.group_facts import NEVER
 from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import Rewind, Standing
+from udfs.rules.verdicts.silences import Silences, names_of
 
 
 @dataclass
 class OfAllKeys:
-    """What keys of other ranges say about a group: how often it commits, and whether it did so within the window."""
+    """What keys of other ranges say about a group: how often it commits, when it did so last, and whether that was
+    within the window."""
 
     cadences: Cadences = field(default_factory=Cadences)
+    silences: Silences = field(default_factory=Silences)
     have_committed: set[str] = field(default_factory=set)
 
     def add(self, facts: OwnFacts) -> None:
         group_ids = facts.groups.groups.take(pa.array(facts.group))
         self.cadences.add(group_ids, facts.own_cadences)
+        self.silences.add(facts)
         self.have_committed |= facts.have_committed
 
 
@@ -33,11 +37,15 @@ def standings(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is
     has_commit, has_owner = facts.live >= 0, facts.owner >= 0
     is_late = has_commit & facts.ends.are_known & (facts.lag_available > facts.rules.allowed_lag)
     cadences = of_all.cadences.or_of_others(facts.own_cadences, facts.groups.groups.to_pylist(), facts.group)
-    columns = columns_of(facts) | {
-        "is_group_idle": facts.is_group_idle(of_all.have_committed).tolist(),
-        "cadence": known_only(cadences, is_late | (has_owner & ~has_commit)),
-        "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
-    }
+    columns = (
+        columns_of(facts)
+        | silence_columns(facts, of_all)
+        | {
+            "is_group_idle": facts.is_group_idle(of_all.have_committed).tolist(),
+            "cadence": known_only(cadences, is_late | (has_owner & ~has_commit)),
+            "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
+        }
+    )
     now, log_until = facts.history.as_of_time, facts.log_until
     of_asked = zip(*(compress(values, is_asked) for values in columns.values()), strict=True)
     for key, values in zip(np.flatnonzero(is_asked).tolist(), of_asked, strict=True):
@@ -47,8 +55,7 @@ def standings(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is
 
 def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
     ends, has_commit, has_owner = facts.ends, facts.live >= 0, facts.owner >= 0
-    owned_since = at(numbers(facts.keys.owned.column("from_time")), facts.owner, 0)
-    beyond = ends.first_beyond(facts.committed)
+    beyond = facts.beyond
     return {
         "committed": known_only(facts.committed, has_commit),
         "held_since": known_only(facts.held_since, has_commit),
@@ -59,15 +66,35 @@ def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
         "is_unsubscribed": facts.is_unsubscribed.tolist(),
         "is_recreated": facts.is_recreated.tolist(),
         "is_in_hole": facts.is_in_hole.tolist(),
+        "is_beyond_end": facts.is_beyond_end.tolist(),
         "is_clock_doubtful": facts.is_clock_doubtful.tolist(),
         "is_now_doubtful": facts.is_now_doubtful.tolist(),
-        "owned_since": known_only(owned_since, has_owner),
+        "owned_since": known_only(facts.owned_since, has_owner),
         "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
         "time_lag": facts.time_lags(),
-        "written_since_owned": ends.written_since(owned_since, has_owner),
-        "written_since_commit": ends.written_since(facts.last_commit, has_commit),
-        "written_since_held": ends.written_since(facts.held_since, has_commit),
+        "written_since_owned": known_only(facts.written_since_owned, has_owner),
+        "written_since_commit": known_only(facts.written_since_commit, has_commit),
+        "written_since_held": known_only(ends.written_since(facts.held_since, has_commit), has_commit),
     }
+
+
+def silence_columns(facts: OwnFacts, of_all: OfAllKeys) -> dict[str, list[Any]]:
+    """Of a group and its members the usual time between commits is that of the group: a member has few partitions."""
+    rules, (groups, members) = facts.rules, names_of(facts)
+    unknown = np.full(facts.keys.size, NONE)
+    usual = of_all.cadences.or_of_others(unknown, facts.groups.groups.to_pylist(), facts.group)
+    longest = np.where(
+        usual == NONE, rules.window, np.minimum(usual, NEVER // rules.silence_factor) * rules.silence_factor
+    )
+    patience, heard_until = np.maximum(longest, rules.least_time_lag), min(facts.log_until, facts.history.as_of_time)
+    whole_group, whole_member = of_all.silences.groups, of_all.silences.members
+    of_member = whole_member.last_of(members)
+    columns = {
+        "group_silent_since": whole_group.silent_since(groups, heard_until, patience),
+        "member_silent_since": whole_member.silent_since(members, heard_until, patience),
+        "others_until": np.where(facts.owner >= 0, of_member, whole_group.last_of(groups)),
+    }
+    return {name: known_only(values, values != NONE) for name, values in columns.items()}
 
 
 def num_repeats(facts: OwnFacts) -> Numbers:

@@ -14,25 +14,26 @@ MOST_SNAPSHOTS = 1 << 20
 LEAST_LAGS = 2
 
 
-def window_lags(facts: OwnFacts, some: Sequence[int]) -> dict[int, WindowLags]:
-    """Of some keys, where any lag is known at a snapshot of the window. All have a commit and the end of their log."""
+def window_lags(facts: OwnFacts, some: Sequence[int], until: Sequence[int]) -> dict[int, WindowLags]:
+    """Of some keys, where any lag is known at a snapshot of the window, not after `until`. All have a commit and the
+    end of their log."""
     keys = np.array(some, np.int64)
     first, number = facts.ends.of_window(keys, facts.since)
     by_key: dict[int, WindowLags] = {}
     piece = np.cumsum(number) // MOST_SNAPSHOTS
     for part in np.split(np.arange(len(keys)), np.flatnonzero(first_of(piece))[1:]):
-        by_key |= of_keys(facts, keys[part], first[part], number[part])
+        by_key |= of_keys(facts, keys[part], first[part], number[part], np.array(until, np.int64)[part])
     return by_key
 
 
-def of_keys(facts: OwnFacts, keys: Numbers, first: Numbers, number: Numbers) -> dict[int, WindowLags]:
+def of_keys(facts: OwnFacts, keys: Numbers, first: Numbers, number: Numbers, until: Numbers) -> dict[int, WindowLags]:
     """`first`, `number`: the rows of snapshots of each key that are in the window."""
     key = np.repeat(keys, number)
     rows = ranges(first, number)
     times = facts.ends.times[rows]
     committed, is_known = facts.values.at(key, times)
-    # Lag of later snapshots rests on commits that may be missing.
-    is_known &= times <= facts.log_until
+    # Lag of later snapshots rests on commits that may be missing, or grows because there are none.
+    is_known &= times <= np.minimum(np.repeat(until, number), facts.log_until)
     key, times = key[is_known], times[is_known]
     lags = np.maximum(facts.ends.end_offsets[rows[is_known]] - committed[is_known], 0)
     return dict(of_lags(key, times, lags))
