@@ -113,6 +113,8 @@ class OwnAnswer:
     since: int | None = None
 
 
+# In usual gaps between commits.
+MOST_APART = 2
 # What commits that the log does not hold any more, or not yet, would change; a trend too.
 NEED_THE_LOG = frozenset({
     OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.GROUP_SILENT, OwnRule.MEMBER_SILENT, OwnRule.SILENT,
@@ -305,14 +307,20 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         return None
     if standing.heard_until - waiting_since <= patience:
         return log_ended(standing)
-    if standing.others_until is None or standing.others_until - waiting_since <= patience:
+    if standing.others_until is None or standing.others_until - waiting_since <= together(standing, rules):
         return None
     silence = in_words(standing.heard_until - standing.last_commit)
     reason = (
-        f"no commit for {silence}{usual_time(standing)}, while its member committed others; "
+        f"no commit for {silence}{usual_time(standing)}, while others were committed; "
         f"{standing.written_since_commit:,} or more messages were written since"
     )
     return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
+
+
+def together(standing: Standing, rules: OwnRules) -> int:
+    """How far the last commits of partitions may be apart when all end at once: each is committed at its own moment, and
+    one may be late."""
+    return usual_silence(standing, rules) if standing.cadence is None else MOST_APART * standing.cadence
 
 
 def usual_time(standing: Standing) -> str:

@@ -79,7 +79,8 @@ def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
 
 
 def silence_columns(facts: OwnFacts, of_all: OfAllKeys) -> dict[str, list[Any]]:
-    """Of a group and its members the usual time between commits is that of the group: a member has few partitions."""
+    """Of a group and its members the usual time between commits is that of the group: a member has few partitions. A
+    group that has never committed anything has not fallen silent: it may keep its offsets elsewhere."""
     rules, (groups, members) = facts.rules, names_of(facts)
     unknown = np.full(facts.keys.size, NONE)
     usual = of_all.cadences.or_of_others(unknown, facts.groups.groups.to_pylist(), facts.group)
@@ -88,11 +89,12 @@ def silence_columns(facts: OwnFacts, of_all: OfAllKeys) -> dict[str, list[Any]]:
     )
     patience, heard_until = np.maximum(longest, rules.least_time_lag), min(facts.log_until, facts.history.as_of_time)
     whole_group, whole_member = of_all.silences.groups, of_all.silences.members
-    of_member = whole_member.last_of(members)
+    of_group = whole_group.last_of(groups)
+    since = whole_member.silent_since(members, heard_until, patience)
     columns = {
         "group_silent_since": whole_group.silent_since(groups, heard_until, patience),
-        "member_silent_since": whole_member.silent_since(members, heard_until, patience),
-        "others_until": np.where(facts.owner >= 0, of_member, whole_group.last_of(groups)),
+        "member_silent_since": np.where(of_group == NONE, NONE, since),
+        "others_until": np.where(facts.owner >= 0, whole_member.last_of(members), of_group),
     }
     return {name: known_only(values, values != NONE) for name, values in columns.items()}
 

@@ -33,8 +33,8 @@ def test_a_group_has_the_verdict_of_its_worst_partition_and_sums() -> None:
     assert [row["lag_floor"] for row in (first, done, unseen, group)] == [2000, 0, None, 2000]
     assert group["rule"] == group["burrow_rule"] == "worst_partition"
     assert group["reason"] == (
-        "1 of 3 partitions STOP, such as t 0: no commit for 16 min 50 s, before that one every 1 min 30 s; "
-        "1,000 or more messages were written since; the lag of 1 partition is unknown"
+        "1 of 3 partitions STOP, such as t 0: no commit for 16 min 50 s, before that one every 1 min 30 s, while "
+        "others were committed; 1,000 or more messages were written since; the lag of 1 partition is unknown"
     )
     assert (group["last_commit_time"], group["since_time"]) == (unseen["last_commit_time"], first["since_time"])
     assert {row["group_type"] for row in (first, done, unseen, group)} == {"consumer"}

@@ -50,7 +50,7 @@ def judged(given: dict[str, Any], log_ends: float, *snapshots: Row, now: float =
 
 
 UNKNOWN = ("UNKNOWN", "log_ended", "UNKNOWN", "log_ended")
-STOP = ("STOP", "silent", "STOP", "silent")
+STOP = ("STOP", "group_silent", "STOP", "silent")
 
 
 def test_silence_counts_up_to_the_end_of_the_log_alone() -> None:

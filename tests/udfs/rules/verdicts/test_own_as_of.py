@@ -21,7 +21,8 @@ def test_nothing_after_the_time_counts() -> None:
     members = [{"subscribed_topics": ["t"]}, {"assignment_offset": 900, "subscribed_topics": ["u"]}]
     row = judged(**given, ends=[*RISING, *ends((4050, 9000))], group_state_intervals=states, generation_members=members)
     assert (
-        row["reason"] == "no commit for 16 min 50 s, before that one every 2 s; 990 or more messages were written since"
+        row["reason"] == "no commit of the whole group for 16 min 50 s, since 1970-01-01T00:49:50Z, "
+        "before that one every 2 s; 2,995 messages to read"
     )
 
 
@@ -99,5 +100,5 @@ def test_a_partition_is_judged_by_its_own_snapshots_whatever_others_there_are(
 def test_a_trend_ends_where_the_log_does(known_until: int, shown: str) -> None:
     """Lag at later snapshots rests on commits that may be missing."""
     covered: list[Row] = [{"first_offset": 0, "from_time": 0, "to_time": known_until}]
-    row = judged(**committed(*every(10, 100, 3950, 100, rise=1)), ends=RISING, history_coverage=covered)
+    row = judged(**committed(*every(10, 100, 3990, 100, rise=1)), ends=RISING, history_coverage=covered)
     assert (row["rule"], row["reason"].endswith(shown)) == ("falls_behind", True), row["reason"]

@@ -100,7 +100,8 @@ def test_a_rewind_is_below_a_peak_that_the_log_still_has(peak: int, end: int, de
     ],
 )
 def test_silence_is_longer_than_the_usual_one(waiting: int, cadence: int, decides: str) -> None:
-    silent = replace(REPEATED, num_repeats=1, written_since_commit=9, cadence=cadence, owned_since=0)
+    silent = replace(REPEATED, num_repeats=1, written_since_commit=9, cadence=cadence, owned_since=0,
+                     others_until=REPEATED.now)  # fmt: skip
     assert rule(replace(silent, last_commit=silent.now - waiting, unread_since=0)) == decides
     # Counted from when there was something to read.
     assert rule(replace(silent, last_commit=0, unread_since=silent.now - waiting)) == decides
@@ -229,7 +230,7 @@ def test_snapshots_after_the_end_of_the_log_are_not_said_to_be_absent(
 ) -> None:
     """They have end offsets, but no lag is known there."""
     until = None if log_until is None else log_until * SECOND
-    undecided = replace(REPEATED, num_repeats=1, log_until=until)
+    undecided = replace(REPEATED, num_repeats=1, log_until=until, last_commit=None)
     (result,) = own_verdicts([undecided], RULES, lambda _: window)
     assert result.reason == f"45 messages to read; {few}, too few to see whether lag grows"
 

@@ -21,8 +21,8 @@ STOPPED = committed(*every(2, 2000, 2990, 1500, 1))
     [
         (2980, 3100, "clock_went_back"),
         # Its last commit came when the doubt was over, or before it began.
-        (1000, 2000, "silent"),
-        (2990, 3100, "silent"),
+        (1000, 2000, "group_silent"),
+        (2990, 3100, "group_silent"),
         (2989, 2991, "clock_went_back"),
     ],
 )
@@ -30,7 +30,7 @@ def test_who_committed_last_while_the_clock_was_in_doubt_is_not_judged_by_times(
     begin: int, end: int, rule: str
 ) -> None:
     row = judged(**STOPPED, ends=RISING, doubts=doubt(begin, end))
-    assert (row["rule"], row["own_verdict"]) == (rule, "STOP" if rule == "silent" else "UNKNOWN")
+    assert (row["rule"], row["own_verdict"]) == (rule, "STOP" if rule == "group_silent" else "UNKNOWN")
 
 
 @pytest.mark.parametrize(("end", "rule"), [(400, "stands_still"), (401, "clock_went_back")])
@@ -62,7 +62,7 @@ def test_while_the_clock_is_behind_the_newest_commit_may_be_younger_than_the_new
 
 
 def test_a_doubt_that_begins_after_the_time_says_nothing_of_it() -> None:
-    assert judged(**STOPPED, ends=RISING, doubts=doubt(4000, 5000))["rule"] == "silent"
+    assert judged(**STOPPED, ends=RISING, doubts=doubt(4000, 5000))["rule"] == "group_silent"
 
 
 def test_a_step_back_is_one_by_the_order_of_the_log() -> None:
