@@ -156,7 +156,7 @@ def finding(kind: FindingKind, row: Mapping[str, Any], query: str) -> Finding:
         confidence=row["confidence"],
         harm=float(row["harm"]),
         last_time=row["last_time"],
-        num_of_whole=row["num_of_whole"],
+        num_of_whole=row["num_of_whole"] if kind != FindingKind.MEMBER_SILENT else of_members(row["owners"]),
         before=row["before"],
     )
     if kind in SILENCES:
@@ -282,10 +282,15 @@ def topic_partitions(rows: Iterable[Mapping[str, Any]] | None) -> list[dict[str,
     """Each topic once. Without partitions: the topic as a whole."""
     found: dict[tuple[str | None, str | None], set[int]] = {}
     for row in rows or ():
-        if (topic := (row["topic"], row["topic_id"])) != (None, None):
-            found.setdefault(topic, set()).update(number for number in row["partitions"] if number is not None)
+        numbers = {number for number in row["partitions"] if number is not None}
+        if numbers or (row["topic"], row["topic_id"]) != (None, None):
+            found.setdefault((row["topic"], row["topic_id"]), set()).update(numbers)
     ordered = sorted(found, key=lambda topic: (topic[0] or "", topic[1] or ""))
     return [{"topic": topic[0], "topic_id": topic[1], "partitions": sorted(found[topic])} for topic in ordered]
+
+
+def of_members(rows: Iterable[Mapping[str, Any]] | None) -> int:
+    return sum({row["member_id"]: int(row["num_of_whole"]) for row in rows or ()}.values())
 
 
 def owners(rows: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]]:

@@ -109,6 +109,12 @@ class FindingKind(Meant):
     )
     OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A group committed a lower offset, and no reset explains it."
     FALLING_BEHIND = "falling_behind", Severity.WARNING, "The lag of a group on a partition grows."
+    NOBODY_READS = (
+        "nobody_reads",
+        Severity.INFO,
+        "Messages wait for a group, but no member owns the partitions and the last commit is older than usual: probably "
+        "nobody reads for this group.",
+    )
     FRESHNESS_MISSED = (
         "freshness_missed",
         Severity.WARNING,

@@ -57,10 +57,13 @@ def assert_is_listed(row: Row, listed: Sequence[Row]) -> None:
     assert len(listed) == row["num_rows"]
     harms = [each["harm"] for each in listed]
     worst = tuple(each["message"] for each in listed if each["harm"] == harms[0])
-    assert harms == sorted(harms, reverse=True) and row["message"].startswith(worst)
+    assert harms == sorted(harms, reverse=True)
+    # A silence has a sentence of its own.
+    assert row["message"].startswith(worst) or row["kind"] in ("group_silent", "member_silent")
     severities = {each["severity"] or FindingKind(row["kind"]).severity for each in listed}
-    assert severities == {row["severity"]}
-    assert {(each["group_id"], each["topic"]) for each in listed} == {(row["group_id"], row["topic"])}
+    assert row["severity"] == min(severities, key=("critical", "warning", "info").index)
+    assert {each["group_id"] for each in listed} == {row["group_id"]}
+    assert row["topic"] in ({each["topic"] for each in listed} if row["topic"] else {None})
 
 
 def test_every_kind_has_a_file_cases_that_give_it_and_cases_that_do_not() -> None:
@@ -124,13 +127,14 @@ def test_of_several_waivers_the_one_that_lasts_longest_is_named(answer: Answer) 
 
 
 def test_a_finding_keeps_the_time_at_which_it_was_first_seen(answer: Answer) -> None:
-    """By kind, group, topic and severity, and it is never later than the as-of time."""
+    """By kind, subject and time, and it is never later than the as-of time."""
+    hour = timedelta(hours=1)
     seen = {
-        ("offsets_reset", "billing", "t", "warning"): NOW - DAY,
-        ("offsets_reset", "orders", "t", "info"): NOW - DAY,
-        ("offsets_reset", "orders", "u", "warning"): NOW + DAY,
-        ("odd_commits", "billing", "u", "warning"): NOW - DAY,
-        ("rejected_records", None, None, "critical"): NOW - 2 * DAY,
+        ("offsets_reset", "billing", NOW - hour): NOW - DAY,
+        ("offsets_reset", "orders", NOW - 3 * hour): NOW - DAY,
+        ("offsets_reset", "orders", NOW - 2 * hour): NOW + DAY,
+        ("odd_commits", "billing-eu", NOW - hour): NOW - DAY,
+        ("rejected_records", "__consumer_offsets-2", None): NOW - 2 * DAY,
     }
     rows = waived(answer, seen=seen)
     first = {(row["kind"], row["group_id"], row["topic"]): row["first_seen_time"] for row in rows}
@@ -138,6 +142,44 @@ def test_a_finding_keeps_the_time_at_which_it_was_first_seen(answer: Answer) -> 
         ("offsets_reset", "billing", "t"): NOW - DAY,
         ("rejected_records", None, None): NOW - 2 * DAY,
     }
+
+
+SILENT = CASES["lag: the silence of a group is one finding, of all its topics"]
+
+
+@pytest.mark.parametrize(("kind", "is_known"), [
+    ("group_silent", True), ("member_silent", True), ("partition_stopped", True), ("falling_behind", False),
+])  # fmt: skip
+def test_a_silence_that_widens_is_not_new(answer: Answer, kind: str, is_known: bool) -> None:
+    seen = {(kind, "g", None): NOW - DAY}
+    (row,) = findings(only_about({*SILENT.tables()}, answer), SILENT.cluster, seen=seen)
+    assert (row["kind"], row["first_seen_time"]) == ("group_silent", NOW - DAY if is_known else NOW)
+
+
+@pytest.mark.about("waivers")
+@pytest.mark.parametrize(("waivers", "is_waived"), [
+    ([waiver(kind=FindingKind.PARTITION_STOPPED)], True),
+    ([waiver(kind=FindingKind.PARTITION_STOPPED, topic="t|u")], True),
+    ([waiver(kind=FindingKind.PARTITION_STOPPED, topic="t")], False),
+    ([waiver(kind=FindingKind.MEMBER_SILENT)], False),
+])  # fmt: skip
+def test_who_accepts_that_partitions_stop_accepts_that_all_do(
+    answer: Answer, waivers: list[Waiver], is_waived: bool
+) -> None:
+    (row,) = findings(only_about({*SILENT.tables()}, answer), SILENT.cluster, waivers=waivers)
+    assert (row["waived_until_time"] is not None) is is_waived
+
+
+def test_a_silence_says_what_it_is_about_in_columns(answer: Answer) -> None:
+    (row,) = findings(only_about({*SILENT.tables()}, answer), SILENT.cluster)
+    assert row["topic_partitions"] == [
+        {"topic": "t", "topic_id": None, "partitions": [1, 2]},
+        {"topic": "u", "topic_id": None, "partitions": [3]},
+    ]
+    assert row["owners"] == [
+        {"member_id": "m-1", "client_id": "m", "client_host": "/10.0.0.7", "num_partitions": 2},
+        {"member_id": "n-1", "client_id": "n", "client_host": "/10.0.0.8", "num_partitions": 1},
+    ]
 
 
 def test_pages_show_what_every_expected_finding_says() -> None:

@@ -114,7 +114,7 @@ SELECT group_id, subject, event_name,
     min(num_of_whole) AS num_of_whole,
     list(DISTINCT {{'topic': topic, 'topic_id': topic_id, 'partitions': coalesce(partitions, [partition])}})
       AS topic_partitions,
-    list({{'member_id': member_id, 'client_id': client_id, 'client_host': client_host}})
+    list({{'member_id': member_id, 'client_id': client_id, 'client_host': client_host, 'num_of_whole': num_of_whole}})
       FILTER (WHERE member_id IS NOT NULL) AS owners,
     sum(harm) AS harm
 FROM ranked
