@@ -32,8 +32,8 @@ findings of a run, worst first, each with its records and a `query` that lists t
 [settings](settings.md#gate). If you accept a finding, write a [waiver](operations.md#waivers): then it does not count
 until a date. [Words](words.md) explains the words used here.
 
-| kind | severity | meaning |
-|---|---|---|
+| kind | severity | in few words | meaning |
+|---|---|---|---|
 """
 
 
@@ -42,7 +42,7 @@ def exit_codes_page() -> str:
 
 
 def findings_page() -> str:
-    rows = (f"| `{kind.value}` | {kind.severity.value} | {kind.meaning} |\n" for kind in FindingKind)
+    rows = (f"| `{kind.value}` | {kind.severity.value} | {kind.heading} | {kind.meaning} |\n" for kind in FindingKind)
     return FINDINGS_INTRODUCTION + "".join(rows)
 
 

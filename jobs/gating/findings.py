@@ -28,6 +28,7 @@ WIDENS = {
     FindingKind.GROUP_SILENT.value: (FindingKind.MEMBER_SILENT.value, FindingKind.PARTITION_STOPPED.value),
     FindingKind.MEMBER_SILENT.value: (FindingKind.PARTITION_STOPPED.value,),
 }
+HEADINGS = {kind.value: kind.heading for kind in FindingKind}
 SILENCES = (FindingKind.GROUP_SILENT, FindingKind.MEMBER_SILENT)
 # What may follow from one of those before it.
 CAUSES = {
@@ -253,7 +254,7 @@ def names_all_of(cause: Finding, other: Finding) -> bool:
 def with_followers(cause: Finding, followers: Sequence[Finding]) -> Finding:
     if not followers:
         return cause
-    kinds = ", ".join(dict.fromkeys(each.kind for each in followers))
+    kinds = ", ".join(dict.fromkeys(HEADINGS[each.kind] for each in followers))
     rows = "\nUNION ALL\n".join(
         f"SELECT '{each.kind}' AS kind, {', '.join(LISTED)} FROM (\n{each.query}\n) AS of_{each.kind}_{place}"
         for place, each in enumerate([cause, *followers])
@@ -274,7 +275,7 @@ def among_others(event: Finding, causes: Sequence[Finding]) -> Finding:
             continue
         if cause.kind == FindingKind.GROUP_SILENT or names_all_of(cause, event) or names_all_of(event, cause):
             when = "while" if begun <= then else "later"
-            return replace(event, message=f"{event.message}; {when}: {cause.kind} since {second_of(begun)}")
+            return replace(event, message=f"{event.message}; {when}: {HEADINGS[cause.kind]} since {second_of(begun)}")
     return event
 
 

@@ -1,14 +1,16 @@
-"""Findings on the run page: by kind, worst first, each with its worst rows, the location of their records, and SQL."""
+"""Findings on the run page: by kind, worst first, each with its worst findings and where their records are."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from schemas.words.history import Severity
+from schemas.words.gate import FindingKind
+from schemas.words.history import Confidence, Severity
 from schemas.words.records import OFFSETS_TOPIC
 
 Row = Mapping[str, Any]
 MOST_KINDS, MOST_ROWS = 10, 3
+HEADINGS = {kind.value: kind.heading for kind in FindingKind}
 SEVERITIES = [severity.value for severity in Severity]
 
 
@@ -17,17 +19,20 @@ def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
     counting = [row for row in findings if row["waived_until_time"] is None]
     kinds = by_kind(counting)
     for severity, kind, rows in kinds[:MOST_KINDS]:
-        yield f"{severity:8}  {kind}: {len(rows):,}"
+        yield f"{severity:8}  {named(kind)}: {len(rows):,}"
         for row in rows[:MOST_ROWS]:
             yield f"          {subject(row)}{one_line(row['message'])}"
-            yield f"            {evidence(row)}"
+            if about := evidence(row):
+                yield f"            {about}"
         if len(rows) > MOST_ROWS:
             yield f"          and {len(rows) - MOST_ROWS:,} more"
-        yield f"          {listing(rows[0])}"
     if len(kinds) > MOST_KINDS:
-        left = ", ".join(f"{kind} ({len(rows):,})" for _, kind, rows in kinds[MOST_KINDS:])
+        left = ", ".join(f"{HEADINGS.get(kind, kind)} ({len(rows):,})" for _, kind, rows in kinds[MOST_KINDS:])
         yield f"          and {left}"
     yield from waived_lines([row for row in findings if row["waived_until_time"] is not None])
+    if findings:
+        # Its column `query` is the SQL that lists the rows of each.
+        yield f"all       groupscope sql \"SELECT * FROM findings WHERE run_id = '{findings[0]['run_id']}' ORDER BY rank\""
 
 
 def waived_lines(waived: Sequence[Row]) -> Iterator[str]:
@@ -36,7 +41,7 @@ def waived_lines(waived: Sequence[Row]) -> Iterator[str]:
         yield f"waived    {len(waived):,}"
     for row in waived[:MOST_ROWS]:
         until = f"{row['waived_until_time']:%Y-%m-%d}"
-        yield f"          {subject(row)}{one_line(row['message'])}: {row['kind']}, waived until {until}"
+        yield f"          {subject(row)}{one_line(row['message'])}: {named(row['kind'])}, waived until {until}"
     if len(waived) > MOST_ROWS:
         yield f"          and {len(waived) - MOST_ROWS:,} more"
 
@@ -52,19 +57,20 @@ def key(row: Row) -> tuple[str, str]:
     return row["severity"], row["kind"]
 
 
-def listing(row: Row) -> str:
-    """The SQL that lists all of its kind; its column `query` is the SQL that lists the rows of each."""
-    wanted = " AND ".join(f"{name} = '{row[name]}'" for name in ("run_id", "kind", "severity"))
-    return f"SELECT rank, message, query FROM findings WHERE {wanted} ORDER BY rank"
-
-
 def subject(row: Row) -> str:
     """The group; messages name topics themselves."""
     return "" if row["group_id"] is None else f"{printable(row['group_id'])}: "
 
 
+def named(kind: str) -> str:
+    """In words first. A later release may have written others."""
+    return f"{HEADINGS[kind]} ({kind})" if kind in HEADINGS else kind
+
+
 def evidence(row: Row) -> str:
-    return f"{row['confidence']}; {evidence_place(row) or 'no record of its own'}"
+    """Nothing about what is certain and has no records of its own."""
+    doubt = "" if row["confidence"] == Confidence.CERTAIN else row["confidence"]
+    return "; ".join(filter(None, (doubt, evidence_place(row))))
 
 
 def evidence_place(row: Row) -> str | None:

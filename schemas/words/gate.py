@@ -40,110 +40,150 @@ class SpanCause(Meant):
 
 
 class FindingKind(Meant):
-    """What an audit reports, each with the severity that it has unless its query says another one."""
+    """What an audit reports, each with the severity that it has unless its query says another one, and its heading."""
 
     severity: Severity
+    # In few words, for lists.
+    heading: str
 
-    def __new__(cls, value: str, severity: Severity, meaning: str) -> "FindingKind":
+    def __new__(cls, value: str, severity: Severity, heading: str, meaning: str) -> "FindingKind":
         member = str.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning
         member.severity = severity
+        member.heading = heading
         return member
 
     # Whether the answers are right.
-    SUITE_ERROR = "suite_error", Severity.CRITICAL, "A suite of the gate could not be evaluated."
+    SUITE_ERROR = "suite_error", Severity.CRITICAL, "check not evaluated", "A suite of the gate could not be evaluated."
     EXPECTATION_FAILED = (
         "expectation_failed",
         Severity.CRITICAL,
+        "check failed",
         "A metric does not meet an expectation of the gate.",
     )
-    DAMAGED_RECORDS = "damaged_records", Severity.CRITICAL, "Bytes of the log are damaged, so records are lost."
-    REJECTED_RECORDS = "rejected_records", Severity.CRITICAL, "Some records cannot be decoded."
+    DAMAGED_RECORDS = (
+        "damaged_records",
+        Severity.CRITICAL,
+        "damaged records",
+        "Bytes of the log are damaged, so records are lost.",
+    )
+    REJECTED_RECORDS = (
+        "rejected_records",
+        Severity.CRITICAL,
+        "records that cannot be decoded",
+        "Some records cannot be decoded.",
+    )
     UNKNOWN_RECORDS = (
         "unknown_records",
         Severity.WARNING,
+        "records of a newer release",
         "Some records have a type or version that this release of Groupscope does not know.",
     )
-    HISTORY_HOLE = "history_hole", Severity.WARNING, "A part of the log was never read."
-    REPLAY_ANOMALY = "replay_anomaly", Severity.WARNING, "Records are in an order that no coordinator writes."
+    HISTORY_HOLE = "history_hole", Severity.WARNING, "part of the log never read", "A part of the log was never read."
+    REPLAY_ANOMALY = (
+        "replay_anomaly",
+        Severity.WARNING,
+        "records in an impossible order",
+        "Records are in an order that no coordinator writes.",
+    )
     SOURCE_NOT_ADVANCING = (
         "source_not_advancing",
         Severity.CRITICAL,
-        "No new records for `max_source_age_hours`, or snapshots show that an offsets partition has newer records than "
-        "those that were read: the source, or the copying of the log, may have stopped.",
+        "nothing new from the source",
+        "No new records for longer than is accepted (`max_source_age_hours`), or snapshots show that an offsets "
+        "partition has newer records than those that were read: the source, or the copying of the log, may have "
+        "stopped.",
     )
     NO_SNAPSHOTS = (
         "no_snapshots",
         Severity.INFO,
+        "no snapshots",
         "There are no snapshots, so lag and everything else that needs end offsets are unknown.",
     )
-    UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "For some topics only the id is known."
+    UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "topics without a name", "For some topics only the id is known."
     # Whether groups get on.
     GROUP_SILENT = (
         "group_silent",
         Severity.CRITICAL,
+        "group silent",
         "A group no longer commits any offset, while messages wait: probably nobody reads for it.",
     )
     MEMBER_SILENT = (
         "member_silent",
         Severity.CRITICAL,
+        "member silent",
         "A member of a group no longer commits any offset, while messages wait in its partitions. Others go on.",
     )
     PARTITION_STOPPED = (
         "partition_stopped",
         Severity.CRITICAL,
+        "partition stopped",
         "A group no longer commits offsets of a partition that has unread messages, while its member goes on with "
         "others; or a member that got a partition never commits it.",
     )
     PARTITION_STALLED = (
         "partition_stalled",
         Severity.CRITICAL,
+        "partition stuck at one offset",
         "A group still commits offsets of a partition that has unread messages, but always the same offset.",
     )
     OFFSET_BEYOND_END = (
         "offset_beyond_end",
         Severity.WARNING,
+        "offset beyond the end of the log",
         "A committed offset is beyond the end of the log. A consumer that starts there resets its offset: it reads "
         "messages again or skips some.",
     )
-    OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A group committed a lower offset, and no reset explains it."
-    FALLING_BEHIND = "falling_behind", Severity.WARNING, "The lag of a group on a partition grows."
+    OFFSET_REWOUND = (
+        "offset_rewound",
+        Severity.CRITICAL,
+        "offset went back",
+        "A group committed a lower offset, and no reset explains it.",
+    )
+    FALLING_BEHIND = "falling_behind", Severity.WARNING, "falling behind", "The lag of a group on a partition grows."
     NOBODY_READS = (
         "nobody_reads",
         Severity.INFO,
-        "Messages wait for a group, but no member owns the partitions and the last commit is older than usual: probably "
-        "nobody reads for this group.",
+        "nobody reads",
+        "Messages wait for a group, but no member owns the partitions, and the last commit is older than usual: "
+        "probably nobody reads for this group.",
     )
     FRESHNESS_MISSED = (
         "freshness_missed",
         Severity.WARNING,
+        "freshness objective missed",
         "The time lag of a group was above its freshness objective for too long.",
     )
     HANGING_TRANSACTION = (
         "hanging_transaction",
         Severity.CRITICAL,
-        "A transaction that committed offsets stays open for longer than `hanging_transaction_ms`. Its offsets have "
+        "transaction left open",
+        "A transaction that committed offsets stays open for longer than any may (`hanging_transaction_ms`). Its offsets have "
         "no effect until it ends, and the log cannot be compacted beyond it.",
     )
     REBALANCE_STORM = (
         "rebalance_storm",
         Severity.WARNING,
+        "rebalance storm",
         "A group rebalances again and again: at a rate above `storm_rebalances_per_hour`.",
     )
     LONG_UNREAD = (
         "long_unread",
         Severity.WARNING,
-        "A rebalance may have left partitions unread for longer than `max_unread_ms`.",
+        "partitions unread for long",
+        "A rebalance may have left partitions unread for longer than is accepted (`max_unread_ms`).",
     )
     OFFSETS_EXPIRING = (
         "offsets_expiring",
         Severity.WARNING,
-        "Committed offsets expire within `expiring_soon_hours`. Then the group may read messages again or skip them.",
+        "offsets expire soon",
+        "Committed offsets expire before long (`expiring_soon_hours`). Then the group may read messages again or skip them.",
     )
     MESSAGES_LOST = (
         "messages_lost",
         Severity.CRITICAL,
+        "messages lost",
         "Messages were deleted before the group had read them: its committed offset is still below the start of the "
         "log, or was at a snapshot since the previous run.",
     )
@@ -151,43 +191,51 @@ class FindingKind(Meant):
     OFFSETS_RESET = (
         "offsets_reset",
         Severity.WARNING,
+        "offsets reset",
         "Offsets of a group were set to other values or deleted, for example by an admin tool.",
     )
     OFFSETS_EXPIRED = (
         "offsets_expired",
         Severity.WARNING,
+        "offsets expired",
         "Committed offsets expired, so the group may read messages again or skip them.",
     )
     ODD_COMMITS = (
         "odd_commits",
         Severity.WARNING,
+        "odd commits",
         "Some commits look wrong: for example, the group had no members, no member owned the partition, or the offset "
         "is above the end of the log.",
     )
     UNGATED_COMMITS = (
         "ungated_commits",
         Severity.WARNING,
+        "commits without validation",
         "A group reports its validations to Groupscope, but committed messages that no passed validation covers.",
     )
     GATE_OVERRIDDEN = (
         "gate_overridden",
         Severity.INFO,
+        "failed validation accepted",
         "Somebody accepted data that had failed its validation: `gate --override`.",
     )
     # Assignments.
     ASSIGNMENT_DRIFT = (
         "assignment_drift",
         Severity.WARNING,
+        "assignment differs from Kafka's",
         "A recorded assignment is not the one that Kafka's assignor computes.",
     )
     ASSIGNMENT_DEFECT = (
         "assignment_defect",
         Severity.WARNING,
+        "known assignment bug",
         "An assignment shows a known bug of Kafka or of a client library.",
     )
     PARTITIONS_UNOWNED = (
         "partitions_unowned",
         Severity.WARNING,
+        "partitions without an owner",
         "Partitions of a subscribed topic have no owner. Partitions that the topic got after the group's assignment "
         "count if a snapshot showed them more than 5 minutes ago: until then, clients may not have noticed them yet "
         "(`metadata.max.age.ms`).",
@@ -195,18 +243,21 @@ class FindingKind(Meant):
     GROUP_RULE_BROKEN = (
         "group_rule_broken",
         Severity.WARNING,
+        "group rule broken",
         "The newest assignment of a group breaks a rule that `[[groups]]` in the settings declares: `copartitioned`, "
         "`redundancy` or `is_rack_local`. Change the assignor, the topics or the racks, or the rule if it is wrong.",
     )
     UPGRADE_STUCK = (
         "upgrade_stuck",
         Severity.WARNING,
+        "migration stuck",
         "A group's migration to another assignor or protocol has stopped before its end.",
     )
     # Housekeeping.
     RECORD_HEADROOM = (
         "record_headroom",
         Severity.WARNING,
+        "batch near the size limit",
         "The largest batch of records of a group is larger than 70 % of the largest that brokers accept: "
         "`message.max.bytes` of the newest snapshot, else the setting `record_limit_bytes`. Deleted groups do not "
         "count.",
@@ -214,16 +265,19 @@ class FindingKind(Meant):
     OFFSETS_TOPIC_UNHEALTHY = (
         "offsets_topic_unhealthy",
         Severity.WARNING,
-        "The segments of an offsets partition are larger than `offsets_partition_limit_bytes`: the cleaner may have "
+        "offsets partition too large",
+        "The segments of an offsets partition are very large (`offsets_partition_limit_bytes`): the cleaner may have "
         "stopped.",
     )
     COMMITS_TOO_OFTEN = (
         "commits_too_often",
         Severity.INFO,
+        "too many commits",
         "A group makes many needless commits, which fill the offsets topic.",
     )
     DEAD_GROUP = (
         "dead_group",
         Severity.INFO,
+        "unused group",
         "A group has had no members and no commits for longer than `dead_group_days`.",
     )

@@ -17,31 +17,26 @@ def finding(kind: str, severity: str, group: str | None = "g", message: str = "w
 def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
     rows = [
         finding("stopped", "critical", "one"),
-        finding("reset", "warning", "two"),
+        finding("offsets_reset", "warning", "two", confidence="certain"),
         finding("stopped", "critical", "three", evidence_last_offset=1_000),
         finding("often", "info", evidence_first_offset=None, evidence_last_offset=None),
-        finding("source", "info", None, evidence_partition=None),
+        finding("source", "info", None, evidence_partition=None, confidence="certain"),
     ]
-    query = "SELECT rank, message, query FROM findings WHERE run_id = '00000001-r' AND kind = "
     assert list(finding_lines(rows)) == [
         "critical  stopped: 2",
         "          one: what",
         "            likely; __consumer_offsets-3, records 1,000 to 2,000",
         "          three: what",
         "            likely; __consumer_offsets-3, record 1,000",
-        f"          {query}'stopped' AND severity = 'critical' ORDER BY rank",
-        "warning   reset: 1",
+        "warning   offsets reset (offsets_reset): 1",
         "          two: what",
-        "            likely; __consumer_offsets-3, records 1,000 to 2,000",
-        f"          {query}'reset' AND severity = 'warning' ORDER BY rank",
+        "            __consumer_offsets-3, records 1,000 to 2,000",
         "info      often: 1",
         "          g: what",
         "            likely; __consumer_offsets-3",
-        f"          {query}'often' AND severity = 'info' ORDER BY rank",
         "info      source: 1",
         "          what",
-        "            likely; no record of its own",
-        f"          {query}'source' AND severity = 'info' ORDER BY rank",
+        "all       groupscope sql \"SELECT * FROM findings WHERE run_id = '00000001-r' ORDER BY rank\"",
     ]
     assert summary(rows) == "2 critical, 1 warning, 2 info"
 
@@ -56,10 +51,10 @@ def test_many_are_counted_and_waived_ones_do_not_count() -> None:
         "g2: what",
     ]
     assert "          and 1,002 more" in lines
-    assert lines[-2:] == ["waived    1", "          g: what: stopped, waived until 2026-12-01"]
+    assert lines[-3:-1] == ["waived    1", "          g: what: stopped, waived until 2026-12-01"]
     assert summary([finding("stopped", "critical", waived_until_time=DECEMBER)]) == "no findings"
     kinds = [finding(f"kind_{number}", "info") for number in range(12)]
-    assert list(finding_lines(kinds))[-1] == "          and kind_10 (1), kind_11 (1)"
+    assert list(finding_lines(kinds))[-2] == "          and kind_10 (1), kind_11 (1)"
 
 
 def test_no_name_draws_a_line_of_its_own() -> None:

@@ -13,7 +13,7 @@ from jobs.reporting.rows.listings import Row
 from schemas.words.gate import FindingKind
 from schemas.words.records import OFFSETS_TOPIC
 
-MEANINGS = {kind.value: kind.meaning for kind in FindingKind}
+MEANINGS = {kind.value: (kind.heading, kind.meaning) for kind in FindingKind}
 # Of these the page has the SQL too; of the others, the statement that gives it.
 MOST_WITH_SQL = 150
 MOST_FINDINGS = 2_000
@@ -26,6 +26,7 @@ class Finding:
     rank: int
     severity: str
     kind: str
+    heading: str
     meaning: str
     group: str | None
     topic: str | None
@@ -54,11 +55,13 @@ def findings_of(
 
 def finding(row: Row, place: int, short: ShortIds, dump: str | None) -> Finding:
     has_sql = place < MOST_WITH_SQL
+    heading, meaning = MEANINGS.get(row["kind"], (row["kind"], ""))
     return Finding(
         rank=row["rank"],
         severity=row["severity"],
         kind=row["kind"],
-        meaning=MEANINGS.get(row["kind"], ""),
+        heading=heading,
+        meaning=meaning,
         group=row["group_id"],
         topic=row["topic"],
         message=short.text(row["message"]),

@@ -318,8 +318,8 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
 
 
 def together(standing: Standing, rules: OwnRules) -> int:
-    """How far the last commits of partitions may be apart when all end at once: each is committed at its own moment, and
-    one may be late."""
+    """How far the last commits of partitions may be apart when all end at once: each is committed at its own moment,
+    and one may be late."""
     return usual_silence(standing, rules) if standing.cadence is None else MOST_APART * standing.cadence
 
 
