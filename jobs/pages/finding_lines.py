@@ -32,7 +32,8 @@ def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
     yield from waived_lines([row for row in findings if row["waived_until_time"] is not None])
     if findings:
         # Its column `query` is the SQL that lists the rows of each.
-        yield f"all       groupscope sql \"SELECT * FROM findings WHERE run_id = '{findings[0]['run_id']}' ORDER BY rank\""
+        statement = f"SELECT * FROM findings WHERE run_id = '{findings[0]['run_id']}' ORDER BY rank"
+        yield f'all       groupscope sql "{statement}"'
 
 
 def waived_lines(waived: Sequence[Row]) -> Iterator[str]:

@@ -159,8 +159,8 @@ class FindingKind(Meant):
         "hanging_transaction",
         Severity.CRITICAL,
         "transaction left open",
-        "A transaction that committed offsets stays open for longer than any may (`hanging_transaction_ms`). Its offsets have "
-        "no effect until it ends, and the log cannot be compacted beyond it.",
+        "A transaction that committed offsets stays open for longer than any may (`hanging_transaction_ms`). Its "
+        "offsets have no effect until it ends, and the log cannot be compacted beyond it.",
     )
     REBALANCE_STORM = (
         "rebalance_storm",
@@ -178,7 +178,8 @@ class FindingKind(Meant):
         "offsets_expiring",
         Severity.WARNING,
         "offsets expire soon",
-        "Committed offsets expire before long (`expiring_soon_hours`). Then the group may read messages again or skip them.",
+        "Committed offsets expire before long (`expiring_soon_hours`). Then the group may read messages again or skip "
+        "them.",
     )
     MESSAGES_LOST = (
         "messages_lost",

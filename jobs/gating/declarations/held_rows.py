@@ -2,9 +2,9 @@
 
 `{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions:
 `{newest_verdicts}`; `{events_before}`, of rows that a statement calls `silent`; `{held_states}`, the state of each
-group then; and after it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state`
-is the group's state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended
-earlier, if records are missing.
+group then; and after it `{newest_assignments}`, the newest assignment of each group that has members then. Its
+`held_state` is the group's state; `is_sure`: whether it is certain that the state held then. A state that ended later
+may have ended earlier, if records are missing.
 """
 
 import re

@@ -118,7 +118,7 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(page: Element) -> None:
 
 def test_a_finding_names_its_records_and_how_to_look_at_them(page: Element) -> None:
     finding = finding_of(page, "orders-3: no commit for 2 min")
-    assert finding.one("h3").words == "critical partition_stopped bill.ing"
+    assert finding.one("h3").words == "critical Partition stopped partition_stopped bill.ing"
     assert "Likely; __consumer_offsets-7, records 5 to 111." in finding.one("p", class_="why").words
     dump, query = (each.text for each in finding.all("code")[1:])
     assert dump == (
