@@ -3,11 +3,13 @@
 `{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions of
 their names: `{held_states}`, the state of each group then; and after it `{newest_assignments}`, the newest assignment
 of each group that has members then. Its `held_state` is the group's state; `is_sure`: whether it is certain that the
-state held then. A state that ended later may have ended earlier, if records are missing.
+state held then. A state that ended later may have ended earlier, if records are missing. `{may_exist}` is a condition:
+a topic can have a partition of this number.
 """
 
 import re
 
+from schemas.views.groups.partition_coverage import MAY_EXIST
 from schemas.views.parts import one_state_each
 
 HELD = re.compile(r"\{held (\w+)\}")
@@ -27,6 +29,7 @@ newest_assignments AS (
   WHERE assignments.cluster = :cluster
 )"""
 SHARED = {
+    "{may_exist}": MAY_EXIST,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,
 }
