@@ -28,7 +28,7 @@ SELECT offsets_partition, num_records, commit_bytes, share_live, num_old_tombsto
 FROM v_offsets_topic_health
 ORDER BY rank;
 
--- Which groups have had no member and no commit for a week?
+-- Which groups have had no member and no commit for longer than dead_group_days of the settings?
 SELECT group_id, group_type, protocol_type, since_time, last_commit_time, num_topics, num_offsets
 FROM v_inventory
 WHERE is_dead AND NOT is_tool

@@ -1,6 +1,7 @@
 """What all checks of a warehouse use: the list of problems, the tables that can be opened, the footers of their
 files."""
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,7 @@ from jobs.storage.refusals import Refused, raise_refusal
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
+from schemas.tables.gate import JOB as GATE
 from udfs.sentences.counts import counted
 
 REBUILD = "restore the table's folder from a backup, or run groupscope audit on the same input into a new warehouse"
@@ -101,7 +103,9 @@ class CheckedWarehouse:
         all."""
         job = TABLES[table].job
         if job not in PROGRESS:
-            return REBUILD
+            # One that came with this release is not damaged.
+            is_new = job == GATE and table not in self.versions
+            return f"groupscope gate --warehouse {shlex.quote(self.warehouse.address)}" if is_new else REBUILD
         return rebuilding(self.warehouse, job, clusters_with(self.runs, job) if clusters is None else clusters)
 
     def repair_table(self, table: str) -> str:

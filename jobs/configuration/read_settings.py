@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.configuration.settings import Group, Settings, heading
+from jobs.configuration.settings import REPLACED, Group, Settings, heading
 from jobs.configuration.value_checks import Check
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
@@ -72,6 +72,9 @@ def parse_section(section: Any, section_values: Mapping[str, Any], place: str) -
     keys = {key.name: key for key in dataclasses.fields(section)}
     values = {}
     for name, value in section_values.items():
+        if name in REPLACED:
+            line = f"is no setting any more; give {' and '.join(REPLACED[name])} instead"
+            raise Failure(ExitCode.USAGE, f"{place} {name}: {line}")
         if name not in keys:
             raise unknown(place, name, name, holding(name) or list(keys))
         check: Check = keys[name].metadata["check"]

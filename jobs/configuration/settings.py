@@ -33,6 +33,10 @@ TEN_YEARS_S, CENTURY_DAYS = 315_360_000, 36_500
 CENTURY_HOURS, CENTURY_MS = CENTURY_DAYS * 24, CENTURY_DAYS * 86_400_000
 
 
+# Settings that are gone, and those that are there instead.
+REPLACED = {"storm_rebalances_per_hour": ("storm_rebalances", "storm_gap_s")}
+
+
 def setting(default: float | str | tuple[Any, ...], unit: str, comment: str, check: Check) -> Any:
     return field(default=default, metadata={"unit": unit, "comment": comment, "check": check})
 
@@ -169,11 +173,25 @@ class Gate:
         "default is four times transaction.max.timeout.ms, the longest timeout that brokers allow by default.",
         number_from(0, CENTURY_MS),
     )
-    storm_rebalances_per_hour: int = setting(
-        30,
+    storm_rebalances: int = setting(
+        10,
         "rebalances",
-        "A run reports a finding if a group rebalances again and again: at a rate above this number per hour.",
-        number_from(1, MOST_OFTEN),
+        "A run reports a finding if a group rebalances again and again: this many times or more, each time within "
+        "storm_gap_s. It is no finding if each client left and came back up to twice, as in a deployment.",
+        number_from(2, MOST_OFTEN),
+    )
+    storm_gap_s: int = setting(
+        300,
+        "seconds",
+        "Rebalances of a group belong together if each begins within this time after the one before began.",
+        number_from(1, TEN_YEARS_S),
+    )
+    freshness_missed_percent: int = setting(
+        5,
+        "percent of the minutes of a day",
+        "A run reports a finding if the time lag of a group is above its `freshness_objective_s` in more of the known "
+        "minutes of a day than this.",
+        number_from(1, 100),
     )
     record_limit_bytes: int = setting(
         1_048_588,
@@ -278,8 +296,9 @@ class Group:
     freshness_objective_s: int = setting(
         0,
         "seconds",
-        "Allowed age of the oldest unread message. A run reports a finding if the age is larger in more than 5 % of "
-        "the minutes of a day. If several sections match a group, the smallest value counts. 0: no limit.",
+        "Allowed age of the oldest unread message. A run reports a finding if the age is larger in more than "
+        "`freshness_missed_percent` of the minutes of a day. If several sections match a group, the smallest value "
+        "counts. 0: no limit.",
         number_from(0, TEN_YEARS_S),
     )
     is_rack_local: bool = setting(
@@ -324,6 +343,11 @@ def settings_hash(settings: Settings) -> str:
     values = {name: value for name, value in dataclasses.asdict(settings).items() if name != "storage"}
     text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def number_settings(section: Any) -> list[tuple[str, int]]:
+    """Name and value of each setting of a section that is a number."""
+    return [(name, value) for name, value in sorted(vars(section).items()) if isinstance(value, int)]
 
 
 def heading(section: Any) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.group_choice import GroupChoice
-from jobs.configuration.settings import settings_hash
+from jobs.configuration.settings import number_settings, settings_hash
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.metric_files import Metrics, metric_files
 from jobs.gating.declarations.sql_text import Parameters, parameters
@@ -43,7 +43,7 @@ from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
 from jobs.warehouses.table_files import TableFile, closing
 from schemas.contract.tables import TABLES
-from schemas.tables.gate import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
+from schemas.tables.gate import FINDINGS, GATE_LIMITS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
 from schemas.tables.state.gated import GATED_INPUTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind, SuiteVerdict
@@ -106,7 +106,8 @@ class Gate:
         basis = self.basis()
         if basis == self.known.state.input_hash:
             self.findings = self.known.findings
-            return self.outcome({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
+            changes = {table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}
+            return self.outcome({**changes, GATE_LIMITS.name: self.limits_change()}, self.known.num_of_tools)
         return self.judge(basis)
 
     def check_options(self) -> None:
@@ -131,7 +132,7 @@ class Gate:
         """Everything that the rows depend on. Every run adds a row to `runs`; what it says about tables is in their
         versions. The clock matters only for a source that has not advanced for too long."""
         versions = self.run.warehouse.versions()
-        written = {table.name for table in WRITTEN} | {GATED_INPUTS.name, "runs"}
+        written = {table.name for table in WRITTEN} | {GATE_LIMITS.name, GATED_INPUTS.name, "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
         options = (self.options.group, self.options.exclude_group)
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
@@ -179,7 +180,8 @@ class Gate:
             ),
             GATE_RESULTS.name: self.added_rows(GATE_RESULTS.name, rows),
             FINDINGS.name: self.added_rows(FINDINGS.name, self.findings),
-            GATED_INPUTS.name: self.state_change(state),
+            GATE_LIMITS.name: self.limits_change(),
+            GATED_INPUTS.name: self.of_cluster_anew(GATED_INPUTS.name, [state]),
         }  # fmt: skip
         return self.outcome(changes, measured.num_of_tools, rows)
 
@@ -219,7 +221,10 @@ class Gate:
         choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups)
         statements = [each.statement(self.parameters) for each in self.rules.metrics.values()]
         statements += finding_statements(self.parameters, self.events)
-        with scope_of(self.run.warehouse, statements) as answer, counting(len(statements), "statements") as activity:
+        with (
+            scope_of(self.run.warehouse, statements, {GATE_LIMITS.name: self.limits()}) as answer,
+            counting(len(statements), "statements") as activity,
+        ):
 
             def answered(statement: str) -> QueryResult:
                 names, rows = answer(statement)
@@ -263,13 +268,29 @@ class Gate:
         warehouse.closings.append(wait)
         return done
 
-    def state_change(self, state: Row) -> Change:
-        """One row per cluster."""
-        delta = self.run.warehouse.open(GATED_INPUTS.name)
-        rows = self.run.warehouse.rows(GATED_INPUTS.name)
-        others = [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] != self.run.cluster]
+    def limits(self) -> pa.Table:
+        """What views compare with: in this run what its settings say, whatever the run before had."""
+        values = [
+            {**self.about, "setting": name, "value": value} for name, value in number_settings(self.run.settings.gate)
+        ]
+        return pa.Table.from_pylist(values, table_schema(GATE_LIMITS))
+
+    def limits_change(self) -> Change:
+        """None, if the newest run had the same."""
+        columns = ["setting", "value"]
+        known = self.run.warehouse.rows(GATE_LIMITS.name, columns, self.run.cluster)
+        now = self.limits()
+        if known is not None and known.sort_by("setting").equals(now.select(columns).sort_by("setting")):
+            return Change()
+        return self.of_cluster_anew(GATE_LIMITS.name, now.to_pylist())
+
+    def of_cluster_anew(self, name: str, rows: list[Row]) -> Change:
+        """These rows instead of those that the cluster has."""
+        delta = self.run.warehouse.open(name)
+        known = self.run.warehouse.rows(name)
+        others = [] if known is None else [row for row in known.to_pylist() if row["cluster"] != self.run.cluster]
         held = [] if delta is None else files_of(delta).column("path").to_pylist()
-        file = self.write_rows(GATED_INPUTS.name, sorted([*others, state], key=lambda row: str(row["cluster"])))
+        file = self.write_rows(name, sorted([*others, *rows], key=lambda row: str(row["cluster"])))
         assert file is not None
         return Change((file,), tuple(RemovedFile(path, is_data_change=True) for path in held))
 

@@ -32,7 +32,7 @@ class Kind(Enum):
 OURS = frozenset({
     "algorithm", "assignment_audit.variant", "checks.name", "config_hash", "contract_version", "expectation", "field",
     "column_name", "job", "known_defect", "metric", "migration", "out_of_range.field", "part", "run_id", "settings.key",
-    "group_settings.settings.key", "table_name", "table_versions.key", "variant", "rejected_records.reason",
+    "group_settings.settings.key", "setting", "table_name", "table_versions.key", "variant", "rejected_records.reason",
 })  # fmt: skip
 WORDS = frozenset({
     "actor", "assignor", "assignor_after", "assignor_before", "assignor_source", "assignors.name", "blockers.kind",

@@ -68,9 +68,10 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_rebalance_storms",
-            f"Rebalance storms: {rebalance_storms.FEWEST} or more rebalances of a group, each within "
-            f"{rebalance_storms.MINUTES} minutes after the previous one. Storms with the most generations per hour are "
-            "first. Which groups had storms, and whose members caused them?",
+            "Many rebalances of a group in a row: storm_rebalances or more, each within storm_gap_s after the previous "
+            "one began, by [gate] of the settings that the newest run of `groupscope gate` used. Storms are first, "
+            "those with the most generations per hour before others, then restarts and upgrades of members, one after "
+            "the other. Which groups had storms, and whose members caused them?",
             rebalance_storms.COLUMNS,
             rebalance_storms.READS,
             rebalance_storms.SQL,

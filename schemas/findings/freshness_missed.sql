@@ -7,7 +7,7 @@ SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, fi
     || CASE num_minutes_known WHEN 1 THEN ' known minute of ' ELSE ' known minutes of ' END
     || substring(CAST(day_time AS STRING), 1, 10)
     || ', up to ' || CAST(CAST((time_lag_ms_max + 999 - (time_lag_ms_max + 999) % 1000) / 1000 AS BIGINT) AS STRING)
-    || ' s; 5 in 100 minutes are allowed' AS message,
+    || ' s; :freshness_missed_percent in 100 minutes are allowed' AS message,
   CAST(NULL AS INT) AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
   CAST(NULL AS BIGINT) AS evidence_last_offset,
   CASE confidence WHEN 'possible' THEN confidence ELSE 'likely' END AS confidence,

@@ -35,14 +35,13 @@ shown AS (
   )
 ),
 named AS (
-  -- No cluster can hold more.
   SELECT topic, max(partition) AS last_partition
   FROM (
     SELECT topic, partition FROM owned
     UNION ALL
     SELECT topic, partition FROM {held offset_history} AS offsets
   ) AS of_records
-  WHERE partition < 20000000
+  WHERE {may_exist}
   GROUP BY topic
 ),
 newest_members AS (

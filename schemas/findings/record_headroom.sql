@@ -1,16 +1,10 @@
 -- Groups with a batch of records that fills more than 70 % of the largest that brokers accept, by the newest snapshot
 -- or else by record_limit_bytes.
-WITH limited AS (
-  SELECT record_headroom.*,
-    CASE settings_source WHEN 'snapshot' THEN limit_bytes ELSE :record_limit_bytes END AS accepted_bytes
-  FROM record_headroom
-  WHERE cluster = :cluster
-)
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'its largest batch in ' || record_table || coalesce(', of ' || substring(CAST(record_time AS STRING), 1, 19), '')
-    || ', has ' || CAST(batch_bytes AS STRING) || ' bytes; brokers accept up to ' || CAST(accepted_bytes AS STRING) AS message,
+    || ', has ' || CAST(batch_bytes AS STRING) || ' bytes; brokers accept up to ' || CAST(limit_bytes AS STRING) AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(batch_bytes AS DOUBLE) AS harm
-FROM limited
-WHERE CAST(batch_bytes AS BIGINT) * 10 > CAST(accepted_bytes AS BIGINT) * 7
+FROM record_headroom
+WHERE cluster = :cluster AND CAST(batch_bytes AS BIGINT) * 10 > CAST(limit_bytes AS BIGINT) * 7

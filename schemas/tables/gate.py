@@ -170,4 +170,21 @@ FINDINGS = Table(
     JOB,
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, GATE_SPANS, FINDINGS)
+GATE_LIMITS = Table(
+    "gate_limits",
+    "setting",
+    "The settings of [gate] that are numbers, as the newest gate run used them. Views compare with them what findings "
+    "compare with the settings, so that both have the same rows.",
+    ("cluster", "setting"),
+    ("cluster", "setting"),
+    (
+        CLUSTER,
+        Column("run_id", RUN_ID.type, "The run that was the first with all of these values.", is_nullable=False),
+        text("setting", "Name of the setting, such as storm_rebalances; docs/settings.md explains it.",
+             is_nullable=False),
+        Column("value", Type.BIGINT, "Its value, in the setting's unit.", is_nullable=False),
+    ),
+    JOB,
+)  # fmt: skip
+
+TABLES: tuple[Table, ...] = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, GATE_SPANS, FINDINGS, GATE_LIMITS)

@@ -56,6 +56,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history.RebalanceTrigger, (("rebalances", "trigger"),)),
     (history.RebalanceMode, (("rebalances", "mode"),)),
     (history.TimelineKind, ((TIMELINE, "kind"),)),
+    (history.StormKind, (("v_rebalance_storms", "kind"),)),
     (history.MemberChange, (("generation_members", "change"),)),
     (history.MoveKind, (("partition_moves", "kind"),)),
     (history.CommitVia, (("offset_history", "via"),)),

@@ -111,6 +111,21 @@ UNREAD_SUMS = f"""\
     {capped_total("unread_partition_high_ms")} AS unread_partition_high_ms,
     max(longest_unread_high_ms) AS longest_unread_high_ms"""
 
+LIMITS_READ = ("gate_limits",)
+
+
+def limits(*names: str) -> str:
+    """A common table expression: these settings of [gate], as the newest gate run of each cluster used them. A cluster
+    without such a run has no row."""
+    values = ",\n    ".join(f"max(CASE WHEN setting = '{name}' THEN value END) AS {name}" for name in names)
+    return f"""\
+limits AS (
+  SELECT cluster, {values}
+  FROM gate_limits
+  GROUP BY cluster
+)"""
+
+
 # Settings of each cluster, of its newest snapshot that has any.
 SETTINGS = """\
 newest_settings AS (

@@ -166,7 +166,8 @@ class FindingKind(Meant):
         "rebalance_storm",
         Severity.WARNING,
         "rebalance storm",
-        "A group rebalances again and again: at a rate above `storm_rebalances_per_hour`.",
+        "A group rebalances again and again: `storm_rebalances` times or more, each time within `storm_gap_s`. A "
+        "restart or an upgrade of its members, one after the other, is no storm: `v_rebalance_storms` lists both.",
     )
     LONG_UNREAD = (
         "long_unread",

@@ -124,6 +124,25 @@ class RebalanceMode(Meant):
     INCREMENTAL = "incremental", "Each member moves to its target by itself (consumer, share and streams groups)."
 
 
+class StormKind(Meant):
+    """Of many rebalances, each soon after the one before."""
+
+    STORM = (
+        "storm",
+        "A client left and came back again and again: more than twice for each member that it had at once. Or the "
+        "group rebalanced again and again although no member joined or left.",
+    )
+    ROLLING_RESTART = (
+        "rolling_restart",
+        "Members joined or left, and each client that came back did so up to twice: a deployment, or a change of the "
+        "number of members.",
+    )
+    ROLLING_UPGRADE = (
+        "rolling_upgrade",
+        "The same, and the protocol or the assignor of the group changed: a migration to another one.",
+    )
+
+
 class MemberChange(Meant):
     JOINED = "joined", "The member is not in the previous assignment."
     KEPT = "kept", "The member is in the previous assignment and in this one."

@@ -232,7 +232,10 @@ class ExpiryRule(Meant):
 
 class SettingsSource(Meant):
     SNAPSHOT = "snapshot", "From a snapshot of the cluster."
-    DEFAULT = "default", "Kafka's default: no snapshot has the setting."
+    DEFAULT = (
+        "default",
+        "No snapshot has the setting: Kafka's default, or record_limit_bytes of the settings in record_headroom.",
+    )
 
 
 class DifferenceBasis(Meant):

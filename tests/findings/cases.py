@@ -15,6 +15,7 @@ gives settings of the gate, times and groups. `each` names words and gives their
 to `end`, is repeated with each line of values.
 """
 
+import dataclasses
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.configuration.settings import Gate, Settings
+from jobs.configuration.settings import Gate, Settings, number_settings
 from jobs.gating.declarations.finding_files import Events
 from jobs.gating.declarations.sql_text import parameters
 from jobs.gating.declarations.waivers import Waiver
@@ -52,6 +53,13 @@ class Case:
     named: set[str] = field(default_factory=set)
     wanted: list[Row] = field(default_factory=list)
     asked: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> list[Row]:
+        """Rows of gate_limits: what the gate that lists the case's findings compares with."""
+        names = {each.name for each in dataclasses.fields(Gate)}
+        settings = Gate(**{name: value for name, value in self.asked.items() if name in names})
+        return [{"setting": name, "value": value} for name, value in number_settings(settings)]
 
     def tables(self, **more: Any) -> dict[str, list[Row]]:
         result: dict[str, list[Row]] = {name: [] for name in self.named}
@@ -117,8 +125,9 @@ def add_line(case: Case, lets: Mapping[str, Case], word: str, *words: str) -> No
 @contextmanager
 def answers(folder: Path, known: Iterable[Case]) -> Iterator[Answer]:
     """One warehouse for all cases: each is a cluster of its own, with the same groups and topics as others."""
-    tables: dict[str, list[Row]] = {}
+    tables: dict[str, list[Row]] = {"gate_limits": []}
     for case in known:
+        tables["gate_limits"].extend({"cluster": case.cluster, **row} for row in case.limits)
         for table, rows in case.tables(cluster=case.cluster).items():
             tables.setdefault(table, []).extend(rows)
     statements = finding_statements(parameters("a", NOW, NOW, Settings()), Events(None, NOW))

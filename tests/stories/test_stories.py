@@ -15,7 +15,6 @@ MOST_BYTES, MOST_BYTES_OF_ALL = 150_000, 1_000_000
 TODAY = {
     "two_clients_die_at_once": "one silence of a group is a stop for each of its topics",
     "one_client_of_some_dies": "the silence of a member is a stop of its partitions",
-    "a_client_flaps": "a storm is counted by the hour: eighteen rebalances within a minute are none",
     "an_admin_resets": "one reset is a finding for each topic",
     "a_topic_is_made_anew": "the first commits after it are three findings: too high, too low, and back",
 }

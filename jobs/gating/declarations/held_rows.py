@@ -4,11 +4,13 @@
 `{newest_verdicts}`; `{events_before}`, of rows that a statement calls `silent`; `{held_states}`, the state of each
 group then; and after it `{newest_assignments}`, the newest assignment of each group that has members then. Its
 `held_state` is the group's state; `is_sure`: whether it is certain that the state held then. A state that ended later
-may have ended earlier, if records are missing.
+may have ended earlier, if records are missing. `{may_exist}` is a condition: a topic can have a partition of this
+number.
 """
 
 import re
 
+from schemas.views.groups.partition_coverage import MAY_EXIST
 from schemas.views.parts import one_state_each
 
 HELD = re.compile(r"\{held (\w+)\}")
@@ -71,6 +73,7 @@ followed AS (
 SHARED = {
     "{newest_verdicts}": NEWEST_VERDICTS,
     "{events_before}": EVENTS_BEFORE,
+    "{may_exist}": MAY_EXIST,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,
 }

@@ -5,14 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from jobs.configuration.settings import Settings
+from jobs.configuration.settings import Settings, number_settings
 from jobs.output.failure import Failure
 from jobs.output.moved_time import moved
 from jobs.queries.definitions.dialects import portable_text
 from schemas.words.exit_codes import ExitCode
 
 PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
-UNITS = {"_ms": timedelta(milliseconds=1), "_hours": timedelta(hours=1), "_days": timedelta(days=1)}
+UNITS = {
+    "_ms": timedelta(milliseconds=1),
+    "_s": timedelta(seconds=1),
+    "_hours": timedelta(hours=1),
+    "_days": timedelta(days=1),
+}
 
 
 def time_literal(time: datetime) -> str:
@@ -44,11 +49,10 @@ def parameters(cluster: str, as_of: datetime, started: datetime, settings: Setti
         "as_of_time": time_literal(as_of),
         "started_time": time_literal(started),
     }
-    for name, value in vars(settings.gate).items():
-        if isinstance(value, int):
-            values[name] = str(value)
-            for unit in (UNITS[ending] for ending in UNITS if name.endswith(ending)):
-                values[f"{name}_before"] = time_literal(moved(as_of, -unit * value))
-                values[f"{name}_after"] = time_literal(moved(as_of, unit * value))
-                values[f"{name}_before_start"] = time_literal(moved(started, -unit * value))
+    for name, value in number_settings(settings.gate):
+        values[name] = str(value)
+        for unit in (UNITS[ending] for ending in UNITS if name.endswith(ending)):
+            values[f"{name}_before"] = time_literal(moved(as_of, -unit * value))
+            values[f"{name}_after"] = time_literal(moved(as_of, unit * value))
+            values[f"{name}_before_start"] = time_literal(moved(started, -unit * value))
     return Parameters(values)

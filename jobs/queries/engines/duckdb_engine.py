@@ -6,13 +6,14 @@ of its settings. If the files are not on local disks, DuckDB opens none at all: 
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from jobs.command_line.suggestions import did_you_mean
@@ -63,6 +64,7 @@ LOCKS = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
+NOTHING: Mapping[str, pa.Table] = {}
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 Result = TypeVar("Result")
 
@@ -98,16 +100,21 @@ class DuckDBEngine:
 
 
 @contextmanager
-def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
-    """Answers to these statements, over the warehouse as its newest run left it."""
-    with session_of(warehouse, statements) as session:
+def scope_of(
+    warehouse: Warehouse, statements: Sequence[str], given: Mapping[str, pa.Table] = NOTHING
+) -> Iterator[Callable[[str], QueryResult]]:
+    """Answers to these statements, over the warehouse as its newest run left it. `given`: tables as they will be after
+    this run."""
+    with session_of(warehouse, statements, given) as session:
         yield session.answer
 
 
 @contextmanager
-def session_of(warehouse: Warehouse, statements: Sequence[str]) -> "Iterator[Session]":
+def session_of(
+    warehouse: Warehouse, statements: Sequence[str], given: Mapping[str, pa.Table] = NOTHING
+) -> "Iterator[Session]":
     named = named_in(statements)
-    versions = warehouse.readable_versions(named.tables)
+    versions = warehouse.readable_versions([name for name in named.tables if name not in given])
     is_stored = warehouse.root.is_remote
     stored = stored_tables(warehouse, versions) if is_stored else {}
     files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in versions.items()}
@@ -119,7 +126,7 @@ def session_of(warehouse: Warehouse, statements: Sequence[str]) -> "Iterator[Ses
         connection.execute(f"SET allowed_paths = [{', '.join(map(text_literal, uris_of(files)))}]")
         for lock in LOCKS:
             connection.execute(lock)
-        bring_into_scope(connection, warehouse, versions, files, stored, named)
+        bring_into_scope(connection, warehouse, versions, files, {**stored, **given}, named)
         yield Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
 
 
@@ -159,7 +166,7 @@ def bring_into_scope(
     warehouse: Warehouse,
     versions: dict[str, int],
     files: dict[str, list[Files]],
-    stored: "dict[str, StoredTable]",
+    stored: "Mapping[str, StoredTable | pa.Table]",
     named: NamesUsed,
 ) -> None:
     connection.execute(EXPLODE)

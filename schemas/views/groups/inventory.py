@@ -2,10 +2,19 @@
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.history import GROUP_STATE_INTERVALS
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, PRESENT_STATES, RANK, column_list, total
+from schemas.views.parts import (
+    AS_OF,
+    CLUSTERS,
+    CLUSTERS_READ,
+    LIMITS_READ,
+    PRESENT_STATES,
+    RANK,
+    column_list,
+    limits,
+    total,
+)
 from schemas.words.tool_groups import TOOL_GROUPS
 
-DEAD_DAYS = 7
 STATE = ("group_type", "state", "protocol_type", "assignor", "num_members")
 COLUMNS = (
     GROUP_STATE_INTERVALS.column("cluster"),
@@ -19,7 +28,10 @@ COLUMNS = (
     Column("num_topics", Type.BIGINT, "Topics for which the group has a committed offset."),
     Column("num_offsets", Type.BIGINT, "Partitions for which the group has a committed offset."),
     Column(
-        "is_dead", Type.BOOLEAN, f"TRUE: no member and no commit for {DEAD_DAYS} days. This is not Kafka's state Dead."
+        "is_dead",
+        Type.BOOLEAN,
+        "TRUE: the group has offsets, and had no member and no commit for longer than dead_group_days in [gate] of the "
+        "settings. NULL: no run of `groupscope gate` has noted that setting yet. This is not Kafka's state Dead.",
     ),
     Column(
         "is_tool",
@@ -30,10 +42,11 @@ COLUMNS = (
     *GROUP_STATE_INTERVALS.columns[-4:],
     *AS_OF,
 )
-READS = ("group_state_intervals", "offset_history", *CLUSTERS_READ)
+READS = ("group_state_intervals", "offset_history", *LIMITS_READ, *CLUSTERS_READ)
 IS_TOOL = "\n      OR ".join(each.condition("states.group_id") for each in TOOL_GROUPS)
 SQL = f"""\
 WITH {CLUSTERS},
+{limits("dead_group_days")},
 {PRESENT_STATES},
 committed AS (
   SELECT cluster, group_id, evidence_partition AS place, max(last_commit_time) AS last_commit_time,
@@ -45,17 +58,20 @@ committed AS (
 joined AS (
   SELECT states.*, from_time AS since_time, last_commit_time, coalesce(num_topics, 0) AS num_topics,
     coalesce(num_offsets, 0) AS num_offsets, as_of_time, history_since_time,
-    coalesce(num_members = 0 AND from_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY
-      AND (last_commit_time IS NULL OR last_commit_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY), FALSE) AS is_dead,
+    CASE WHEN dead_group_days IS NOT NULL
+      THEN coalesce(num_members = 0 AND num_offsets > 0
+        AND from_time < as_of_time - INTERVAL '1' DAY * dead_group_days
+        AND last_commit_time < as_of_time - INTERVAL '1' DAY * dead_group_days, FALSE) END AS is_dead,
     {IS_TOOL} AS is_tool
   FROM present_states AS states
   LEFT JOIN clusters ON clusters.cluster = states.cluster
+  LEFT JOIN limits ON limits.cluster = states.cluster
   LEFT JOIN committed ON committed.cluster = states.cluster AND committed.group_id = states.group_id
     AND committed.place = states.evidence_partition
 ),
 ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY is_dead DESC, num_members NULLS LAST,
-    last_commit_time NULLS LAST, group_id, from_offset) AS BIGINT) AS rank
+  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY coalesce(is_dead, FALSE) DESC,
+    num_members NULLS LAST, last_commit_time NULLS LAST, group_id, from_offset) AS BIGINT) AS rank
   FROM joined
 )
 SELECT {column_list(COLUMNS)}

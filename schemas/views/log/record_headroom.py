@@ -7,17 +7,17 @@ from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
     CLUSTERS_READ,
+    LIMITS_READ,
     PRESENT_STATES,
     RANK,
     SETTINGS,
     SETTINGS_READ,
     column_list,
+    limits,
     number_setting,
 )
 from schemas.words.lag import SettingsSource
 
-# message.max.bytes.
-DEFAULT_BYTES = 1_048_588
 RECORD_TABLES = (
     "classic_group_metadata", "group_member_metadata", "target_assignment_members", "current_member_assignments",
 )  # fmt: skip
@@ -34,15 +34,16 @@ COLUMNS = (
     Column("largest_record_bytes", Type.BIGINT, "Bytes of the largest of these records: key and value."),
     Column("record_time", Type.TIMESTAMP, "When that batch was written."),
     Column("limit_bytes", Type.BIGINT, "The largest batch that the broker accepts: message.max.bytes of the newest "
-           "snapshot, else Kafka's default. If a group's batch would be larger, the "
-           "coordinator refuses new members."),
+           "snapshot, else record_limit_bytes in [gate] of the settings. If a group's batch would be larger, the "
+           "coordinator refuses new members. NULL: no snapshot has it, and no run of `groupscope gate` has noted that "
+           "setting yet."),
     Column("settings_source", Type.STRING, "Source of limit_bytes; dim_enum explains the values."),
     Column("share_of_limit", Type.DOUBLE, "batch_bytes / limit_bytes. If the topic is compressed, the real share is "
            "smaller."),
     *EVIDENCE[:3],
     *AS_OF,
 )  # fmt: skip
-READS = (*RECORD_TABLES, "group_state_intervals", *SETTINGS_READ, *CLUSTERS_READ)
+READS = (*RECORD_TABLES, "group_state_intervals", *LIMITS_READ, *SETTINGS_READ, *CLUSTERS_READ)
 RECORDS = "\n  UNION ALL\n".join(
     f"""\
   SELECT cluster, group_id, '{table}' AS record_table, offsets_partition, record_offset, record_time, record_bytes,
@@ -54,6 +55,7 @@ SQL = f"""\
 WITH {CLUSTERS},
 {PRESENT_STATES},
 {SETTINGS},
+{limits("record_limit_bytes")},
 records AS (
 {RECORDS}
 ),
@@ -72,15 +74,16 @@ placed AS (
 ),
 joined AS (
   SELECT placed.*, placed.offsets_partition AS evidence_partition, states.group_type, states.num_members, as_of_time,
-    history_since_time, {number_setting("message.max.bytes")} AS captured_bytes
+    history_since_time, record_limit_bytes, {number_setting("message.max.bytes")} AS captured_bytes
   FROM placed
   JOIN present_states AS states ON states.cluster = placed.cluster AND states.group_id = placed.group_id
   LEFT JOIN clusters ON clusters.cluster = placed.cluster
   LEFT JOIN newest_settings ON newest_settings.cluster = placed.cluster
+  LEFT JOIN limits ON limits.cluster = placed.cluster
   WHERE place = 1
 ),
 limited AS (
-  SELECT joined.*, coalesce(captured_bytes, {DEFAULT_BYTES}) AS limit_bytes,
+  SELECT joined.*, coalesce(captured_bytes, record_limit_bytes) AS limit_bytes,
     CASE WHEN captured_bytes IS NULL THEN '{SettingsSource.DEFAULT}' ELSE '{SettingsSource.SNAPSHOT}' END
       AS settings_source
   FROM joined

@@ -3,7 +3,7 @@ common was added up when their points were made; objectives are held against min
 
 from schemas.declarations.columns import Column, Type
 from schemas.tables.lag import LAG_DAYS, LAG_PERCENTILES, TIME_LAG_PERCENTILES
-from schemas.views.parts import RANK, column_list, how_many
+from schemas.views.parts import LIMITS_READ, RANK, column_list, how_many, limits
 
 SUBJECT = tuple(map(LAG_DAYS.column, ("day_time", "group_id", "group_type", "topic", "topic_id")))
 COUNTS = tuple(map(LAG_DAYS.column, ("num_points", "num_minutes")))
@@ -24,8 +24,6 @@ ORDER BY cluster, day_time DESC, lag_floor_p95 DESC NULLS LAST, lag_floor_max DE
   topic NULLS LAST, topic_id NULLS LAST
 """
 
-# Of 100 known minutes of a day so many may be over the objective.
-PERCENT_OVER = 5
 FRESHNESS_COLUMNS = (
     LAG_DAYS.column("cluster"),
     RANK,
@@ -54,18 +52,17 @@ FRESHNESS_COLUMNS = (
     Column(
         "budget_left",
         Type.DOUBLE,
-        f"Share of the error budget that is left. The budget: {PERCENT_OVER} % of num_minutes_known may be over. Below "
-        "0: the objective was missed. NULL: no objective, or no time lag is known.",
+        "Share of the error budget that is left. The budget: freshness_missed_percent in [gate] of the settings, of "
+        "num_minutes_known, may be over. Below 0: the objective was missed. NULL: no objective, no time lag is known, "
+        "or no run of `groupscope gate` has noted that setting yet.",
     ),
-    Column(
-        "is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: no objective, or no time lag is known."
-    ),
+    Column("is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: as of budget_left."),
     Column("first_over_time", Type.TIMESTAMP, "The first minute with a time lag above objective_ms; NULL: none."),
     Column("last_over_time", Type.TIMESTAMP, "The last minute with a time lag above objective_ms; NULL: none."),
     LAG_DAYS.column("time_lag_method"),
     LAG_DAYS.column("confidence"),
 )
-FRESHNESS_READS = ("lag_days", "lag_minutes", "group_verdicts")
+FRESHNESS_READS = ("lag_days", "lag_minutes", "group_verdicts", *LIMITS_READ)
 OVER = "time_lag_ms_max > objective_ms"
 # A topic may have no name, or no id.
 SAME_DAY = """held.cluster = lag_days.cluster AND held.day_time = lag_days.day_time
@@ -73,7 +70,8 @@ SAME_DAY = """held.cluster = lag_days.cluster AND held.day_time = lag_days.day_t
     AND held.topic_id IS NOT DISTINCT FROM lag_days.topic_id
     AND held.evidence_partition = lag_days.evidence_partition"""
 FRESHNESS_SQL = f"""\
-WITH newest AS (
+WITH {limits("freshness_missed_percent")},
+newest AS (
   SELECT cluster, group_id, freshness_objective_ms AS objective_ms,
     row_number() OVER (PARTITION BY cluster, group_id ORDER BY as_of_time DESC) AS place
   FROM group_verdicts
@@ -98,17 +96,18 @@ days AS (
   SELECT {", ".join(f"lag_days.{each.name}" for each in (LAG_DAYS.column("cluster"), *SUBJECT, *COUNTS))},
     CASE WHEN objective_ms IS NULL THEN num_minutes_known ELSE num_known END AS num_minutes_known,
     {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, first_over_time, last_over_time, time_lag_method,
-    confidence
+    confidence, freshness_missed_percent
   FROM lag_days
+  LEFT JOIN limits ON limits.cluster = lag_days.cluster
   LEFT JOIN asked ON asked.cluster = lag_days.cluster AND asked.group_id = lag_days.group_id
   LEFT JOIN held ON {SAME_DAY}
 ),
 judged AS (
   SELECT days.*, CASE WHEN objective_ms IS NOT NULL THEN num_over END AS num_minutes_over,
     CASE WHEN objective_ms IS NOT NULL AND num_minutes_known > 0
-      THEN 1 - CAST(num_over * 100 AS DOUBLE) / (num_minutes_known * {PERCENT_OVER}) END AS budget_left,
+      THEN 1 - CAST(num_over * 100 AS DOUBLE) / (num_minutes_known * freshness_missed_percent) END AS budget_left,
     CASE WHEN objective_ms IS NOT NULL AND num_minutes_known > 0
-      THEN num_over * 100 <= num_minutes_known * {PERCENT_OVER} END AS is_met
+      THEN num_over * 100 <= num_minutes_known * freshness_missed_percent END AS is_met
   FROM days
 ),
 ranked AS (

@@ -77,6 +77,10 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
             "[burrow]\nexpire_group_s = 0",
             "[burrow] expire_group_s = 0; give a whole number from 1 to 315_360_000",
         ),
+        (
+            "[gate]\nstorm_rebalances_per_hour = 30",
+            "[gate] storm_rebalances_per_hour: is no setting any more; give storm_rebalances and storm_gap_s instead",
+        ),
         ("[table]\nsmall_files = 3", "[table]: no such setting, the nearest is [tables]"),
         ("small_files = 3", "small_files: no such setting, the nearest is [tables] small_files"),
         ("tables = 3", "tables = 3; give a section [tables]"),

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from tests.make.tables import BY_HAND, NOW, Rows, make
-from tests.runs.ingested import ROOT, rows
+from tests.make.tables import BY_HAND, NOW, Rows, make, write_run
+from tests.runs.ingested import ROOT, rows, versions
 from tests.runs.progress_lines import beside_progress
 
 GATED = ("gate_metrics", "gate_runs", "gate_results", "findings")
@@ -91,6 +91,59 @@ def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(ga
     assert (waived.returncode, "waived until 2999-01-01" in waived.stdout) == (0, True)
     (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}until = 2020-01-01\n")
     assert gate(tmp_path).returncode == 20
+
+
+def storm_rows(cluster: str = "a", number: int = 12) -> dict[str, Rows]:
+    start = [NOW - timedelta(minutes=number - place) for place in range(number)]
+    about = {"cluster": cluster, "group_id": "g", "group_type": "classic"}
+    return {"rebalances": [
+        {**about, "assignment_offset": place, "start_time": time, "end_time": time, "trigger": "leader_rejoined"}
+        for place, time in enumerate(start)
+    ]}  # fmt: skip
+
+
+def storms(folder: Path, cluster: str, capfd: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
+    """Groups by the newest findings, and by the view."""
+    newest = max((row["run_id"] for row in rows(folder / "w", "gate_runs") if row["cluster"] == cluster), default="")
+    found = [row["group_id"] for row in rows(folder / "w", "findings")
+             if row["kind"] == "rebalance_storm" and row["run_id"] == newest]  # fmt: skip
+    statement = f"SELECT group_id FROM v_rebalance_storms WHERE cluster = '{cluster}' AND kind = 'storm'"
+    capfd.readouterr()
+    assert cli.main(["sql", statement, "--warehouse", str(folder / "w"), "--format", "json"]) == 0
+    return found, [json.loads(line)["group_id"] for line in capfd.readouterr().out.splitlines()]
+
+
+def test_views_and_findings_have_the_same_limits(gate: Gate, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Those of the newest run of the gate, in that run too; each cluster has its own."""
+    both: dict[str, Rows] = {name: [*QUIET[name], *({**row, "cluster": "b"} for row in QUIET[name])] for name in QUIET}
+    both["rebalances"] = [*storm_rows()["rebalances"], *storm_rows("b", 11)["rebalances"]]
+    write_run(make(tmp_path / "w", both, run_id=BY_HAND), BY_HAND.format(2), {}, about={"cluster": "b"})
+    assert storms(tmp_path, "a", capfd) == ([], [])
+    for limit, of_a, of_b in ((None, ["g"], ["g"]), (12, ["g"], []), (13, [], []), (11, ["g"], ["g"])):
+        config = LATE if limit is None else f"{LATE}storm_rebalances = {limit}\n"
+        (tmp_path / "groupscope.toml").write_text(config)
+        for cluster, expected in (("a", of_a), ("b", of_b)):
+            gate(tmp_path, "--cluster", cluster)
+            assert storms(tmp_path, cluster, capfd) == (expected, expected)
+    noted = {(row["cluster"], row["setting"]): row["value"] for row in rows(tmp_path / "w", "gate_limits")}
+    assert (noted["a", "storm_rebalances"], noted["b", "storm_rebalances"], noted["a", "storm_gap_s"]) == (11, 11, 300)
+    (tmp_path / "groupscope.toml").write_text(f"{LATE}storm_rebalances = 13\n")
+    gate(tmp_path, "--cluster", "a")
+    assert storms(tmp_path, "b", capfd) == (["g"], ["g"])
+    assert storms(tmp_path, "a", capfd) == ([], [])
+
+
+def test_a_run_with_the_same_limits_does_not_note_them_anew(gate: Gate, tmp_path: Path) -> None:
+    warehouse = make(tmp_path / "w", QUIET, run_id=BY_HAND)
+    gate(tmp_path)
+    first = versions(tmp_path / "w")["gate_limits"]
+    gate(tmp_path)
+    write_run(warehouse, BY_HAND.format(4), STOPPED)
+    gate(tmp_path)
+    assert versions(tmp_path / "w")["gate_limits"] == first
+    (tmp_path / "groupscope.toml").write_text(f"{LATE}dead_group_days = 3\n")
+    gate(tmp_path)
+    assert versions(tmp_path / "w")["gate_limits"] == first + 1
 
 
 def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(gate: Gate, tmp_path: Path) -> None:

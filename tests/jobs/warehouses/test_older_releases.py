@@ -50,6 +50,26 @@ def test_an_earlier_contract_is_refused_in_one_line_and_nothing_changes(tmp_path
     assert {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file()} == before
 
 
+def test_what_views_compare_with_is_unknown_until_the_gate_has_run(tmp_path, capfd):
+    warehouse = unpacked("contract-2", tmp_path)
+    told = [
+        json.loads(asked(warehouse, statement, capfd))
+        for statement in ("SELECT count(is_dead) AS n FROM v_inventory", "SELECT count(*) AS n FROM v_rebalance_storms")
+    ]
+    assert told == [{"n": 0}, {"n": 0}]
+    assert cli.main(["gate", "--warehouse", str(warehouse), *CONFIG]) == ExitCode.CLEAN
+    assert json.loads(asked(warehouse, "SELECT kind, group_id FROM v_rebalance_storms", capfd)) == {
+        "kind": "storm",
+        "group_id": "classic-storm",
+    }
+
+
+def asked(warehouse, statement, capfd):
+    capfd.readouterr()
+    assert cli.main(["sql", statement, "--warehouse", str(warehouse), "--format", "json"]) == ExitCode.CLEAN
+    return capfd.readouterr().out
+
+
 def test_readers_read_a_warehouse_with_fewer_tables(tmp_path, capfd):
     warehouse = unpacked("contract-2", tmp_path)
     assert cli.main(["groups", "--warehouse", str(warehouse), "--format", "json"]) == ExitCode.CLEAN
@@ -63,8 +83,10 @@ def test_doctor_has_one_line_a_table_about_comments_and_names_what_is_missing(tm
     result = [each for each in run_checks(LocalPlace(unpacked("contract-2", tmp_path))) if each.status != "ok"]
     about = Counter(each.subject for each in result)
     assert max(about.values()) == 1
-    assert sorted(str(each.subject) for each in result if each.status == "broken") == NEW_TABLES
-    assert all(str(each.mend).startswith("groupscope lag --full") for each in result if each.status == "broken")
+    mends = {str(each.subject): str(each.mend) for each in result if each.status == "broken"}
+    assert sorted(mends) == ["gate_limits", *NEW_TABLES]
+    assert mends.pop("gate_limits").startswith("groupscope gate --warehouse")
+    assert all(mend.startswith("groupscope lag --full") for mend in mends.values())
 
 
 def test_the_next_audit_completes_it_and_full_runs_make_it_that_of_this_release(tmp_path, capfd):

@@ -120,6 +120,7 @@ GATE = {
         **typed("INT", "partition evidence_partition"),
         **typed("TIMESTAMP", "at_time first_seen_time waived_until_time"),
     },
+    "gate_limits": {**RUN, **typed("STRING", "setting"), **typed("BIGINT", "value")},
 }
 # Named by the contract as they are.
 FLAGS = {"no_commit", "committed_beyond_end", "committed_negative", "blocked_by_transaction", "success"}

@@ -11,6 +11,7 @@ from tests.oracles.views.housekeeping_rows import (
     forecast,
     gone,
     known,
+    limit,
     live,
     member,
     owned,
@@ -106,11 +107,12 @@ INVENTORY = Case(
     "v_inventory",
     {
         "history_coverage": [known(10 * DAY)],
+        "gate_limits": [limit("dead_group_days", 6), limit("storm_gap_s", 9)],
         "group_state_intervals": [
             state("used", 2),
             state("dead", 0, 3 * DAY),
             state("console-consumer-123", 0),
-            state("left-lately", 0, 3 * DAY + 1),
+            state("left-lately", 0, 4 * DAY),
             state("committed-lately", 0),
             state("unknown", None),
             gone(state("deleted", 0), 5),
@@ -121,6 +123,8 @@ INVENTORY = Case(
             live("dead", topic="clicks"),
             gone(live("dead", topic="views"), 70),
             live("committed-lately", last=4 * DAY),
+            live("left-lately"),
+            live("used"),
         ],
     },
     [
@@ -128,13 +132,24 @@ INVENTORY = Case(
             "rank": 1, "group_id": "dead", "is_dead": True, "last_commit_time": at(3 * DAY), "num_topics": 2,
             "num_offsets": 3, "since_time": at(3 * DAY), "is_tool": False, "as_of_time": at(10 * DAY),
         },
-        {"rank": 2, "group_id": "console-consumer-123", "is_dead": True, "is_tool": True, "last_commit_time": None},
+        {"rank": 2, "group_id": "left-lately", "is_dead": False, "last_commit_time": at(60)},
         {"rank": 3, "group_id": "committed-lately", "is_dead": False, "num_offsets": 1},
-        {"rank": 4, "group_id": "left-lately", "is_dead": False, "num_offsets": 0},
+        # The coordinator removes it by itself.
+        {"rank": 4, "group_id": "console-consumer-123", "is_dead": False, "is_tool": True, "num_offsets": 0},
         {"rank": 5, "group_id": "used", "is_dead": False, "num_members": 2},
         {"rank": 6, "group_id": "unknown", "is_dead": False, "state": None},
     ],
 )  # fmt: skip
+UNJUDGED = Case(
+    "v_inventory",
+    {
+        "history_coverage": [known(100 * DAY)],
+        "gate_limits": [{**limit("dead_group_days", 6), **D}],
+        "group_state_intervals": [state("empty", 0), state("used", 1)],
+        "offset_history": [live("empty"), live("used")],
+    },
+    [{"rank": 1, "group_id": "empty", "is_dead": None}, {"rank": 2, "group_id": "used", "is_dead": None}],
+)
 CONSUMERS = Case(
     "topic_consumers",
     {
@@ -179,4 +194,4 @@ CONSUMERS = Case(
 )  # fmt: skip
 
 
-CASES = (VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF)
+CASES = (VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF)

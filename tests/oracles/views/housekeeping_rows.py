@@ -22,6 +22,10 @@ def known(as_of: float, cluster: Row = C) -> Row:
     return {**cluster, **coverage(0, 99, 0, as_of), "num_records": 100}
 
 
+def limit(setting: str, value: int) -> Row:
+    return {**C, "setting": setting, "value": value}
+
+
 def live(group: str, partition: int = 0, topic: str = "orders", last: float = 60, **more: Any) -> Row:
     key = {"group_id": group, "topic": topic, "partition": partition, "committed_offset": 40, "via": "plain"}
     times = {"commit_time": at(50), "last_commit_time": at(last), "num_commits": 1}

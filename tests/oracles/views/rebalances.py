@@ -158,13 +158,25 @@ def bounds(some: list[Row]) -> Row:
     }
 
 
+def limit(rows: Rows, cluster: str, setting: str) -> int | None:
+    found: int | None = most(
+        row["value"] for row in rows["gate_limits"] if row["cluster"] == cluster and row["setting"] == setting
+    )
+    return found
+
+
 def streaks(rows: Rows) -> Iterable[list[Row]]:
-    names = ("cluster", "group_id", "assignment_offset")
+    """Of clusters whose limits are known."""
+    names = ("cluster", "group_id", "evidence_partition", "assignment_offset")
     timed = sorted((row for row in rows["rebalances"] if row["start_time"] is not None), key=by(*names))
-    for _, of_group in groupby(timed, key=by("cluster", "group_id")):
+    for _, of_group in groupby(timed, key=by(*names[:3])):
         streak: list[Row] = []
         for row in of_group:
-            if streak and row["start_time"] - streak[-1]["start_time"] > timedelta(minutes=5):
+            gap_s = limit(rows, row["cluster"], "storm_gap_s")
+            if gap_s is None:
+                continue
+            is_late = streak and row["start_time"] - streak[-1]["start_time"] > timedelta(seconds=gap_s)
+            if is_late or row["trigger"] == "group_created":
                 yield streak
                 streak = []
             streak.append(row)
@@ -172,15 +184,90 @@ def streaks(rows: Rows) -> Iterable[list[Row]]:
 
 
 def storms(rows: Rows) -> list[Row]:
-    result = [storm(rows, streak) for streak in streaks(rows) if len(streak) >= 5]
+    result = []
+    for streak in filter(None, streaks(rows)):
+        fewest = limit(rows, streak[0]["cluster"], "storm_rebalances")
+        if fewest is not None and len(streak) >= fewest:
+            result.append({**storm(rows, streak), "kind": kind_of(rows, streak, fewest)})
     return ranked(
         result,
-        lambda row: (-row["generations_per_hour"], -row["num_rebalances"], row["group_id"], row["from_time"]),
+        lambda row: (
+            row["kind"] != "storm",
+            *(-row["generations_per_hour"], -row["num_rebalances"]),
+            *(row["group_id"], row["from_time"], row["evidence_partition"]),
+        ),
     )
 
 
+class Identity:
+    """The members of one client, as somebody counts who stands at the door."""
+
+    def __init__(self, inside: int) -> None:
+        self.inside = self.most_inside = inside
+        self.away = self.returns = 0
+
+    def go(self) -> None:
+        if self.inside == 0:
+            # It has been inside all the time, and was overlooked.
+            self.most_inside += 1
+        else:
+            self.inside -= 1
+        self.away += 1
+
+    def come(self) -> None:
+        if self.away:
+            self.away -= 1
+            self.returns += 1
+        self.inside += 1
+        self.most_inside = max(self.most_inside, self.inside)
+
+
+def kind_of(rows: Rows, streak: list[Row], fewest: int) -> str:
+    identities: dict[Any, Identity] = {}
+    num_alike = 0
+    for place, rebalance in enumerate(streak):
+        members = [
+            (identity_of(rows, row), row["change"])
+            for row in rows["generation_members"]
+            if same(row, rebalance, "cluster", "group_id", "evidence_partition", "assignment_offset")
+        ]
+        for identity in {identity for identity, _ in members}:
+            there = [change for each, change in members if each == identity and change != "joined"]
+            identities.setdefault(identity, Identity(0 if place else len(there)))
+        for identity, change in members:
+            if change in ("left", "restarted"):
+                identities[identity].go()
+        for identity, change in members:
+            if change in ("joined", "restarted"):
+                identities[identity].come()
+        num_alike += all(change == "kept" for _, change in members)
+    num_alike -= sum(row["is_follow_up"] for row in streak)
+    if any(each.returns > 2 * each.most_inside for each in identities.values()):
+        return "storm"
+    if num_alike >= fewest and 2 * num_alike > len(streak):
+        return "storm"
+    types = {row["group_type"] for row in streak}
+    assignors = [(row["assignor_before"], row["assignor_after"]) for row in streak]
+    is_other = any(None not in pair and pair[0] != pair[1] for pair in assignors)
+    is_migrated = any(row["trigger"] == "protocol_migration" for row in streak)
+    return "rolling_upgrade" if len(types) > 1 or is_other or is_migrated else "rolling_restart"
+
+
+def identity_of(rows: Rows, member: Row) -> tuple[str, ...]:
+    stays = [
+        row
+        for row in rows["membership_intervals"]
+        if same(row, member, "cluster", "group_id", "evidence_partition", "member_id")
+    ]
+    instance = member["group_instance_id"] or least(row["group_instance_id"] for row in stays)
+    client, host = (least(row[name] for row in stays) for name in ("client_id", "client_host"))
+    if instance is not None:
+        return ("instance", instance)
+    return ("unknown", member["member_id"]) if None in (client, host) else ("client", client, host)
+
+
 def storm(rows: Rows, streak: list[Row]) -> Row:
-    begin = min(row["start_time"] for row in streak)
+    begin = streak[0]["start_time"]
     end = max(row["end_time"] or row["start_time"] for row in streak)
     length_s = (end - begin) // timedelta(seconds=1)
     changed = [(row, member) for row in streak for member in changed_members(rows, row)]

@@ -26,8 +26,9 @@ def asked(objective: int | None, hour: int = 12, **others: Any) -> Row:
     return {**about, "freshness_objective_ms": objective, **others}
 
 
-def judged(root: Path, points: list[Row], *groups: Row) -> Row:
-    make(root, with_days({"lag_points": points, "group_verdicts": list(groups)}))
+def judged(root: Path, points: list[Row], *groups: Row, percent: int | None = 5) -> Row:
+    limits = [] if percent is None else [{"setting": "freshness_missed_percent", "value": percent}]
+    make(root, {**with_days({"lag_points": points, "group_verdicts": list(groups)}), "gate_limits": limits})
     statement = "SELECT * FROM v_freshness_slo"
     with DuckDBEngine(str(root)).scope([statement]) as answer:
         names, rows = answer(statement)
@@ -70,6 +71,12 @@ CASES: dict[str, tuple[list[Row], list[Row], Row]] = {
 def test_a_day_is_held_against_what_is_asked(tmp_path: Path, case: str) -> None:
     points, groups, expected = CASES[case]
     assert judged(tmp_path, points, *groups) == expected
+
+
+def test_the_setting_says_how_many_minutes_may_be_over(tmp_path: Path) -> None:
+    assert judged(tmp_path / "10", forty(4), asked(60_000), percent=10) == answer(40, 4, 0.0, True)
+    assert judged(tmp_path / "9", forty(4), asked(60_000), percent=9)["is_met"] is False
+    assert judged(tmp_path / "unknown", forty(4), asked(60_000), percent=None) == answer(40, 4, None, None)
 
 
 def test_the_strictest_section_whose_pattern_is_the_whole_id_counts() -> None:
