@@ -20,6 +20,8 @@ COLUMNS = (
     "last_commit_time", "lag_floor", "evidence_partition", "evidence_last_offset", "confidence",
 )  # fmt: skip
 
+UNKNOWN = "unknown: all audits are as of later times"
+
 
 @dataclass(frozen=True)
 class Verdicts:
@@ -36,12 +38,12 @@ class Verdicts:
         if self.as_of is not None and self.as_of != at:
             say(f"verdicts are as of {time_text(self.as_of)}, of the newest audit")
         elif self.as_of is None and self.is_later:
-            say(f"no verdict: no audit is as of {time_text(at)} or before")
+            say(f"verdicts at {time_text(at)} are {UNKNOWN}")
 
     def group_text(self, group: str, at: datetime) -> str:
         """The verdict on the group, since when, and why."""
         if self.as_of is None:
-            return f"unknown: no audit is as of {time_text(at)} or before"
+            return UNKNOWN
         as_of = "" if self.as_of == at else f" as of {time_text(self.as_of)}"
         row = self.of_groups.get(group)
         if row is None:

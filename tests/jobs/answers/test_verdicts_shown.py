@@ -158,7 +158,7 @@ def test_the_table_of_groups_says_once_as_of_when_verdicts_are_or_that_there_is_
     assert err == f"groupscope: verdicts are as of {shown(EARLY)}, of the newest audit\n"
     assert out.splitlines()[-1].split()[-1] == "OK"
     _, out, err = ask("groups", "--at", second(EARLY - 10))
-    assert err == f"groupscope: no verdict: no audit is as of {shown(EARLY - 10)} or before\n"
+    assert err == f"groupscope: verdicts at {shown(EARLY - 10)} are unknown: all audits are as of later times\n"
     assert out.split()[:6] == ["GROUP", "TYPE", "STATE", "PROTOCOL", "LAST-COMMIT", "-" * 6]
 
 
@@ -200,7 +200,7 @@ def test_describe_ends_with_the_last_commit_and_the_verdict(ask: Ask) -> None:
     assert out.splitlines()[-1] == f"Verdict      OK as of {shown(EARLY)}: {reason}"
     assert "verdict" not in err
     _, out, _ = ask("describe", "silent", "--at", second(EARLY - 1))
-    assert out.splitlines()[-1] == f"Verdict      unknown: no audit is as of {shown(EARLY - 1)} or before"
+    assert out.splitlines()[-1] == "Verdict      unknown: all audits are as of later times"
     _, out, _ = ask("describe", "alone", "--at", second(EARLY + 1))
     text = f"none as of {shown(EARLY)}: the group has no committed offset, and its members own no partition"
     assert out.splitlines()[-1] == f"Verdict      {text}"
@@ -274,12 +274,12 @@ def silences(ask: Ask, *words: str) -> list[list[str]]:
 
 
 def test_a_silence_is_a_line_of_the_timeline_at_the_last_commit(ask: Ask) -> None:
-    detail = "no commit since 04:00:00; 1,100 messages wait; in 2 of 3 partitions of member one: orders:0,1"
+    detail = "no commit since 04:00:00 in 2 of 3 partitions; 1,100 messages wait; member one; orders:0,1"
     assert silences(ask) == [[shown(LAST), "", detail]]
     *shown_line, shown_detail = ask("rebalances", "silent")[1].splitlines()[-1].split(maxsplit=4)
     assert shown_line == [shown(LAST), "silence", "-", "-"]
     assert detail.startswith(shown_detail.removesuffix("…"))
-    assert len(shown_detail) > len("no commit since 04:00:00; 1,100 messages wait")
+    assert len(shown_detail) > len("no commit since 04:00:00 in 2 of 3 partitions; 1")
     # It lasts, and had not begun.
     assert silences(ask, "--from", second(LATE)) == silences(ask)
     assert silences(ask, "--to", second(LAST - 1)) == []
@@ -298,24 +298,28 @@ def by_rules(rules: list[str], of_group: str = "worst_partition") -> list[Row]:
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
-        (by_rules(["group_silent"] * 3), [(2, "04:00:02; 3 messages wait; in all 3 partitions")]),
-        (by_rules(["group_silent"] * 3, "group_silent"), [(2, "04:00:02; 3 messages wait; in all 3 partitions")]),
+        (by_rules(["group_silent"] * 3), [(2, "04:00:02 in all 3 partitions; 3 messages wait")]),
+        (by_rules(["group_silent"] * 3, "group_silent"), [(2, "04:00:02 in all 3 partitions; 3 messages wait")]),
         # Of what is caught up nothing waits, and it is as silent.
         (by_rules(["silent", "caught_up", "silent"], "group_silent"), [
-            (2, "04:00:02; 3 messages wait; in all 3 partitions"),
+            (2, "04:00:02 in all 3 partitions; 3 messages wait"),
         ]),
         (by_rules(["member_silent", "member_silent", "caught_up"]), [
-            (1, "04:00:01; 1 message waits; in 2 of 3 partitions of member one: orders:0,1"),
+            (1, "04:00:01 in 2 of 3 partitions; 1 message waits; member one; orders:0,1"),
         ]),
-        (by_rules(["silent"] * 3), [
-            (1, "04:00:01; 1 message waits; in 2 of 3 partitions of member one: orders:0,1"),
-            (2, "04:00:02; 2 messages wait; in 1 of 3 partitions of member two: orders:2"),
+        (by_rules(["silent"] * 3), [(2, "04:00:02 in all 3 partitions; 3 messages wait")]),
+        (by_rules(["silent", "member_silent", "member_silent"]), [
+            (2, "04:00:02 in all 3 partitions; 3 messages wait"),
+        ]),
+        (by_rules(["caught_up", "silent", "silent"]), [
+            (1, "04:00:01 in orders:1; 1 message waits; member one"),
+            (2, "04:00:02 in orders:2; 2 messages wait; member two"),
         ]),
         (by_rules(["member_silent", "silent", "caught_up"]), [
-            (0, "04:00:00; 0 messages wait; in 1 of 3 partitions of member one: orders:0"),
-            (1, "04:00:01; 1 message waits; in 1 of 3 partitions of member one: orders:1"),
+            (0, "04:00:00 in orders:0; 0 messages wait; member one"),
+            (1, "04:00:01 in orders:1; 1 message waits; member one"),
         ]),
-        (by_rules(["silent"]), [(0, "04:00:00; 0 messages wait; in its only partition of member one")]),
+        (by_rules(["silent"]), [(0, "04:00:00 in its only partition; 0 messages wait")]),
         (by_rules(["stands_still", "never_committed", "caught_up"]), []),
     ],
 )  # fmt: skip
