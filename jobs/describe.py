@@ -1,53 +1,101 @@
-"""Shows a group at any past time, with the columns of kafka-consumer-groups --describe.
+"""Shows a group at any past time, in the columns of kafka-consumer-groups --describe, with its last commit and verdict.
 
     groupscope describe billing --at 2026-11-21T03:00
     groupscope describe billing --members --verbose
 
-Reads history tables. LOG-END-OFFSET, LAG and COORDINATOR are not in the log: they come from the newest snapshot at or
-before that time, which CSV and JSON show as SNAPSHOT-TIME. Tables leave out GROUP and shorten member ids; --wide shows
-all columns of Kafka's tool.
+Reads history tables and `group_verdicts`. LOG-END-OFFSET, LAG and COORDINATOR are not in the log: they come from the
+newest snapshot at or before that time, which CSV and JSON show as SNAPSHOT-TIME. BEYOND-END is how far a committed
+offset is beyond the end of the log: its LAG is 0. The verdict is that of the newest audit that is not as of a later
+time. Tables leave out GROUP and shorten member ids, and have the column VERDICT only if a partition is not OK; --wide
+shows all columns of Kafka's tool.
 """
 
 import argparse
 import sys
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain
+from typing import Any
 
-from jobs.answers.history import (
-    open_history,
-    print_answer,
-    say_as_kafka,
-    state_at,
-)
+from jobs.answers.history import History, open_history, print_answer, say_as_kafka, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.narrow_tables import member_ids, print_narrow
 from jobs.answers.states import description
+from jobs.answers.states.members import committed_at
+from jobs.answers.table_reader import Row
 from jobs.answers.unnamed_topics import say_listed_twice, say_unnamed
-from jobs.output.rows import Format
+from jobs.answers.verdicts import Verdicts, partition_verdicts
+from jobs.output.failure import visible
+from jobs.output.rows import Format, time_text, write_lines
+from jobs.output.table_layout import label_lines
+from jobs.output.terminal import terminal_width
 from schemas.words.exit_codes import ExitCode
 
 # Left out of narrow tables: all rows are of the requested group.
 LEFT_OUT = {"offsets": {"GROUP"}, "members": {"GROUP"}, "state": set()}
 LEFT_OUT_VERBOSE = {"HOST", "#PARTITIONS"}
 ANSWERS = {"offsets": description.offsets, "members": description.members, "state": description.group_state}
+LABEL_WIDTH = 12
 
 
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
-    at = history.instant(arguments.at)
-    state = state_at(history, arguments.group, at)
+    at, group = history.instant(arguments.at), arguments.group
+    state = state_at(history, group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
     unnamed = say_unnamed(history)
     say_as_kafka(state)
     if arguments.shown == "offsets":
         say_listed_twice([row[answer.names.index("TOPIC")] for row in answer.rows], unnamed)
-        say_unseen_offsets(history, arguments.group, at)
-    if arguments.format == Format.TABLE and not arguments.wide:
-        print_narrow(answer.names, answer.rows, member_ids(history, arguments.group), left_out(arguments, answer))
-    elif arguments.format == Format.TABLE:
-        print_answer(answer.names, answer.rows, arguments.format, is_wide=True)
+        say_unseen_offsets(history, group, at)
+    verdicts = partition_verdicts(history, group, None if arguments.at is None else at)
+    last_commit = newest_commit(history, group, answer, at)
+    if arguments.shown == "offsets":
+        places = (answer.names.index("TOPIC"), answer.names.index("PARTITION"))
+        of_rows = [verdicts.of_partitions.get(tuple(row[place] for place in places)) for row in answer.rows]
+        answer = answer.with_columns(verdict_columns(verdicts, of_rows))
+    elif arguments.shown == "state":
+        columns = verdict_columns(verdicts, [verdicts.of_groups.get(group)])
+        answer = answer.with_columns({"LAST-COMMIT-TIME": [last_commit], **columns})
+    if arguments.format == Format.TABLE:
+        print_table(history, answer.of_table, arguments)
+        print_standing(last_commit, verdicts, group, at)
     else:
         rows = [[*row, *more] for row, *more in zip(answer.rows, *answer.beside.values(), strict=True)]
         print_answer([*answer.names, *answer.beside], rows, arguments.format)
     return ExitCode.CLEAN
+
+
+def newest_commit(history: History, group: str, answer: description.DescribedRows, at: datetime) -> datetime | None:
+    """Of the offsets that are in effect."""
+    times = answer.beside.get("LAST-COMMIT-TIME")
+    if times is None:
+        times = [*description.commit_times(history, committed_at(history, group, at), at).values()]
+    return max((time for time in times if time is not None), default=None)
+
+
+def verdict_columns(verdicts: Verdicts, rows: Sequence[Row | None]) -> dict[str, list[Any]]:
+    """`rows`: of group_verdicts; None: there is none."""
+    return {
+        "VERDICT": [row and row["own_verdict"] for row in rows],
+        "VERDICT-REASON": [row and row["reason"] for row in rows],
+        "VERDICT-AS-OF-TIME": [row and verdicts.as_of for row in rows],
+    }
+
+
+def print_table(history: History, answer: description.DescribedRows, arguments: argparse.Namespace) -> None:
+    if arguments.wide:
+        print_answer(answer.names, answer.rows, arguments.format, is_wide=True)
+    else:
+        print_narrow(answer.names, answer.rows, member_ids(history, arguments.group), left_out(arguments, answer))
+
+
+def print_standing(last_commit: datetime | None, verdicts: Verdicts, group: str, at: datetime) -> None:
+    """Below the table: what holds of the whole group. A warehouse without audits has no verdict on any group."""
+    facts = [] if last_commit is None else [("Last commit", time_text(last_commit))]
+    facts += [] if verdicts.is_empty else [("Verdict", verdicts.group_text(group, at))]
+    lines = (label_lines(label, visible(text), LABEL_WIDTH, terminal_width()) for label, text in facts)
+    write_lines(["", *chain.from_iterable(lines)] if facts else [])
 
 
 def left_out(arguments: argparse.Namespace, answer: description.DescribedRows) -> set[str]:

@@ -1,10 +1,12 @@
-"""Lists the events of a group in order: rebalances, static restarts, conversions, deletions, coordinator failovers.
+"""Lists the events of a group in order: rebalances, static restarts, conversions, deletions, coordinator failovers, and
+silences that last.
 
     groupscope rebalances billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
 
-Reads `rebalances`, `membership_intervals`, `group_state_intervals` and `coordinator_epochs`. A static restart is the
-restart of a static member (group.instance.id). If it led to a rebalance, only the rebalance is listed. A conversion
-changes the group's type, for example from classic to consumer.
+Reads `rebalances`, `membership_intervals`, `group_state_intervals`, `coordinator_epochs` and `group_verdicts`. A static
+restart is the restart of a static member (group.instance.id). If it led to a rebalance, only the rebalance is listed. A
+conversion changes the group's type, for example from classic to consumer. A silence begins with the last commit; only
+those of the newest audit are listed.
 """
 
 import argparse
@@ -15,7 +17,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.answers.durations import duration_text, longest_text
-from jobs.answers.events.timeline import COLUMNS, Event, timeline
+from jobs.answers.events.silences import silences
+from jobs.answers.events.timeline import COLUMNS, Event, in_order, timeline
 from jobs.answers.history import open_history, print_answer
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.narrow_tables import last_column_cut, member_ids
@@ -40,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     first, last = bound(arguments.first, "--from"), bound(arguments.last, "--to")
     if first is not None and last is not None and first > last:
         raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")
-    whole = timeline(history, arguments.group)
-    events = [event for event in whole if is_within(event, first, last)]
+    whole = [*timeline(history, arguments.group), *silences(history, arguments.group)]
+    events = [event for event in in_order(whole) if is_within(event, first, last)]
     if not events:
         say(visible(f"group {arguments.group}: no event is known{in_that_time(first, last)}"))
     if events:

@@ -1,11 +1,15 @@
-"""Explains why a group rebalanced: shows the event at the given time, or the nearest one before or after it.
+"""Explains what is wrong with a group, and why it rebalanced: shows the event at the given time, or the nearest one
+before or after it. Without a time, it shows the newest event, and begins with the verdict on the group unless that is
+OK.
 
+    groupscope why billing
     groupscope why billing --at 2026-11-21T03:00
 
 An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. CSV output is the line of
 the event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
 `members` that joined and left with the fields of their records, the `moves` of partitions, and the events `before` and
-`after`.
+`after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`, `verdict_as_of_time` and
+`last_commit_time`.
 """
 
 import argparse
@@ -15,13 +19,14 @@ from datetime import datetime
 from typing import Any
 
 from jobs.answers.events.drawing import drawing
-from jobs.answers.events.rebalance import EventStory, event_at, lines
+from jobs.answers.events.rebalance import EventStory, event_at, lines, text_or_none
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import COLUMNS, distance
 from jobs.answers.history import History, column_names, open_history, state_at
 from jobs.answers.missing_records import Unseen, unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
+from jobs.answers.verdicts import Verdicts, is_wrong, partition_verdicts
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.output.table_layout import label_lines
@@ -36,32 +41,48 @@ WIDTH = 80
 
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
-    at = history.instant(arguments.at)
-    story = event_at(history, arguments.group, at)
+    at, group = history.instant(arguments.at), arguments.group
+    story = event_at(history, group, at)
+    verdicts = partition_verdicts(history, group, None) if arguments.at is None else None
+    now = [("Verdict", verdicts.group_text(group, at))] if verdicts and is_wrong(verdicts.of_groups.get(group)) else []
     if story is None:
-        state = state_at(history, arguments.group, at)
+        state = state_at(history, group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
-        raise Failure(
-            ExitCode.USAGE, visible(f"group {arguments.group}: the data has no rebalance, restart or failover{missed}")
-        )
+        message = visible(f"group {group}: the data has no rebalance, restart or failover{missed}")
+        if not now or arguments.format != Format.TABLE:
+            raise Failure(ExitCode.USAGE, message)
+        say(message)
+        print_lines(history, group, [("Group", f"{group} ({text_or_none(state['group_type'])})"), *now], arguments)
+        return ExitCode.CLEAN
     for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
     if arguments.format == Format.TABLE:
-        print_lines(history, story, at, is_wide=arguments.wide)
+        (first, *facts) = lines(story, at)
+        drawn = story_lines(history, story, terminal_width() or WIDTH)
+        print_lines(history, group, [first, *now, *drawn, *facts], arguments)
     elif arguments.format == Format.CSV:
         print_rows(COLUMNS, [list(story.event.values().values())], arguments.format)
     else:
-        whole = as_object(story)
+        whole = as_object(story) | (verdict_fields(verdicts, group) if verdicts else {})
         print_rows(list(whole), [list(whole.values())], arguments.format)
     return ExitCode.CLEAN
 
 
-def print_lines(history: History, story: EventStory, at: datetime, *, is_wide: bool) -> None:
+def verdict_fields(verdicts: Verdicts, group: str) -> dict[str, Any]:
+    row = verdicts.of_groups.get(group, {})
+    return {
+        "verdict": row.get("own_verdict"),
+        "verdict_reason": row.get("reason"),
+        "verdict_since_time": row.get("since_time"),
+        "verdict_as_of_time": verdicts.as_of if row else None,
+        "last_commit_time": row.get("last_commit_time"),
+    }
+
+
+def print_lines(history: History, group: str, rows: Sequence[Sequence[str]], arguments: argparse.Namespace) -> None:
     width = terminal_width()
-    (group, *facts) = lines(story, at)
-    rows: Sequence[Sequence[str]] = [group, *story_lines(history, story, width or WIDTH), *facts]
-    if not is_wide:
-        rows = with_short_ids(rows, member_ids(history, story.event.row["group_id"]))
+    if not arguments.wide:
+        rows = with_short_ids(rows, member_ids(history, group))
     write_lines(line for label, text in rows for line in label_lines(label, visible(text), LABEL_WIDTH, width))
 
 

@@ -50,13 +50,16 @@ class History:
         """Rows of tables that are not about groups."""
         return self.reader.rows(table, columns, equal("cluster", self.cluster))
 
-    def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
-        """The intervals that contain the time."""
+    def rows_at(
+        self, table: str, at: datetime, *conditions: Condition, columns: Sequence[str] | None = None
+    ) -> list[Row]:
+        """The intervals that contain the time. `columns`: with `to_time` and `is_open`; None: all."""
         rows = self.rows(
             table,
             Condition("from_time", "<=", at, or_null=True),
             Condition("to_time", ">", at, or_null=True),
             *conditions,
+            columns=columns,
         )
         # Records of the oldest format have no time, so an interval without an end time may still have ended.
         return [row for row in rows if row["to_time"] is not None or row["is_open"]]

@@ -4,8 +4,8 @@ SECTIONS = {
     "Ask about the past": {
         "groups": "list the groups at any past time, like kafka-consumer-groups --list",
         "describe": "show a group at any past time, like kafka-consumer-groups --describe",
-        "rebalances": "show a group's timeline: rebalances, restarts, failovers",
-        "why": "explain a rebalance: cause, members, partitions, how long nobody read them, evidence",
+        "rebalances": "show a group's timeline: rebalances, restarts, failovers, silences",
+        "why": "explain what is wrong with a group, and a rebalance: cause, members, partitions, unread time, evidence",
         "owner": "show which member owned a partition at any past time",
         "diff": "compare a group at two times",
         "offsets": "print the offsets committed at a past time, as CSV for an offset reset",

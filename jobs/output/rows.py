@@ -220,6 +220,12 @@ def time_text(value: datetime) -> str:
     return plain.isoformat(timespec="microseconds" if plain.microsecond % 1000 else "milliseconds") + "Z"
 
 
+def clock_text(value: datetime | None, at: datetime) -> str | None:
+    """For people who look at that time: to the second, without the date if it is of the same day in UTC."""
+    text = None if value is None else time_text(value)[: len("2026-11-21T03:00:00")]
+    return text and text.removeprefix(time_text(at)[: len("2026-11-21T")])
+
+
 def json_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     # A query may give two columns the same name: both are written.
     keys = [json_string(name) for name in names]

@@ -6,9 +6,11 @@ SELECT group_id, topic, CAST(NULL AS INT) AS partition, partitions AS partitions
       WHEN 'shift' THEN 'all moved by the same number of messages' WHEN 'deleted' THEN 'deleted'
       WHEN 'truncation' THEN 'moved because the topic was truncated or created again' ELSE 'moved to other offsets' END
     || CASE WHEN kind = 'truncation' THEN '' ELSE CASE actor WHEN 'admin_likely' THEN ', probably by an admin tool'
-      WHEN 'member' THEN ' by a member' WHEN 'simple_consumer' THEN ' by a program that commits for itself'
-      WHEN 'transaction' THEN ' in a transaction' WHEN 'coordinator' THEN ' by the broker'
-      ELSE ' by an unknown program' END END
+      WHEN 'member' THEN ' by a member' WHEN 'transaction' THEN ' in a transaction'
+      WHEN 'coordinator' THEN ' by the broker'
+      ELSE CASE WHEN num_members = 0 AND kind <> 'deleted'
+        THEN ' by an admin tool or by a program that commits for itself, which the log cannot tell apart'
+        ELSE ' by an unknown program' END END END
     || CASE WHEN messages_reread IS NULL AND messages_skipped IS NULL
       THEN ': how many messages are read again or skipped is not known'
       ELSE ': ' || coalesce(CAST(messages_reread AS STRING), 'an unknown number of')

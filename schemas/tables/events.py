@@ -20,7 +20,8 @@ OFFSET_RESETS = Table(
     ("cluster", "group_id", "topic", "topic_id", "evidence_first_offset", "kind"),
     (
         CLUSTER,
-        Column("at_time", Type.TIMESTAMP, "When the offsets were reset; NULL: the records have no time."),
+        Column("at_time", Type.TIMESTAMP, "When the offsets were reset: the begin of the operation, which all rows of "
+               "its topics have. NULL: the records have no time."),
         *ANY_GROUP,
         TOPIC,
         TOPIC_ID,

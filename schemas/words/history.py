@@ -116,6 +116,7 @@ class TimelineKind(Meant):
         "coordinator_failover",
         "A new leader of the group's offsets partition wrote its first record.",
     )
+    SILENCE = "silence", "Since then there is no commit, although messages wait: by the newest verdict, it still lasts."
 
 
 class RebalanceMode(Meant):

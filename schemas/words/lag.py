@@ -188,10 +188,18 @@ class ResetActor(Meant):
         "The commits look like those of an admin tool: for a group without members, many partitions in one batch.",
     )
     MEMBER = "member", "The group had members that owned the partitions."
-    SIMPLE_CONSUMER = "simple_consumer", "A program that commits without being a member, to a group without members."
+    SIMPLE_CONSUMER = (
+        "simple_consumer",
+        "A program that commits without being a member, to a group without members. Only rows of earlier releases have "
+        "this value: an admin tool can write the same, so these resets are unknown now.",
+    )
     TRANSACTION = "transaction", "By a producer, in its transaction."
     COORDINATOR = "coordinator", "The broker itself: expiry, or deletion of the topic."
-    UNKNOWN = "unknown", "Records that would show who did it are missing."
+    UNKNOWN = (
+        "unknown",
+        "If the group had no members: an admin tool, or a program that commits without being a member; the log cannot "
+        "tell them apart. Otherwise records that would show who did it are missing.",
+    )
 
 
 class CommitFindingKind(Meant):

@@ -1,6 +1,6 @@
 """A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -67,6 +67,10 @@ def timeline(history: History, group: str) -> list[Event]:
         *endings(states),
         *failovers(history, group, states),
     ]
+    return in_order(events)
+
+
+def in_order(events: Iterable[Event]) -> list[Event]:
     return sorted(events, key=place)
 
 

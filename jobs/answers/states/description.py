@@ -1,25 +1,42 @@
 """A group at one time, in the columns of `kafka-consumer-groups --describe`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from jobs.answers.history import History
+from jobs.answers.last_commits import last_commits
 from jobs.answers.snapshots import EndOffset, assignor_in_use, coordinator, default_assignor, end_offsets
 from jobs.answers.states.epochs import Epochs, epochs_at
 from jobs.answers.states.members import Partitions, assignment_text, assignments_at, committed_at, members_at
 from jobs.answers.table_reader import Row
 from jobs.output.failure import say
 from jobs.output.rows import time_text
+from schemas.words.lag import LagVerdict
 from schemas.words.records import GroupType
 
 
 @dataclass(frozen=True)
 class DescribedRows:
+    """`names`: the columns of Kafka's tool. `beside`: columns of our own, by name. Programs get all of them, tables
+    those of `IN_TABLES` that say something."""
+
     names: list[str]
     rows: list[list[Any]]
-    # Only for programs, by name: tables have the columns of Kafka's tool and no others.
     beside: dict[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def of_table(self) -> "DescribedRows":
+        shown = [name for name, plain in IN_TABLES.items() if {*self.beside.get(name, ())} - plain]
+        rows = [[*row, *more] for row, *more in zip(self.rows, *(self.beside[name] for name in shown), strict=True)]
+        return DescribedRows([*self.names, *shown], rows)
+
+    def with_columns(self, columns: dict[str, list[Any]]) -> "DescribedRows":
+        return replace(self, beside=self.beside | columns)
+
+
+# Columns of our own in tables. Each value is one that says nothing: if all rows have it, the column is left out.
+IN_TABLES: dict[str, set[Any]] = {"BEYOND-END": {None}, "VERDICT": {None, LagVerdict.OK}}
 
 
 def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:
@@ -31,6 +48,7 @@ def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Des
         history, {topic for topic, _ in [*committed, *(tp for some in assigned.values() for tp in some)]}, at
     )
     say_when_captured(ends, at)
+    commits = commit_times(history, committed, at)
     owners: list[tuple[str | None, Partitions]] = [
         # The member that owns most comes first.
         *sorted(assigned.items(), key=lambda item: (-len(item[1]), item[0])),
@@ -43,8 +61,20 @@ def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Des
     ]
     epoch = ["LEADER-EPOCH"] if is_verbose else []
     names = ["GROUP", "TOPIC", "PARTITION", *epoch, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"]
-    times = [end.captured_time if end else None for _, _, end in shown]
-    return DescribedRows([*names, "CONSUMER-ID", "HOST", "CLIENT-ID"], rows, {"SNAPSHOT-TIME": times})
+    return DescribedRows(
+        [*names, "CONSUMER-ID", "HOST", "CLIENT-ID"],
+        rows,
+        {
+            "SNAPSHOT-TIME": [end.captured_time if end else None for _, _, end in shown],
+            "BEYOND-END": [beyond_end(committed.get(tp), end) for _, tp, end in shown],
+            "LAST-COMMIT-TIME": [commits.get(tp) for _, tp, _ in shown],
+        },
+    )
+
+
+def commit_times(history: History, committed: dict[tuple[str, int], Row], at: datetime) -> dict[tuple[str, int], Any]:
+    """When each partition was last committed."""
+    return dict(zip(committed, last_commits(history, [*committed.values()], at), strict=True))
 
 
 def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
@@ -69,11 +99,23 @@ def partition_cells(tp: tuple[str, int], commit: Row | None, end: EndOffset | No
 
 
 def lag(commit: Row | None, end: EndOffset | None) -> int | None:
-    if commit is None or end is None:
+    """Beyond the end of the log there is nothing to read. Kafka's tool shows a negative number there."""
+    number = distance(commit, end)
+    return None if number is None else max(number, 0)
+
+
+def beyond_end(commit: Row | None, end: EndOffset | None) -> int | None:
+    """How far the committed offset is beyond the end of the log; None: it is not, or that is not known."""
+    number = distance(commit, end)
+    return -number if number is not None and number < 0 else None
+
+
+def distance(commit: Row | None, end: EndOffset | None) -> int | None:
+    """From the committed offset to the end of the log."""
+    if commit is None or end is None or commit["committed_offset"] < 0:
         return None
     number = int(end.offset - commit["committed_offset"])
-    # The partition has grown since the snapshot. A commit that was beyond the end offset at the snapshot stays
-    # negative, as in Kafka's tool.
+    # The partition has grown since the snapshot.
     is_newer = commit["from_time"] is None or commit["from_time"] > end.captured_time
     return None if number < 0 and is_newer else number
 

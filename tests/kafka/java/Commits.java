@@ -1,9 +1,12 @@
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
 
 /** Offsets that are committed and deleted without any membership. */
 final class Commits {
@@ -52,6 +55,50 @@ final class Commits {
         cluster.topic("orders", 6);
         RawRequests.commit(cluster, (short) 8, "negative", FIRST, -1, 0);
         RawRequests.commit(cluster, (short) 8, "negative", SECOND, Long.MIN_VALUE, 0);
+    }
+
+    /** Two groups whose members have left: offsets of both are set back, by an admin and by a program. */
+    static void setBack(Cluster cluster) throws Exception {
+        cluster.topic("orders", 6);
+        cluster.topic("returns", 1);
+        Map<TopicPartition, OffsetAndMetadata> back = Map.of(
+            FIRST, new OffsetAndMetadata(1, Optional.of(0), "by hand"),
+            SECOND, new OffsetAndMetadata(1),
+            new TopicPartition("returns", 0), new OffsetAndMetadata(0));
+        for (String protocol : List.of("classic", "consumer")) {
+            readAndLeave(cluster, "by-admin-" + protocol, protocol, back);
+            cluster.commitAsAdmin("by-admin-" + protocol, back);
+            readAndLeave(cluster, "by-program-" + protocol, protocol, back);
+            Map<String, Object> settings = cluster.consumerSettings("by-program-" + protocol, Map.of());
+            try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
+                consumer.assign(back.keySet());
+                consumer.commitSync(back);
+            }
+        }
+    }
+
+    /** While it has a member, nobody else may commit. */
+    private static void readAndLeave(
+        Cluster cluster, String group, String protocol, Map<TopicPartition, OffsetAndMetadata> back
+    ) throws Exception {
+        Map<String, Object> settings = cluster.consumerSettings(group, Map.of("group.protocol", protocol));
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
+            consumer.subscribe(List.of("orders", "returns"));
+            while (consumer.assignment().size() < 7) {
+                consumer.poll(Duration.ofMillis(100));
+            }
+            for (TopicPartition at : back.keySet()) {
+                consumer.commitSync(Map.of(at, new OffsetAndMetadata(3)));
+            }
+            try {
+                cluster.admin.alterConsumerGroupOffsets(group, back).all().get();
+                throw new IllegalStateException("offsets of " + group + " were set while it had a member");
+            } catch (ExecutionException refused) {
+                if (!(refused.getCause() instanceof UnknownMemberIdException)) {
+                    throw refused;
+                }
+            }
+        }
     }
 
     /** Expired by the next sweep. */

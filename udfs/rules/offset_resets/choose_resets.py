@@ -162,11 +162,13 @@ def commits_of_operation(commits: pa.Table, moves: Moves) -> Numbers:
 
 
 def actors(judged: JudgedMoves) -> list[str]:
+    """A coordinator refuses commits without member id while a group has members, so those are a member's. A group
+    without members accepts them from an admin tool and from a program that commits for itself. Both can send any
+    offset, leader epoch and metadata, so nothing in the log is only a program's."""
     moves = judged.moves
-    is_empty = moves.states.is_empty
     names = np.select(
-        [~moves.is_plain, moves.states.num_members > 0, is_empty & judged.is_by_admin, is_empty],
-        [ResetActor.TRANSACTION, ResetActor.MEMBER, ResetActor.ADMIN_LIKELY, ResetActor.SIMPLE_CONSUMER],
+        [~moves.is_plain, moves.states.num_members > 0, moves.states.is_empty & judged.is_by_admin],
+        [ResetActor.TRANSACTION, ResetActor.MEMBER, ResetActor.ADMIN_LIKELY],
         ResetActor.UNKNOWN,
     )
     return [str(actor) for actor in names]

@@ -40,9 +40,11 @@ class Resets(Measure):
 
 
 def move_events(history: PartitionHistory, judged: JudgedMoves) -> Iterator[Event]:
-    rows = with_signs(history, judged)
-    for operation in by_operation(rows, "operation", "topic", "topic_id"):
-        yield event(operation)
+    """The rows of one operation have one time, whichever topics it is about: it began once."""
+    for operation in by_operation(with_signs(history, judged), "operation"):
+        times = [row["from_time"] for row in operation]
+        for of_topic in by_operation(operation, "topic", "topic_id"):
+            yield event(of_topic, None if None in times else min(times))
 
 
 def with_signs(history: PartitionHistory, judged: JudgedMoves) -> list[dict[str, Any]]:
@@ -75,10 +77,10 @@ def with_signs(history: PartitionHistory, judged: JudgedMoves) -> list[dict[str,
     return resets
 
 
-def event(operation: list[Mapping[str, Any]]) -> Event:
+def event(operation: list[Mapping[str, Any]], at_time: int | None) -> Event:
+    """Of one topic."""
     first, kind = operation[0], kind_of(operation)
     score = None if kind == ResetKind.TRUNCATION else signature_score(operation)
-    times = [row["from_time"] for row in operation]
     offsets = [int(row["from_offset"]) for row in operation]
     actor = first["actor"]
     return Event(
@@ -86,10 +88,10 @@ def event(operation: list[Mapping[str, Any]]) -> Event:
         group_type=first["group_type"],
         topic=first["topic"],
         topic_id=first["topic_id"],
-        at_time=None if None in times else max(times),
+        at_time=at_time,
         kind=kind,
         actor=actor,
-        confidence=confidence(kind, actor, score, is_possible=any(row["is_possible"] for row in operation)),
+        confidence=confidence(kind, score, is_possible=is_possible(operation)),
         score=score,
         num_members=first["num_members"],
         first_offset=min(offsets),
@@ -132,9 +134,14 @@ def signature_score(operation: list[Mapping[str, Any]]) -> int:
     )
 
 
-def confidence(kind: ResetKind, actor: str, score: int | None, *, is_possible: bool) -> Confidence:
-    """`is_possible`: so is one of the commits."""
-    if is_possible or actor == ResetActor.UNKNOWN:
+def is_possible(operation: list[Mapping[str, Any]]) -> bool:
+    """So is one of the commits, or records of the group are missing."""
+    is_unknown = operation[0]["actor"] == ResetActor.UNKNOWN and operation[0]["num_members"] is None
+    return is_unknown or any(row["is_possible"] for row in operation)
+
+
+def confidence(kind: ResetKind, score: int | None, *, is_possible: bool) -> Confidence:
+    if is_possible:
         return Confidence.POSSIBLE
     is_likely = kind == ResetKind.TRUNCATION or (score is not None and score >= LIKELY_SCORE)
     return Confidence.LIKELY if is_likely else Confidence.POSSIBLE

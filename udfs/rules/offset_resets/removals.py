@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from schemas.words.history import OffsetEnd
 from schemas.words.lag import ResetActor, ResetKind
-from udfs.arrays.nullable import NONE, Numbers, every, first_of, numbers
+from udfs.arrays.nullable import NONE, Numbers, every, first_of, numbers, times
 from udfs.arrays.texts import as_texts, is_value, of_texts
 from udfs.lag.as_of import NOWHERE, key_codes
 from udfs.lag.confidence import POSSIBLE, are_possible, doubts, named
@@ -24,8 +24,9 @@ DONE_BY: dict[str, tuple[ResetKind, ResetActor]] = {
     OffsetEnd.TOPIC_DELETED: (ResetKind.DELETED, ResetActor.COORDINATOR),
     OffsetEnd.TOMBSTONE_UNKNOWN: (ResetKind.DELETED, ResetActor.UNKNOWN),
 }
-# What one write ends.
-OPERATION = ("group_id", "topic", "topic_id", "ended_by", "batch", "to_time")
+# What one write ends, and what of it is of one topic.
+WRITE = ("group_id", "ended_by", "batch")
+OPERATION = (*WRITE, "topic", "topic_id")
 CAUSE_COLUMNS = ("ended_by", "via_after", "num_members", "is_empty")
 
 
@@ -62,7 +63,7 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
     columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
     columns |= {
-        "at_time": firsts.column("to_time"),
+        "at_time": begins(rows).take(pa.array(starts)),
         "kind": pa.array(kinds, pa.string()),
         "actor": pa.array(actors, pa.string()),
         "confidence": named(np.maximum.reduceat(numbers(rows.column("doubt")), starts)),
@@ -80,6 +81,15 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     nothing = {name: pa.nulls(len(starts)) for name in ("messages_reread", "messages_skipped", "signature_score")}
     made = columns | nothing
     return pa.table([made[field.name].cast(field.type) for field in SCHEMA], schema=SCHEMA)
+
+
+def begins(rows: pa.Table) -> pa.Array:
+    """When the write began that ended each row: one time for all its topics."""
+    (write,) = key_codes(WRITE, rows)
+    time = numbers(rows.column("to_time"))
+    earliest = np.full(int(write.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(earliest, write, time)
+    return times(earliest[write])
 
 
 def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa.Table:
@@ -139,6 +149,5 @@ def what_happened(
 def who_went_on(via_after: str | None, num_members: int | None, is_empty: bool) -> ResetActor:
     if via_after == "transaction":
         return ResetActor.TRANSACTION
-    if num_members is None:
-        return ResetActor.UNKNOWN
-    return ResetActor.SIMPLE_CONSUMER if is_empty else ResetActor.MEMBER
+    # Without members it may have been an admin tool, or a program that commits for itself.
+    return ResetActor.UNKNOWN if num_members is None or is_empty else ResetActor.MEMBER

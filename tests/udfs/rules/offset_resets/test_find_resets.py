@@ -86,9 +86,20 @@ def test_without_snapshots_a_reset_is_to_some_offset() -> None:
 @pytest.mark.parametrize(
     ("fields", "score"), [({"leader_epoch": 3}, 4), ({"metadata": "x"}, 4), ({"leader_epoch": 3, "metadata": "x"}, 3)]
 )
-def test_a_step_back_with_what_consumers_send_is_by_one(fields: Row, score: int) -> None:
+def test_whoever_steps_back_in_an_empty_group_with_what_consumers_send_is_unknown(fields: Row, score: int) -> None:
+    """alterConsumerGroupOffsets sends any leader epoch and metadata, as a program that commits for itself does."""
     situation = emptied().snapshot(25, WIDE).admin(30, {0: 90, 1: 190}, **fields).snapshot(40, WIDE)
-    assert [(row["actor"], row["signature_score"]) for row in events(situation)] == [("simple_consumer", score)]
+    assert resets_of(situation) == [("shift", "unknown", score, "likely" if score > 3 else "possible")]
+    marked = emptied().snapshot(25, WIDE).admin(30, {0: 90}).commit(30, {1: 190}, **fields)
+    assert {row["actor"] for row in events(in_one_batch(marked).snapshot(40, WIDE))} == {"unknown"}
+
+
+def in_one_batch(situation: Situation) -> Situation:
+    """The commits of second 30."""
+    together = [row for row in situation.commits if row["record_time"] == at(30)]
+    for row in together:
+        row["batch_first_offset"] = together[0]["record_offset"]
+    return situation
 
 
 def test_a_commit_that_moves_one_partition_less_is_no_shift() -> None:
@@ -109,11 +120,10 @@ def test_a_series_of_bare_commits_to_an_emptied_group_is_reported_by_its_first_o
     assert [row["at_time"].second for row in events(situation)] == [30]
 
 
-def test_a_simple_consumer_that_goes_back_is_one() -> None:
-    assert resets_of(simple(leader_epoch=None).admin(30, {0: 90, 1: 189})) == [
-        ("to_offset", "simple_consumer", 4, "likely")
-    ]
-    assert resets_of(simple().commit(30, {0: 90})) == [("to_offset", "simple_consumer", 2, "possible")]
+def test_a_group_that_never_had_members_goes_back_by_itself_or_is_set_back() -> None:
+    """Brokers accept an admin tool's commits for it at any time."""
+    assert resets_of(simple(leader_epoch=None).admin(30, {0: 90, 1: 189})) == [("to_offset", "unknown", 4, "likely")]
+    assert resets_of(simple().commit(30, {0: 90})) == [("to_offset", "unknown", 2, "possible")]
 
 
 def test_an_admin_tool_that_moves_a_simple_consumer_is_known_by_another_make() -> None:
@@ -125,7 +135,7 @@ def test_a_simple_consumer_that_jumps_over_deleted_messages_goes_to_the_earliest
     ends = {0: (150, 1000), 1: (250, 2000)}
     situation = simple().snapshot(25, ends).commit(30, {0: 150, 1: 250}).snapshot(40, ends)
     assert [(row["kind"], row["actor"], row["messages_skipped"]) for row in events(situation)] == [
-        ("to_earliest", "simple_consumer", 100)
+        ("to_earliest", "unknown", 100)
     ]
 
 
@@ -173,7 +183,25 @@ def test_a_topic_made_anew_is_recognized_by_its_ids_and_compares_nothing() -> No
 
 def test_a_tool_that_sets_offsets_of_the_new_topic_is_reported_once() -> None:
     situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}, topic_id="old").state(20, "Empty", 0)
-    assert [row["kind"] for row in events(situation.admin(30, {0: 3}, topic_id="new"))] == ["truncation"]
+    result = events(situation.admin(30, {0: 3}, topic_id="new"))
+    assert [(row["kind"], row["actor"]) for row in result] == [("truncation", "unknown")]
+
+
+def test_the_rows_of_one_write_have_one_time_whichever_topics_it_is_about() -> None:
+    """It is one batch. An offset's time is the newest that its partition has seen, so that of one topic is later if the
+    clock went back after its last commit."""
+    situation = Situation().own(0, {0: "a"})
+    for topic in ("t", "u"):
+        situation.commit(10, {0: 100}, topic=topic)
+    situation.state(20, "Empty", 0)
+    of_write = {"batch_first_offset": situation.offset, "commit_time": at(30)}
+    for second, topic in ((30, "t"), (31, "u")):
+        situation.admin(second, {0: 5}, topic=topic, **of_write)
+    of_write = {"batch_first_offset": situation.offset}
+    for second, topic in ((51, "t"), (50, "u")):
+        situation.remove(second, [0], "deleted", topic=topic, **of_write)
+    seconds = {(row["kind"], row["topic"]): row["at_time"].second for row in events(situation)}
+    assert seconds == {("shift", "t"): 30, ("shift", "u"): 30, ("deleted", "t"): 50, ("deleted", "u"): 50}
 
 
 @pytest.mark.parametrize(
@@ -301,7 +329,7 @@ def test_only_messages_that_were_deleted_unread_make_a_jump_over_a_gap(previous:
     assert len(events(situation)) == number
 
 
-@pytest.mark.parametrize(("committed", "actor"), [(105, "simple_consumer"), (5, "admin_likely")])
+@pytest.mark.parametrize(("committed", "actor"), [(105, "unknown"), (5, "admin_likely")])
 def test_a_series_of_commits_without_members_ends_with_a_step_back_to_an_edge_alone(committed: int, actor: str) -> None:
     situation = emptied().snapshot(25, WIDE).admin(30, {0: 110}).admin(35, {0: committed}).snapshot(40, WIDE)
     assert [row["actor"] for row in events(situation)] == ["admin_likely", actor]

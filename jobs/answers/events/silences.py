@@ -1,0 +1,69 @@
+"""Silences of a group that last, by the newest verdicts: of the whole group, of a member, or of partitions whose member
+goes on with others."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from jobs.answers.events.timeline import Event
+from jobs.answers.history import History
+from jobs.answers.states.members import assignment_text
+from jobs.answers.table_reader import Row, equal
+from jobs.answers.verdicts import partition_verdicts, place
+from jobs.output.rows import clock_text
+from schemas.words.history import OwnershipPhase, TimelineKind
+from schemas.words.lag import LagVerdict, OwnRule
+from udfs.sentences.counts import counted
+
+# The rules of own_verdict that find a silence, by what is silent as a whole.
+OF_GROUP, OF_MEMBER, OF_PARTITIONS = "group_silent", "member_silent", str(OwnRule.SILENT)
+
+
+def silences(history: History, group: str) -> Iterator[Event]:
+    """One of the whole group, if all its partitions are silent; or else one for each owner of silent partitions."""
+    verdicts = partition_verdicts(history, group, None)
+    if verdicts.as_of is None:
+        return
+    rows = [*verdicts.of_partitions.values()]
+    silent = [row for row in rows if is_by(row, OF_MEMBER, OF_PARTITIONS)]
+    if len(silent) == len(rows) > 0 or any(is_by(row, OF_GROUP) for row in (*verdicts.of_groups.values(), *rows)):
+        where = "its only partition" if len(rows) == 1 else f"all {len(rows)} partitions"
+        yield silence(rows, where, verdicts.as_of)
+        return
+    owners = owners_at(history, group, verdicts.as_of)
+    by_owner: dict[tuple[str, str | None], list[Row]] = {}
+    for row in silent:
+        by_owner.setdefault((row["rule"], owners.get(place(row))), []).append(row)
+    for (_, owner), some in by_owner.items():
+        named = str(assignment_text(map(place, some)))
+        where = named if len(some) == 1 else f"{len(some)} of {len(rows)} partitions"
+        more = [] if owner is None else [f"member {owner}"]
+        yield silence(some, where, verdicts.as_of, [*more, *([] if where == named else [named])])
+
+
+def is_by(row: Row, *rules: str) -> bool:
+    return row["own_verdict"] == LagVerdict.STOP and row["rule"] in rules
+
+
+def owners_at(history: History, group: str, at: datetime) -> dict[tuple[str, int], str]:
+    """By topic, or topic id, and partition."""
+    rows = history.rows_at("ownership_intervals", at, equal("group_id", group))
+    return {place(row): row["member_id"] for row in rows if row["phase"] != OwnershipPhase.HELD}
+
+
+def silence(rows: Sequence[Row], where: str, as_of: datetime, more: Sequence[str] = ()) -> Event:
+    """None of these partitions was committed after the newest of their last commits."""
+    times = [row["last_commit_time"] or row["since_time"] for row in rows]
+    start = max((time for time in times if time is not None), default=None)
+    newest = max(rows, key=lambda row: int(row["evidence_last_offset"]))
+    lags = [row["lag_floor"] for row in rows if row["lag_floor"] is not None]
+    waiting = [f"{counted(sum(lags), 'message')} {'waits' if sum(lags) == 1 else 'wait'}"] if lags else []
+    since = "" if start is None else f" since {clock_text(start, as_of)}"
+    return Event(
+        kind=TimelineKind.SILENCE,
+        start=start,
+        end=None,
+        offset=newest["evidence_last_offset"],
+        detail="; ".join([f"no commit{since} in {where}", *waiting, *more]),
+        row=newest,
+        confidence=newest["confidence"],
+    )
