@@ -35,6 +35,7 @@ OF_MOVES = (
     "is_bare",
     "was_bare",
     "is_in_series",
+    "was_carried_over",
     "last_commit_time",
     "is_possible",
     "batch",
@@ -57,6 +58,9 @@ class Moves:
     was_bare: Flags
     # The commit before was as bare, and the group had no members then either.
     is_in_series: Flags
+    # The commit before was the first one for a topic of this name and repeated the last offset of the deleted one: its
+    # client had not noticed yet.
+    was_carried_over: Flags
     last_commit_time: Numbers
     # Its commit or the one before may have been aborted: the archive does not show it.
     is_possible: Flags
@@ -91,7 +95,7 @@ class Moves:
     @property
     def is_cut(self) -> Flags:
         """The group followed a log that lost its end, or goes on in another topic of this name."""
-        return (self.is_back & self.log.is_cut) | (self.log.is_anew & ~self.is_first)
+        return (self.is_back & (self.log.is_cut | self.was_carried_over)) | (self.log.is_anew & ~self.is_first)
 
     def take(self, which: Numbers) -> "Moves":
         return Moves(
@@ -104,6 +108,7 @@ class Moves:
             is_bare=self.is_bare[which],
             was_bare=self.was_bare[which],
             is_in_series=self.is_in_series[which],
+            was_carried_over=self.was_carried_over[which],
             last_commit_time=self.last_commit_time[which],
             is_possible=self.is_possible[which],
             batch=self.batch[which],
@@ -193,6 +198,7 @@ def make_moves(
         is_bare=bare,
         was_bare=was_bare,
         is_in_series=bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
+        was_carried_over=were_carried_over(table, before),
         last_commit_time=np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
         is_possible=possible_steps(history)[place],
         batch=batch,
@@ -200,6 +206,20 @@ def make_moves(
         ends=EndsAround.of(history.watermarks, rows, time),
         log=LogBetween.of(history.watermarks, known, rows, known_time, time),
     )
+
+
+def were_carried_over(table: pa.Table, place: Numbers) -> Flags:
+    """`place`: NOWHERE is none."""
+    before = np.maximum(place - 1, 0)
+    is_begun = (place > 0) & ~table.column("previous_offset").is_valid().to_numpy()[place]
+    is_begun &= is_value(table.column("ended_by"), OffsetEnd.TOPIC_DELETED)[before]
+    offsets = table.column("committed_offset").to_numpy()
+    is_begun &= offsets[place] == offsets[before]
+    some = np.flatnonzero(is_begun)
+    here, there = (table.select([*KEY]).take(pa.array(each[some])) for each in (place, before))
+    for name in KEY:
+        is_begun[some] &= flags(pc.equal(as_texts(here).column(name), as_texts(there).column(name)))
+    return np.asarray(is_begun, np.bool_)
 
 
 def operations(rows: pa.Table, is_plain: Flags, batch: Numbers) -> Numbers:
