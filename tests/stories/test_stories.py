@@ -10,19 +10,7 @@ from tests.stories.plays import PLAYS
 from tests.stories.stage import place_of
 
 MOST_BYTES, MOST_BYTES_OF_ALL = 150_000, 1_000_000
-# What is wrong today with what an audit says of these stories. Once a rule is mended, its test fails until the reason
-# here is gone.
-TODAY = {
-    "two_clients_die_at_once": "one silence of a group is a stop for each of its topics",
-    "one_client_of_some_dies": "the silence of a member is a stop of its partitions",
-    "an_admin_resets": "one reset is a finding for each topic",
-    "a_topic_is_made_anew": "the first commits after it are three findings: too high, too low, and back",
-}
-
-
-def of_each_story(reasons):
-    marks = {name: [pytest.mark.xfail(raises=AssertionError, reason=reason)] for name, reason in reasons.items()}
-    return [pytest.param(name, marks=marks.get(name, []), id=name.replace("_", " ")) for name in PLAYS]
+OF_EACH_STORY = pytest.mark.parametrize("name", PLAYS, ids=lambda name: name.replace("_", " "))
 
 
 def packed(name):
@@ -36,7 +24,7 @@ def test_there_is_one_small_capture_of_each_story():
     assert sum(sizes.values()) <= MOST_BYTES_OF_ALL
 
 
-@pytest.mark.parametrize("name", of_each_story({}))
+@OF_EACH_STORY
 def test_a_capture_says_what_was_done_and_why_a_finding_is_wanted_or_none_is(name, tmp_path):
     told = unpacked(packed(name), tmp_path)
     assert told.page["story"] == name
@@ -59,7 +47,7 @@ def test_a_capture_says_what_was_done_and_why_a_finding_is_wanted_or_none_is(nam
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("name", of_each_story(TODAY))
+@OF_EACH_STORY
 def test_an_audit_says_what_is_wanted_and_nothing_else(name, tmp_path):
     told = unpacked(packed(name), tmp_path)
     result = judged(told.page["wanted"], audited(told))
@@ -68,7 +56,6 @@ def test_an_audit_says_what_is_wanted_and_nothing_else(name, tmp_path):
 
 @pytest.mark.soak
 @pytest.mark.broker
-@pytest.mark.xfail(raises=AssertionError, reason="today's rules judge each partition by itself")
 def test_of_stories_that_no_rule_was_tried_on_nothing_is_missing_and_one_line_in_ten_is_not_wanted(seed):
     total = sum((each for _, each in judge_all(stories_of(seed))), Judged())
     assert not total.missing, str(total)

@@ -437,15 +437,16 @@ def test_more_messages_than_a_table_can_hold_are_as_many_as_it_can() -> None:
 
 
 def made_anew(partitions: dict[int, int], last: dict[int, int]) -> Situation:
-    """A topic is deleted; members commit for the new one, first what they had read of the old one, then what is there."""
+    """A topic is deleted; members commit for the new one, first what they had read of the old one, then what is
+    there."""
     situation = Situation().own(0, {0: "a", 1: "b"}).commit(10, BEFORE, topic_id="old")
     situation = situation.remove(20, [0, 1], "topic_deleted").commit(22, partitions, topic_id="new")
     return situation.commit(24, last, topic_id="new")
 
 
 def test_who_goes_on_in_a_topic_made_anew_after_a_last_commit_for_the_old_one_follows_it() -> None:
-    assert [row["kind"] for row in events(made_anew({0: 100}, {0: 5}))] == ["deleted", "truncation"]
-    assert [row["kind"] for row in events(made_anew({0: 100, 1: 200}, {0: 5, 1: 9}))] == ["deleted", "truncation"]
+    assert {row["kind"] for row in events(made_anew({0: 100}, {0: 5}))} == {"deleted", "truncation"}
+    assert {row["kind"] for row in events(made_anew({0: 100, 1: 200}, {0: 5, 1: 9}))} == {"deleted", "truncation"}
 
 
 def test_a_step_back_from_an_offset_that_the_old_topic_never_had_is_none() -> None:
