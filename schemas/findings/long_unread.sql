@@ -7,6 +7,7 @@ WITH rounded AS (
 )
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   coalesce(start_time, end_time) AS at_time, coalesce(end_time, start_time) AS last_time,
+  substring(CAST(coalesce(start_time, end_time) AS STRING), 1, 10) AS event,
   'a partition may have been unread for up to '
     || CASE WHEN longest_unread_high_ms < 1000 THEN CAST(longest_unread_high_ms AS STRING) || ' ms'
       ELSE CAST(CAST((tenths - tenths % 10) / 10 AS BIGINT) AS STRING) || '.' || CAST(tenths % 10 AS STRING) || ' s' END
