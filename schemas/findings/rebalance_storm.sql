@@ -1,5 +1,6 @@
 -- The storms of v_rebalance_storms. A storm is of the time at which it began, however long it goes on.
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, from_time AS at_time,
+  to_time AS last_time,
   CAST(num_generations AS STRING) || ' rebalances from ' || substring(CAST(from_time AS STRING), 1, 19) || ' to '
     || substring(CAST(to_time AS STRING), 1, 19) || coalesce(', ' || CAST(num_repeated AS STRING)
         || ' of them by client '

@@ -88,7 +88,7 @@ def test_no_key_moves_in_a_week_of_audits(tmp_path: Path, rng: np.random.Generat
     events = week()
     # One of them in the middle of the storm.
     drawn = rng.integers(DAY // 2, WEEK - HOUR, NUM_AUDITS - 4).tolist()
-    instants = sorted([2 * DAY + MIDNIGHT - 100, 5 * DAY + 2 * HOUR, 6 * DAY, *drawn, WEEK])
+    instants = sorted([2 * DAY + MIDNIGHT - 100, 5 * DAY + 3 * HOUR, 6 * DAY, *drawn, WEEK])
     runs = [audited(tmp_path / f"{place}", tmp_path / "w", events, until) for place, until in enumerate(instants)]
     whole = audited(tmp_path / "whole", tmp_path / "other", events, WEEK)
     of_events = [{key for key in run if key[2] is not None} for run in runs]
