@@ -116,13 +116,13 @@ streaks AS (
 ),
 clients AS (
   SELECT cluster, group_id, evidence_partition, member_id, min(client_id) AS client_id,
-    min(client_host) AS client_host, min(group_instance_id) AS instance_id
+    min(client_host) AS client_host
   FROM membership_intervals
   GROUP BY cluster, group_id, evidence_partition, member_id
 ),
 members AS (
   SELECT {", ".join(f"numbered.{name}" for name in STREAK)}, numbered.assignment_offset, is_first, listed.member_id,
-    change, client_id, client_host, coalesce(listed.group_instance_id, instance_id) AS instance_id
+    change, client_id, client_host, group_instance_id AS instance_id
   FROM numbered
   JOIN streaks ON {same("streaks", "numbered")}
   JOIN generation_members AS listed ON {same("listed", "numbered", (*STREAK[:3], "assignment_offset"))}
@@ -149,8 +149,8 @@ repeated AS (
 ),
 identified AS (
   SELECT {STREAKS}, assignment_offset, is_first, change, instance_id,
-    CASE WHEN instance_id IS NULL AND client_host IS NOT NULL THEN client_id END AS client_id,
-    CASE WHEN instance_id IS NULL AND client_id IS NOT NULL THEN client_host END AS client_host,
+    CASE WHEN instance_id IS NULL THEN client_id END AS client_id,
+    CASE WHEN instance_id IS NULL THEN client_host END AS client_host,
     CASE WHEN instance_id IS NULL AND (client_id IS NULL OR client_host IS NULL) THEN member_id END AS unknown_id
   FROM members
 ),

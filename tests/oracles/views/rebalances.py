@@ -259,10 +259,9 @@ def identity_of(rows: Rows, member: Row) -> tuple[str, ...]:
         for row in rows["membership_intervals"]
         if same(row, member, "cluster", "group_id", "evidence_partition", "member_id")
     ]
-    instance = member["group_instance_id"] or least(row["group_instance_id"] for row in stays)
     client, host = (least(row[name] for row in stays) for name in ("client_id", "client_host"))
-    if instance is not None:
-        return ("instance", instance)
+    if member["group_instance_id"] is not None:
+        return ("instance", member["group_instance_id"])
     return ("unknown", member["member_id"]) if None in (client, host) else ("client", client, host)
 
 

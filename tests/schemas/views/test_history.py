@@ -1,6 +1,7 @@
 """Views over the history equal what a slow reading of the same rows gives; DuckDB runs them here, Spark in
 tests/jobs/queries/test_engines.py."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -101,7 +102,7 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
     for member in ("m0", "m1", "m0"):
         stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
         who = {"client_id": one_of(None, "c", "d"), "client_host": one_of(None, "/h", "/i")}
-        rows["membership_intervals"].append({**stay, **who, "group_instance_id": one_of(None, None, None, "j")})
+        rows["membership_intervals"].append({**stay, **who})
     half = number // 2
     for first, last, complete in ((0, half, one_of(None, half // 2)), (half + 1, number - 2, half + 1)):
         stretch = {"cluster": "a", "first_offset": first, "last_offset": last, "complete_from_offset": complete}
@@ -132,9 +133,12 @@ def test_a_view_equals_a_slow_reading_of_the_same_rows(rng: np.random.Generator,
 
 def test_among_many_rebalances_there_are_storms(rng: np.random.Generator) -> None:
     """Else the test above compares nothing with nothing."""
-    found = [row for _ in range(60) for row in expected("v_rebalance_storms", random_history(rng, 300))]
-    assert len(found) > 60
-    assert {row["kind"] for row in found} == {each.value for each in StormKind}
+    kinds: Counter[str] = Counter()
+    for _ in range(60):
+        kinds.update(row["kind"] for row in expected("v_rebalance_storms", random_history(rng, 300)))
+        if len(kinds) == len(StormKind) and kinds.total() > 10:
+            return
+    pytest.fail(str(kinds))
 
 
 def test_every_word_of_the_history_is_in_dim_enum_with_its_meaning() -> None:

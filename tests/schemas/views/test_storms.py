@@ -1,7 +1,7 @@
 """Which rebalances in a row are a storm: groups are played, member by member, and the view says what it takes them
 for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -53,11 +53,10 @@ class Group:
     def leaves(self, *members: Member) -> None:
         self.rebalance(go=members)
 
-    def is_restarted(self, member: Member) -> Member:
+    def is_restarted(self, member: Member, client: str = "app") -> None:
         """A static member comes back with another member id, at once."""
-        new = self.member(member.client_id, member.client_host, member.group_instance_id)
+        new = self.member(client, member.client_host, member.group_instance_id)
         self.rebalance(come=[new], go=[member], word="restarted")
-        return new
 
     def rebalance(self, come: Any = (), go: Any = (), word: str = "joined", **more: Any) -> None:
         offset = len(self.rebalances)
@@ -150,6 +149,13 @@ def flapping(group: Group, rounds: int, client: str | None = "flapping", host: s
     return group
 
 
+def flapping_static(client_ids: Iterable[str]) -> Group:
+    group = static(6)
+    for client_id in client_ids:
+        group.is_restarted(group.members[-1], client_id)
+    return group
+
+
 def scaled_out(number: int) -> Group:
     group = quiet(1)
     for pod in range(number):
@@ -205,6 +211,12 @@ def with_unknown_clients(group: Group) -> Group:
     return group
 
 
+def one_of_three(rounds: int) -> Group:
+    group = of_one_client(3)
+    group.leaves(*group.members)
+    return flapping(group, rounds, "app", "/nat")
+
+
 def of_batches(number: int) -> Group:
     """Each job has a client of its own, and none is ever seen again."""
     group = quiet(1)
@@ -221,9 +233,8 @@ STORIES: dict[str, tuple[Callable[[], Group], list[str]]] = {
     "the only client of a group flaps": (lambda: flapping(Group(), 10), STORM),
     "a client of the consumer protocol flaps": (lambda: flapping(quiet(40, group_type="consumer"), 10), STORM),
     "a client of a share group flaps": (lambda: flapping(quiet(4, group_type="share"), 10), STORM),
-    "a static member flaps": (
-        lambda: [group := static(6), *(group.is_restarted(group.members[-1]) for _ in range(10))][0], STORM,
-    ),
+    "a static member flaps": (lambda: flapping_static(["app"] * 10), STORM),
+    "a static member flaps with other client ids": (lambda: flapping_static(map(str, range(10))), STORM),
     "rounds that are each one rebalance": (lambda: deploy_at_once(of_one_client(1), 10), STORM),
     "nine rebalances are too few": (lambda: deploy_at_once(of_one_client(1), 9), []),
     "ten rebalances, each just in time": (lambda: deploy_at_once(of_one_client(1, gap=300), 10), STORM),
@@ -241,6 +252,10 @@ STORIES: dict[str, tuple[Callable[[], Group], list[str]]] = {
     "two deploys": (lambda: deploy(quiet(6), 2), RESTART),
     "three deploys": (lambda: deploy(quiet(6), 3), STORM),
     "of two members one came back for the third time": (lambda: deploy(of_one_client(2), 5, pods=1), STORM),
+    "new clients come back twice each": (lambda: flapping(flapping(quiet(2), 3, "one"), 3, "two"), RESTART),
+    "new clients come back three times each": (lambda: flapping(flapping(quiet(2), 4, "one"), 4, "two"), STORM),
+    "of three members of a client one comes back five times": (lambda: one_of_three(5), RESTART),
+    "of three members of a client one comes back seven times": (lambda: one_of_three(7), STORM),
     "pods with other addresses": (lambda: deploy_with_other_addresses(quiet(10)), RESTART),
     "15 members come one after the other": (lambda: scaled_out(15), RESTART),
     "jobs, each of them once": (lambda: of_batches(20), RESTART),
@@ -294,8 +309,9 @@ def test_a_storm_names_its_client_and_its_begin_stays_as_it_goes_on() -> None:
 
 def test_offsets_partitions_of_one_group_are_told_apart() -> None:
     """Each has half of what would be a storm, or a storm of its own."""
+    later = NOW + timedelta(hours=1)
     assert told(flapping(quiet(2), 4), flapping(quiet(2, partition=1), 4)) == []
-    both = told(flapping(quiet(2), 6), flapping(quiet(2, partition=1), 6))
+    both = told(flapping(quiet(2), 6), flapping(quiet(2, partition=1, start=later), 6))
     assert [(row["kind"], row["evidence_partition"], row["num_repeated"]) for row in both] == [
         ("storm", 0, 12),
         ("storm", 1, 12),
