@@ -166,8 +166,8 @@ class FindingKind(Meant):
         "rebalance_storm",
         Severity.WARNING,
         "rebalance storm",
-        "A group rebalances again and again: `storm_rebalances` times or more, each time within `storm_gap_s`. A "
-        "restart or an upgrade of its members, one after the other, is no storm: `v_rebalance_storms` lists both.",
+        "A group rebalances again and again, each time soon after the time before (`storm_rebalances`, `storm_gap_s`). "
+        "A restart or an upgrade of its members, one after the other, is no storm: `v_rebalance_storms` lists both.",
     )
     LONG_UNREAD = (
         "long_unread",
@@ -281,5 +281,5 @@ class FindingKind(Meant):
         "dead_group",
         Severity.INFO,
         "unused group",
-        "A group has had no members and no commits for longer than `dead_group_days`.",
+        "A group has had no members and no commits for weeks (`dead_group_days`).",
     )
