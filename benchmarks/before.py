@@ -22,7 +22,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from benchmarks.__main__ import table
-from benchmarks.audit import DRIVER_MEMORY, SAMPLE, audit_words
+from benchmarks.audit import DRIVER_MEMORY, SAMPLE, SNAPSHOTS, audit_words
 from benchmarks.commands import seconds_of
 from benchmarks.durations import shown
 from benchmarks.processor_time import adopt_orphans, processor_seconds
@@ -38,6 +38,9 @@ RECORDS = 10_000_000
 ROOT = Path(__file__).parents[1]
 # A question about the sample that takes the longest way: the rebalance, its cost, and the records that prove it.
 QUESTION = ("classic-killed", "--at", "2026-11-21T17:36:38")
+# Steps after ingest, of which the last is compared alone.
+LAG = ("replay", "assignments", "lag")
+GATE = (*LAG, "gate")
 HEAD = ("command", "ours", "before", "by the clock", "processor time", "verdict")
 
 
@@ -154,6 +157,8 @@ def commands(folder: Path, records: int) -> Iterator[Command]:
         log = cache(write)
         yield Command(f"audit of {records:,} records, {name}", partial(audited, name, log), 3, 0)
         yield Command(f"audit with nothing new, {name}", partial(audited_again, name, log), 5)
+        for steps in (LAG, GATE):
+            yield Command(f"{steps[-1]} of {records:,} records, {name}", partial(last_step, name, log, steps), 5)
 
 
 def shaped(run: Run, shape: str) -> Path:
@@ -175,6 +180,22 @@ def audited_again(name: str, log: Callable[[], Path], tree: Tree) -> float:
     if not (tree.folder / name).exists():
         audited(name, log, tree)
     return seconds_of(tree.audit(log(), tree.folder / name))
+
+
+def last_step(name: str, log: Callable[[], Path], steps: Sequence[str], tree: Tree) -> float:
+    """The last of these steps alone, after the others, which are done once."""
+    before, scratch = tree.folder / f"{name}-before-{steps[-1]}", tree.folder / "scratch"
+    if not before.exists():
+        source = ["--source", f"segments:{log()}"]
+        if (snapshots := log() / SNAPSHOTS).exists():
+            source += ["--snapshots", str(snapshots)]
+        for step in ("ingest", *steps[:-1]):
+            words = [step, "--warehouse", before, *(source if step == "ingest" else ())]
+            subprocess.run(tree.groupscope(*words), check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.copytree(before, scratch)
+    never = ("--fail-on", "never") if steps is GATE else ()
+    return seconds_of(tree.groupscope(steps[-1], "--warehouse", scratch, *never))
 
 
 def submitted(tree: Tree) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.arrays.nullable import NONE, Numbers
+from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.lag.as_of import NOWHERE, at
 from udfs.rules.verdicts.group_facts import NEVER
 from udfs.rules.verdicts.own_facts import OwnFacts
@@ -49,11 +49,11 @@ class Whole:
 class Silences:
     """What the keys of all ranges say of their groups and members together."""
 
-    ranges: list[tuple[pa.Array, pa.Array, Numbers, Numbers, Numbers]] = field(default_factory=list)
+    ranges: list[tuple[pa.Array, pa.Array, Numbers, Numbers, Numbers, Flags]] = field(default_factory=list)
 
     def add(self, facts: OwnFacts) -> None:
         waiting = np.where(facts.is_clock_doubtful, NONE, waiting_since(facts))
-        self.ranges.append((*names_of(facts), last_commits(facts), facts.owned_since, waiting))
+        self.ranges.append((*names_of(facts), last_commits(facts), facts.owned_since, waiting, facts.live >= 0))
 
     @cached_property
     def groups(self) -> Whole:
@@ -65,7 +65,7 @@ class Silences:
 
     def wholes(self, named_by: int, *, has_begun: bool) -> Whole:
         coded = pa.concat_arrays([each[named_by] for each in self.ranges]).dictionary_encode()
-        last, owned, waiting = (np.concatenate([each[place] for each in self.ranges]) for place in (2, 3, 4))
+        last, owned, waiting, is_held = (np.concatenate([each[place] for each in self.ranges]) for place in range(2, 6))
         rows = np.flatnonzero(coded.is_valid().to_numpy(zero_copy_only=False))
         code = coded.indices.drop_null().to_numpy().astype(np.int64)
         newest, first = (np.full(len(coded.dictionary), filler) for filler in (NONE, NEVER))
@@ -73,9 +73,11 @@ class Silences:
         np.maximum.at(newest, code, last[rows])
         np.minimum.at(first, code, waiting[rows])
         np.minimum.at(begun, code, owned[rows])
+        # Commits of a group that was deleted are none of the one that has its name now.
+        holds = np.bincount(code[is_held[rows]], minlength=len(newest)) > 0
         # Of what has a key whose times cannot be compared, nothing is said.
         return Whole(
-            coded.dictionary, newest, begun if has_begun else np.full_like(begun, NONE),
+            coded.dictionary, np.where(holds, newest, NONE), begun if has_begun else np.full_like(begun, NONE),
             np.where(first == NONE, NEVER, first),
         )  # fmt: skip
 
