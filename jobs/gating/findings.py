@@ -229,12 +229,9 @@ def explains(cause: Finding, other: Finding) -> bool:
     if CAUSES[cause.kind] >= CAUSES[other.kind]:
         return False
     begun, then = begin(cause), begin(other)
-    if (
-        begun is None
-        or then is None
-        or then < begun
-        or (cause.at_time is not None and then > (cause.last_time or begun))
-    ):
+    if begun is None or then is None or then < begun:
+        return False
+    if cause.at_time is not None and then > (cause.last_time or begun):
         return False
     return cause.kind == FindingKind.GROUP_SILENT or names_all_of(cause, other)
 
