@@ -212,11 +212,12 @@ def one_for_each_cause(found: Sequence[Finding]) -> list[Finding]:
     for of_group in by_group.values():
         causes = sorted((each for each in of_group if each.kind in CAUSES), key=lambda each: CAUSES[each.kind])
         followers: dict[int, list[Finding]] = {}
+        explained: set[int] = set()
         for each in causes:
-            cause = next((other for other in causes if explains(other, each)), None)
+            cause = next((other for other in causes if id(other) not in explained and explains(other, each)), None)
             if cause is not None:
                 followers.setdefault(id(cause), []).append(each)
-        explained = {id(each) for some in followers.values() for each in some}
+                explained.add(id(each))
         for each in of_group:
             if id(each) not in explained:
                 with_others = with_followers(each, followers.get(id(each), []))
