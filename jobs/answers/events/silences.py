@@ -14,9 +14,6 @@ from schemas.words.history import OwnershipPhase, TimelineKind
 from schemas.words.lag import LagVerdict, OwnRule
 from udfs.sentences.counts import counted
 
-# The rules of own_verdict that find a silence, by what is silent as a whole.
-OF_GROUP, OF_MEMBER, OF_PARTITIONS = "group_silent", "member_silent", str(OwnRule.SILENT)
-
 
 def silences(history: History, group: str) -> Iterator[Event]:
     """One of the whole group, if all its partitions are silent; or else one for each owner of silent partitions."""
@@ -24,8 +21,10 @@ def silences(history: History, group: str) -> Iterator[Event]:
     if verdicts.as_of is None:
         return
     rows = [*verdicts.of_partitions.values()]
-    silent = [row for row in rows if is_by(row, OF_MEMBER, OF_PARTITIONS)]
-    if len(silent) == len(rows) > 0 or any(is_by(row, OF_GROUP) for row in (*verdicts.of_groups.values(), *rows)):
+    silent = [row for row in rows if is_by(row, OwnRule.MEMBER_SILENT, OwnRule.SILENT)]
+    if len(silent) == len(rows) > 0 or any(
+        is_by(row, OwnRule.GROUP_SILENT) for row in (*verdicts.of_groups.values(), *rows)
+    ):
         where = "its only partition" if len(rows) == 1 else f"all {len(rows)} partitions"
         yield silence(rows, where, verdicts.as_of)
         return
