@@ -32,6 +32,15 @@ findings of a run, worst first, each with its records and a `query` that lists t
 [settings](settings.md#gate). If you accept a finding, write a [waiver](operations.md#waivers): then it does not count
 until a date. [Words](words.md) explains the words used here.
 
+**One cause is one finding**, for all topics and partitions of a group. If a whole group is silent, its partitions are
+not listed one by one. What began while a group is silent, or a partition stopped, and follows from it is no finding of
+its own: the finding says so, and its `query` lists those rows too. Messages lost, offsets reset and offsets expired
+always stay findings.
+
+**The same finding in two runs** has the same `kind`, `subject` (such as the group) and `at_time`. Conditions that last
+have no `at_time`: they have `since_time`. An event has the time at which it began, also when it goes on. If a silence
+spreads from a partition to the member and the whole group, its kind changes, and `first_seen_time` stays.
+
 | kind | severity | in few words | meaning |
 |---|---|---|---|
 """
