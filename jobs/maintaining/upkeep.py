@@ -24,6 +24,7 @@ from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.tables.gate import GATE_LIMITS
 from schemas.words.exit_codes import ExitCode
 
 RUN_COLUMNS = ["cluster", "run_id", "finished_time", "table_versions"]
@@ -92,9 +93,9 @@ def number_of(files: Mapping[str, Sequence[Place]]) -> int:
     return sum(map(len, files.values()))
 
 
-# Runs write these as a whole, or all rows of an offsets partition: they have few files.
-WRITTEN_ANEW = frozenset(
-    name for written in (OF_REPLAY, OF_ASSIGNMENTS, OF_LAG) for name in (*written.whole, *written.renewed)
+# Runs write these as a whole, or all rows of an offsets partition or a cluster: they have few files.
+WRITTEN_ANEW = {GATE_LIMITS.name}.union(
+    *((*written.whole, *written.renewed) for written in (OF_REPLAY, OF_ASSIGNMENTS, OF_LAG))
 )
 
 
