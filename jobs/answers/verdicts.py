@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import itemgetter
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from jobs.output.rows import time_text
 from schemas.words.lag import LagVerdict
 
 TABLE = "group_verdicts"
+NEVER = datetime.min.replace(tzinfo=UTC)
 COLUMNS = (
     "group_id", "group_type", "topic", "topic_id", "partition", "own_verdict", "rule", "reason", "since_time",
     "last_commit_time", "lag_floor", "evidence_partition", "evidence_last_offset", "confidence",
@@ -76,6 +77,10 @@ def verdicts(history: History, until: datetime | None, which: Condition) -> Verd
     if as_of is None:
         return Verdicts(is_later=True)
     rows = history.rows(TABLE, equal("as_of_time", as_of), which, columns=COLUMNS)
+    # A group may have records in several offsets partitions: those that it wrote last count, as for findings.
+    rows = sorted(rows, key=lambda row: (row["last_commit_time"] or NEVER, -row["evidence_partition"]))
+    newest = {row["group_id"]: row["evidence_partition"] for row in rows}
+    rows = [row for row in rows if row["evidence_partition"] == newest[row["group_id"]]]
     of_partitions = sorted(((place(row), row) for row in rows if row["partition"] is not None), key=itemgetter(0))
     return Verdicts(
         as_of,

@@ -28,11 +28,15 @@ class EarlierGate:
     num_of_tools: int = 0
     results: list[Row] = field(default_factory=list)
     findings: list[Row] = field(default_factory=list)
+    # Of all runs, newest first: an event may rest for some runs before it goes on.
+    events: list[Row] = field(default_factory=list)
 
     @property
     def first_seen(self) -> Mapping[Key, datetime]:
+        """Rows of an older release name no subject."""
         return {
-            (row["kind"], row["subject"], row["at_time"]): row["first_seen_time"] for row in reversed(self.findings)
+            (row["kind"], row["subject"] or row["group_id"] or row["cluster"], row["at_time"]): row["first_seen_time"]
+            for row in (*reversed(self.findings), *self.events)
         }
 
 
@@ -45,13 +49,24 @@ def known_of(run: Run) -> EarlierGate:
         for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
     ]
     findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
+    events = sorted(events_of(run), key=lambda row: (row["run_id"], row["rank"]), reverse=True)
     return EarlierGate(
         state=state_of(state["basis"], partial(as_of_times, run)),
         suites_basis=state["suites_basis"],
         num_of_tools=state["num_of_tools"],
         results=results,
         findings=findings,
+        events=events,
     )
+
+
+def events_of(run: Run) -> list[Row]:
+    rows = run.warehouse.rows(FINDINGS.name, cluster=run.cluster)
+    if rows is None:
+        return []
+    columns = ["cluster", "run_id", "rank", "kind", "subject", "group_id", "at_time", "first_seen_time"]
+    listed: list[Row] = rows.select(columns).filter(rows["at_time"].is_valid()).to_pylist()
+    return listed
 
 
 def as_of_times(run: Run) -> list[datetime]:

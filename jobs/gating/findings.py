@@ -45,7 +45,7 @@ LISTED = (
     "evidence_last_offset", "confidence", "severity", "harm",
 )  # fmt: skip
 MOST_OWNERS = 3
-NOT_WRITTEN = frozenset({"harm", "last_time", "num_of_whole", "before"})
+NOT_WRITTEN = frozenset({"harm", "last_time", "num_of_whole", "before", "silent_since"})
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Finding:
     # Partitions of its group, or of the members that are named; and what happened last before it.
     num_of_whole: int | None = None
     before: str | None = None
+    # Of each owner.
+    silent_since: Mapping[str, datetime | None] = field(default_factory=dict)
 
     @property
     def num_partitions(self) -> int:
@@ -159,6 +161,7 @@ def finding(kind: FindingKind, row: Mapping[str, Any], query: str) -> Finding:
         last_time=row["last_time"],
         num_of_whole=row["num_of_whole"] if kind != FindingKind.MEMBER_SILENT else of_members(row["owners"]),
         before=row["before"],
+        silent_since={each["member_id"]: each["since_time"] for each in row["owners"] or ()},
     )
     if kind in SILENCES:
         return replace(made, message=silence_text(made))
@@ -172,10 +175,14 @@ def silence_text(silence: Finding) -> str:
     """Since when, of what, how much waits, who should read it, and what happened last before."""
     whole, waiting = silence.num_of_whole or silence.num_partitions, silence.num_partitions
     is_group = silence.kind == FindingKind.GROUP_SILENT
-    who = "" if is_group else f" by {owners_text(silence.owners)}"
+    # Members may have fallen silent at different times.
+    times = {second_of(each) for each in silence.silent_since.values()}
+    each_since = silence.silent_since if not is_group and len(times) > 1 else {}
+    who = "" if is_group else f" by {owners_text(silence.owners, each_since)}"
     whose = "its" if is_group or len(silence.owners) == 1 else "their"
     which = f"{whose} only partition" if whole == 1 else f"any of {whose} {whole:,} partitions"
-    parts = [f"no commit{who} in {which} since {second_of(silence.since_time)}"]
+    since = "" if each_since else f" since {second_of(silence.since_time)}"
+    parts = [f"no commit{who} in {which}{since}"]
     where = f" in {waiting:,} of them" if waiting < whole else ""
     number = silence.messages_waiting
     parts.append(
@@ -190,11 +197,13 @@ def silence_text(silence: Finding) -> str:
     return "; ".join(parts)
 
 
-def owners_text(owners: Sequence[Mapping[str, Any]]) -> str:
+def owners_text(owners: Sequence[Mapping[str, Any]], since: Mapping[str, datetime | None] | None = None) -> str:
+    """`since`: of each member, where it is to be said."""
     names = []
     for each in owners[:MOST_OWNERS]:
         host = f" at {each['client_host'].removeprefix('/')}" if each["client_host"] else ""
-        names.append(f"{each['client_id'] or each['member_id']}{host}")
+        when = f" since {second_of(since[each['member_id']])}" if since else ""
+        names.append(f"{each['client_id'] or each['member_id']}{host}{when}")
     more = f" and {len(owners) - MOST_OWNERS:,} more" if len(owners) > MOST_OWNERS else ""
     return f"{', '.join(names)}{more}"
 
@@ -242,16 +251,16 @@ def begin(finding: Finding) -> datetime | None:
 
 
 def names_all_of(cause: Finding, other: Finding) -> bool:
-    named = {(each["topic"], each["topic_id"]): {*each["partitions"]} for each in cause.topic_partitions}
-    return bool(other.topic_partitions) and all(
-        each["partitions"] and named.get((each["topic"], each["topic_id"]), set()) >= {*each["partitions"]}
-        for each in other.topic_partitions
-    )
+    """What is about a topic as a whole follows from one of its partitions."""
+    named = {each["topic"] or each["topic_id"]: {*each["partitions"]} for each in cause.topic_partitions}
+    asked = [(each["topic"] or each["topic_id"], {*each["partitions"]}) for each in other.topic_partitions]
+    return bool(asked) and all(topic in named and named[topic] >= partitions for topic, partitions in asked)
 
 
 def with_followers(cause: Finding, followers: Sequence[Finding]) -> Finding:
     if not followers:
         return cause
+    followers = sorted(followers, key=lambda each: each.place)
     kinds = ", ".join(dict.fromkeys(HEADINGS[each.kind] for each in followers))
     rows = "\nUNION ALL\n".join(
         f"SELECT '{each.kind}' AS kind, {', '.join(LISTED)} FROM (\n{each.query}\n) AS of_{each.kind}_{place}"
@@ -278,14 +287,24 @@ def among_others(event: Finding, causes: Sequence[Finding]) -> Finding:
 
 
 def topic_partitions(rows: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
-    """Each topic once. Without partitions: the topic as a whole."""
-    found: dict[tuple[str | None, str | None], set[int]] = {}
+    """Each topic once, by its name where that is known. Without partitions: the topic as a whole."""
+    found: dict[tuple[str | None, str | None], tuple[set[str], set[int]]] = {}
     for row in rows or ():
         numbers = {number for number in row["partitions"] if number is not None}
         if numbers or (row["topic"], row["topic_id"]) != (None, None):
-            found.setdefault((row["topic"], row["topic_id"]), set()).update(numbers)
+            ids, known = found.setdefault((row["topic"], None if row["topic"] else row["topic_id"]), (set(), set()))
+            ids.update(filter(None, [row["topic_id"]]))
+            known.update(numbers)
     ordered = sorted(found, key=lambda topic: (topic[0] or "", topic[1] or ""))
-    return [{"topic": topic[0], "topic_id": topic[1], "partitions": sorted(found[topic])} for topic in ordered]
+    return [
+        {
+            "topic": topic[0],
+            # Of a topic that was made anew there are two.
+            "topic_id": next(iter(found[topic][0])) if len(found[topic][0]) == 1 else None,
+            "partitions": sorted(found[topic][1]),
+        }
+        for topic in ordered
+    ]
 
 
 def of_members(rows: Iterable[Mapping[str, Any]] | None) -> int:

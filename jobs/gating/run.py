@@ -12,7 +12,7 @@ import pyarrow as pa
 from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.group_choice import GroupChoice
 from jobs.configuration.settings import number_settings, settings_hash
-from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.finding_files import PLACE, Events, finding_files
 from jobs.gating.declarations.metric_files import Metrics, metric_files
 from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
@@ -186,20 +186,24 @@ class Gate:
         return self.outcome(changes, measured.num_of_tools, rows)
 
     def has_findings(self, found: Sequence[Finding], failed: Row, kinds: Sequence[FindingKind]) -> bool:
-        """Whether all groups of the failed rows have a finding of these kinds, now or before. Where no statement lists
-        the rows, a finding of now is enough."""
+        """Whether all failed rows have a finding of these kinds, of now or of before. Where no statement lists the
+        rows, a finding of now is enough."""
         from jobs.queries.engines.duckdb_engine import scope_of
 
         severities = at_least(failed["severity"])
         if failed["query"] is None:
             return any(each.kind in kinds and each.severity in severities for each in found)
         files = [file for file in finding_files() if file.kind in kinds]
-        statements = [file.reported_groups(self.parameters, self.events, severities) for file in files]
+        statements = [file.reported(self.parameters, self.events, severities) for file in files]
         with scope_of(self.run.warehouse, [failed["query"], *statements]) as answer:
             names, _ = answer(f"SELECT * FROM (\n{failed['query']}\n) AS failed LIMIT 0")
-            group = "group_id" if "group_id" in names else "CAST(NULL AS STRING)"
-            failing = {row[0] for row in answer(f"SELECT DISTINCT {group} FROM (\n{failed['query']}\n) AS failed").rows}
-            return failing <= {row[0] for statement in statements for row in answer(statement).rows}
+            places = ", ".join(name if name in names else f"NULL AS {name}" for name in PLACE)
+            failing = [*answer(f"SELECT DISTINCT {places} FROM (\n{failed['query']}\n) AS failed").rows]
+            known = {tuple(row) for statement in statements for row in answer(statement).rows}
+        return bool(failing) and all(
+            not known.isdisjoint([(group, topic, partition), (group, topic, None), (group, None, None)])
+            for group, topic, partition in failing
+        )
 
     def reported(self) -> Reported | None:
         """Up to when all events are reported with this run; None: some may be left out."""

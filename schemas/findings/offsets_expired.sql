@@ -1,5 +1,5 @@
 -- Offsets that expired, with messages left to read, or an unknown number of them.
-SELECT group_id, topic, CAST(NULL AS INT) AS partition, partitions AS partitions, at_time,
+SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, partitions AS partitions, at_time,
   CASE num_partitions WHEN 1 THEN 'the offset of ' ELSE 'the offsets of ' END || CAST(num_partitions AS STRING)
     || CASE num_partitions WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END || coalesce(topic, '?') || ' expired: '
     || coalesce(CAST(messages_reread AS STRING), 'an unknown number of')

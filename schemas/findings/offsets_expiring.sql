@@ -1,7 +1,7 @@
 -- Offsets that expire within expiring_soon_hours, with messages that a reader would read again or skip.
 SELECT group_id, topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
   topic || '-' || CAST(partition AS STRING) || ': expires at '
-      || substring(CAST(expires_time AS STRING), 1, 19) 
+      || substring(CAST(expires_time AS STRING), 1, 19)
     || CASE rule WHEN 'own_time' THEN ', the time in its commit; '
       WHEN 'not_subscribed' THEN ', since no member subscribes to its topic; '
       WHEN 'simple' THEN ', since its group never has members; ' ELSE ', since its group is empty; ' END

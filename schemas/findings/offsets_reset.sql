@@ -1,8 +1,7 @@
 -- Offsets that were moved or deleted otherwise than by reading on or by expiry. What follows a topic that was truncated
 -- or made anew is one event a day: partitions follow it one after the other.
-SELECT group_id, topic, CAST(NULL AS INT) AS partition, partitions AS partitions, at_time,
-  CASE kind WHEN 'truncation'
-    THEN 'truncation ' || coalesce(topic, topic_id, '?') || ' ' || substring(CAST(at_time AS STRING), 1, 10)
+SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, partitions AS partitions, at_time,
+  CASE kind WHEN 'truncation' THEN 'truncation ' || substring(CAST(at_time AS STRING), 1, 10)
     ELSE replace(CAST(at_time AS STRING), '+00', '') END AS event, at_time AS last_time,
   'offsets of ' || CAST(num_partitions AS STRING)
     || CASE num_partitions WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END || coalesce(topic, '?') || ' were '

@@ -159,14 +159,14 @@ class FindingKind(Meant):
         "hanging_transaction",
         Severity.CRITICAL,
         "transaction left open",
-        "A transaction that committed offsets stays open for longer than any may (`hanging_transaction_ms`). Its "
+        "A transaction that committed offsets stays open for longer than is accepted (`hanging_transaction_ms`). Its "
         "offsets have no effect until it ends, and the log cannot be compacted beyond it.",
     )
     REBALANCE_STORM = (
         "rebalance_storm",
         Severity.WARNING,
         "rebalance storm",
-        "A group rebalances again and again, each time soon after the time before (`storm_rebalances`, `storm_gap_s`). "
+        "A group rebalances many times, each soon after the one before (`storm_rebalances`, `storm_gap_s`). "
         "A restart or an upgrade of its members, one after the other, is no storm: `v_rebalance_storms` lists both.",
     )
     LONG_UNREAD = (
@@ -179,8 +179,7 @@ class FindingKind(Meant):
         "offsets_expiring",
         Severity.WARNING,
         "offsets expire soon",
-        "Committed offsets expire before long (`expiring_soon_hours`). Then the group may read messages again or skip "
-        "them.",
+        "Committed offsets expire soon (`expiring_soon_hours`). Then the group may read messages again or skip them.",
     )
     MESSAGES_LOST = (
         "messages_lost",
@@ -281,5 +280,5 @@ class FindingKind(Meant):
         "dead_group",
         Severity.INFO,
         "unused group",
-        "A group has had no members and no commits for weeks (`dead_group_days`).",
+        "A group has had no members and no commits for a long time (`dead_group_days`).",
     )

@@ -14,13 +14,16 @@ from schemas.words.history import OwnershipPhase, TimelineKind
 from schemas.words.lag import LagVerdict, OwnRule
 from udfs.sentences.counts import counted
 
+# Partitions that the group does not read.
+OF_NOBODY = (OwnRule.NOT_SUBSCRIBED, OwnRule.NOTHING_HELD)
+
 
 def silences(history: History, group: str) -> Iterator[Event]:
     """One of the whole group, if all its partitions are silent; or else one for each owner of silent partitions."""
     verdicts = partition_verdicts(history, group, None)
     if verdicts.as_of is None:
         return
-    rows = [*verdicts.of_partitions.values()]
+    rows = [row for row in verdicts.of_partitions.values() if row["rule"] not in OF_NOBODY]
     silent = [row for row in rows if is_by(row, OwnRule.MEMBER_SILENT, OwnRule.SILENT)]
     if len(silent) == len(rows) > 0 or any(
         is_by(row, OwnRule.GROUP_SILENT) for row in (*verdicts.of_groups.values(), *rows)
@@ -54,7 +57,7 @@ def silence(rows: Sequence[Row], where: str, as_of: datetime, more: Sequence[str
     times = [row["last_commit_time"] or row["since_time"] for row in rows]
     start = max((time for time in times if time is not None), default=None)
     newest = max(rows, key=lambda row: int(row["evidence_last_offset"]))
-    lags = [row["lag_floor"] for row in rows if row["lag_floor"] is not None]
+    lags = [row["lag_floor"] for row in rows if row["lag_floor"] is not None and row["own_verdict"] == LagVerdict.STOP]
     waiting = [f"{counted(sum(lags), 'message')} {'waits' if sum(lags) == 1 else 'wait'}"] if lags else []
     since = "" if start is None else f" since {clock_text(start, as_of)}"
     return Event(
@@ -62,7 +65,7 @@ def silence(rows: Sequence[Row], where: str, as_of: datetime, more: Sequence[str
         start=start,
         end=None,
         offset=newest["evidence_last_offset"],
-        detail="; ".join([f"no commit{since} in {where}", *waiting, *more]),
+        detail="; ".join([f"no commit{since} in {where}, as of {clock_text(as_of, as_of)}", *waiting, *more]),
         row=newest,
         confidence=newest["confidence"],
     )

@@ -21,6 +21,8 @@ from jobs.gating.declarations.sql_text import Parameters, time_literal
 from jobs.queries.definitions.dialects import portable_text
 from schemas.words.gate import FindingKind
 
+# Lags may add up to more than fits.
+LARGEST = 2**63 - 1
 BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
 # By DuckDB's type. `subject`: of findings without a group, what they are about. `event`: rows with the same one are one
 # event, which began at the first of their times; without it, rows of one time are. `last_time`: when the event was
@@ -54,9 +56,10 @@ class Events:
         return Parameters({**parameters.values, **times})
 
 
+PLACE = ("group_id", "topic", "partition")
 # Of a finding its worst row says these.
 OF_WORST = (
-    "severity", "message", "topic", "partition", "before", "confidence", "evidence_partition", "evidence_first_offset",
+    "severity", "message", "topic", "partition", "confidence", "evidence_partition", "evidence_first_offset",
     "evidence_last_offset",
 )  # fmt: skip
 
@@ -110,22 +113,26 @@ SELECT group_id, subject, event_name,
     min(at_time) AS at_time,
     max(counted_time) AS last_time,
     min(since_time) AS since_time,
-    CAST(sum(messages_waiting) AS BIGINT) AS messages_waiting,
+    first(before ORDER BY since_time NULLS LAST, place) AS before,
+    CAST(least(sum(messages_waiting), {LARGEST}) AS BIGINT) AS messages_waiting,
     min(num_of_whole) AS num_of_whole,
     list(DISTINCT {{'topic': topic, 'topic_id': topic_id, 'partitions': coalesce(partitions, [partition])}})
       AS topic_partitions,
-    list({{'member_id': member_id, 'client_id': client_id, 'client_host': client_host, 'num_of_whole': num_of_whole}})
+    list({{'member_id': member_id, 'client_id': client_id, 'client_host': client_host, 'num_of_whole': num_of_whole,
+      'since_time': since_time}})
       FILTER (WHERE member_id IS NOT NULL) AS owners,
     sum(harm) AS harm
 FROM ranked
 GROUP BY group_id, subject, event_name
 HAVING max(counted_time) IS NULL OR {counts}"""
 
-    def reported_groups(self, parameters: Parameters, events: Events, severities: Iterable[str]) -> str:
-        """Every group that ever had a finding of the kind of one of these severities."""
+    def reported(self, parameters: Parameters, events: Events, severities: Iterable[str]) -> str:
+        """About which groups, topics and partitions there ever was a finding of one of these severities. Without the
+        number it is about the topic, without the topic about the group."""
         severity = f"coalesce(severity, '{self.kind.severity.value}')"
         some = f"{severity} IN ({', '.join(map(portable_text, severities))})"
-        return f"SELECT DISTINCT group_id FROM (\n{self.rows(parameters, events)}\n) AS every\nWHERE {some}"
+        rows = self.rows(parameters, Events(None, events.until))
+        return f"SELECT DISTINCT {', '.join(PLACE)} FROM (\n{rows}\n) AS every\nWHERE {some}"
 
     def listing_of(self, listed: str, row: Mapping[str, Any]) -> str:
         """The statement that lists the rows of one finding, worst first. `listed`: the statement that lists all; `row`:

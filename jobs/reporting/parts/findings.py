@@ -29,7 +29,7 @@ class Finding:
     heading: str
     meaning: str
     group: str | None
-    topic: str | None
+    topics: Sequence[str]
     message: str
     at_time: datetime | None
     confidence: str
@@ -63,7 +63,7 @@ def finding(row: Row, place: int, short: ShortIds, dump: str | None) -> Finding:
         heading=heading,
         meaning=meaning,
         group=row["group_id"],
-        topic=row["topic"],
+        topics=[each["topic"] for each in row["topic_partitions"] or () if each["topic"]],
         message=short.text(row["message"]),
         at_time=row["at_time"],
         confidence=row["confidence"],

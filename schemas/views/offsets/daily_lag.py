@@ -56,7 +56,7 @@ FRESHNESS_COLUMNS = (
         "num_minutes_known, may be over. Below 0: the objective was missed. NULL: no objective, no time lag is known, "
         "or no run of `groupscope gate` has noted that setting yet.",
     ),
-    Column("is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: as of budget_left."),
+    Column("is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: where budget_left is NULL."),
     Column("first_over_time", Type.TIMESTAMP, "The first minute with a time lag above objective_ms; NULL: none."),
     Column("last_over_time", Type.TIMESTAMP, "The last minute with a time lag above objective_ms; NULL: none."),
     LAG_DAYS.column("time_lag_method"),

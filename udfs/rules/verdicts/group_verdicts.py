@@ -215,10 +215,12 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
     num_counted = stop - start - of.burrow_lag[start:stop].count(None)
     burrow, burrow_rule = group_rule(of.burrow_verdict[start:stop], is_known=num_counted > 0)
     worst = of.own_verdict.index(max({*of.own_verdict[start:stop]}, key=severity), start)
-    counted_lags, lags, time_lags, commits, since = (
+    counted_lags, lags, time_lags, commits = (
         [value for value in column[start:stop] if value is not None]
-        for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time, of.since_time)
+        for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time)
     )
+    of_worst = zip(of.own_verdict[start:stop], of.since_time[start:stop], strict=True)
+    since = [value for verdict, value in of_worst if value is not None and verdict == of.own_verdict[worst]]
     return {
         "group_id": of.group_id[start], "group_type": of.group_type[start], "topic": None, "topic_id": None,
         "partition": None, "burrow_verdict": burrow, "burrow_rule": burrow_rule,

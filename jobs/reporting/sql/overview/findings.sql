@@ -1,4 +1,4 @@
-SELECT rank, severity, kind, group_id, topic, partition, message, at_time, num_rows, evidence_partition,
+SELECT rank, severity, kind, group_id, topic, partition, topic_partitions, message, at_time, num_rows, evidence_partition,
   evidence_first_offset, evidence_last_offset, confidence, first_seen_time, waived_until_time, waiver, run_id, query
 FROM findings
 WHERE cluster = {cluster} AND run_id = (SELECT max(run_id) FROM gate_runs WHERE cluster = {cluster})
