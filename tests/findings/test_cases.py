@@ -188,7 +188,8 @@ def test_pages_show_what_every_expected_finding_says() -> None:
     wanted = [row for case in CASES.values() for row in case.wanted if is_whole(row)]
     assert {row["kind"] for row in wanted} == {file.kind.value for file in finding_files()}
     for row in wanted:
-        whole = {"group_id": None, "topic": None, "confidence": "certain", "at_time": None, "query": "SELECT 1", **row,
+        whole = {"group_id": None, "topic": None, "confidence": "certain", "at_time": None, "query": "SELECT 1",
+                 "topic_partitions": [], **row,
                  "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}  # fmt: skip
         page, (shown,) = "\n".join(finding_lines([whole])), findings_of([whole], {}, ())
         assert row["message"] in page and shown.message == row["message"]

@@ -114,7 +114,8 @@ SELECT group_id, subject, event_name,
     max(counted_time) AS last_time,
     min(since_time) AS since_time,
     first(before ORDER BY since_time NULLS LAST, place) AS before,
-    CAST(least(sum(messages_waiting), {LARGEST}) AS BIGINT) AS messages_waiting,
+    CAST(CASE WHEN sum(messages_waiting) > {LARGEST} THEN {LARGEST} ELSE sum(messages_waiting) END AS BIGINT)
+      AS messages_waiting,
     min(num_of_whole) AS num_of_whole,
     list(DISTINCT {{'topic': topic, 'topic_id': topic_id, 'partitions': coalesce(partitions, [partition])}})
       AS topic_partitions,

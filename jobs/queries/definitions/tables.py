@@ -8,6 +8,7 @@ from jobs.queries.definitions.column_types import duckdb_type, trino_type
 from jobs.queries.definitions.dialects import Dialect, comments, text_literal
 from jobs.queries.files.table_files import Files, files_at
 from jobs.warehouses.delta_tables import IS_OPEN
+from jobs.warehouses.older_tables import MADE_ONCE
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.declarations.columns import Column, ColumnType, Table, sql_type
@@ -88,7 +89,9 @@ def rows_of_files(table: Table, files: Files) -> str:
     for the argument."""
     columns = ", ".join(column_of_files(column, files) for column in table.columns)
     uris = ", ".join(map(text_literal, files.uris))
-    return f"SELECT {columns}\nFROM read_parquet([{uris}], hive_partitioning = false) AS file"
+    # Files of an older release may lack columns. To look into each file first takes a while.
+    by_name = ", union_by_name = true" if table.name in MADE_ONCE else ""
+    return f"SELECT {columns}\nFROM read_parquet([{uris}], hive_partitioning = false{by_name}) AS file"
 
 
 def column_of_files(column: Column, files: Files) -> str:

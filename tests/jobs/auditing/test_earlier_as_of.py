@@ -87,7 +87,7 @@ def test_an_earlier_time_is_judged_as_if_nothing_were_known_of_later_ones(inputs
     audit(inputs, tmp_path / "old")
     late = said(tmp_path / "old")
     kinds = [row["kind"] for row in late["findings"]]
-    assert "partition_stopped" in kinds and "partition_stopped" not in [row["kind"] for row in expected["findings"]]
+    assert "group_silent" in kinds and "group_silent" not in [row["kind"] for row in expected["findings"]]
     before = answers(tmp_path / "old", late["findings"])
     audit(inputs, tmp_path / "old", *early)
     assert said(tmp_path / "old") == expected

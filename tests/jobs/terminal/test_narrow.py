@@ -68,4 +68,4 @@ def test_a_run_page_is_no_wider_than_the_terminal_but_for_words(
     wide = [line for line in shown.screen if len(line) > columns and str(tmp_path) not in line]
     # Member ids, which are one word.
     assert [line for line in wide if len(line.split()) > 1] == []
-    assert "          SELECT rank, message," in "\n".join(shown.screen)
+    assert "all       groupscope sql" in "\n".join(shown.screen)
