@@ -250,6 +250,37 @@ def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path
     assert (done.returncode, "the nearest is history_hole" in done.stderr) == (2, True)
 
 
+def negative(**about: object) -> dict[str, Rows]:
+    """A commit of offset -7, and the finding about it."""
+    place = {"group_id": "g", "topic": "t", "partition": 1, **about}
+    return {
+        "offset_commits": [{**place, "committed_offset": -7, "record_time": NOW}],
+        "commit_findings": [{**place, "kind": "negative", "first_time": NOW, "last_time": NOW, "num_commits": 1}],
+    }
+
+
+@pytest.mark.parametrize(
+    "other", [{"group_id": "h"}, {"topic": "u"}, {"partition": 2}], ids=["another group", "topic", "partition"]
+)
+def test_a_failed_expectation_is_a_finding_only_if_some_of_its_rows_have_none(
+    gate: Gate, tmp_path: Path, other: dict[str, object]
+) -> None:
+    one, more = negative(), negative(**other)
+    warehouse = make(tmp_path / "w", {**QUIET, **one}, run_id=BY_HAND)
+
+    def is_failed() -> bool:
+        gate(tmp_path)
+        newest = max(row["run_id"] for row in rows(tmp_path / "w", "gate_runs"))
+        found = [row for row in rows(tmp_path / "w", "findings") if row["run_id"] == newest]
+        return "offset_commits: rows_failing_negative_offset" in {row["subject"] for row in found}
+
+    assert not is_failed()
+    write_run(warehouse, "00000003-by-hand", {"offset_commits": more["offset_commits"]})
+    assert is_failed()
+    write_run(warehouse, "00000005-by-hand", {"commit_findings": more["commit_findings"]})
+    assert not is_failed()
+
+
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
