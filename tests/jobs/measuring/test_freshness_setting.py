@@ -38,9 +38,15 @@ def test_a_group_that_is_later_than_asked_is_a_finding_and_one_that_is_not_is_no
     config.write_text(SETTINGS)
     words = ["--source", f"segments:{SAMPLE}", "--snapshots", str(SAMPLE / "snapshots.jsonl"), "--config", str(config)]
     cli.main(["audit", *words, "--warehouse", str(tmp_path / "w")])
-    assert "freshness_missed: 1\n" in capfd.readouterr().out
-    (result,) = (row for row in rows(tmp_path / "w", "findings") if row["kind"] == "freshness_missed")
-    assert (result["group_id"], result["topic"], result["severity"]) == ("ledger", "payments", "warning")
-    assert result["message"].startswith("payments: its oldest unread message was older than 100 s in ")
+    assert "; from this follows: freshness objective missed\n" in capfd.readouterr().out
+    found = rows(tmp_path / "w", "findings")
+    # It is late because that partition stopped, so it is no finding of its own.
+    (stop,) = (row for row in found if row["kind"] == "partition_stopped")
+    assert (stop["group_id"], stop["topic"], stop["num_rows"]) == ("ledger", "payments", 2)
+    assert cli.main(["sql", stop["query"], "--warehouse", str(tmp_path / "w"), "--format", "csv"]) == 0
+    late = next(line for line in capfd.readouterr().out.splitlines() if line.startswith("freshness_missed,"))
+    assert late.startswith("freshness_missed,ledger,payments,")
+    assert "payments: its oldest unread message was older than 100 s in " in late
+    assert [row for row in found if row["kind"] == "freshness_missed"] == []
     asked = {row["group_id"]: row["freshness_objective_ms"] for row in rows(tmp_path / "w", "group_verdicts")}
     assert {group: ms for group, ms in asked.items() if ms is not None} == {"ledger": 100_000, "standalone": 100_000}

@@ -115,10 +115,12 @@ GATE = {
     },
     "findings": {
         **RUN,
-        **typed("STRING", "kind severity group_id topic message confidence waiver query"),
-        **typed("BIGINT", "rank num_rows evidence_first_offset evidence_last_offset"),
+        **typed("STRING", "kind severity subject group_id topic message confidence waiver query"),
+        **typed("BIGINT", "rank num_rows messages_waiting evidence_first_offset evidence_last_offset"),
         **typed("INT", "partition evidence_partition"),
-        **typed("TIMESTAMP", "at_time first_seen_time waived_until_time"),
+        **typed("TIMESTAMP", "at_time since_time first_seen_time waived_until_time"),
+        "owners": "ARRAY<STRUCT<member_id: STRING, client_id: STRING, client_host: STRING, num_partitions: BIGINT>>",
+        "topic_partitions": "ARRAY<STRUCT<topic: STRING, topic_id: STRING, partitions: ARRAY<INT>>>",
     },
     "gate_limits": {**RUN, **typed("STRING", "setting"), **typed("BIGINT", "value")},
 }
