@@ -52,7 +52,8 @@ class Tree:
     folder: Path
 
     def groupscope(self, *words: str | Path) -> list[str]:
-        return [str(self.root / ".venv" / "bin" / "groupscope"), *map(str, words)]
+        # In its own folder, whose settings it reads: those of the other tree may have keys that it does not know.
+        return ["env", "-C", str(self.root), str(self.root / ".venv" / "bin" / "groupscope"), *map(str, words)]
 
     def audit(self, log: Path, warehouse: Path) -> list[str]:
         return self.groupscope("audit", *audit_words(log, warehouse))
