@@ -163,5 +163,6 @@ def finding_file(kind: FindingKind, text: str) -> FindingFile:
     lines = text.splitlines()
     about = " ".join(line.removeprefix("--").strip() for line in lines if line.startswith("--"))
     sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
-    has = frozenset(name for name in OPTIONAL if re.search(rf"\bAS {name}\b", sql))
-    return FindingFile(kind, about, with_held_rows(sql), has)
+    filled = with_held_rows(sql)
+    has = frozenset(name for name in OPTIONAL if re.search(rf"\bAS {name}\b", filled))
+    return FindingFile(kind, about, filled, has)

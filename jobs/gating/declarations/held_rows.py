@@ -1,11 +1,11 @@
 """Texts that findings share: what history says of the as-of time.
 
 `{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions:
-`{newest_verdicts}`; `{events_before}`, of rows that a statement calls `silent`; `{held_states}`, the state of each
-group then; and after it `{newest_assignments}`, the newest assignment of each group that has members then. Its
-`held_state` is the group's state; `is_sure`: whether it is certain that the state held then. A state that ended later
-may have ended earlier, if records are missing. `{may_exist}` is a condition: a topic can have a partition of this
-number.
+`{newest_verdicts}`, with `{of_a_verdict}` for their columns; `{events_before}`, of rows that a statement calls
+`silent`; `{held_states}`, the state of each group then; and after it `{newest_assignments}`, the newest assignment of
+each group that has members then. Its `held_state` is the group's state; `is_sure`: whether it is certain that the state
+held then. A state that ended later may have ended earlier, if records are missing. `{may_exist}` is a condition: a
+topic can have a partition of this number.
 """
 
 import re
@@ -60,6 +60,13 @@ newest_verdicts AS (
     AND coalesce(owned.topic, owned.topic_id) = coalesce(judged.topic, judged.topic_id)
   WHERE judged.evidence_partition = newest_partition AND rule NOT IN ('not_subscribed', 'nothing_held')
 )"""
+# The columns of a finding that is about the verdict on a partition.
+OF_A_VERDICT = """\
+group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, message,
+  since_time AS since_time, lag_floor AS messages_waiting, member_id AS member_id, client_id AS client_id,
+  client_host AS client_host,
+  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  CAST(NULL AS STRING) AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm"""
 # What the newest rebalance before a silence was.
 EVENTS_BEFORE = """\
 followed AS (
@@ -72,6 +79,7 @@ followed AS (
 )"""
 SHARED = {
     "{newest_verdicts}": NEWEST_VERDICTS,
+    "{of_a_verdict}": OF_A_VERDICT,
     "{events_before}": EVENTS_BEFORE,
     "{may_exist}": MAY_EXIST,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
