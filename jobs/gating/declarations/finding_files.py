@@ -19,10 +19,9 @@ from jobs.gating.declarations.held_rows import with_held_rows
 from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
 from jobs.gating.declarations.sql_text import Parameters, time_literal
 from jobs.queries.definitions.dialects import portable_text
+from schemas.views.parts import capped_total
 from schemas.words.gate import FindingKind
 
-# Lags may add up to more than fits.
-LARGEST = 2**63 - 1
 BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
 # By DuckDB's type. `subject`: of findings without a group, what they are about. `event`: rows with the same one are one
 # event, which began at the first of their times; without it, rows of one time are. `last_time`: when the event was
@@ -114,8 +113,7 @@ SELECT group_id, subject, event_name,
     max(counted_time) AS last_time,
     min(since_time) AS since_time,
     first(before ORDER BY since_time NULLS LAST, place) AS before,
-    CAST(CASE WHEN sum(messages_waiting) > {LARGEST} THEN {LARGEST} ELSE sum(messages_waiting) END AS BIGINT)
-      AS messages_waiting,
+    {capped_total("messages_waiting")} AS messages_waiting,
     min(num_of_whole) AS num_of_whole,
     list(DISTINCT {{'topic': topic, 'topic_id': topic_id, 'partitions': coalesce(partitions, [partition])}})
       AS topic_partitions,
