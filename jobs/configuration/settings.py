@@ -186,6 +186,12 @@ class Gate:
         "Rebalances of a group belong together if each begins within this time after the one before began.",
         number_from(1, TEN_YEARS_S),
     )
+    reset_gap_s: int = setting(
+        60,
+        "seconds",
+        "Moves of a group's offsets are one event if each follows within this time after the one before.",
+        number_from(0, TEN_YEARS_S),
+    )
     freshness_missed_percent: int = setting(
         5,
         "percent of the minutes of a day",

@@ -1,9 +1,10 @@
 """The gate job: computes metrics, judges suites, lists findings, and decides whether the run passes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
 from jobs.gating.reported_events import Reported
 from jobs.gating.results import (
+    Kinds,
     at_least,
     gate_run_rows,
     hash_of,
@@ -163,8 +165,9 @@ class Gate:
         judged_basis = suites_basis(frames, self.rules.suites)
         results, times = self.results(frames, judged_basis)
         rows = with_queries(results, self.rules.suites, self.rules.metrics, self.parameters, self.about)
-        has_findings = partial(self.has_findings, measured.findings)
-        findings = [*suite_findings(rows, self.rules.suites, self.about, has_findings), *measured.findings]
+        with self.has_findings(measured.findings, rows) as has_findings:
+            failed = suite_findings(rows, self.rules.suites, self.about, has_findings)
+        findings = [*failed, *measured.findings]
         self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
         known = self.known.state.after(basis, self.reported())
         state = {
@@ -185,25 +188,37 @@ class Gate:
         }  # fmt: skip
         return self.outcome(changes, measured.num_of_tools, rows)
 
-    def has_findings(self, found: Sequence[Finding], failed: Row, kinds: Sequence[FindingKind]) -> bool:
-        """Whether all failed rows have a finding of these kinds, of now or of before. Where no statement lists the
-        rows, a finding of now is enough."""
+    @contextmanager
+    def has_findings(self, found: Sequence[Finding], rows: Sequence[Row]) -> Iterator[Callable[[Row, Kinds], bool]]:
+        """Whether all rows that fail an expectation have a finding of some kinds, of now or of before. Where no
+        statement lists the rows, a finding of now is enough. `rows`: all results."""
         from jobs.queries.engines.duckdb_engine import scope_of
 
-        severities = at_least(failed["severity"])
-        if failed["query"] is None:
-            return any(each.kind in kinds and each.severity in severities for each in found)
-        files = [file for file in finding_files() if file.kind in kinds]
-        statements = [file.reported(self.parameters, self.events, severities) for file in files]
-        with scope_of(self.run.warehouse, [failed["query"], *statements]) as answer:
-            names, _ = answer(f"SELECT * FROM (\n{failed['query']}\n) AS failed LIMIT 0")
-            places = ", ".join(name if name in names else f"NULL AS {name}" for name in PLACE)
-            failing = [*answer(f"SELECT DISTINCT {places} FROM (\n{failed['query']}\n) AS failed").rows]
-            known = {tuple(row) for statement in statements for row in answer(statement).rows}
-        return bool(failing) and all(
-            not known.isdisjoint([(group, topic, partition), (group, topic, None), (group, None, None)])
-            for group, topic, partition in failing
-        )
+        queries = [row["query"] for row in rows if row["success"] is False and row["query"] is not None]
+        named = {kind for suite in self.rules.suites for each in suite.expectations for kind in each.findings}
+        files = {file.kind: file for file in finding_files() if file.kind in named}
+        listing = [file.rows(self.parameters, self.events) for file in files.values()] if queries else []
+        with scope_of(self.run.warehouse, [*queries, *listing]) as answer:
+
+            @cache
+            def places(kind: FindingKind, severity: str) -> set[tuple[Any, ...]]:
+                statement = files[kind].reported(self.parameters, self.events, at_least(severity))
+                return {tuple(row) for row in answer(statement).rows}
+
+            def has_findings(failed: Row, kinds: Kinds) -> bool:
+                severities = at_least(failed["severity"])
+                if failed["query"] is None:
+                    return any(each.kind in kinds and each.severity in severities for each in found)
+                names, _ = answer(f"SELECT * FROM (\n{failed['query']}\n) AS failed LIMIT 0")
+                columns = ", ".join(name if name in names else f"NULL AS {name}" for name in PLACE)
+                failing = [*answer(f"SELECT DISTINCT {columns} FROM (\n{failed['query']}\n) AS failed").rows]
+                known = set().union(*(places(kind, failed["severity"]) for kind in kinds))
+                return bool(failing) and all(
+                    not known.isdisjoint([(group, topic, partition), (group, topic, None), (group, None, None)])
+                    for group, topic, partition in failing
+                )
+
+            yield has_findings
 
     def reported(self) -> Reported | None:
         """Up to when all events are reported with this run; None: some may be left out."""

@@ -1,8 +1,22 @@
--- Offsets that were moved or deleted otherwise than by reading on or by expiry. What follows a topic that was truncated
--- or made anew is one event a day: partitions follow it one after the other.
+-- Offsets that were moved or deleted otherwise than by reading on or by expiry. Moves that follow each other within
+-- reset_gap_s are one event: the members of a group go back one after the other. What follows a topic that was truncated
+-- or made anew is one event a day.
+WITH resets AS (
+  SELECT offset_resets.*, CASE WHEN at_time <= INTERVAL '1' SECOND * :reset_gap_s + lag(at_time) OVER (
+      PARTITION BY group_id, actor, kind IN ('deleted', 'truncation') ORDER BY at_time
+    ) THEN NULL ELSE at_time END AS begin_time
+  FROM offset_resets
+  WHERE cluster = :cluster AND kind <> 'expired'
+),
+events AS (
+  SELECT resets.*, CASE WHEN at_time IS NOT NULL THEN max(begin_time) OVER (
+    PARTITION BY group_id, actor, kind IN ('deleted', 'truncation') ORDER BY at_time
+  ) END AS first_time
+  FROM resets
+)
 SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, partitions AS partitions, at_time,
   CASE kind WHEN 'truncation' THEN 'truncation ' || substring(CAST(at_time AS STRING), 1, 10)
-    ELSE replace(CAST(at_time AS STRING), '+00', '') END AS event, at_time AS last_time,
+    ELSE replace(CAST(first_time AS STRING), '+00', '') END AS event, at_time AS last_time,
   'offsets of ' || CAST(num_partitions AS STRING)
     || CASE num_partitions WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END || coalesce(topic, '?') || ' were '
     || CASE kind WHEN 'to_earliest' THEN 'moved to the beginning of the log' WHEN 'to_latest' THEN 'moved to its end'
@@ -22,5 +36,4 @@ SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, pa
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN kind = 'deleted' THEN 'info' ELSE 'warning' END AS severity,
   CAST(coalesce(messages_reread, 0) AS DOUBLE) + CAST(coalesce(messages_skipped, 0) AS DOUBLE) AS harm
-FROM offset_resets
-WHERE cluster = :cluster AND kind <> 'expired'
+FROM events

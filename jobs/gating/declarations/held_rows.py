@@ -1,7 +1,7 @@
 """Texts that findings share: what history says of the as-of time.
 
 `{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions:
-`{newest_verdicts}`, with `{of_a_verdict}` for their columns; `{events_before}`, of rows that a statement calls
+`{newest_verdicts}`, with `{of_a_verdict}` for their columns; `{silences}`, the rest of a statement after its rows
 `silent`; `{held_states}`, the state of each group then; and after it `{newest_assignments}`, the newest assignment of
 each group that has members then. Its `held_state` is the group's state; `is_sure`: whether it is certain that the state
 held then. A state that ended later may have ended earlier, if records are missing. `{may_exist}` is a condition: a
@@ -67,8 +67,8 @@ group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_
   client_host AS client_host,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm"""
-# What the newest rebalance before a silence was.
-EVENTS_BEFORE = """\
+# Rows `silent` of newest verdicts, each with what the newest rebalance before it was.
+SILENCES = f"""\
 followed AS (
   SELECT silent.group_id, silent.since_time, rebalances.start_time, coalesce(trigger_detail, trigger) AS what,
     row_number() OVER (PARTITION BY silent.group_id, silent.since_time
@@ -76,11 +76,19 @@ followed AS (
   FROM (SELECT DISTINCT group_id, since_time FROM silent) AS silent
   JOIN rebalances ON rebalances.group_id = silent.group_id AND rebalances.start_time <= silent.since_time
   WHERE rebalances.cluster = :cluster
-)"""
+),
+told AS (
+  SELECT silent.*, what || ' (' || substring(CAST(start_time AS STRING), 1, 19) || ')' AS what_before
+  FROM silent
+  LEFT JOIN followed ON followed.place = 1 AND followed.group_id = silent.group_id
+    AND followed.since_time = silent.since_time
+)
+SELECT {OF_A_VERDICT}, num_of_whole AS num_of_whole, what_before AS before
+FROM told"""
 SHARED = {
     "{newest_verdicts}": NEWEST_VERDICTS,
     "{of_a_verdict}": OF_A_VERDICT,
-    "{events_before}": EVENTS_BEFORE,
+    "{silences}": SILENCES,
     "{may_exist}": MAY_EXIST,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,

@@ -73,7 +73,7 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
     before, after = neighbours(known, time)
     if before is None and after is None:
         return contradiction(name, every[0]) if every else absent(name, least, time, facts)
-    if after is not None and is_reached(after, least, time) and (before is None or not exceeds(before, after)):
+    if after is not None and is_reached(after, least, time) and not may_be_before(before, after, least):
         return Count(after.topic.partitions)
     stale = [each for each in (before, after) if each is not None and each.topic.partitions < least]
     if stale and not are_of_another(stale, known, least):
@@ -85,6 +85,8 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
             return contradiction(name, missing[0])
         side = "after" if before is None else "before"
         return Count(None, f"{name}: only snapshots {side} the record contain the topic")
+    if are_two(before, after):
+        return Count(None, f"{name}: it was deleted and made anew between the snapshots before and after the record")
     if has_gone_between(before, after, facts):
         return Count(None, f"{name}: it was gone for a while between the snapshots before and after the record")
     if not agree(before, after):
@@ -100,8 +102,18 @@ def is_reached(after: KnownTopic, least: int, time: int) -> bool:
     return after.topic.partitions == least or (is_named and least < after.topic.partitions)
 
 
-def exceeds(before: KnownTopic, after: KnownTopic) -> bool:
-    return before.topic.partitions > after.topic.partitions
+def may_be_before(before: KnownTopic | None, after: KnownTopic, least: int) -> bool:
+    """Whether the partitions in the records may be those of the topic in the snapshot before, and no longer or not yet
+    those of the one after: a topic that is made anew may have as many as the one that was deleted, and in between there
+    is none."""
+    if before is None:
+        return False
+    had = before.topic.partitions
+    return had > after.topic.partitions or (had >= least and are_two(before, after))
+
+
+def are_two(before: KnownTopic, after: KnownTopic) -> bool:
+    return len({before.topic.topic_id, after.topic.topic_id} - {None}) == 2
 
 
 def contradiction(name: str, stale: KnownTopic) -> Count:
@@ -132,8 +144,7 @@ def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | Non
 
 def agree(before: KnownTopic, after: KnownTopic) -> bool:
     """Racks of replicas matter to few assignors. They are compared where they matter."""
-    ids = {before.topic.topic_id, after.topic.topic_id} - {None}
-    return before.topic.partitions == after.topic.partitions and len(ids) < 2
+    return before.topic.partitions == after.topic.partitions and not are_two(before, after)
 
 
 def has_gone_between(before: KnownTopic, after: KnownTopic, facts: Facts) -> bool:
