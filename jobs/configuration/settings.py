@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.configuration.value_checks import (
+    FACTOR,
     FLAG,
     OPTIONS,
     PATTERN,
@@ -140,6 +141,29 @@ class Verdicts:
         "commits",
         "A partition that commits the same offset this many times counts as not advancing.",
         number_from(2, MOST_OFTEN),
+    )
+    in_use_share: float = setting(
+        0.5,
+        "share of the time, 0 to 1",
+        "A group that lost its members is down, not retired, if it was in use (with members, or with regular commits) "
+        "for at least this share of the last in_use_days before.",
+        SHARE,
+    )
+    in_use_days: int = setting(
+        7, "days", "How far back from when the group went away in_use_share is measured.", number_from(1, 365)
+    )
+    in_use_s: int = setting(
+        3600,
+        "seconds",
+        "A group that was in use for no longer than this was only tried: it is retired when its members leave.",
+        number_from(0, TEN_YEARS_S),
+    )
+    absence_factor: float = setting(
+        1.5,
+        "times",
+        "A group that comes and goes, such as a nightly batch, is down if it is away for longer than this many times "
+        "the longest of its last ten absences.",
+        FACTOR,
     )
 
 

@@ -29,6 +29,10 @@ def right_share(value: object) -> float | None:
     return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]
 
 
+def right_factor(value: object) -> float | None:
+    return float(value) if type(value) in (int, float) and 1 <= value <= 1000 else None  # type: ignore[operator,arg-type]
+
+
 def right_pattern(value: object) -> str | None:
     if not isinstance(value, str):
         return None
@@ -56,6 +60,7 @@ def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
 
 
 SHARE = Check("a share from 0 to 1", right_share)
+FACTOR = Check("a number from 1 to 1_000", right_factor)
 PATTERN = Check("a regular expression", right_pattern)
 PATTERNS = Check("a list of regular expressions", right_patterns)
 TOPIC_SETS = Check("a list of lists, each with two or more different topics", right_topic_sets)

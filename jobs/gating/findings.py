@@ -23,8 +23,13 @@ ORDER = [severity.value for severity in Severity]
 KIND_ORDER = {kind.value: place for place, kind in enumerate(FindingKind)}
 # Kind, subject, and of an event when it began. Topics, partitions and severity may change while it lasts.
 Key = tuple[str, str, datetime | None]
-# A silence that spreads is the same one: it was seen when the narrower was.
+# A silence that spreads, or takes all members, is the same one: it was seen when the narrower was.
 WIDENS = {
+    FindingKind.GROUP_DOWN.value: (
+        FindingKind.GROUP_SILENT.value,
+        FindingKind.MEMBER_SILENT.value,
+        FindingKind.PARTITION_STOPPED.value,
+    ),
     FindingKind.GROUP_SILENT.value: (FindingKind.MEMBER_SILENT.value, FindingKind.PARTITION_STOPPED.value),
     FindingKind.MEMBER_SILENT.value: (FindingKind.PARTITION_STOPPED.value,),
 }
@@ -34,10 +39,12 @@ SILENCES = (FindingKind.GROUP_SILENT, FindingKind.MEMBER_SILENT)
 CAUSES = {
     kind.value: place
     for place, kind in enumerate((
-        *SILENCES, FindingKind.PARTITION_STOPPED, FindingKind.PARTITION_STALLED, FindingKind.LONG_UNREAD,
-        FindingKind.FALLING_BEHIND, FindingKind.FRESHNESS_MISSED,
+        FindingKind.GROUP_DOWN, *SILENCES, FindingKind.PARTITION_STOPPED, FindingKind.PARTITION_STALLED,
+        FindingKind.LONG_UNREAD, FindingKind.FALLING_BEHIND, FindingKind.FRESHNESS_MISSED,
     ))
 }  # fmt: skip
+# These concern all of a group's partitions.
+OF_GROUPS = (FindingKind.GROUP_DOWN, FindingKind.GROUP_SILENT)
 NEVER_EXPLAINED = (FindingKind.MESSAGES_LOST, FindingKind.OFFSETS_RESET, FindingKind.OFFSETS_EXPIRED)
 # Columns of the rows of every kind.
 LISTED = (
@@ -165,7 +172,7 @@ def finding(kind: FindingKind, row: Mapping[str, Any], query: str) -> Finding:
     )
     if kind in SILENCES:
         return replace(made, message=silence_text(made))
-    if num_rows == 1:
+    if num_rows == 1 or kind == FindingKind.GROUP_DOWN:
         return made
     like = f"{num_rows:,} like it" + (f", in {num_partitions:,} partitions" if num_partitions > 1 else "")
     return replace(made, message=f"{made.message} (the worst of {like})")
@@ -243,7 +250,7 @@ def explains(cause: Finding, other: Finding) -> bool:
         return False
     if cause.at_time is not None and then > (cause.last_time or begun):
         return False
-    return cause.kind == FindingKind.GROUP_SILENT or names_all_of(cause, other)
+    return cause.kind in OF_GROUPS or names_all_of(cause, other)
 
 
 def begin(finding: Finding) -> datetime | None:
@@ -280,7 +287,7 @@ def among_others(event: Finding, causes: Sequence[Finding]) -> Finding:
         begun, then = begin(cause), begin(event)
         if begun is None or then is None or CAUSES[cause.kind] > CAUSES[FindingKind.FALLING_BEHIND]:
             continue
-        if cause.kind == FindingKind.GROUP_SILENT or names_all_of(cause, event) or names_all_of(event, cause):
+        if cause.kind in OF_GROUPS or names_all_of(cause, event) or names_all_of(event, cause):
             when = "while" if begun <= then else "later"
             return replace(event, message=f"{event.message}; {when}: {HEADINGS[cause.kind]} since {second_of(begun)}")
     return event

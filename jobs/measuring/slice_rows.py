@@ -30,8 +30,8 @@ NamedRows = tuple[str, pa.Table]
 Rows = TypeVar("Rows", NamedRows, pa.Table)
 
 OFFSETS, COMMITS = "offset_history", "offset_commits"
-# Small tables of which old rows count too: since when the log is known, and the last known type of a group.
-WHOLE = ("history_coverage", "group_state_intervals")
+# Small tables of which old rows count too: since when the log is known, and how each group lived.
+WHOLE = ("history_coverage", "group_state_intervals", "membership_intervals")
 # Of both tables at once: a slice with fewer is one range. A range of larger slices has about `RANGE_ROWS`: what was
 # read and what is made of it stay near each other in memory, and free memory between them does not join again.
 MOST_ROWS, RANGE_ROWS = 900_000, 400_000

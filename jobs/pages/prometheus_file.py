@@ -17,16 +17,13 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract import exported_metrics as exported
 from schemas.contract.exported_metrics import METRICS, ExportedMetric
 from schemas.tables.lag import GROUP_VERDICTS
-from schemas.words.lag import LagVerdict
+from schemas.words.lag import WORST_FIRST
 
 PROMETHEUS = "--prometheus"
 Row = Mapping[str, Any]
 Samples = dict[str, list[tuple[tuple[str, ...], float]]]
 # Worst first: by verdict, then by lag.
-RANKS: Mapping[str, int] = {
-    LagVerdict.STOP: 0, LagVerdict.REWIND: 1, LagVerdict.STALL: 2, LagVerdict.WARN: 3, LagVerdict.UNKNOWN: 4,
-    LagVerdict.OK: 5,
-}  # fmt: skip
+RANKS: Mapping[str, int] = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 VERDICT_COLUMNS = (
     "as_of_time", "group_id", "partition", "burrow_verdict", "own_verdict", "lag_floor", "time_lag_ms",
 )  # fmt: skip

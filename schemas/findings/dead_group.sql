@@ -1,4 +1,4 @@
--- Groups without members whose newest commit is older than dead_group_days.
+-- Groups without members whose newest commit is older than dead_group_days, and that are not down.
 WITH commits AS (
   SELECT group_id, evidence_partition AS place, max(last_commit_time) AS newest_time, count(*) AS num_offsets,
     count(CASE WHEN confidence = 'possible' THEN 1 END) AS num_possible,
@@ -6,7 +6,13 @@ WITH commits AS (
   FROM {held offset_history} AS offsets
   GROUP BY group_id, evidence_partition
 ),
-{held_states}
+{held_states},
+down AS (
+  SELECT DISTINCT group_id AS down_id FROM group_verdicts
+  WHERE cluster = :cluster AND rule = 'group_down' AND as_of_time = (
+    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
+  )
+)
 SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'no members since ' || coalesce(substring(CAST(states.from_time AS STRING), 1, 19), '?')
@@ -22,5 +28,6 @@ SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS part
   CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
 FROM held_states AS states
 JOIN commits ON commits.group_id = states.group_id AND commits.place = states.evidence_partition
-WHERE states.state = 'Empty'
+LEFT JOIN down ON down_id = states.group_id
+WHERE states.state = 'Empty' AND down_id IS NULL
   AND commits.newest_time < :dead_group_days_before AND states.from_time < :dead_group_days_before

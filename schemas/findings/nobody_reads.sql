@@ -2,4 +2,4 @@
 WITH {newest_verdicts}
 SELECT {of_a_verdict}
 FROM newest_verdicts
-WHERE rule = 'no_reader'
+WHERE rule IN ('no_reader', 'retired')

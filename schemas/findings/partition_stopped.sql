@@ -2,4 +2,4 @@
 WITH {newest_verdicts}
 SELECT {of_a_verdict}
 FROM newest_verdicts
-WHERE own_verdict = 'STOP' AND rule NOT IN ('group_silent', 'member_silent')
+WHERE own_verdict = 'STOP' AND rule NOT IN ('group_down', 'group_silent', 'member_silent')

@@ -103,6 +103,13 @@ class FindingKind(Meant):
     )
     UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "topics without a name", "For some topics only the id is known."
     # Whether groups get on.
+    GROUP_DOWN = (
+        "group_down",
+        Severity.CRITICAL,
+        "group down",
+        "A group was in use, has no members, and messages wait. It stays so until a member is back or its offsets "
+        "expire, unless a waiver accepts it. If no record shows how it lost its members, this is a warning.",
+    )
     GROUP_SILENT = (
         "group_silent",
         Severity.CRITICAL,

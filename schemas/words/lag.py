@@ -48,6 +48,14 @@ class LagVerdict(Meant):
     ERR = "ERR", "Of a group, by Burrow: a partition stopped, stalled or moved back."
     NOTFOUND = "NOTFOUND", "Of a group, by Burrow: nothing committed within expire-group."
     UNKNOWN = "UNKNOWN", "An input is missing: see the reason."
+    DOWN = "DOWN", "Of a group, by us: it was in use, has no members, and messages wait. The worst of all."
+
+
+# Of a partition or a group, on pages and in lists.
+WORST_FIRST = (
+    LagVerdict.DOWN, LagVerdict.ERR, LagVerdict.STOP, LagVerdict.REWIND, LagVerdict.STALL, LagVerdict.WARN,
+    LagVerdict.NOTFOUND, LagVerdict.UNKNOWN, LagVerdict.OK,
+)  # fmt: skip
 
 
 class BurrowRule(Meant):
@@ -84,10 +92,6 @@ class OwnRule(Meant):
     """The rules of our own verdict in their order; the first that matches decides."""
 
     NOT_SUBSCRIBED = "not_subscribed", "The group has members, and none of them subscribes to the topic: OK."
-    NOT_IN_USE = (
-        "not_in_use",
-        "The group has no members, and had neither members nor commits within the window: OK, no alarm.",
-    )
     NOTHING_HELD = (
         "nothing_held",
         "No committed offset is in effect, and no member owns the partition: OK. (Burrow's rules still count its old "
@@ -112,6 +116,22 @@ class OwnRule(Meant):
         "nothing_to_read",
         "A member owns the partition, nothing is committed, and the log has no messages: OK.",
     )
+    GROUP_DOWN = (
+        "group_down",
+        "The group was in use and has no members, and messages were written since: STOP, and DOWN for the group. "
+        "Either its last members timed out; or it was in use for most of the days before it went away; or it is away "
+        "for longer than it ever was.",
+    )
+    WENT_AWAY_UNSEEN = (
+        "went_away_unseen",
+        "The group has no members and messages were written since its last commit, but records that show how it lost "
+        "its members are missing: UNKNOWN.",
+    )
+    RETIRED = (
+        "retired",
+        "The group has no members and there are messages to read. But its last member left by itself, and the group "
+        "was not in use for long, or is away no longer than usual: OK.",
+    )
     NEVER_COMMITTED = (
         "never_committed",
         "A member owns the partition and there are messages to read, but nothing is committed: STOP if messages were "
@@ -120,6 +140,10 @@ class OwnRule(Meant):
     REWOUND = (
         "rewound",
         "The offset is below one that was in effect within the window, and no reset explains it: REWIND.",
+    )
+    NOT_IN_USE = (
+        "not_in_use",
+        "There is nothing to read, and the group had neither members nor commits within the window: OK.",
     )
     CAUGHT_UP = (
         "caught_up",

@@ -29,6 +29,10 @@ READ: dict[str, tuple[str, ...]] = {
         "group_id", "group_type", "topic", "topic_id", "partition", "member_id", "phase", "role", "from_time",
         "to_time", "from_offset", "to_offset",
     ),
+    "membership_intervals": (
+        "group_id", "member_id", "client_id", "client_host", "from_time", "to_time", "from_offset", "to_offset",
+        "leave_kind",
+    ),
     "generation_members": (
         "group_id", "group_type", "assignment_offset", "member_id", "change", "subscribed_topics",
         "evidence_last_offset",

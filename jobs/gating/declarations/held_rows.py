@@ -1,11 +1,11 @@
 """Texts that findings share: what history says of the as-of time.
 
 `{held TABLE}` is a subquery of the intervals of that table that hold then. The others are common table expressions:
-`{newest_verdicts}`, with `{of_a_verdict}` for their columns; `{silences}`, the rest of a statement after its rows
-`silent`; `{held_states}`, the state of each group then; and after it `{newest_assignments}`, the newest assignment of
-each group that has members then. Its `held_state` is the group's state; `is_sure`: whether it is certain that the state
-held then. A state that ended later may have ended earlier, if records are missing. `{may_exist}` is a condition: a
-topic can have a partition of this number.
+`{newest_verdicts}`, with `{of_a_verdict}` for their columns, or `{of_a_group}` where the whole group is meant;
+`{silences}`, the rest of a statement after its rows `silent`; `{held_states}`, the state of each group then; and after
+it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state` is the group's
+state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended earlier, if
+records are missing. `{may_exist}` is a condition: a topic can have a partition of this number.
 """
 
 import re
@@ -67,6 +67,9 @@ group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_
   client_host AS client_host,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm"""
+OF_A_GROUP = OF_A_VERDICT.replace(" message,", " reason AS message,").replace(
+    "CAST(NULL AS STRING) AS severity", "CASE rule WHEN 'went_away_unseen' THEN 'warning' END AS severity"
+)
 # Rows `silent` of newest verdicts, each with what the newest rebalance before it was.
 SILENCES = f"""\
 followed AS (
@@ -88,6 +91,7 @@ FROM told"""
 SHARED = {
     "{newest_verdicts}": NEWEST_VERDICTS,
     "{of_a_verdict}": OF_A_VERDICT,
+    "{of_a_group}": OF_A_GROUP,
     "{silences}": SILENCES,
     "{may_exist}": MAY_EXIST,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),

@@ -12,10 +12,11 @@ from jobs.reporting.rows.listings import Listing, Row, listing
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers
 from schemas.words.history import Severity
+from schemas.words.lag import WORST_FIRST
 
 SEVERITIES = [severity.value for severity in Severity]
 # Worst first; groups without a verdict come between those that are well and those that are not.
-VERDICTS = ("ERR", "STOP", "STALL", "REWIND", "WARN", "NOTFOUND", "UNKNOWN", None, "OK")
+VERDICTS = (*WORST_FIRST[:-1], None, WORST_FIRST[-1])
 TITLES: Mapping[str, str] = {
     "storms": "Rebalance storms",
     "volume": "Who fills the offsets topic",

@@ -4,6 +4,7 @@ from schemas.declarations.columns import Column, Type
 from schemas.tables.history_columns import EVIDENCE
 from schemas.tables.lag import GROUP_VERDICTS
 from schemas.views.parts import RANK, column_list
+from schemas.words.lag import WORST_FIRST
 
 COLUMNS = (
     GROUP_VERDICTS.column("cluster"),
@@ -24,6 +25,7 @@ COLUMNS = (
 )
 READS = ("group_verdicts",)
 KEY = "cluster, group_id, topic, topic_id, partition"
+BADNESS = " ".join(f"WHEN '{verdict.value}' THEN {place}" for place, verdict in enumerate(WORST_FIRST, 1))
 SQL = f"""\
 WITH newest AS (
   SELECT cluster AS of_cluster, max(as_of_time) AS newest_time
@@ -43,8 +45,7 @@ counted AS (
 ),
 judged AS (
   SELECT counted.*,
-    CASE own_verdict WHEN 'STOP' THEN 1 WHEN 'REWIND' THEN 2 WHEN 'STALL' THEN 3 WHEN 'WARN' THEN 4
-      WHEN 'UNKNOWN' THEN 5 ELSE 6 END AS badness,
+    CASE own_verdict {BADNESS} END AS badness,
     CASE WHEN partition IS NULL THEN 1
       ELSE count(partition) OVER (PARTITION BY cluster, group_id, own_verdict) END AS num_alike,
     count(CASE WHEN own_verdict <> 'OK' THEN partition END) OVER (PARTITION BY cluster, group_id) AS num_in_trouble,

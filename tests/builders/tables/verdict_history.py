@@ -20,6 +20,8 @@ DEFAULTS: dict[str, Row] = {
     "group_state_intervals": {"group_id": "g", "group_type": "classic", "state": "Stable", "num_members": 1,
                               "protocol_type": "consumer", "generation_or_epoch": 1, "from_time": 0, "from_offset": 0},
     "ownership_intervals": {**KEY, "group_type": "classic", "member_id": "m", "phase": "assigned", "from_offset": 0},
+    "membership_intervals": {"group_id": "g", "member_id": "m", "client_id": "p1", "client_host": "/10.0.0.7",
+                             "from_time": 0, "from_offset": 0},
     "generation_members": {"group_id": "g", "group_type": "classic", "assignment_offset": 0, "member_id": "m",
                            "change": "kept", "subscribed_topics": ["t"]},
     "transactions": {"groups": ["g"]},

@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.tables.lag import GROUP_VERDICTS
+from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
+from schemas.words.records import GroupType
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import capped
 from udfs.arrays.nullable import Numbers, known_only
@@ -19,6 +21,7 @@ from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.confidence import CERTAIN, LIKELY, POSSIBLE, are_possible, doubts, named, weakest
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.facts.verdict_keys import KEY, UNNAMED, keyed_commits, keys_at
+from udfs.rules.verdicts.absences import Life, share_groups_down
 from udfs.rules.verdicts.burrow_evaluation import (
     VERDICT_OF,
     BurrowRules,
@@ -37,10 +40,12 @@ from udfs.sentences.counts import counted
 
 COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
 SCHEMA = pa.schema([table_schema(GROUP_VERDICTS).field(name) for name in COLUMNS])
+# What is said of a group as a whole and not of one of its partitions.
+OF_GROUPS = (OwnRule.GROUP_DOWN, OwnRule.WENT_AWAY_UNSEEN, OwnRule.RETIRED)
 # What our rules conclude from what is not in the log.
 CONCLUDED = frozenset({
     OwnRule.NEVER_COMMITTED, OwnRule.GROUP_SILENT, OwnRule.MEMBER_SILENT, OwnRule.SILENT, OwnRule.STANDS_STILL,
-    OwnRule.FALLS_BEHIND,
+    OwnRule.FALLS_BEHIND, OwnRule.GROUP_DOWN, OwnRule.RETIRED,
 })  # fmt: skip
 
 
@@ -103,6 +108,9 @@ class Verdicts:
         for start, stop in group_bounds(partitions.group_id):
             is_full = np.array(partitions.burrow_complete[start:stop]) == 1.0
             for name, value in group_row(partitions, start, stop, is_full).items():
+                rows[name].append(value)
+        for group, life, reason in share_groups_down(history):
+            for name, value in share_group_row(group, life, reason).items():
                 rows[name].append(value)
         size = len(rows["group_id"])
         asked = {group: objective_ms(self.objectives, group) for group in {*rows["group_id"]}}
@@ -200,6 +208,7 @@ def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     is_concluded = np.array([answer.rule in CONCLUDED for answer in answers], np.bool_)
     is_compared = are_possible(offsets) & (ends_of(offsets) > facts.since)
     doubt = np.maximum(doubt, np.where(is_concluded, LIKELY, CERTAIN))
+    doubt[[answer.rule == OwnRule.WENT_AWAY_UNSEEN for answer in answers]] = POSSIBLE
     doubt[facts.keys.of_offsets[is_compared]] = POSSIBLE
     return listed(pa.chunked_array([named(doubt)]))
 
@@ -215,24 +224,41 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
     num_counted = stop - start - of.burrow_lag[start:stop].count(None)
     burrow, burrow_rule = group_rule(of.burrow_verdict[start:stop], is_known=num_counted > 0)
     worst = of.own_verdict.index(max({*of.own_verdict[start:stop]}, key=severity), start)
+    away = next((place for place in range(start, stop) if of.rule[place] in OF_GROUPS), None)
     counted_lags, lags, time_lags, commits = (
         [value for value in column[start:stop] if value is not None]
         for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time)
     )
     of_worst = zip(of.own_verdict[start:stop], of.since_time[start:stop], strict=True)
-    since = [value for verdict, value in of_worst if value is not None and verdict == of.own_verdict[worst]]
+    since = min(
+        (value for verdict, value in of_worst if value is not None and verdict == of.own_verdict[worst]), default=None
+    )
+    own, rule = of.own_verdict[worst], OwnRule.WORST_PARTITION
+    reason = group_reason(of, start, stop, worst, len(lags))
+    if away is not None and severity(of.own_verdict[away]) >= severity(own):
+        rule, reason, since = of.rule[away], of.reason[away], of.since_time[away]
+        own = LagVerdict.DOWN if rule == OwnRule.GROUP_DOWN else own
     return {
         "group_id": of.group_id[start], "group_type": of.group_type[start], "topic": None, "topic_id": None,
         "partition": None, "burrow_verdict": burrow, "burrow_rule": burrow_rule,
-        "own_verdict": of.own_verdict[worst], "rule": OwnRule.WORST_PARTITION,
-        "reason": group_reason(of, start, stop, worst, len(lags)),
-        "last_commit_time": max(commits, default=None), "since_time": min(since, default=None),
+        "own_verdict": own, "rule": rule, "reason": reason,
+        "last_commit_time": max(commits, default=None), "since_time": since,
         "lag_floor": capped(sum(lags)) if lags else None, "time_lag_ms": max(time_lags, default=None),
         "burrow_lag": capped(sum(counted_lags)) if counted_lags else None,
         "burrow_complete": float(is_full.sum() / num_counted) if num_counted else None,
         "evidence_first_offset": min(of.evidence_first_offset[start:stop]),
         "evidence_last_offset": max(of.evidence_last_offset[start:stop]),
         "confidence": weakest(of.confidence[start:stop]),
+    }  # fmt: skip
+
+
+def share_group_row(group_id: str, life: Life, reason: str) -> dict[str, Any]:
+    """Burrow knows no offsets of it. What else is not named is unknown."""
+    return dict.fromkeys(field.name for field in fields(Partitions)) | {
+        "group_id": group_id, "group_type": str(GroupType.SHARE), "burrow_verdict": LagVerdict.NOTFOUND,
+        "burrow_rule": BurrowRule.NO_GROUP, "own_verdict": LagVerdict.DOWN, "rule": OwnRule.GROUP_DOWN,
+        "reason": reason, "since_time": life.went_away, "evidence_first_offset": life.emptied_by,
+        "evidence_last_offset": life.emptied_by, "confidence": str(Confidence.LIKELY),
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from udfs.arrays.nullable import Flags
+from udfs.rules.verdicts.absences import are_waiting
 from udfs.rules.verdicts.lag_trend import WindowLags
 from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import (
@@ -13,7 +14,6 @@ from udfs.rules.verdicts.own_verdict import (
     OwnAnswer,
     Rewind,
     lag_is_allowed,
-    not_in_use,
     own_verdicts,
 )
 from udfs.rules.verdicts.rewinds import rewinds
@@ -24,16 +24,20 @@ from udfs.rules.verdicts.window_lags import window_lags
 def own_answers(facts: OwnFacts, of_all: OfAllKeys) -> list[OwnAnswer]:
     """One for each key, in their order."""
     back, is_unsubscribed = rewinds(facts), facts.is_unsubscribed
-    is_unused = ~is_unsubscribed & facts.is_group_idle(of_all.have_committed)
-    is_caught_up = are_caught_up(facts, back) & ~(is_unsubscribed | is_unused)
-    is_unused &= ~(facts.is_clock_doubtful | facts.is_beyond_end)
-    lags, place = np.unique(facts.lag_available[is_caught_up], return_inverse=True)
-    by_lag = [lag_is_allowed(lag, facts.rules) for lag in lags.tolist()]
-    is_asked = ~(is_unsubscribed | is_unused | is_caught_up)
+    is_idle = facts.is_group_idle(of_all.have_committed)
+    is_caught_up = are_caught_up(facts, back) & ~(is_unsubscribed | (is_idle & facts.is_clock_doubtful))
     answers = np.empty(facts.keys.size, object)
     answers[is_unsubscribed] = NOT_SUBSCRIBED
-    answers[is_unused] = not_in_use(facts.rules)
-    answers[is_caught_up] = np.array(by_lag, object)[place]
+    for idle in (False, True):
+        of_these = is_caught_up & (is_idle == idle)
+        lags, place = np.unique(facts.lag_available[of_these], return_inverse=True)
+        by_lag = [lag_is_allowed(lag, facts.rules, is_idle=idle) for lag in lags.tolist()]
+        answers[of_these] = np.array(by_lag, object)[place]
+    absences = of_all.absences_of(facts)
+    is_decided = np.array([each is not None for each in absences], np.bool_)[facts.group]
+    is_away = is_decided & are_waiting(facts) & ~(is_unsubscribed | facts.is_clock_doubtful)
+    answers[is_away] = np.array([*absences, None], object)[facts.group[is_away]]
+    is_asked = ~(is_unsubscribed | is_caught_up | is_away)
     answers[is_asked] = answers_by_rules(facts, of_all, back, is_asked)
     by_key: list[OwnAnswer] = answers.tolist()
     return by_key

@@ -17,13 +17,17 @@ from udfs.sentences.durations import SECOND, clock_time, in_words
 class OwnRules:
     """`window_s`: how far back rewinds, members, commits and snapshots count. `silence_factor`: silence is longer than
     so many times the usual gap between commits. `least_repeats`: how many commits of one offset mean that it
-    does not move."""
+    does not move. The others: when a group without members is missed (`absences.py`)."""
 
     window_s: int = 3600
     allowed_lag: int = 0
     least_time_lag_s: int = 60
     silence_factor: int = 10
     least_repeats: int = 3
+    in_use_share: float = 0.5
+    in_use_days: int = 7
+    in_use_s: int = 3600
+    absence_factor: float = 1.5
 
     @property
     def window(self) -> int:
@@ -61,6 +65,8 @@ class Standing:
     end_time: int | None = None
     is_unsubscribed: bool = False
     is_group_idle: bool = False
+    # Why its group has no members, where that decides.
+    absence: "OwnAnswer | None" = None
     is_recreated: bool = False
     is_in_hole: bool = False
     is_beyond_end: bool = False
@@ -123,7 +129,9 @@ NEED_THE_LOG = frozenset({
 
 
 # A step back is one by the order of the log; its clock does not matter.
-COMPARE_TIMES = (NEED_THE_LOG | {OwnRule.NOT_IN_USE}) - {OwnRule.REWOUND}
+COMPARE_TIMES = (NEED_THE_LOG | {OwnRule.NOT_IN_USE, OwnRule.GROUP_DOWN, OwnRule.WENT_AWAY_UNSEEN, OwnRule.RETIRED}) - {
+    OwnRule.REWOUND
+}
 
 
 def own_verdicts(
@@ -168,17 +176,10 @@ def log_ended(standing: Standing) -> OwnAnswer:
 NOT_SUBSCRIBED = OwnAnswer(LagVerdict.OK, OwnRule.NOT_SUBSCRIBED, "no member of the group subscribes to the topic")
 
 
-def not_in_use(rules: OwnRules) -> OwnAnswer:
-    reason = f"the group had no members and no commits for {in_words(rules.window)}"
-    return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, reason)
-
-
-def not_in_question(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+def not_in_question(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
     """Reasons not to raise an alarm, for any lag."""
     if standing.is_unsubscribed:
         return NOT_SUBSCRIBED
-    if standing.is_group_idle and not standing.is_beyond_end:
-        return not_in_use(rules)
     if standing.committed is None and standing.owned_since is None and not standing.is_in_hole:
         return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_HELD, "nothing is committed and no member owns it")
     return None
@@ -204,6 +205,13 @@ def missing_input(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
         )
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.BEYOND_END, reason)
     return None
+
+
+def group_is_away(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """A group without members is not asked why it does not commit."""
+    if standing.committed is None or standing.available_lag <= rules.allowed_lag:
+        return None
+    return standing.absence
 
 
 def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
@@ -253,7 +261,7 @@ def nothing_to_read(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
             f"{messages(lag)} to read at the newest snapshot of its end offset, but that is {in_words(end_age)} old"
         )
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, reason)
-    return lag_is_allowed(lag, rules)
+    return lag_is_allowed(lag, rules, is_idle=standing.is_group_idle)
 
 
 def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
@@ -263,9 +271,13 @@ def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
 
 
-def lag_is_allowed(lag: int, rules: OwnRules) -> OwnAnswer:
+def lag_is_allowed(lag: int, rules: OwnRules, *, is_idle: bool) -> OwnAnswer:
     allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
-    return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")
+    reason = f"{messages(lag)} to read{allowed}"
+    if is_idle:
+        reason = f"{reason}; the group had no members and no commits for {in_words(rules.window)}"
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, reason)
+    return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
 
 
 @dataclass(frozen=True)
@@ -405,6 +417,6 @@ def messages(number: int) -> str:
 
 
 RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (
-    not_in_question, missing_input, never_committed, rewound, nothing_to_read, silent_with_others, caught_up, silent,
-    stands_still, nobody_reads,
+    not_in_question, missing_input, group_is_away, never_committed, rewound, nothing_to_read, silent_with_others,
+    caught_up, silent, stands_still, nobody_reads,
 )  # fmt: skip

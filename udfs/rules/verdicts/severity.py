@@ -5,7 +5,7 @@ from schemas.words.lag import LagVerdict
 # From the best to the worst. UNKNOWN, which Burrow does not have, hides no worse verdict and no OK hides it.
 IN_ORDER = (
     LagVerdict.OK, LagVerdict.UNKNOWN, LagVerdict.WARN, LagVerdict.ERR, LagVerdict.STOP, LagVerdict.STALL,
-    LagVerdict.REWIND,
+    LagVerdict.REWIND, LagVerdict.DOWN,
 )  # fmt: skip
 PLACES = {verdict: place for place, verdict in enumerate(IN_ORDER)}
 

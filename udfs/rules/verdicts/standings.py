@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from udfs.arrays.nullable import NONE, Flags, Numbers, known_only
 from udfs.rules.facts.commit_cadence import Cadences
+from udfs.rules.verdicts.absences import Absences
 from udfs.rules.verdicts.group_facts import NEVER
 from udfs.rules.verdicts.own_facts import OwnFacts
-from udfs.rules.verdicts.own_verdict import Rewind, Standing
+from udfs.rules.verdicts.own_verdict import OwnAnswer, Rewind, Standing
 from udfs.rules.verdicts.silences import Silences, names_of
 
 
@@ -23,13 +24,23 @@ class OfAllKeys:
 
     cadences: Cadences = field(default_factory=Cadences)
     silences: Silences = field(default_factory=Silences)
+    absences: Absences = field(default_factory=Absences)
     have_committed: set[str] = field(default_factory=set)
 
     def add(self, facts: OwnFacts) -> None:
         group_ids = facts.groups.groups.take(pa.array(facts.group))
         self.cadences.add(group_ids, facts.own_cadences)
         self.silences.add(facts)
+        self.absences.add(facts)
         self.have_committed |= facts.have_committed
+
+    def absences_of(self, facts: OwnFacts) -> list[OwnAnswer | None]:
+        """One for each of `facts.groups`: what it means that the group has no members, where that decides."""
+        empty = facts.groups.num_members == 0
+        return [
+            self.absences.answer(name, facts, self.cadences) if is_empty else None
+            for name, is_empty in zip(facts.groups.groups.to_pylist(), empty.tolist(), strict=True)
+        ]
 
 
 def standings(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is_asked: Flags) -> Iterator[Standing]:
@@ -37,10 +48,12 @@ def standings(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is
     has_commit, has_owner = facts.live >= 0, facts.owner >= 0
     is_late = has_commit & facts.ends.are_known & (facts.lag_available > facts.rules.allowed_lag)
     cadences = of_all.cadences.or_of_others(facts.own_cadences, facts.groups.groups.to_pylist(), facts.group)
+    absences = of_all.absences_of(facts)
     columns = (
         columns_of(facts)
         | silence_columns(facts, of_all)
         | {
+            "absence": [absences[group] for group in facts.group.tolist()],
             "is_group_idle": facts.is_group_idle(of_all.have_committed).tolist(),
             "cadence": known_only(cadences, is_late | (has_owner & ~has_commit)),
             "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
