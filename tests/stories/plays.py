@@ -305,12 +305,7 @@ def a_transaction_hangs(stage: Stage) -> None:
     stage.healthy(topic)
     group = stage.group(topic, **{"enable.auto.commit": False})
     group.output = output
-    session = stage.rng.randint(2_000, 3_000)
-    if group.protocol == "consumer":
-        timers = {"consumer.session.timeout.ms": str(session), "consumer.heartbeat.interval.ms": "500"}
-        stage.clients.now("configure", group=group.name, settings=timers)
-    else:
-        group.settings["session.timeout.ms"] = session
+    stage.short_session(group, stage.rng.randint(2_000, 3_000))
     process = stage.second_process()
     stage.come(group, dying := f"{group.name}-0", process)
     (lasting,) = stage.join(group)
@@ -333,6 +328,77 @@ def a_transaction_hangs(stage: Stage) -> None:
     stage.until(died + stage.seconds(26, 42))
 
 
+def a_whole_group_is_killed(stage: Stage) -> None:
+    """Its sessions end, and nobody comes."""
+    group = killed(stage)
+    stage.want(
+        group, "critical", "group_down",
+        why="it was killed, messages go on to come, and nobody is there any more: that lasts until somebody starts it",
+    )  # fmt: skip
+    stage.until(stage.now() + stage.seconds(30, 38))
+
+
+def a_killed_group_comes_back(stage: Stage) -> None:
+    """Its sessions end, and somebody starts it again."""
+    group = killed(stage)
+    stage.until(stage.now() + stage.seconds(16, 20))
+    stage.join(group, 2)
+    stage.note("it is started again")
+    stage.want(
+        group, "warning", "long_unread",
+        why="it is well again, but whoever reads what it writes waited: one finding for the whole outage",
+    )  # fmt: skip
+    stage.until(stage.now() + stage.seconds(16, 22))
+
+
+def an_admin_resets_in_an_outage(stage: Stage) -> None:
+    """Somebody thinks that this helps."""
+    group = killed(stage)
+    stage.until(stage.now() + stage.seconds(10, 12))
+    stage.clients.now("alter", group=group.name, to="earliest", by=0, is_marked=False)
+    stage.note("an admin sets the offsets to the beginning")
+    stage.want(group, "critical", "group_down", why="an admin's commit brings nobody back who would read")
+    stage.want(
+        group, "warning", "offsets_reset",
+        why="whoever starts it again may not know that it begins anew, and must be told that apart from the outage",
+    )  # fmt: skip
+    stage.until(stage.now() + stage.seconds(16, 22))
+
+
+def killed(stage: Stage) -> Group:
+    """All members in one process. Returns when they are dead, before their sessions end."""
+    topic = stage.topic(stage.rng.randint(3, 6), stage.seconds(3, 8))
+    stage.healthy(topic)
+    group = stage.group(topic)
+    stage.short_session(group, stage.rng.randint(3_000, 6_000))
+    process = stage.second_process()
+    clients = stage.join(group, stage.rng.randint(1, 2), process)
+    stage.until(stage.seconds(22, 26))
+    process.kill()
+    group.members.clear()
+    stage.note(f"the process of {' and '.join(clients)} is killed")
+    return group
+
+
+def a_batch_stays_away(stage: Stage) -> None:
+    """It comes at its hour, some times, and then no more."""
+    topic = stage.topic(stage.rng.randint(3, 5), stage.seconds(3, 6))
+    stage.healthy(topic)
+    group = stage.group(topic)
+    hour, runs = stage.seconds(10, 12), stage.rng.randint(3, 4)
+    for run in range(runs):
+        stage.until(4 + run * hour)
+        stage.join(group)
+        stage.until(stage.now() + stage.seconds(1.5, 3))
+        stage.leave(group)
+        stage.note(f"run {run + 1} is over")
+    stage.want(
+        group, "critical", "group_down",
+        why="its hour has come and gone without it: somebody must look why it did not run",
+    )  # fmt: skip
+    stage.until(stage.now() + 2 * hour + 4)
+
+
 PLAYS: Final[dict[str, Play]] = {
     play.__name__: play
     for play in (
@@ -351,5 +417,9 @@ PLAYS: Final[dict[str, Play]] = {
         a_group_falls_behind,
         a_lag_comes_and_goes,
         a_transaction_hangs,
+        a_whole_group_is_killed,
+        a_killed_group_comes_back,
+        an_admin_resets_in_an_outage,
+        a_batch_stays_away,
     )
 }

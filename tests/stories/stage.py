@@ -39,7 +39,7 @@ PROGRAMS: Final = (
 )
 PARTITIONS_OF_A_STORY: Final = 2
 # And a place that no story has.
-MOST_STORIES: Final = 15
+MOST_STORIES: Final = 19
 OFFSETS_PARTITIONS: Final = PARTITIONS_OF_A_STORY * (MOST_STORIES + 1)
 # Consumer groups have the session that clients of classic groups have by default.
 SETTINGS: Final = {
@@ -221,6 +221,14 @@ class Stage:
             made.settings["partition.assignment.strategy"] = assignor
         self.groups[made.name] = made
         return made
+
+    def short_session(self, group: Group, session: int) -> None:
+        """In milliseconds. Before its members come."""
+        if group.protocol == "consumer":
+            timers = {"consumer.session.timeout.ms": str(session), "consumer.heartbeat.interval.ms": "500"}
+            self.clients.now("configure", group=group.name, settings=timers)
+        else:
+            group.settings["session.timeout.ms"] = session
 
     def healthy(self, *topics: str) -> None:
         """One or two groups that do as they should from the story's beginning to its end."""

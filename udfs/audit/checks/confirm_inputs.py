@@ -89,7 +89,8 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
         return Count(None, f"{name}: it was deleted and made anew between the snapshots before and after the record")
     if has_gone_between(before, after, facts):
         return Count(None, f"{name}: it was gone for a while between the snapshots before and after the record")
-    if not agree(before, after):
+    # Racks of replicas matter to few assignors. They are compared where they matter.
+    if before.topic.partitions != after.topic.partitions:
         number = counted(before.topic.partitions, "partition")
         line = f"{number} in the snapshot before, {after.topic.partitions} in the one after"
         return Count(None, f"{name}: {line}")
@@ -140,11 +141,6 @@ def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | Non
     if before is not None and time <= before.last_time:
         return before, before
     return before, known[after] if after < len(known) else None
-
-
-def agree(before: KnownTopic, after: KnownTopic) -> bool:
-    """Racks of replicas matter to few assignors. They are compared where they matter."""
-    return before.topic.partitions == after.topic.partitions and not are_two(before, after)
 
 
 def has_gone_between(before: KnownTopic, after: KnownTopic, facts: Facts) -> bool:
