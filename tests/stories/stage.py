@@ -65,7 +65,8 @@ GROUP_WORDS: Final = (
     "enricher", "router", "alerts", "rollup", "archive", "scorer", "feed", "joiner", "backfill",
 )  # fmt: skip
 GROUP_ENDINGS: Final = ("", "-v2", "-eu", "-us", "-prod", "-1", "-blue", "-green", ".main", "_app")
-PROTOCOLS: Final = ("range", "cooperative-sticky", "consumer")
+CLASSIC: Final = ("range", "cooperative-sticky")
+PROTOCOLS: Final = (*CLASSIC, "consumer")
 ASSIGNORS: Final = {"range": "RangeAssignor", "cooperative-sticky": "CooperativeStickyAssignor"}
 
 
@@ -206,9 +207,9 @@ class Stage:
             if name not in self.groups and place_of(name) == self.place:
                 return name
 
-    def group(self, *topics: str, commit_ms: int = 0, **settings: Any) -> Group:
+    def group(self, *topics: str, commit_ms: int = 0, protocols: Sequence[str] = PROTOCOLS, **settings: Any) -> Group:
         """It commits by the client's timer or by itself, as the seed draws."""
-        made = Group(self.group_name(), self.rng.choice(PROTOCOLS), topics)
+        made = Group(self.group_name(), self.rng.choice(protocols), topics)
         made.commit_ms = commit_ms or self.rng.randrange(500, 1_100, 100)
         made.settings = {"metadata.max.age.ms": 2_000, "enable.auto.commit": self.rng.random() < 0.5, **settings}
         if made.settings["enable.auto.commit"]:
