@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
+from jobs.recording.validation_results import ValidationResult, read_result
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from tests.builders.gate import validations
