@@ -5,9 +5,9 @@ OK.
     groupscope why billing
     groupscope why billing --at 2026-11-21T03:00
 
-An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. If one, or what is wrong,
-began within ten minutes after a mark (`groupscope mark`), the answer says so. CSV output is the line of
-the event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
+An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. If the event, or what is
+wrong, began within ten minutes after a mark (`groupscope mark`), the answer says so. CSV output is the line of the
+event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
 `members` that joined and left with the fields of their records, the `moves` of partitions, and the events `before` and
 `after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`, `verdict_as_of_time` and
 `last_commit_time`.
