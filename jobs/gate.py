@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     if is_about_spans(arguments):
-        from jobs.gating.validated_spans.record_span import record_span
+        from jobs.recording.record_span import record_span
 
         return record_span(arguments)
     return judge(arguments)

@@ -1,12 +1,14 @@
-"""Lists the events of a group in order: rebalances, static restarts, conversions, deletions, coordinator failovers, and
-silences that last.
+"""Lists the events of a group in order: rebalances, static restarts, conversions, deletions, coordinator failovers,
+silences that last, and the marks that these followed.
 
     groupscope rebalances billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
 
-Reads `rebalances`, `membership_intervals`, `group_state_intervals`, `coordinator_epochs` and `group_verdicts`. A static
-restart is the restart of a static member (group.instance.id). If it led to a rebalance, only the rebalance is listed. A
-conversion changes the group's type, for example from classic to consumer. A silence begins with the last commit; only
-those of the newest audit are listed.
+Reads `rebalances`, `membership_intervals`, `group_state_intervals`, `coordinator_epochs`, `group_verdicts` and `marks`.
+A static restart is the restart of a static member (group.instance.id). If it led to a rebalance, only the rebalance is
+listed. A conversion changes the group's type, for example from classic to consumer. A silence begins with the last
+commit; only those of the newest audit are listed. A mark (`groupscope mark`) is listed if an event began within ten
+minutes after it; of several marks, the event followed the newest. CSV and JSON also have the mark's text in the column
+`after_mark` of these events.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from typing import Any
 
 from jobs.answers.durations import duration_text, longest_text
 from jobs.answers.events.silences import silences
-from jobs.answers.events.timeline import COLUMNS, Event, in_order, timeline
+from jobs.answers.events.timeline import COLUMNS, Event, followed_marks, in_order, marks_of, timeline, with_marks
 from jobs.answers.history import open_history, print_answer
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.narrow_tables import last_column_cut, member_ids
@@ -45,11 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")
     whole = [*timeline(history, arguments.group), *silences(history, arguments.group)]
     events = [event for event in in_order(whole) if is_within(event, first, last)]
+    events = with_marks(events, marks_of(history, arguments.group))
     if not events:
         say(visible(f"group {arguments.group}: no event is known{in_that_time(first, last)}"))
     if events:
         for each in unseen_of(history.coverage(events[0].row["evidence_partition"])):
             say(f"{each}: what happened in that time is unknown")
+    events = in_order([*events, *followed_marks(events)])
     if arguments.format != Format.TABLE:
         print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
     elif arguments.wide:
@@ -91,7 +95,8 @@ def without_host(about: re.Match[str]) -> str:
 
 def wide_cells(event: Event) -> list[Any]:
     values = event.values()
-    evidence = f"{values['evidence_partition']}: {values['evidence_first_offset']} to {values['evidence_last_offset']}"
+    first, last = values["evidence_first_offset"], values["evidence_last_offset"]
+    evidence = None if first is None else f"{values['evidence_partition']}: {first} to {last}"
     return [
         shown_time(event), None if event.end is None else time_text(event.end), event.kind.value, generations(event),
         values["outcome"], trigger(event), event.confidence, unread(event), unread_sum(event), evidence, event.detail,

@@ -5,8 +5,9 @@ OK.
     groupscope why billing
     groupscope why billing --at 2026-11-21T03:00
 
-An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. CSV output is the line of
-the event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
+An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. If the event, or what is
+wrong, began within ten minutes after a mark (`groupscope mark`), the answer says so. CSV output is the line of the
+event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
 `members` that joined and left with the fields of their records, the `moves` of partitions, and the events `before` and
 `after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`, `verdict_as_of_time` and
 `last_commit_time`.
@@ -21,8 +22,9 @@ from typing import Any
 from jobs.answers.events.drawing import drawing
 from jobs.answers.events.rebalance import EventStory, event_at, lines, text_or_none
 from jobs.answers.events.story import sentence
-from jobs.answers.events.timeline import COLUMNS, distance
+from jobs.answers.events.timeline import COLUMNS, distance, marks_of
 from jobs.answers.history import History, column_names, open_history, state_at
+from jobs.answers.marks import after_words, mark_before
 from jobs.answers.missing_records import Unseen, unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
@@ -44,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     at, group = history.instant(arguments.at), arguments.group
     story = event_at(history, group, at)
     verdicts = partition_verdicts(history, group, None) if arguments.at is None else None
-    now = [("Verdict", verdicts.group_text(group, at))] if verdicts and is_wrong(verdicts.of_groups.get(group)) else []
+    now = verdict_line(history, verdicts, group, at) if verdicts and is_wrong(verdicts.of_groups.get(group)) else []
     if story is None:
         state = state_at(history, group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
@@ -66,6 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
         whole = as_object(story) | (verdict_fields(verdicts, group) if verdicts else {})
         print_rows(list(whole), [list(whole.values())], arguments.format)
     return ExitCode.CLEAN
+
+
+def verdict_line(history: History, verdicts: Verdicts, group: str, at: datetime) -> list[tuple[str, str]]:
+    text, since = verdicts.group_text(group, at), verdicts.of_groups[group]["since_time"]
+    mark = mark_before(marks_of(history, group), since)
+    return [("Verdict", text if mark is None else f"{text}; it began {after_words(mark, since)}")]
 
 
 def verdict_fields(verdicts: Verdicts, group: str) -> dict[str, Any]:

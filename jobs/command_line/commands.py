@@ -7,6 +7,7 @@ SECTIONS = {
         "rebalances": "show a group's timeline: rebalances, restarts, failovers, silences",
         "why": "explain what is wrong with a group, and a rebalance: cause, members, partitions, unread time, evidence",
         "owner": "show which member owned a partition at any past time",
+        "partition": "show a group's offsets partition and coordinator, and until when the partition was read",
         "diff": "compare a group at two times",
         "offsets": "print the offsets committed at a past time, as CSV for an offset reset",
         "whatif": "compute the assignment with another assignor, other members or more partitions",
@@ -21,6 +22,7 @@ SECTIONS = {
         "gate": "list findings about groups, worst first; with --span: record that you validated data",
         "report": "write the HTML report",
         "capture": "take snapshots of a live cluster: end offsets, brokers, settings",
+        "mark": "keep a mark of a deployment or change: why, rebalances and the report show what happened soon after",
         "maintain": "merge small files, drop old closed history, delete unneeded files",
         "doctor": "check the warehouse's own files and say how to repair them",
     },
@@ -33,11 +35,11 @@ SECTIONS = {
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 # Commands with group or topic names as arguments. Kafka lets a name begin with a hyphen.
-NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
+NAMES = frozenset({"describe", "rebalances", "why", "owner", "partition", "diff", "offsets", "whatif"})
 # Commands of a single step.
 READERS = NAMES | {"groups"}
 # Commands that need no pandas unless they start Spark.
-WITHOUT_PANDAS = READERS | {"assign", "doctor", "report"}
+WITHOUT_PANDAS = READERS | {"assign", "doctor", "mark", "report"}
 # Jobs that the local engine can run.
 JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate", "maintain"})
 

@@ -38,7 +38,12 @@ USAGES = {
     "gate": (
         "groupscope gate [flags]",
         "groupscope gate --group GROUP --span TOPIC:PARTITION:FROM:TO[:ROWS] --result FILE [flags]",
-    )
+    ),
+    "mark": (
+        "groupscope mark TEXT [--at T] [--group REGEX] [flags]",
+        "groupscope mark --list [flags]",
+        "groupscope mark --remove N [flags]",
+    ),
 }
 
 # What explains a command at length.
@@ -54,6 +59,7 @@ MORE = {
     "describe": "history.md#as-kafka-consumer-groups-shows-it",
     "rebalances": "history.md#what-happened-to-a-group-and-when",
     "why": "history.md#what-happened-to-a-group-and-when",
+    "mark": "history.md#what-followed-a-deployment",
     "offsets": "guides/on_call.md#put-a-group-back",
     "whatif": "assignors.md#what-another-assignor-would-give",
     "assign": "assignors.md#inputs-of-an-assignor",

@@ -50,7 +50,9 @@ SENTENCES = frozenset({
 STATEMENTS = frozenset({"query"})
 RAW = frozenset({"rejected_records.detail", "members.payload_json"})
 # Names that no sentence has, or that are too short to be looked for in one.
-NOT_IN_SENTENCES = ("metadata", "rack", "racks", "rack_id", "subtopology_id", "value", "key")
+NOT_IN_SENTENCES = (
+    "metadata", "rack", "racks", "rack_id", "subtopology_id", "value", "key", "text", "group_pattern",
+)  # fmt: skip
 KINDS = (
     (RAW, Kind.RAW),
     (OURS, Kind.OURS),

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from jobs.answers.table_reader import Row as DictRow
 from jobs.command_line.group_choice import GroupChoice
 from jobs.output.progress import counting
 from jobs.reporting.group_pages import About, GroupPages, part_text
@@ -58,12 +59,13 @@ def report_of(
         about = About(warehouse.address, cluster, choice.words, basis, cluster)
         if key is not None:
             about = redact_about(redaction, cluster, choice, key)
-        asked = counted_answers(ask, overview_statements(cluster))
-        answers = {name: redaction.rows(choice.rows(rows)) for name, rows in asked}
+        asked = dict(counted_answers(ask, overview_statements(cluster)))
+        answers = {name: redaction.rows(choice.rows(rows)) for name, rows in asked.items()}
         findings = shown_findings(answers, is_redacted=key is not None)
         lines = group_lines(answers, findings)
         values = page_values(about, answers, findings, lines)
-        groups = groups_to_draw(about, cluster, redaction, lines, findings, values["head"].until)
+        marks = [dict(row) for row in reversed(asked["marks"])]
+        groups = groups_to_draw(about, cluster, redaction, lines, findings, values["head"].until, marks)
         index, num_inline = first_page(values, groups, ask, most_bytes)
         others = GroupPages(about, values["head"], groups.without(num_inline))
         yield Report(
@@ -90,6 +92,7 @@ def groups_to_draw(
     lines: Sequence[GroupLine],
     findings: Sequence[Finding],
     until: datetime | None,
+    marks: Sequence[DictRow],
 ) -> GroupsToDraw:
     by_group: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -107,6 +110,7 @@ def groups_to_draw(
         lines=lines_of,
         findings=by_group,
         until=until,
+        marks=marks,
     )
 
 

@@ -28,7 +28,7 @@ TABLES: dict[str, Table] = {
 }
 
 # Changed without a run, so read at the newest version: runs name none of them.
-BESIDE_RUNS = frozenset(name for name, table in TABLES.items() if table.job == gate.SPAN_JOB)
+BESIDE_RUNS = frozenset(name for name, table in TABLES.items() if table.job in (gate.SPAN_JOB, gate.MARK_JOB))
 
 
 def folder_of(name: str) -> str:

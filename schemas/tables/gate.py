@@ -1,4 +1,5 @@
-"""Metrics of every table, what suites said of them, validated spans of data, and findings: written by `gate`."""
+"""Metrics of every table, what suites said of them, validated spans of data, and findings: written by `gate`. Marks:
+written by `mark`."""
 
 from schemas.declarations.columns import Column, ListOf, StructOf, Table, Type
 from schemas.tables.history_columns import TOPIC
@@ -6,6 +7,7 @@ from schemas.tables.record_columns import CLUSTER, RUN_ID
 
 JOB = "gate"
 SPAN_JOB = "gate --span"
+MARK_JOB = "mark"
 
 
 def text(name: str, comment: str, *, is_nullable: bool = True) -> Column:
@@ -106,6 +108,26 @@ GATE_SPANS = Table(
     SPAN_JOB,
 )
 
+MARKS = Table(
+    "marks",
+    "mark, at the time when it was recorded",
+    "Marks: when somebody deployed or changed something, in their own words. A removed mark stays, with removed_time.",
+    ("cluster", "recorded_time", "mark_time", "text"),
+    ("cluster", "recorded_time", "mark_time"),
+    (
+        CLUSTER,
+        Column("mark_time", Type.TIMESTAMP, "When it was deployed or changed.", is_nullable=False),
+        text("text", "What was deployed or changed.", is_nullable=False),
+        text(
+            "group_pattern",
+            "Regular expression: the mark is about groups whose id contains a match; NULL: about all groups.",
+        ),
+        Column("recorded_time", Type.TIMESTAMP, "When the row was written.", is_nullable=False),
+        Column("removed_time", Type.TIMESTAMP, "When somebody removed the mark; NULL: it is not removed."),
+    ),
+    MARK_JOB,
+)
+
 OWNERS = ListOf(
     StructOf(
         (
@@ -187,4 +209,4 @@ GATE_LIMITS = Table(
     JOB,
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, GATE_SPANS, FINDINGS, GATE_LIMITS)
+TABLES: tuple[Table, ...] = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, GATE_SPANS, MARKS, FINDINGS, GATE_LIMITS)

@@ -117,6 +117,7 @@ class TimelineKind(Meant):
         "A new leader of the group's offsets partition wrote its first record.",
     )
     SILENCE = "silence", "Since then there is no commit, although messages wait: by the newest verdict, it still lasts."
+    MARK = "mark", "Somebody deployed or changed something (groupscope mark), and events followed within ten minutes."
 
 
 class RebalanceMode(Meant):

@@ -48,6 +48,7 @@ COMMANDS = {
     "why-static": "why modern-static --at 2026-11-21T17:38:40",
     "why-failover": "why classic-killed",
     "owner": f"owner clicks 2 --at {AT}",
+    "partition": "partition classic-killed",
     "diff": f"diff classic-killed --from {AT} --to 2026-11-21T17:36:50",
     "offsets": f"offsets classic-killed --at {AT}",
     "whatif": "whatif classic-killed",

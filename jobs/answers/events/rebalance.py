@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.answers.durations import duration_text, time_between
 from jobs.answers.events.changed_members import changed_members
-from jobs.answers.events.timeline import Event, generation_or_epoch, nearest, timeline
+from jobs.answers.events.timeline import Event, generation_or_epoch, marks_of, nearest, timeline, with_marks
 from jobs.answers.events.unread_cost import unread_cost
 from jobs.answers.events.unread_spans import OF_MEMBERS, OF_MOVES, away_words, unread_span
 from jobs.answers.history import History
@@ -45,7 +45,7 @@ class EventStory:
 
 def event_at(history: History, group: str, at: datetime) -> EventStory | None:
     """The event that covers the time, else the nearest one before or after."""
-    events = timeline(history, group)
+    events = with_marks(timeline(history, group), marks_of(history, group))
     if not events:
         return None
     memberships = history.rows("membership_intervals", equal("group_id", group), columns=OF_MEMBERS)
@@ -97,6 +97,8 @@ def lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     """Labels and texts, for people."""
     event = story.event
     yield "Group", f"{event.row['group_id']} ({text_or_none(event.row['group_type'])})"
+    if event.after_mark is not None:
+        yield "Mark", event.after_mark
     if event.is_rebalance:
         yield from rebalance_lines(story, at)
     else:

@@ -1,27 +1,34 @@
-"""A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers."""
+"""A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers; and the marks
+that they followed."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from jobs.answers.durations import time_between
 from jobs.answers.history import History, states_of
+from jobs.answers.marks import after_words, current_marks, delay_words, mark_before, marks_about
 from jobs.answers.table_reader import Row, equal
 from jobs.command_line.flags import EPOCH
 from schemas.words.history import Confidence, LeaveKind, MemberChange, StateEnd, TimelineKind
 from schemas.words.records import OFFSETS_TOPIC
+from udfs.sentences.counts import counted
 
 COLUMNS = (
     "group_id", "group_type", "time", "end_time", "kind", "trigger", "detail", "outcome", "from_generation",
     "to_generation", "unread_partition_low_ms", "unread_partition_high_ms", "longest_unread_high_ms", "confidence",
-    "evidence_partition", "evidence_first_offset", "evidence_last_offset",
+    "evidence_partition", "evidence_first_offset", "evidence_last_offset", "after_mark", "after_mark_ms",
 )  # fmt: skip
 OF_REBALANCE = (
     "outcome", "from_generation", "to_generation", "unread_partition_low_ms", "unread_partition_high_ms",
     "longest_unread_high_ms",
 )  # fmt: skip
+
+
+# Of marks, which come before events of the same time.
+NO_RECORD = -1
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,8 @@ class Event:
     to_generation: int | None = None
     # For a static restart: the old and the new member id.
     members: tuple[str, ...] = ()
+    # The newest mark within the ten minutes before it.
+    mark: Row | None = None
 
     @property
     def is_rebalance(self) -> bool:
@@ -50,11 +59,22 @@ class Event:
         values |= {name: self.row.get(name) for name in ("group_id", "group_type", "evidence_partition")}
         values |= {"time": self.start, "end_time": self.end, "kind": self.kind.value, "detail": self.detail}
         values |= {"from_generation": self.from_generation, "to_generation": self.to_generation}
-        values |= {"evidence_first_offset": self.offset, "evidence_last_offset": self.offset}
+        if self.offset != NO_RECORD:
+            values |= {"evidence_first_offset": self.offset, "evidence_last_offset": self.offset}
         if self.is_rebalance:
             values |= {name: self.row[name] for name in (*OF_REBALANCE, "trigger", "evidence_first_offset")}
             values["evidence_last_offset"] = self.row["evidence_last_offset"]
+        if self.mark is not None and self.start is not None:
+            values["after_mark"] = self.mark["text"]
+            values["after_mark_ms"] = (self.start - self.mark["mark_time"]) // timedelta(milliseconds=1)
         return {**values, "confidence": self.confidence}
+
+    @property
+    def after_mark(self) -> str | None:
+        """Such as `23 s after the mark "billing 2.4.1"`."""
+        if self.mark is None or self.start is None:
+            return None
+        return after_words(self.mark, self.start)
 
 
 def timeline(history: History, group: str) -> list[Event]:
@@ -68,6 +88,30 @@ def timeline(history: History, group: str) -> list[Event]:
         *failovers(history, group, states),
     ]
     return in_order(events)
+
+
+def with_marks(events: Iterable[Event], marks: Sequence[Row]) -> list[Event]:
+    """Each with the mark that it followed. `marks`: about the group."""
+    return [replace(event, mark=mark_before(marks, event.start)) for event in events]
+
+
+def marks_of(history: History, group: str) -> list[Row]:
+    return marks_about(current_marks(history.reader.warehouse, history.cluster), group)
+
+
+def followed_marks(events: Sequence[Event]) -> Iterator[Event]:
+    """Marks as events of their own: those that some of these events followed."""
+    followers: dict[int, list[Event]] = {}
+    for event in events:
+        if event.mark is not None:
+            followers.setdefault(event.mark["number"], []).append(event)
+    for some in followers.values():
+        first = min(some, key=place)
+        mark, row = first.mark, {name: first.row.get(name) for name in ("group_id", "group_type")}
+        assert mark is not None and first.start is not None
+        at, which = mark["mark_time"], "" if len(some) == 1 else "the first "
+        detail = f"{counted(len(some), 'event')}, {which}{delay_words(mark, first.start)} after the mark"
+        yield Event(TimelineKind.MARK, at, at, NO_RECORD, f"{mark['text']}: {detail}", row, Confidence.CERTAIN)
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from jobs.answers.marks import marks_about
+from jobs.answers.table_reader import Row as DictRow
 from jobs.reporting.drawings.member_bar import member_numbers, swatch
 from jobs.reporting.parts.figures import Figure, GroupRows, figures
 from jobs.reporting.parts.findings import Finding
@@ -80,6 +82,8 @@ class GroupsToDraw:
     lines: Mapping[str, GroupLine]
     findings: Mapping[str, Sequence[Finding]]
     until: datetime | None
+    # Not redacted: their patterns are found in real names of groups.
+    marks: Sequence[DictRow] = ()
 
     def without(self, num_first: int) -> "GroupsToDraw":
         return self.of(self.groups[num_first:], max(0, self.num_in_full - num_first))
@@ -108,8 +112,12 @@ class GroupsToDraw:
             numbers = member_numbers(rows_of[group]["members"])
             statements = group_statements(redaction.name(self.cluster), [group], share)
             known = GroupRows(rows_of[group], statements, numbers, share)
+            marks = [
+                {**mark, "text": redaction.name(mark["text"])}
+                for mark in marks_about(self.marks, redaction.real(group))
+            ]
             yield group_part(
-                group, self.lines.get(group), self.findings.get(group, ()), known, self.until, self.warehouse
+                group, self.lines.get(group), self.findings.get(group, ()), known, self.until, self.warehouse, marks
             )
 
 
@@ -128,6 +136,7 @@ def group_part(
     known: GroupRows,
     until: datetime | None,
     warehouse: str,
+    marks: Sequence[DictRow],
 ) -> GroupPart:
     rows = known.rows
     members = legend(rows["members"], known)
@@ -136,7 +145,7 @@ def group_part(
         link=anchor(group),
         line=line,
         findings=findings,
-        story=story(rows["rebalances"], rows["moves"], rows["members"]),
+        story=story(rows["rebalances"], rows["moves"], rows["members"], marks),
         members=members[:MOST_IN_LEGEND],
         num_more_members=max(0, len(members) - MOST_IN_LEGEND),
         figures=list(figures(known, until)),

@@ -18,6 +18,7 @@ SEVERITIES = [severity.value for severity in Severity]
 # Worst first; groups without a verdict come between those that are well and those that are not.
 VERDICTS = (*WORST_FIRST[:-1], None, WORST_FIRST[-1])
 TITLES: Mapping[str, str] = {
+    "marks": "Marks of deployments and changes",
     "storms": "Rebalance storms",
     "volume": "Who fills the offsets topic",
     "expiring": "Offsets that expire next",

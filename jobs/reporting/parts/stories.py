@@ -8,7 +8,7 @@ from typing import Any
 
 from jobs.answers.events.rebalance import EventStory, lines
 from jobs.answers.events.story import sentence
-from jobs.answers.events.timeline import Event, rebalance
+from jobs.answers.events.timeline import Event, rebalance, with_marks
 from jobs.answers.short_ids import ShortIds
 from jobs.answers.table_reader import Row as DictRow
 from jobs.output.rows import time_text
@@ -28,10 +28,12 @@ class Episode:
     command: str | None
 
 
-def story(rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row]) -> list[Episode]:
-    """The costliest, in the order in which they happened."""
+def story(
+    rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row], marks: Sequence[DictRow]
+) -> list[Episode]:
+    """The costliest, in the order in which they happened. `marks`: about the group."""
     shown_offsets = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_REBALANCES]}
-    events = [rebalance(dict(row)) for row in rebalances]
+    events = with_marks((rebalance(dict(row)) for row in rebalances), marks)
     stays = {row["member_id"]: row for row in members}
     memberships = [dict(row) for row in members]
     episodes = []
@@ -73,6 +75,8 @@ def episode(event_story: EventStory) -> Episode:
     whole = [("", sentence(row, event_story.moves, event_story.memberships)), *list(lines(event_story, at))[1:]]
     short = ShortIds(set(members), (text for _, text in whole))
     (_, said), *rest = [(label, short.text(text)) for label, text in whole]
+    if event_story.event.after_mark is not None:
+        said = f"{said}; {event_story.event.after_mark}"
     return Episode(at, said, rest, why_command(row["group_id"], at))
 
 

@@ -13,6 +13,8 @@ COMMANDS = (
     ["groups"],
     ["why", "billing"],
     ["rebalances", "billing"],
+    ["partition", "billing"],
+    ["mark", "billing 2.4.1"],
     ["doctor"],
     ["whatif", "g"],
 )

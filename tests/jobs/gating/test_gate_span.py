@@ -18,7 +18,7 @@ from jobs.arguments.gate import add_arguments, with_defaults
 from jobs.arguments.gate_spans import WITHOUT_EFFECT
 from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import run_checks
-from jobs.gating.validated_spans import spans_table
+from jobs.recording import commits
 from jobs.storage.kernel_lock import KernelLock
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.local_place import LocalPlace
@@ -31,7 +31,7 @@ from tests.make.tables import make, write_run
 
 __all__ = ["elsewhere"]
 
-pytestmark = pytest.mark.about("record_span", "spans_table", "validation_results")
+pytestmark = pytest.mark.about("record_span", "spans_table", "commits", "validation_results")
 ROOT = Path(__file__).parents[3]
 LATER = "2999-01-01T00:00Z"
 
@@ -178,8 +178,8 @@ def test_several_at_once_lose_nothing_and_repeat_nothing(warehouse: str, results
 def test_many_commits_leave_few_small_files(
     warehouse: str, results: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spans_table, "MOST_SMALL_FILES", 4)
-    monkeypatch.setattr(spans_table, "SMALL_ROWS", 6)
+    monkeypatch.setattr(commits, "MOST_SMALL_FILES", 4)
+    monkeypatch.setattr(commits, "SMALL_ROWS", 6)
     for number in range(14):
         assert gate(warehouse, "--group", "g", "--span", f"t:0:{number}:99", "--result", results["passed"]) == 0
         # Found again in merged files too.

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
 from jobs.output.failure import Failure
+from jobs.recording.validation_results import ValidationResult, read_result
 from schemas.words.exit_codes import ExitCode
 from tests.builders.gate import validations
 from tests.builders.gate.validations import as_of_0_18, checkpoint

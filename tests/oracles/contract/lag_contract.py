@@ -113,6 +113,10 @@ GATE = {
         **typed("BIGINT", "from_offset to_offset num_rows_written"),
         **typed("TIMESTAMP", "until_time recorded_time"),
     },
+    "marks": {
+        **typed("STRING", "cluster text group_pattern"),
+        **typed("TIMESTAMP", "mark_time recorded_time removed_time"),
+    },
     "findings": {
         **RUN,
         **typed("STRING", "kind severity subject group_id topic message confidence waiver query"),

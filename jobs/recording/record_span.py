@@ -14,10 +14,10 @@ from jobs.arguments.gate_spans import WITHOUT_EFFECT, Span
 from jobs.command_line.flags import EPOCH, instant
 from jobs.configuration.read_settings import load_settings
 from jobs.configuration.settings import options_of
-from jobs.gating.validated_spans.spans_table import add_rows, identity
-from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows
+from jobs.recording.spans_table import add_rows, identity
+from jobs.recording.validation_results import ValidationResult, read_result
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
 from jobs.warehouses.open_warehouse import check_writable, unusable_when_full

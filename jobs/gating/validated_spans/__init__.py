@@ -1,1 +1,0 @@
-"""`groupscope gate --span`: records that a span of data was validated."""
