@@ -61,11 +61,14 @@ def test_each_flap_of_the_storm_is_two_rebalances(page: Element) -> None:
     assert len(part.all("svg", class_="drawing")[0].all("line", class_="rebalance")) == 2 * len(event["flaps"]) + 1
 
 
-def test_the_stopped_partition_leads(page: Element) -> None:
-    event = checked_in().event("partition-stopped")
-    first = page.all("li", class_="finding")[0]
-    assert event.group in first.one("h3").words
-    assert first.one("p", class_="message").words.startswith(f"{event['topic']}-{event['partition']}: no commit")
+def test_the_group_that_is_down_leads_and_the_stopped_partition_follows(page: Element) -> None:
+    """The static members of the first one were closed, and did not come back within their session timeout."""
+    away, event = checked_in().event("consumer-group-static"), checked_in().event("partition-stopped")
+    first, second, *_ = page.all("li", class_="finding")
+    assert away.group in first.one("h3").words
+    assert first.one("p", class_="message").words.startswith("its last 2 members timed out at ")
+    assert event.group in second.one("h3").words
+    assert second.one("p", class_="message").words.startswith(f"{event['topic']}-{event['partition']}: no commit")
 
 
 def test_every_link_leads_somewhere_and_no_place_is_there_twice(page: Element) -> None:
