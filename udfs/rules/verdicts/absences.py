@@ -139,9 +139,10 @@ def commit_times(facts: OwnFacts, is_empty: Flags) -> Iterable[tuple[int, Number
     commits = facts.commits
     group = facts.group[commits.key]
     is_asked = commits.is_effective & is_empty[group] & (commits.commit_time <= facts.history.as_of_time)
-    pairs = np.unique(np.stack([group[is_asked], commits.commit_time[is_asked] // SECOND * SECOND], axis=1), axis=0)
-    for each in np.split(pairs, np.flatnonzero(np.diff(pairs[:, 0])) + 1) if len(pairs) else ():
-        yield int(each[0, 0]), each[:, 1]
+    # Both in one number: seconds have 32 bits until 2106.
+    both = np.unique(group[is_asked] << 32 | np.maximum(commits.commit_time[is_asked], 0) // SECOND)
+    for each in np.split(both, np.flatnonzero(np.diff(both >> 32)) + 1) if len(both) else ():
+        yield int(each[0] >> 32), (each & 0xFFFFFFFF) * SECOND
 
 
 def lives_of(history: PartitionHistory, groups: Sequence[str]) -> dict[str, Life]:
