@@ -286,7 +286,7 @@ class Absence:
             return None
         absences = [after.begin - before.end for before, after in zip(self.stays, self.stays[1:], strict=False)]
         longest, away = max(absences[-NEWEST_ABSENCES:]), self.now - self.went_away
-        if away <= self.rules.absence_factor * longest:
+        if away <= max(self.rules.absence_factor * longest, self.rules.least_time_lag):
             return None
         return (
             f"{self.how_it_went()}, {in_words(away)} ago; it came and went {len(self.stays):,} times, and was away for "
@@ -359,16 +359,11 @@ def share_groups_down(history: PartitionHistory) -> Iterable[tuple[str, Life, st
         if why is None or any(each.begin < as_of and each.end > life.went_away for each in history.doubtful.doubts):
             continue
         topics = last_subscription(history.table("generation_members"), group, life.emptied_by)
-        if (written := rise_since(history.watermarks, topics, life.went_away, as_of)) > 0:
-            yield (
-                group,
-                life,
-                (
-                    f"{why}; {counted(written, 'message')} or more {'was' if written == 1 else 'were'} written to "
-                    f"{', '.join(sorted(topics))} since; how many wait is not known: share groups keep "
-                    "their offsets elsewhere"
-                ),
-            )
+        written = rise_since(history.watermarks, topics, life.went_away, as_of)
+        if written > 0:
+            what = f"{counted(written, 'message')} or more {'was' if written == 1 else 'were'} written"
+            unknown = "how many wait is not known: share groups keep their offsets elsewhere"
+            yield group, life, f"{why}; {what} to {', '.join(sorted(topics))} since; {unknown}"
 
 
 def last_subscription(members: pa.Table, group: str, before: int) -> set[str]:
