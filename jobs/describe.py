@@ -17,7 +17,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from jobs.answers.history import History, open_history, print_answer, say_as_kafka, state_at
+from jobs.answers.history import History, open_history, print_answer, print_time, say_as_kafka, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.narrow_tables import member_ids, print_narrow
 from jobs.answers.states import description
@@ -57,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.shown == "state":
         columns = verdict_columns(verdicts, [verdicts.of_groups.get(group)])
         answer = answer.with_columns({"LAST-COMMIT-TIME": [last_commit], **columns})
+    print_time(arguments, at)
     if arguments.format == Format.TABLE:
         print_table(history, answer.of_table, arguments)
         print_standing(last_commit, verdicts, group, at)

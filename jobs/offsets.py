@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from jobs.answers import deleted_topics
-from jobs.answers.history import History, open_history, print_answer, state_at
+from jobs.answers.history import History, open_history, print_answer, print_time, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.states.members import committed_at, members_at
 from jobs.output.failure import say, visible
@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_later_partitions(history, arguments.group, at, set(committed))
     say_active_members(history, arguments.group)
     say_unseen_offsets(history, arguments.group, at)
+    print_time(arguments, at)
     if arguments.format == Format.CSV:
         # Without column names: Kafka's tool would read them as a partition.
         write_lines(",".join(map(tool_cell, row)) for row in rows)

@@ -18,6 +18,7 @@ from jobs.answers.history import (
     has_unknown_members,
     open_history,
     print_answer,
+    print_time,
 )
 from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:
         say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
+    print_time(arguments, at)
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, cells_of(rows, NARROW), {row["member_id"] for row in rows})
     else:

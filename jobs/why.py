@@ -22,7 +22,7 @@ from jobs.answers.events.drawing import drawing
 from jobs.answers.events.rebalance import EventStory, event_at, lines, text_or_none
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import COLUMNS, distance
-from jobs.answers.history import History, column_names, open_history, state_at
+from jobs.answers.history import History, column_names, open_history, print_time, state_at
 from jobs.answers.missing_records import Unseen, unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
@@ -52,10 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
         if not now or arguments.format != Format.TABLE:
             raise Failure(ExitCode.USAGE, message)
         say(message)
+        print_time(arguments, at)
         print_lines(history, group, [("Group", f"{group} ({text_or_none(state['group_type'])})"), *now], arguments)
         return ExitCode.CLEAN
     for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
+    print_time(arguments, at)
     if arguments.format == Format.TABLE:
         (first, *facts) = lines(story, at)
         drawn = story_lines(history, story, terminal_width() or WIDTH)
