@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     at, group = history.instant(arguments.at), arguments.group
     state = state_at(history, group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
+    print_time(arguments, at)
     unnamed = say_unnamed(history)
     say_as_kafka(state)
     if arguments.shown == "offsets":
@@ -57,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.shown == "state":
         columns = verdict_columns(verdicts, [verdicts.of_groups.get(group)])
         answer = answer.with_columns({"LAST-COMMIT-TIME": [last_commit], **columns})
-    print_time(arguments, at)
     if arguments.format == Format.TABLE:
         print_table(history, answer.of_table, arguments)
         print_standing(last_commit, verdicts, group, at)

@@ -32,14 +32,14 @@ Cells = list[Any]
 
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
-    say_unnamed(history)
     at = history.instant(arguments.at)
     check_seen_at(history, at)
+    print_time(arguments, at)
+    say_unnamed(history)
     lines = group_lines(history, at, arguments)
     rows = history.rows_at("offset_history", at, columns=OF_COMMITS)
     commits = last_of_groups(rows, last_commits(history, rows, at))
     verdicts = group_verdicts(history, None if arguments.at is None else at)
-    print_time(arguments, at)
     if arguments.format == Format.TABLE:
         print_table(lines, commits, verdicts, at)
     else:

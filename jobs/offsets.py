@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     at = history.instant(arguments.at)
     state_at(history, arguments.group, at)
     committed = committed_at(history, arguments.group, at)
+    print_time(arguments, at)
     rows = [(*place, row["committed_offset"]) for place, row in committed.items()]
     if not rows:
         say(visible(f"group {arguments.group} had no committed offset at {time_text(at)}"))
@@ -44,7 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
     say_later_partitions(history, arguments.group, at, set(committed))
     say_active_members(history, arguments.group)
     say_unseen_offsets(history, arguments.group, at)
-    print_time(arguments, at)
     if arguments.format == Format.CSV:
         # Without column names: Kafka's tool would read them as a partition.
         write_lines(",".join(map(tool_cell, row)) for row in rows)

@@ -43,11 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not rows and not unnamed:
         check_known(history, arguments.topic, arguments.partition)
     where = searched(history, arguments.group, at)
+    print_time(arguments, at)
     say_unnamed(history)
     say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:
         say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
-    print_time(arguments, at)
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, cells_of(rows, NARROW), {row["member_id"] for row in rows})
     else:

@@ -51,13 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
         message = visible(f"group {group}: the data has no rebalance, restart or failover{missed}")
         if not now or arguments.format != Format.TABLE:
             raise Failure(ExitCode.USAGE, message)
-        say(message)
         print_time(arguments, at)
+        say(message)
         print_lines(history, group, [("Group", f"{group} ({text_or_none(state['group_type'])})"), *now], arguments)
         return ExitCode.CLEAN
+    print_time(arguments, at)
     for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
-    print_time(arguments, at)
     if arguments.format == Format.TABLE:
         (first, *facts) = lines(story, at)
         drawn = story_lines(history, story, terminal_width() or WIDTH)

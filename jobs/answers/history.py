@@ -207,7 +207,7 @@ def print_first_line(text: str, format: str) -> None:
     if format == Format.TABLE:
         write_lines([line])
     else:
-        say(line)
+        say(f"{line[0].lower()}{line[1:]}")
 
 
 def say_as_kafka(row: Row) -> None:
