@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
             line = f"state, members and owners at {time_text(at)} are unknown: {INCOMPLETE}; only offsets are compared"
             say(visible(f"group {arguments.group}: {line}"))
         say_unseen_offsets(history, arguments.group, at)
-    print_first_line(f"From {time_text(first)} to {time_text(last)}", arguments.format)
+    print_first_line("From", f"{time_text(first)} to {time_text(last)}", arguments.format)
     rows = list(differences(history, arguments.group, first, last))
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(Difference._fields, rows, member_ids(history, arguments.group))

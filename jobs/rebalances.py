@@ -50,8 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     if events:
         for each in unseen_of(history.coverage(events[0].row["evidence_partition"])):
             say(f"{each}: what happened in that time is unknown")
-    if in_that_time(first, last) or ZONES.printed is not UTC:
-        print_first_line(f"Events{in_that_time(first, last)}", arguments.format)
+    when = in_that_time(first, last).strip()
+    if when or ZONES.printed is not UTC:
+        print_first_line("Events", when or "of all times", arguments.format)
     if arguments.format != Format.TABLE:
         print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
     elif arguments.wide:

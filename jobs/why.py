@@ -4,6 +4,7 @@ OK.
 
     groupscope why billing
     groupscope why billing --at 2026-11-21T03:00
+    groupscope why billing --at 'yesterday 05:27' --tz Europe/Berlin
 
 An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. CSV output is the line of
 the event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
@@ -51,11 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
         message = visible(f"group {group}: the data has no rebalance, restart or failover{missed}")
         if not now or arguments.format != Format.TABLE:
             raise Failure(ExitCode.USAGE, message)
-        print_time(arguments, at)
+        print_time(arguments, at, LABEL_WIDTH)
         say(message)
         print_lines(history, group, [("Group", f"{group} ({text_or_none(state['group_type'])})"), *now], arguments)
         return ExitCode.CLEAN
-    print_time(arguments, at)
+    print_time(arguments, at, LABEL_WIDTH)
     for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
     if arguments.format == Format.TABLE:

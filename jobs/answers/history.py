@@ -195,19 +195,19 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
     return f"it did not exist yet{later}"
 
 
-def print_time(arguments: argparse.Namespace, at: datetime) -> None:
+def print_time(arguments: argparse.Namespace, at: datetime, label_width: int = 0) -> None:
     """The first line of an answer: the time that it is about, in full, if one was asked for or there is a zone."""
     if arguments.at is not None or ZONES.printed is not UTC:
-        print_first_line(f"At {time_text(at)}", arguments.format)
+        print_first_line("At", time_text(at), arguments.format, label_width)
 
 
-def print_first_line(text: str, format: str) -> None:
+def print_first_line(label: str, text: str, format: str, label_width: int = 0) -> None:
     """The only one that names the zone. Beside CSV and JSON, which programs read, it is on standard error."""
     line = text if ZONES.printed is UTC else f"{text} ({ZONES.printed})"
     if format == Format.TABLE:
-        write_lines([line])
+        write_lines([f"{label:{label_width}} {line}"])
     else:
-        say(f"{line[0].lower()}{line[1:]}")
+        say(f"{label.lower()} {line}")
 
 
 def say_as_kafka(row: Row) -> None:

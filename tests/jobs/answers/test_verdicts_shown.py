@@ -241,7 +241,7 @@ def test_why_without_a_time_begins_with_what_is_wrong(ask: Ask) -> None:
     assert (code, group, rest[0]) == (0, "Group        silent (classic)", wrong)
     assert any(line.startswith("Rebalance    generation") for line in rest)
     at_the_end = ask("why", "silent", "--at", second(LATE))[1]
-    assert at_the_end == f"At {shown(LATE)}\n" + out.replace(wrong + "\n", "")
+    assert at_the_end == f"At           {shown(LATE)}\n" + out.replace(wrong + "\n", "")
     document = json.loads(ask("why", "silent", "--format", "json")[1])
     names = ["verdict", "verdict_reason", "verdict_since_time", "verdict_as_of_time", "last_commit_time"]
     assert [document.pop(name) for name in names] == ["STOP", WHY, shown(BEFORE), shown(LATE), shown(LAST)]
