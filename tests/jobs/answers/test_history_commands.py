@@ -14,7 +14,7 @@ from jobs.offsets import tool_cell
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.tables.history import at
 from tests.builders.warehouses.billing_history import ROWS
-from tests.make.tables import make
+from tests.make.tables import make, write_run
 
 
 @pytest.fixture(scope="module")
@@ -376,6 +376,29 @@ def test_after_the_newest_record_the_answer_is_that_of_the_newest_and_says_so(as
         "groupscope: --at 2030-01-01: data ends at 2026-11-21T03:01:40.000Z; showing the last known state\n",
     )
     assert out == "At 2030-01-01T00:00:00.000Z\n" + ask("groups")[1]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "shown"),
+    [
+        ([160], "2026-11-21T03:02:40.000Z"),
+        ([160, 130], "2026-11-21T03:02:10.000Z"),
+        # Of an earlier time than the newest record.
+        ([160, 50], "2026-11-21T03:01:40.000Z"),
+    ],
+)
+def test_now_is_the_as_of_time_of_the_newest_run_or_a_later_record(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], as_of: list[float], shown: str
+) -> None:
+    warehouse = make(tmp_path / "warehouse", ROWS)
+    for number, seconds in enumerate(as_of, 2):
+        about = {"job": "lag", "as_of_time": round(at(seconds).timestamp() * 1000)}
+        write_run(warehouse, f"run-{number:04}", {}, about=about, absent=frozenset(ROWS))
+    # Those of other jobs mean something else: since when history is kept.
+    about = {"job": "maintain", "as_of_time": round(at(5).timestamp() * 1000)}
+    write_run(warehouse, "run-0009", {}, about=about, absent=frozenset(ROWS))
+    assert cli.main(["groups", "--at", "now", "--warehouse", str(warehouse.root)]) == 0
+    assert capfd.readouterr().out.startswith(f"At {shown}\n")
 
 
 def test_a_warehouse_without_history_says_what_makes_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -113,6 +113,8 @@ def test_the_report_is_in_the_zone_whatever_the_format(ask: Ask, tmp_path: Path)
     assert "2026-11-21 23:09:31.689 Asia/Kolkata" in zoned
     assert "All times are in Asia/Kolkata, those inside messages UTC." in zoned
     assert "groupscope why --at 2026-11-21T23:06:45.756+05:30 classic-killed" in zoned
+    # An audit in another zone writes the report anew.
+    assert len({re.findall('<meta name="groupscope-basis" content="(.+)">', page)[0] for page in pages.values()}) == 2
     # Ticks of drawings.
     ticks = [re.findall(r'class="tick"[^>]*>([^<]+)<', page) for page in pages.values()]
     assert ticks[0] and ticks[1] == [in_kolkata(each) for each in ticks[0]]
