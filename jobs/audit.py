@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs import ingest
-from jobs.command_line.flags import as_of_micros
+from jobs.command_line.flags import as_of_micros, with_instants
 from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
@@ -43,7 +43,7 @@ from jobs.warehouses.warehouse import Warehouse
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
         with recorded_failure(arguments.result_file, "audit"):
-            result, lines, unwritten = run_steps(as_of_now(arguments, now_ms()), engine)
+            result, lines, unwritten = run_steps(at_start(arguments, now_ms()), engine)
         if arguments.format == "table":
             print_page(lines)
         else:
@@ -54,11 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(result, arguments.fail_on)
 
 
-def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
-    """A live log is judged as of the run's start, all others as of their own end."""
+def at_start(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
+    """With the times of the run. A live log is judged as of its start, all others as of their own end."""
     is_live = (arguments.source or "").startswith("kafka:")
     as_of = str(now) if is_live and arguments.as_of is None else arguments.as_of
-    return argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False})
+    return with_instants(argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False}), now)
 
 
 def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:

@@ -20,11 +20,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jobs.arguments.gate import with_defaults
+from jobs.command_line.flags import with_instants
 from jobs.engine.choice import engine_of
 from jobs.output.rows import print_rows
 from jobs.output.text_pages import print_page
 from jobs.pages.gate import COLUMNS, finding_cells, page
-from jobs.runs.result import recorded_failure
+from jobs.runs.result import now_ms, recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def judge(arguments: argparse.Namespace) -> int:
     from jobs.gating.options import exit_code, gate_options
     from jobs.gating.run import Gate
 
-    arguments = with_defaults(arguments)
+    arguments = with_instants(with_defaults(arguments), now_ms())
     gate = Gate(gate_options(arguments))
     with recorded_failure(arguments.result_file, gate.name), engine_of(arguments, gate.name) as engine:
         # Before the warehouse is locked, so that errors in the rules are reported at once.

@@ -10,6 +10,7 @@ from jobs.command_line.flags import (
     add_engine_flags,
     add_format_flag,
     add_report_flag,
+    add_tz_flag,
     add_warehouse_flags,
 )
 
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lag, lag verdicts (such as OK or STOP)",
     )
     add_report_flag(parser)
+    add_tz_flag(parser, "times that you type, of the run page and of the report")
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)

@@ -1,8 +1,11 @@
 """What the gate prints: findings, worst first, and how to see their rows. An audit prints the same lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from jobs.output.rows import time_text
+from jobs.output.zones import ZONES
 from jobs.pages.finding_lines import finding_lines, summary
 from schemas.tables.gate import FINDINGS
 from schemas.words.exit_codes import ExitCode
@@ -17,7 +20,7 @@ MEANINGS = {
 def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended_with: int) -> Iterator[str]:
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     code = ExitCode(int(result["exit_code"]))
-    yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {result['as_of_time']}"
+    yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {as_of_text(result)}"
     yield ""
     yield f"Exit code     {exit_code_text(code, ended_with)}"
     yield f"Checks        {expectation_counts(result)}"
@@ -28,6 +31,12 @@ def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended
     if findings:
         yield ""
         yield from finding_lines(findings)
+
+
+def as_of_text(result: Mapping[str, Any]) -> str:
+    """Names the zone, unless that is UTC. Messages of findings are stored texts."""
+    text = time_text(datetime.fromisoformat(result["as_of_time"]))
+    return text if ZONES.printed is UTC else f"{text} ({ZONES.printed}; times inside messages are UTC)"
 
 
 def exit_code_text(code: ExitCode, ended_with: int) -> str:

@@ -8,7 +8,7 @@ from jobs.ingestion.driver.state import LIVE
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, summary
-from jobs.pages.gate import expectation_counts
+from jobs.pages.gate import as_of_text, expectation_counts
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
@@ -31,7 +31,7 @@ def page(
 ) -> Iterator[str]:
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     yield verdict_line(warehouse, result, findings, ended_with)
-    yield f"Audit of cluster {result['cluster']} as of {result['gate']['as_of_time']}, run {result['run_id']}"
+    yield f"Audit of cluster {result['cluster']} as of {as_of_text(result['gate'])}, run {result['run_id']}"
     yield ""
     yield from coverage_lines(warehouse, result)
     if findings:

@@ -243,8 +243,8 @@ GROUP_VERDICTS = Table(
         Column(
             "since_time",
             Type.TIMESTAMP,
-            "Since when the committed offset does not advance, the lag grows, or the group has no members; NULL: none of "
-            "these is true.",
+            "Since when the committed offset does not advance, the lag grows, or the group has no members; NULL: none "
+            "of these is true.",
         ),
         number("lag_floor", "Lag at that time; in the row of a group: the sum of its partitions. NULL: unknown."),
         number(
