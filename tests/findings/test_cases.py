@@ -190,7 +190,7 @@ def test_pages_show_what_every_expected_finding_says() -> None:
     for row in wanted:
         whole = {"group_id": None, "topic": None, "confidence": "certain", "at_time": None, "query": "SELECT 1",
                  "topic_partitions": [], **row,
-                 "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}  # fmt: skip
+                 "run_id": "00000005-gate", "rank": 1, "is_new": True, "waived_until_time": None}  # fmt: skip
         page, (shown,) = "\n".join(finding_lines([whole])), findings_of([whole], {}, ())
         assert row["message"] in page and shown.message == row["message"]
         assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
