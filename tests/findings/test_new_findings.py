@@ -93,6 +93,12 @@ def test_what_an_earlier_run_reported_is_not_new_unless_it_is_worse_or_has_come_
     # What only a narrowed run reported is new to a whole one.
     runs.add(8, {("h", None): "warning"}, is_whole=False)
     assert runs.add(9, {("h", None): "warning"}) == {("h", None): (True, 9)}
+    # The last run is that of the latest as-of, also if another one came after it.
+    late = ("h", NOW + DAY)
+    assert runs.add(12, {late: "warning"}) == {late: (True, 12)}
+    assert runs.add(11, {late: "critical"}) == {late: (True, 11)}
+    assert runs.add(13, {late: "critical"}) == {late: (True, 11)}
+    assert runs.add(14, {late: "critical"}) == {late: (False, 11)}
 
 
 def test_drawn_runs_agree_with_a_slow_model(tmp_path: Path, rng: np.random.Generator) -> None:
