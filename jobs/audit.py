@@ -4,8 +4,9 @@
     groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
-Reads and writes what these commands do; their --help lists it. Writes the report only if anything has changed. Prints
-what was read, the findings, and how many rows were added. Exit code: 20 if there are findings, see --fail-on.
+Reads and writes what these commands do; their --help lists it. Writes the report only if anything has changed, and not
+if --since, --until, --group or --exclude-group leave out some findings. Prints what was read, the findings, and how
+many rows were added. Exit code: 20 if there are findings, see --fail-on.
 """
 
 import argparse

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -43,6 +44,7 @@ from jobs.queries.results import QueryResult
 from jobs.runs.as_of import check_as_of
 from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
+from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile, closing
 from schemas.contract.tables import TABLES
 from schemas.tables.gate import FINDINGS, GATE_LIMITS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
@@ -272,6 +274,16 @@ class Gate:
         file = self.write_rows(name, rows)
         return Change() if file is None else Change((file,))
 
+    def with_few_files(self, name: str, change: Change) -> Change:
+        """Each run adds a small file, and every ten minutes there may be a run."""
+        delta = self.run.warehouse.open(name)
+        if delta is None or not change.added:
+            return change
+        warehouse, held = self.run.warehouse, files_of(delta).column("path").to_pylist()
+        limits, wait = self.run.settings.tables, warehouse.wait_for_files
+        of = Rewriting(warehouse.root, name, self.run.run_id, limits, wait_for_files=wait)
+        return with_small_files_rewritten(of, change, map(unquote, held))
+
     def write_rows(self, name: str, rows: list[Row]) -> DataFile | None:
         warehouse = self.run.warehouse
         file = TableFile(warehouse.path(name), TABLES[name], self.run.run_id)
@@ -332,6 +344,10 @@ class Gate:
                            if not TABLES[name].is_state},
         }  # fmt: skip
         counts = {"as_of_time": int(self.as_of.timestamp() * 1000)}
+        changes = {
+            name: self.with_few_files(name, change) if TABLES[name] in WRITTEN else change
+            for name, change in changes.items()
+        }
         return RunOutcome(changes, lambda _: facts, counts, code, VERDICTS[worst])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.gating.earlier_runs import reported_before
@@ -115,7 +116,8 @@ class Gates:
     def __init__(self, folder: Path) -> None:
         self.folder, self.warehouse = folder / "w", make(folder / "w")
         self.settings = folder / "own.toml"
-        self.settings.write_text('[gate]\nmax_source_age_hours = 0\nexclude_groups = ["^own-"]\n')
+        gate = 'max_source_age_hours = 0\nexclude_groups = ["^own-"]\n'
+        self.settings.write_text(f"[tables]\nsmall_files = 4\n[gate]\n{gate}")
 
     def after(self, until: str, *resets: str, group: str = "g", flags: tuple[str, ...] = ()) -> tuple[int, list[str]]:
         """The exit code of the gate, and the times of the resets that it lists; `+` marks those that are new."""
@@ -175,3 +177,6 @@ def test_an_event_stays_a_finding_for_its_term(tmp_path: Path, capfd: pytest.Cap
     assert gates.after("-1.5d", flags=new) == (0, ["-6.5d"])
     gates.settings.write_text(gates.settings.read_text() + "event_term_days = 3\n")
     assert gates.again(*new) == (0, [])
+    # Each run that judged anew added a file, and some of these were merged.
+    judged = {row["run_id"] for row in rows(gates.folder, "gate_runs")}
+    assert len(judged) == 10 and len(DeltaTable(str(gates.folder / "gate_runs")).file_uris()) <= 4
