@@ -71,8 +71,8 @@ def whole_runs_before(run: Run, as_of: datetime) -> list[str]:
         return []
     whole = {*judged.filter(judged["narrowed_by"].is_null())["run_id"].unique().to_pylist()}
     runs = run.warehouse.run_rows(["cluster", "run_id", "as_of_time"], JOB)
-    places = [(row["as_of_time"], row["run_id"]) for row in runs if row["cluster"] == run.cluster]
-    return [each for time, each in sorted(places) if each in whole and time < as_of]
+    ours = [row for row in runs if row["cluster"] == run.cluster and row["run_id"] in whole and row["as_of_time"]]
+    return [each for time, each in sorted((row["as_of_time"], row["run_id"]) for row in ours) if time < as_of]
 
 
 def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:

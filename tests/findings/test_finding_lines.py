@@ -1,9 +1,13 @@
 """Findings on the run page: by kind, worst first, one line each whatever the names contain."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from jobs.pages.finding_lines import finding_lines, summary
+from jobs.pages.run import verdict_line
+from jobs.storage.places.local_place import LocalPlace
+from jobs.warehouses.warehouse import Warehouse
 
 DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
 
@@ -52,6 +56,13 @@ def test_those_that_are_new_come_first_in_their_kind_and_are_counted() -> None:
     assert "info      often: 1" in lines
     assert summary(rows) == "4 critical, 1 info (1 new)"
     assert summary(known) == "3 critical (none new)"
+
+
+def test_an_audit_in_which_nothing_is_new_is_not_called_clean(tmp_path: Path) -> None:
+    result = {"exit_code": 0, "verdict": "findings", "cluster": "c"}
+    known = [finding("stopped", "critical", is_new=False)]
+    line = verdict_line(Warehouse(LocalPlace(tmp_path)), result, known, ended_with=0)
+    assert line == "FINDINGS, exit code 0 because none is new: 1 critical (none new)"
 
 
 def test_many_are_counted_and_waived_ones_do_not_count() -> None:

@@ -168,7 +168,9 @@ def test_an_event_stays_a_finding_for_its_term(tmp_path: Path, capfd: pytest.Cap
     assert gates.result["narrowed_by"] == "--since 2026-11-13T00:00:00Z"
     (row,) = gates.view(capfd)
     assert (row["topic"], row["narrowed_by"], row["is_new"], row["age_ms"]) == ("-8.5d", None, True, 12 * 3_600_000)
+    capfd.readouterr()
     assert gates.again(*new) == (0, ["-8.5d"])
+    assert "Exit code     0: findings of this severity, but none is new\n" in capfd.readouterr().out
     assert (gates.result["verdict"], gates.result["num_new"], gates.result["exit_code"]) == ("findings", 0, 0)
     # One more reset of the group is another event.
     assert gates.after("-6d", "-6.5d", flags=new) == (20, ["-8.5d", "+-6.5d"])
