@@ -154,6 +154,17 @@ def test_a_silence_that_widens_is_not_new(answer: Answer, kind: str, is_known: b
     seen = {(kind, "g", None): NOW - DAY}
     (row,) = findings(only_about({*SILENT.tables()}, answer), SILENT.cluster, seen=seen)
     assert (row["kind"], row["first_seen_time"]) == ("group_silent", NOW - DAY if is_known else NOW)
+    assert row["is_new"] is not is_known
+
+
+def test_a_loss_that_is_over_is_not_a_new_one(answer: Answer) -> None:
+    """While it lasted it was a condition."""
+    case = CASES["lag: messages were lost, which is an event of the snapshot"]
+    (row,) = findings(
+        only_about({*case.tables()}, answer), case.cluster, seen={("messages_lost", "g", None): NOW - DAY}
+    )
+    assert row["at_time"] is not None
+    assert (row["is_new"], row["first_seen_time"]) == (False, NOW - DAY)
 
 
 @pytest.mark.about("waivers")
