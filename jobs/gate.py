@@ -8,7 +8,8 @@ for problems. With --span: records that data was validated, before a consumer co
 
 Reads: every table, and `metrics/`, `expectations/` and `waivers.toml` in the folder of the settings file. Writes:
 `gate_metrics`, `gate_runs`, `gate_results`, `gate_limits`, `findings` and `runs`. A run on the same tables, rules and
-times adds no rows.
+times adds no rows. With --since, --until, --group or --exclude-group a run is a question about a part of the findings:
+the report, `v_findings` and Prometheus go on showing the newest run without them.
 
 With --span it writes only `gate_spans`, and does not wait for other runs. Exit code: 0 if the data passed or --override
 accepts it, 20 if it failed, 21 if its result cannot be read.

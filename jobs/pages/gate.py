@@ -22,9 +22,12 @@ def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended
     code = ExitCode(int(result["exit_code"]))
     yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {as_of_text(result)}"
     yield ""
-    yield f"Exit code     {exit_code_text(code, ended_with)}"
+    yield f"Exit code     {exit_code_text(code, ended_with, result['verdict'])}"
     yield f"Checks        {expectation_counts(result)}"
     yield f"Findings      {finding_counts(result, findings)}"
+    if result["narrowed_by"] is not None:
+        yield f"              Narrowed by {result['narrowed_by']}."
+        yield "              The report and v_findings show the newest whole run, if there is one."
     if result["is_unchanged"]:
         yield "              Nothing has changed since the previous run; these are its findings."
     yield f"Took          {result['seconds']:.1f} s"
@@ -39,7 +42,9 @@ def as_of_text(result: Mapping[str, Any]) -> str:
     return text if ZONES.printed is UTC else f"{text} ({ZONES.printed}; times inside messages are UTC)"
 
 
-def exit_code_text(code: ExitCode, ended_with: int) -> str:
+def exit_code_text(code: ExitCode, ended_with: int, verdict: str) -> str:
+    if code == ExitCode.CLEAN and verdict != "clean":
+        return f"{int(code)}: findings of this severity, but none is new"
     if ended_with == code:
         return f"{int(code)}: {MEANINGS[code]}"
     return f"{int(ended_with)}, because of --fail-on never; with --fail-on critical it is {int(code)}"
@@ -51,9 +56,8 @@ def expectation_counts(result: Mapping[str, Any]) -> str:
 
 
 def finding_counts(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
-    beside = (
-        f"{result['num_waived']:,} waived, {result['num_of_tool_groups']:,} left out as groups of tools (tool_groups)"
-    )
+    left_out = f"{result['num_left_out']:,} left out by settings (tool_groups, exclude_groups)"
+    beside = f"{result['num_waived']:,} waived, {left_out}"
     return f"{summary(findings)}; {beside}"
 
 

@@ -49,6 +49,8 @@ def verdict_line(
 ) -> str:
     code = ExitCode(int(result["exit_code"]))
     shown = f"exit code {int(code)}" if ended_with == code else f"exit code 0 because of --fail-on never, else {code:d}"
+    if code == ExitCode.CLEAN and result["verdict"] != "clean":
+        return f"{MEANINGS[ExitCode.FINDINGS]}, {shown} because none is new: {summary(findings)}"
     if code == ExitCode.CLEAN and not has_progress(warehouse, "replay", result["cluster"]):
         line = f"no record of cluster {result['cluster']} has been read yet; --source names the log"
         return f"NOTHING JUDGED, {shown}: {line}"
@@ -77,10 +79,12 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
-    yield f"Report       {report_words(result['report'])}"
+    yield f"Report       {report_words(result['report'], result['gate']['narrowed_by'])}"
 
 
-def report_words(report: Mapping[str, Any]) -> str:
+def report_words(report: Mapping[str, Any], narrowed_by: str | None) -> str:
+    if narrowed_by is not None:
+        return f"not written, and no Prometheus file: the run is narrowed by {narrowed_by}"
     if report["place"] is None:
         return "not written"
     return f"{report['place']}{' (unchanged)' if report['is_unchanged'] else ''}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from schemas.declarations.columns import Column
 from schemas.views import enumerations
-from schemas.views.gate import daily_expectations, gated_commits, spans
+from schemas.views.gate import daily_expectations, gated_commits, spans, standing_findings
 from schemas.views.groups import (
     assignment_audit,
     daily_rebalances,
@@ -191,6 +191,15 @@ VIEWS: dict[str, View] = {
             cluster_diff.COLUMNS,
             cluster_diff.READS,
             cluster_diff.SQL,
+        ),
+        View(
+            "v_findings",
+            "The findings of the newest whole run of the gate, worst first, each with its age and whether it is new. A "
+            "run that --group, --exclude-group, --since or --until narrowed is never a whole one: its findings are "
+            "shown only while a cluster has no whole run, with what narrowed it. What is wrong now, and since when?",
+            standing_findings.COLUMNS,
+            standing_findings.READS,
+            standing_findings.SQL,
         ),
         View(
             "v_gate_spans",
