@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.gating.earlier_runs import reported_before
-from jobs.gating.findings import Finding, finding_rows
+from jobs.gating.findings import Finding, Reported, finding_rows
 from schemas.contract.tables import TABLES
 from tests.make.tables import BY_HAND, NOW, Row, make, time_of, write_run
 from tests.runs.ingested import rows
@@ -108,6 +108,14 @@ def test_drawn_runs_agree_with_a_slow_model(tmp_path: Path, rng: np.random.Gener
     for _ in range(14):
         found = {key: SEVERITIES[rng.integers(3)] for key in keys if rng.random() < 0.6}
         runs.add(int(rng.integers(8)), found, is_whole=bool(rng.random() < 0.7))
+
+
+@pytest.mark.parametrize(("before", "is_new"), [("group_down", False), ("group_silent", True)])
+def test_what_is_left_of_an_outage_is_no_new_finding(before: str, is_new: bool) -> None:
+    absence = Finding("long_unread", "warning", "no members", "SELECT 1", group_id="g", at_time=NOW - DAY)
+    known = {(before, "g", None): Reported(NOW - DAY, "critical")}
+    (row,) = finding_rows([absence], {"cluster": "c", "run_id": "r"}, NOW, known, ())
+    assert row["is_new"] is is_new
 
 
 class Gates:
