@@ -18,6 +18,7 @@ from tests.oracles.views.housekeeping_rows import (
     state,
     verdict,
 )
+from tests.oracles.views.now_cases import GROUPS, LAG
 
 VERDICT = Case(
     "v_group_verdict",
@@ -194,4 +195,7 @@ CONSUMERS = Case(
 )  # fmt: skip
 
 
-CASES = (VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF)
+CASES = (
+    VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF, GROUPS,
+    LAG,
+)  # fmt: skip
