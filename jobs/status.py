@@ -30,15 +30,14 @@ from jobs.answers.short_ids import with_short_ids
 from jobs.answers.standing import Standing, Unwell, is_bad, standing
 from jobs.answers.table_reader import Row, one_of
 from jobs.command_line.flags import EPOCH
-from jobs.configuration.read_settings import load_settings
-from jobs.configuration.settings import options_of
 from jobs.output.failure import visible
 from jobs.output.rows import Format, clock_text, print_rows, row_lines, time_text, write_lines
 from jobs.output.table_layout import label_lines, wrap_lines
 from jobs.output.terminal import terminal_width, with_severities
+from jobs.storage.options import StorageOptions
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Severity
-from schemas.words.lag import ResetActor
+from schemas.words.lag import ResetActor, ResetKind
 from udfs.sentences.counts import counted
 from udfs.sentences.durations import in_words
 
@@ -53,6 +52,15 @@ COLUMNS = (
 PARTITION_COLUMNS = (
     "topic", "topic_id", "partition", "own_verdict", "rule", "reason", "since_time", "lag_floor", "time_lag_ms",
 )  # fmt: skip
+RESETS = {
+    ResetKind.TO_EARLIEST: "moved to the beginning of the log",
+    ResetKind.TO_LATEST: "moved to the end of the log",
+    ResetKind.SHIFT: "all moved by the same number of messages",
+    ResetKind.TO_OFFSET: "moved to other offsets",
+    ResetKind.EXPIRED: "expired",
+    ResetKind.DELETED: "deleted",
+    ResetKind.TRUNCATION: "moved because the topic was truncated or created again",
+}
 ACTORS = {
     ResetActor.ADMIN_LIKELY: "probably by an admin tool",
     ResetActor.MEMBER: "by a member",
@@ -63,8 +71,7 @@ NO_ENDS = "lag needs end offsets, and no snapshot has any: groupscope capture --
 
 
 def run(arguments: argparse.Namespace) -> int:
-    options = None if arguments.config is None else options_of(load_settings(Path(arguments.config)))
-    now = standing(open_history(arguments, options))
+    now = standing(open_history(arguments, options_of_flag(arguments)))
     at = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
     if arguments.group is None:
         shown, is_critical = now.unwell[:MOST_GROUPS], now.is_critical
@@ -82,6 +89,16 @@ def run(arguments: argparse.Namespace) -> int:
         whole = as_object(now, shown) if arguments.group is None else group_object(now, shown[0])
         print_rows(list(whole), [list(whole.values())], arguments.format)
     return ExitCode.FINDINGS if arguments.exit_code and is_critical else ExitCode.CLEAN
+
+
+def options_of_flag(arguments: argparse.Namespace) -> StorageOptions | None:
+    if arguments.config is None:
+        return None
+    # Imported here, since most calls need no settings, and whoever asks is in a hurry.
+    from jobs.configuration.read_settings import load_settings
+    from jobs.configuration.settings import options_of
+
+    return options_of(load_settings(Path(arguments.config)))
 
 
 # -- for programs
@@ -287,10 +304,12 @@ def reset_text(row: Row, as_of: datetime) -> str:
     if again is not None or skipped is not None:
         counts = ["unknown" if number is None else f"{number:,}" for number in (again, skipped)]
         numbers = f"messages read again: {counts[0]}, skipped: {counts[1]}"
-    who = ACTORS.get(row["actor"], "by an unknown program")
+    is_empty = row["num_members"] == 0 and row["kind"] != ResetKind.DELETED
+    unknown = "by an admin tool or a program that commits for itself" if is_empty else "by an unknown program"
+    how = f"{RESETS.get(row['kind'], row['kind'])}, {ACTORS.get(row['actor'], unknown)}"
     mark = f"; {row['after_mark']}" if row["after_mark"] else ""
-    where = f"{counted(row['num_partitions'], 'partition')} of {row['topic'] or '?'}"
-    return f"{clock_text(row['at_time'], as_of)} {row['group_id']}: {row['kind']}, {where}, {who}; {numbers}{mark}"
+    where = f"offsets of {counted(row['num_partitions'], 'partition')} of {row['topic'] or '?'}"
+    return f"{clock_text(row['at_time'], as_of)} {row['group_id']}: {where} {how}; {numbers}{mark}"
 
 
 def partition_lines(one: Unwell, as_of: datetime, known: set[str], width: int | None) -> Iterator[str]:
