@@ -120,6 +120,7 @@ def as_object(now: Standing, shown: Sequence[Unwell]) -> dict[str, Any]:
         **about(now),
         "num_groups": now.num_groups,
         "num_not_well": len(now.unwell),
+        "num_unknown": now.num_unknown,
         "not_well": [values(now, each) for each in shown],
         "other_findings": [row for row in now.lasting if row["group_id"] is None],
         "resets": now.resets,
@@ -149,10 +150,8 @@ def about(now: Standing) -> dict[str, Any]:
 
 
 def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str]:
-    number, groups = len(now.unwell), counted(now.num_groups, "group")
-    are = "all" if number == 0 else f"{number:,} of"
-    well = "are well" if number == 0 else f"{'is' if number == 1 else 'are'} not well"
-    yield f"{are} {groups} {well}, as of {time_text(now.as_of)}"
+    number = len(now.unwell)
+    yield f"{headline(now)}, as of {time_text(now.as_of)}"
     width, known = terminal_width(), members_of(now, shown)
     if shown:
         yield ""
@@ -169,16 +168,29 @@ def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str
         yield from labelled([("Next", f"groupscope why {shown[0].group}; groupscope status {shown[0].group}")], width)
 
 
+def headline(now: Standing) -> str:
+    """Such as `all 212 groups are well`."""
+    number, unknown, whole = len(now.unwell), now.num_unknown, now.num_groups
+    if whole < 2 and not number + unknown:
+        return "the only group is well" if whole else "there are no groups"
+    groups, left = counted(whole, "group"), f"; of {unknown:,} it is unknown" if unknown else ""
+    if number:
+        return f"{number:,} of {groups} {'is' if number == 1 else 'are'} not well{left}"
+    some = f"{whole - unknown:,} of {groups} {'is' if whole == 1 else 'are'} well{left}"
+    return some if unknown else f"all {groups} are well"
+
+
 def group_screen(now: Standing, one: Unwell, at: datetime) -> Iterator[str]:
     width, known = terminal_width(), members_of(now, [one])
-    is_well = not one.findings and not is_bad(one.verdict)
-    line = f"{one.group} {'is well' if is_well else 'is not well'}, as of {time_text(now.as_of)}"
-    yield from wrapped(line, width)
+    look = (
+        "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
+    )
+    yield from wrapped(f"{one.group} {look}, as of {time_text(now.as_of)}", width)
     facts = [("Group", group_text(now, one.group))]
-    facts += [("Status", "well" if is_well else f"{one.severity or '-'}: {standing_text(one, now.as_of)}")]
+    facts += [("Status", f"{one.severity or '-'}: {standing_text(one, now.as_of)}")] if one.is_unwell else []
     facts += [("Why" if place == 0 else "", reason) for place, reason in enumerate(one.reasons)]
     facts += [("Owner", owner_text(one)), ("Last change", change_text(one, now.as_of))]
-    facts += [] if is_well else [("Catches up", one.catches_up)]
+    facts += [("Catches up", one.catches_up)] if one.is_unwell else []
     facts += [("Reset", reset_text(row, now.as_of)) for row in now.resets if row["group_id"] == one.group]
     facts += [] if now.coverage["has_snapshots"] else [("Lag", NO_ENDS)]
     yield from labelled([tuple(row) for row in with_short_ids(facts, known)], width)
@@ -231,6 +243,9 @@ def standing_text(each: Unwell, as_of: datetime) -> str:
 
 
 def detail_texts(each: Unwell, as_of: datetime) -> Iterator[str]:
+    if not is_bad(each.verdict):
+        # What is wrong is not its lag.
+        yield each.reasons[0]
     yield f"owner: {owner_text(each)}"
     yield f"last change: {change_text(each, as_of)}"
     yield f"catches up: {each.catches_up}"
@@ -270,6 +285,9 @@ def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
     rejected = f"{counted(quality['num_rejected'], 'record')} rejected"
     unjudged = "no run of groupscope gate has judged the data yet"
     yield "Quality", "; ".join([f"{checks}{errors}" if now.suites else unjudged, *failed[:MOST_LINES], rejected])
+    judged = now.runs.get("gate", {}).get("as_of_time")
+    if now.suites and judged not in (None, now.as_of):
+        yield "", f"findings are as of {time_text(judged)}, of the newest groupscope gate"
     of = coverage["num_offsets_partitions"]
     read = f"{coverage['num_partitions_read']:,} {'' if of is None else f'of {of:,} '}offsets partitions"
     until = coverage["newest_record_time"]

@@ -90,6 +90,15 @@ class Unwell:
         return self.findings[0]["severity"] if self.findings else None
 
     @property
+    def is_unwell(self) -> bool:
+        return bool(self.findings) or is_bad(self.verdict)
+
+    @property
+    def is_unknown(self) -> bool:
+        """An input is missing, so that nothing can be said."""
+        return not self.findings and self.verdict is not None and self.verdict["own_verdict"] == LagVerdict.UNKNOWN
+
+    @property
     def place(self) -> tuple[Any, ...]:
         """The worst is first: by its findings, by its verdict, by what waits."""
         worst = self.findings[0]["rank"] if self.findings else None
@@ -228,6 +237,13 @@ class Standing:
             if group in by_group or (is_bad(row) and group not in waived):
                 by_group.setdefault(group, Unwell(group)).verdict = row
         return sorted(by_group.values(), key=lambda each: each.place)
+
+    @property
+    def num_unknown(self) -> int:
+        """Groups of which an input is missing, so that nothing can be said: they are not called well."""
+        unwell = {each.group for each in self.unwell}
+        rows = self.verdicts.of_groups.items()
+        return sum(row["own_verdict"] == LagVerdict.UNKNOWN for group, row in rows if group not in unwell)
 
     def about(self, group: str) -> Unwell:
         """Of a group that may be well."""

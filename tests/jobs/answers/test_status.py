@@ -91,8 +91,10 @@ def test_each_column_is_that_of_the_tables(ask: Ask, audited_sample: Path, query
       FROM v_groups_now AS g LEFT JOIN ({found}) AS f ON f.group_id = g.group_id
       WHERE {BAD} OR f.group_id IS NOT NULL ORDER BY f.worst NULLS LAST, g.rank
     """))  # fmt: skip
-    (counts,) = query("SELECT count(*) AS n FROM v_groups_now")
-    assert (whole["num_groups"], whole["num_not_well"]) == (counts["n"], len(whole["not_well"]))
+    (counts,) = query("SELECT count(*) AS n, count_if(own_verdict = 'UNKNOWN') AS unknown FROM v_groups_now")
+    assert [whole[f"num_{name}"] for name in ("groups", "not_well", "unknown")] == [
+        counts["n"], len(whole["not_well"]), counts["unknown"]
+    ]  # fmt: skip
     for each in whole["not_well"]:
         group = each["group_id"]
         owners = query(f"""
@@ -130,7 +132,11 @@ def test_each_column_is_that_of_the_tables(ask: Ask, audited_sample: Path, query
 def test_the_screen_names_every_group_that_is_not_well_and_the_last_changes(ask: Ask, audited_sample: Path) -> None:
     code, out, err = ask(audited_sample)
     first, _, *lines = out.splitlines()
-    assert (code, err, first) == (0, "", "6 of 27 groups are not well, as of 2026-11-21T17:39:31.689Z")
+    assert (code, err, first) == (
+        0,
+        "",
+        "6 of 27 groups are not well; of 1 it is unknown, as of 2026-11-21T17:39:31.689Z",
+    )
     assert lines[0] == "critical  modern-static: group down since 17:39:03 (28 s); 3,120 messages wait"
     assert lines[3].split("; ") == [
         "          owner: ledger-1 at 127.0.0.1", "last change: 17:36:28 member ledger-1-f9ce (127.0.0.1) joined",
@@ -240,7 +246,7 @@ def test_a_bad_verdict_without_a_finding_is_not_lost_and_a_waived_one_does_not_c
     assert (code, out.splitlines()[:7]) == (
         0,
         [
-            "2 of 4 groups are not well, as of 2026-11-21T04:06:40.000Z",
+            "2 of 4 groups are not well; of 1 it is unknown, as of 2026-11-21T04:06:40.000Z",
             "",
             "warning   found: falling behind since 04:05:00 (1 min 40 s); 5 messages wait, the oldest for 1 min 1 s",
             "          owner: none; last change: no rebalance is known; catches up: not known",
@@ -261,9 +267,16 @@ def test_a_critical_finding_without_a_group_counts(ask: Ask, made: Made) -> None
 
 
 def test_without_end_offsets_lag_is_not_known_and_says_what_gets_them(ask: Ask, made: Made) -> None:
-    rows = audited(["a"], topic_snapshots=[], history_coverage=[coverage(0, 9, 0, AS_OF + 60), coverage(20, 30, 0, 9)])
+    verdicts = [verdict("a", "UNKNOWN", lag=None, rule="no_end_offsets", reason="no end")]
+    rows = audited(
+        ["a"],
+        group_verdicts=verdicts,
+        topic_snapshots=[],
+        history_coverage=[coverage(0, 9, 0, AS_OF + 60), coverage(20, 30, 0, 9)],
+    )
     _, out, _ = ask(made(rows).root)
     label = "lag needs end offsets, and no snapshot has any: groupscope capture --source kafka:HOST:PORT takes one"
+    assert out.startswith("0 of 1 group is well; of 1 it is unknown, as of ")
     assert f"Lag          {label}" in out
     assert "records are missing in 1 range" in out
     assert "records after 2026-11-21T04:06:40.000Z are not judged yet; groupscope audit does it" in out
