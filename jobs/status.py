@@ -32,7 +32,7 @@ from jobs.answers.table_reader import Row, one_of
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import visible
 from jobs.output.rows import Format, clock_text, print_rows, row_lines, time_text, write_lines
-from jobs.output.table_layout import label_lines, wrap_lines
+from jobs.output.table_layout import cut_to, label_lines, paragraph
 from jobs.output.terminal import terminal_width, with_severities
 from jobs.storage.options import StorageOptions
 from schemas.words.exit_codes import ExitCode
@@ -151,15 +151,17 @@ def about(now: Standing) -> dict[str, Any]:
 
 def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str]:
     number = len(now.unwell)
-    yield f"{headline(now)}, as of {time_text(now.as_of)}"
     width, known = terminal_width(), members_of(now, shown)
+    yield from paragraph(f"{headline(now)}, as of {time_text(now.as_of)}", width)
     if shown:
         yield ""
     for each in shown:
-        line = f"{each.severity or '-':8}  {each.group}: {standing_text(each, now.as_of)}"
-        yield from wrapped(line, width)
-        ((detail,),) = with_short_ids([[INDENT + "; ".join(detail_texts(each, now.as_of))]], known)
-        yield from wrapped(detail, width)
+        details = "; ".join(detail_texts(each, now.as_of))
+        # On a terminal two lines, so that all groups fit on it: the answer about one group has it all.
+        ((details,),) = with_short_ids([[details]], known)
+        details = details if width is None else cut_to(details, max(2 * (width - 2 * len(INDENT)), width))
+        facts = [(each.severity or "-", f"{each.group}: {standing_text(each, now.as_of)}"), ("", details)]
+        yield from labelled(facts, width, len(INDENT) - 1)
     if number > len(shown):
         yield f"{INDENT}and {number - len(shown):,} more; SQL has all of them: SELECT * FROM v_groups_now"
     yield ""
@@ -185,7 +187,7 @@ def group_screen(now: Standing, one: Unwell, at: datetime) -> Iterator[str]:
     look = (
         "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
     )
-    yield from wrapped(f"{one.group} {look}, as of {time_text(now.as_of)}", width)
+    yield from paragraph(visible(f"{one.group} {look}, as of {time_text(now.as_of)}"), width)
     facts = [("Group", group_text(now, one.group))]
     facts += [("Status", f"{one.severity or '-'}: {standing_text(one, now.as_of)}")] if one.is_unwell else []
     facts += [("Why" if place == 0 else "", reason) for place, reason in enumerate(one.reasons)]
@@ -220,14 +222,9 @@ def members_of(now: Standing, shown: Sequence[Unwell]) -> set[str]:
     return {each for each in ids if each}
 
 
-def wrapped(line: str, width: int | None) -> Iterator[str]:
-    line = visible(line)
-    return iter([line]) if width is None else wrap_lines(line, width, INDENT)
-
-
-def labelled(facts: Iterable[Sequence[str]], width: int | None) -> Iterator[str]:
+def labelled(facts: Iterable[Sequence[str]], width: int | None, label_width: int = LABEL_WIDTH) -> Iterator[str]:
     for label, text in facts:
-        yield from label_lines(label, visible(text), LABEL_WIDTH, width)
+        yield from label_lines(label, visible(text), label_width, width)
 
 
 def standing_text(each: Unwell, as_of: datetime) -> str:
@@ -243,12 +240,12 @@ def standing_text(each: Unwell, as_of: datetime) -> str:
 
 
 def detail_texts(each: Unwell, as_of: datetime) -> Iterator[str]:
+    yield f"owner: {owner_text(each)}"
+    yield f"catches up: {each.catches_up}"
     if not is_bad(each.verdict):
         # What is wrong is not its lag.
         yield each.reasons[0]
-    yield f"owner: {owner_text(each)}"
     yield f"last change: {change_text(each, as_of)}"
-    yield f"catches up: {each.catches_up}"
 
 
 def owner_text(each: Unwell) -> str:

@@ -139,8 +139,8 @@ def test_the_screen_names_every_group_that_is_not_well_and_the_last_changes(ask:
     )
     assert lines[0] == "critical  modern-static: group down since 17:39:03 (28 s); 3,120 messages wait"
     assert lines[3].split("; ") == [
-        "          owner: ledger-1 at 127.0.0.1", "last change: 17:36:28 member ledger-1-f9ce (127.0.0.1) joined",
-        "catches up: not reading 2 of 4 partitions",
+        "          owner: ledger-1 at 127.0.0.1", "catches up: not reading 2 of 4 partitions",
+        "last change: 17:36:28 member ledger-1-f9ce (127.0.0.1) joined",
     ]  # fmt: skip
     moved = "offsets of 4 partitions of inventory moved to the beginning of the log, probably by an admin tool"
     again = "messages read again: 2,227, skipped: 0"
@@ -249,10 +249,10 @@ def test_a_bad_verdict_without_a_finding_is_not_lost_and_a_waived_one_does_not_c
             "2 of 4 groups are not well; of 1 it is unknown, as of 2026-11-21T04:06:40.000Z",
             "",
             "warning   found: falling behind since 04:05:00 (1 min 40 s); 5 messages wait, the oldest for 1 min 1 s",
-            "          owner: none; last change: no rebalance is known; catches up: not known",
+            "          owner: none; catches up: not known; last change: no rebalance is known",
             "-         lost: partition stopped since 03:16:40 (50 min); 7 messages wait",
-            '          owner: c at h; last change: 03:15:50 m2 left, 30 s after the mark "lost 2.0"; '
-            "catches up: not reading",
+            "          owner: c at h; catches up: not reading; last change: 03:15:50 m2 left, 30 s after the mark "
+            '"lost 2.0"',
             "",
         ],
     )
