@@ -47,7 +47,7 @@ JOBS = frozenset(
     }
 )
 JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances", "completion"}
-JOBS |= {"mark", "partition"}
+JOBS |= {"mark", "partition", "status"}
 CALL_JOBS = frozenset({"audit", "cli"})
 MOST_IN_A_FOLDER = 15
 

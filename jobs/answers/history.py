@@ -17,6 +17,7 @@ from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, print_rows, time_text, write_lines
 from jobs.output.zones import ZONES
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
+from jobs.storage.options import StorageOptions
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
@@ -120,8 +121,8 @@ class History:
         return self.rows("history_coverage", *where)
 
 
-def open_history(arguments: argparse.Namespace) -> History:
-    warehouse = reading(arguments.warehouse)
+def open_history(arguments: argparse.Namespace, options: StorageOptions | None = None) -> History:
+    warehouse = reading(arguments.warehouse, options)
     versions = warehouse.versions()
     cluster = one_cluster(warehouse, arguments.cluster)
     known = warehouse.clusters()

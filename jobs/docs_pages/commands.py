@@ -55,6 +55,7 @@ HYPHENS = "Put `--` before a name that begins with a hyphen: `groupscope {} -- -
 
 # Commands that do two things.
 USAGES = {
+    "status": ("groupscope status [flags]", "groupscope status GROUP [flags]"),
     "gate": (
         "groupscope gate [flags]",
         "groupscope gate --group GROUP --span TOPIC:PARTITION:FROM:TO[:ROWS] --result FILE [flags]",
@@ -68,6 +69,7 @@ USAGES = {
 
 # What explains a command at length.
 MORE = {
+    "status": "guides/on_call.md#what-is-wrong-now",
     "audit": "operations.md",
     "ingest": "inputs.md",
     "replay": "history.md",

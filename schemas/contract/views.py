@@ -11,6 +11,7 @@ from schemas.views.groups import (
     daily_rebalances,
     inventory,
     partition_coverage,
+    present_lag,
     rebalance_storms,
     rebalances,
     topic_consumers,
@@ -41,6 +42,22 @@ class View:
 VIEWS: dict[str, View] = {
     view.name: view
     for view in (
+        View(
+            "v_groups_now",
+            "Each group as of the newest audit, the worst first: its verdict and why, since when, messages that wait, "
+            "and its last rebalance. `groupscope status` shows it. Which groups are not well now?",
+            present_lag.GROUPS_COLUMNS,
+            present_lag.GROUPS_READS,
+            present_lag.GROUPS_SQL,
+        ),
+        View(
+            "v_lag_now",
+            "Each partition of each group as of the newest audit, the worst first: committed offset, end of the log, "
+            "lag, owner and verdict. `groupscope status GROUP` shows it. Which partitions wait, and who owns them?",
+            present_lag.LAG_COLUMNS,
+            present_lag.LAG_READS,
+            present_lag.LAG_SQL,
+        ),
         View(
             "v_decode_coverage",
             "How many records of the log could be decoded: a row for each record type, value version and outcome. "

@@ -20,6 +20,7 @@ from tests.oracles.views.housekeeping_rows import (
     state,
     verdict,
 )
+from tests.oracles.views.now_cases import GROUPS, LAG
 
 VERDICT = Case(
     "v_group_verdict",
@@ -240,5 +241,6 @@ FOUND = Case(
 
 
 CASES = (
-    VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF, FOUND
+    VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF, FOUND,
+    GROUPS, LAG,
 )  # fmt: skip
