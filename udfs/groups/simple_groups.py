@@ -129,7 +129,9 @@ def confidence_of(group_id: str, stay: Stay, replayed: Replayed) -> Confidence:
     end = END_OF_LOG if stay.end is None else stay.end.offset
     spans = replayed.possible.get(group_id, ())
     place = bisect_left(spans, end, key=lambda span: span.last)
-    is_possible = place < len(spans) and spans[place].first < end
+    # The last record before a hole may be the commit itself; any other end takes the offsets away.
+    before = end + 1 if stay.ended_by == StateEnd.COVERAGE_HOLE else end
+    is_possible = place < len(spans) and spans[place].first < before
     return Confidence.POSSIBLE if is_possible else Confidence.CERTAIN
 
 

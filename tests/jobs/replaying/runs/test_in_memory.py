@@ -24,8 +24,8 @@ def batch(offset: int, time: int, *pairs: KeyValue) -> LoggedBatch:
     return LoggedBatch(offset, records[-1].offset, records)
 
 
-def commit(group: str, topic: str = "t0", partition: int = 0) -> KeyValue:
-    value = {"offset": 5, "leader_epoch": 0, "metadata": "", "commit_timestamp": T0, "expire_timestamp": -1}
+def commit(group: str, topic: str = "t0", partition: int = 0, position: int = 5) -> KeyValue:
+    value = {"offset": position, "leader_epoch": 0, "metadata": "", "commit_timestamp": T0, "expire_timestamp": -1}
     return written(1, {"group": group, "topic": topic, "partition": partition}, value, 3)
 
 
@@ -33,10 +33,10 @@ def deletion(group: str, topic: str = "t0", partition: int = 0) -> KeyValue:
     return written(1, {"group": group, "topic": topic, "partition": partition}, None)
 
 
-def history(*runs: Sequence[LoggedBatch]) -> dict[str, list[Row]]:
+def history(*runs: Sequence[LoggedBatch], is_archive: bool = False) -> dict[str, list[Row]]:
     """Rows that all of these runs make, which are those that one run makes."""
     parts = (LogPart(run, some[0].base_offset, some[-1].last_offset, tuple(some)) for run, some in enumerate(runs))
-    log = ShortLog(0, TOPICS, tuple(parts), RETENTION_MS, None, None, is_archive=False, num_slices=1)
+    log = ShortLog(0, TOPICS, tuple(parts), RETENTION_MS, None, None, is_archive, num_slices=1)
     (tables,) = decoded([log])
     whole = one_run(log, tables).history()
     assert difference(whole, several_runs(log, tables).history()) == {}
@@ -59,6 +59,14 @@ def test_the_last_record_before_a_hole_may_be_the_first_of_a_group() -> None:
     states = [row for row in replay["group_state_intervals"] if row["group_id"] == "g"]
     rows = [(row["generation_or_epoch"], row["from_offset"], row["to_offset"], row["ended_by"]) for row in states]
     assert sorted(rows, key=str) == [(1, 1, 1, "coverage_hole"), (None, 0, 1, "next_state")]
+
+
+def test_a_group_before_a_hole_is_as_possible_as_its_newest_commit() -> None:
+    """An archive does not say whether a commit waited for a transaction."""
+    runs = [batch(0, 0, commit("g"))], [batch(1, 1, commit("g", position=6))], [batch(9, 9, commit("other"))]
+    replay = history(*runs, is_archive=True)
+    rows = [(row["group_id"], row["ended_by"], row["confidence"]) for row in replay["group_state_intervals"]]
+    assert sorted(rows, key=str) == [("g", "coverage_hole", "possible"), ("other", None, "possible")]
 
 
 def endings(result: dict[str, list[Row]]) -> list[tuple[str, str | None]]:
