@@ -178,14 +178,14 @@ def test_executors_that_lack_something_are_noticed_before_the_first_task(outcome
     check_untouched(outcomes[case])
 
 
-@pytest.mark.drawn_together(2)
+@pytest.mark.drawn_together(1)
 @pytest.mark.parametrize("case", ["late_no_numpy"])
 def test_a_package_that_is_missing_on_an_executor_that_starts_later_is_reported_by_its_task(outcomes, case):
     line = line_of(outcomes[case], ExitCode.USAGE)
     assert line == f"executors: the Python package numpy is missing. {ENVIRONMENT}"
 
 
-@pytest.mark.drawn_together(2)
+@pytest.mark.drawn_together(1)
 @pytest.mark.parametrize("case", ["unseen"])
 def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes, case):
     if case not in outcomes:
@@ -207,14 +207,14 @@ def test_executors_in_processes_of_their_own_make_what_one_process_makes(outcome
     assert not list(outcomes[case]["warehouse"].glob("_warehouse.json?*"))
 
 
-@pytest.mark.drawn_together(2)
+@pytest.mark.drawn_together(1)
 @pytest.mark.parametrize("case", ["after_the_check"])
 def test_tasks_run_in_the_python_workers_that_the_check_has_started(outcomes, case):
     """Others would start first and import everything again, which takes seconds."""
     assert outcomes[case]["code"] == ExitCode.CLEAN, outcomes[case]["lines"]
 
 
-@pytest.mark.drawn_together(2)
+@pytest.mark.drawn_together(1)
 @pytest.mark.parametrize("case", ["lost"])
 def test_an_executor_that_is_lost_again_and_again_ends_the_run_with_a_line_that_names_the_offsets_partition(
     outcomes, case

@@ -47,6 +47,7 @@ def test_the_project_is_nowhere_but_in_the_zip(elsewhere):
     assert elsewhere.run(words).stdout == "[True, True, False, False, False]\n"
 
 
+@pytest.mark.drawn_together(2)
 def test_the_sample_is_audited_by_tasks_of_spark(elsewhere, tmp_path):
     result = tmp_path / "result.json"
     source = ("--source", f"segments:{PART}", "--snapshots", SAMPLE / "snapshots.jsonl")
@@ -116,6 +117,7 @@ def test_a_failure_is_told_in_a_line_and_by_its_exit_code(elsewhere, tmp_path, c
     assert not (tmp_path / "w" / "runs").exists()
 
 
+@pytest.mark.drawn_together(2)
 def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path):
     """And on a machine without Java, by the one of the environment."""
     submit = Path(sys.executable).with_name("spark-submit")

@@ -101,11 +101,13 @@ def num_jobs(spark):
     return len(spark.sparkContext.statusTracker().getJobIdsForGroup())
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_the_sample_by_tasks_of_spark(spark, sample_part, tmp_path, stored, seed):
     assert is_by_spark(spark, tmp_path, grown_in_two(sample_part), seed, stored)
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_a_random_log_by_tasks_of_spark(spark, tmp_path, stored, seed):
     seeds = range(seed, seed + MANY_LOGS)
@@ -119,6 +121,7 @@ def test_many_random_logs_by_tasks_of_spark(spark, tmp_path, stored, seed):
         is_by_spark(spark, tmp_path / str(each), random_parts, each, stored)
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.drawn(1)
@@ -129,6 +132,7 @@ def test_what_a_broker_wrote_by_tasks_of_spark(spark, tmp_path, stored, seed, ma
     assert is_by_spark(spark, tmp_path, grown_in_two(captured.log_dir), seed, stored, snapshots)
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("number", [2, 5])
 @pytest.mark.parametrize("log", ["the sample", "a random log", pytest.param("a capture", marks=pytest.mark.broker)])

@@ -310,6 +310,7 @@ def check_restored(cluster, runs, undisturbed, tmp_path, cases, capfd):
         assert not list(cut_files.cut_files(Client(cluster.uri), storage.place.removeprefix(cluster.uri)))
 
 
+@pytest.mark.drawn_together(1)
 def test_the_next_run_finds_the_files_whole(cluster, runs, undisturbed, tmp_path, seed, capfd):
     chance = random.Random(seed)
     # A manifest that is lost, and commits that readers see already.

@@ -41,6 +41,7 @@ def everything() -> dict[str, list[Row]]:
     return tables
 
 
+@pytest.mark.drawn_together(2)
 def test_the_command_lists_the_rows_that_the_cases_list(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Besides these, suites may find that the rows do not fit together."""
     tables, config = everything(), tmp_path / "own.toml"
@@ -63,6 +64,7 @@ def test_the_command_lists_the_rows_that_the_cases_list(tmp_path: Path, capfd: p
     assert {row["kind"] for row in of_kinds} == {kind.value for kind in FindingKind} - never
 
 
+@pytest.mark.drawn_together(2)
 @pytest.mark.spark
 def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path) -> None:
     """One statement for all kinds, since Spark takes seconds for each."""
@@ -92,6 +94,7 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     assert [plan for plan in plans if "Error occurred" in plan] == []
 
 
+@pytest.mark.drawn_together(2)
 def test_an_audit_shows_a_broken_rule_until_an_assignment_meets_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

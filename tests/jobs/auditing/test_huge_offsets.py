@@ -219,6 +219,7 @@ def both(warehouse: Path, spark: "SparkSession") -> Iterator[Both]:
 
 
 @pytest.mark.spark
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("view", VIEWS)
 def test_spark_gives_the_same_rows_of_every_view(view: str, both: Both) -> None:
     result, expected = (lines(both[name](f"SELECT * FROM {view}")) for name in ("spark", "duckdb"))

@@ -60,6 +60,7 @@ def held(folder: Path) -> dict[str, int]:
     return {name: len(rows(folder / "w", name)) for name in GATED}
 
 
+@pytest.mark.drawn_together(8)
 def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", QUIET, run_id=BY_HAND)
     done = spawned_gate(tmp_path, "--fail-on", "warning")
@@ -76,6 +77,7 @@ def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(gate: Gate, tmp
     assert (newest["as_of_time"], newest["verdict"]) == (NOW, "clean")
 
 
+@pytest.mark.drawn_together(8)
 def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", {**QUIET, **STOPPED}, run_id=BY_HAND)
     done = gate(tmp_path, "--format", "json")
@@ -113,6 +115,7 @@ def storms(folder: Path, cluster: str, capfd: pytest.CaptureFixture[str]) -> tup
     return found, [json.loads(line)["group_id"] for line in capfd.readouterr().out.splitlines()]
 
 
+@pytest.mark.drawn_together(8)
 def test_views_and_findings_have_the_same_limits(gate: Gate, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Those of the newest run of the gate, in that run too; each cluster has its own."""
     both: dict[str, Rows] = {name: [*QUIET[name], *({**row, "cluster": "b"} for row in QUIET[name])] for name in QUIET}
@@ -133,6 +136,7 @@ def test_views_and_findings_have_the_same_limits(gate: Gate, tmp_path: Path, cap
     assert storms(tmp_path, "a", capfd) == ([], [])
 
 
+@pytest.mark.drawn_together(8)
 def test_a_run_with_the_same_limits_does_not_note_them_anew(gate: Gate, tmp_path: Path) -> None:
     warehouse = make(tmp_path / "w", QUIET, run_id=BY_HAND)
     gate(tmp_path)
@@ -146,6 +150,7 @@ def test_a_run_with_the_same_limits_does_not_note_them_anew(gate: Gate, tmp_path
     assert versions(tmp_path / "w")["gate_limits"] == first + 1
 
 
+@pytest.mark.drawn_together(8)
 def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(gate: Gate, tmp_path: Path) -> None:
     hanging = {"outcome": "open", "first_time": NOW - timedelta(days=1), "groups": ["a"], "producer_id": 7}
     commit = {"is_transactional": True, "producer_id": 7, "record_time": NOW}
@@ -162,6 +167,7 @@ def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(ga
     assert gate(tmp_path).returncode == 0
 
 
+@pytest.mark.drawn_together(8)
 def test_a_suite_that_cannot_be_evaluated_ends_with_20(gate: Gate, tmp_path: Path) -> None:
     """Commits in the log, and no history of offsets."""
     make(tmp_path / "w", {**QUIET, "offset_commits": [{"is_transactional": False, "record_time": NOW}]}, run_id=BY_HAND)
@@ -173,6 +179,7 @@ def test_a_suite_that_cannot_be_evaluated_ends_with_20(gate: Gate, tmp_path: Pat
     assert gate(tmp_path).returncode == 20
 
 
+@pytest.mark.drawn_together(8)
 def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(
     gate: Gate, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -213,6 +220,7 @@ SAID_BY_KINDS = {
 }
 
 
+@pytest.mark.drawn_together(8)
 def test_what_a_finding_says_no_expectation_says_again(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", TWICE, run_id=BY_HAND)
     gate(tmp_path)
@@ -230,6 +238,7 @@ def test_what_a_finding_says_no_expectation_says_again(gate: Gate, tmp_path: Pat
     assert [metric for _, metric in SAID_BY_KINDS if metric in said] == []
 
 
+@pytest.mark.drawn_together(8)
 def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(gate: Gate, tmp_path: Path) -> None:
     make(tmp_path / "w", {**QUIET, "history_coverage": TWICE["history_coverage"]}, run_id=BY_HAND)
     expectation = {
@@ -301,6 +310,7 @@ def test_wrong_rules_end_with_2_before_anything_is_written(
     assert len(rows(tmp_path / "w", "runs")) == 1
 
 
+@pytest.mark.drawn_together(8)
 def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
     names = [str(path.relative_to(ROOT)) for path in (ROOT / "schemas").glob("*/*") if path.suffix in (".sql", ".json")]
     archive = tmp_path / "groupscope.zip"

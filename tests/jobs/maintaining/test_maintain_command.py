@@ -37,6 +37,7 @@ def maintain(warehouse, *flags):
     return cli.main(["maintain", "--warehouse", str(warehouse), *flags])
 
 
+@pytest.mark.drawn_together(6)
 def test_every_table_is_of_one_kind():
     """A new table must say whether its old rows go."""
     for name, table in TABLES.items():
@@ -44,6 +45,7 @@ def test_every_table_is_of_one_kind():
             assert (name in DROPPED_FROM) != (name in NEVER_DROPPED), table.name
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.parametrize("term", ["0d", "400", "d", "-1d", "1w", "1.5d"])
 def test_a_wrong_term_is_refused_with_what_was_expected(warehouse, term, capfd):
     assert maintain(warehouse, f"--keep={term}") == ExitCode.USAGE
@@ -51,12 +53,14 @@ def test_a_wrong_term_is_refused_with_what_was_expected(warehouse, term, capfd):
     assert expected in capfd.readouterr().err
 
 
+@pytest.mark.drawn_together(6)
 def test_a_warehouse_without_runs_is_refused(tmp_path, capfd):
     assert maintain(tmp_path / "none", "--keep", "2d") == ExitCode.UNUSABLE_WAREHOUSE
     assert not (tmp_path / "none").exists()
     assert "no such folder" in capfd.readouterr().err
 
 
+@pytest.mark.drawn_together(6)
 def test_it_waits_for_another_run_no_longer_than_it_may(warehouse, capfd):
     before = {path: path.stat().st_size for path in warehouse.rglob("*.parquet")}
     with KernelLock(warehouse, "audit").hold(0, print):
@@ -65,6 +69,7 @@ def test_it_waits_for_another_run_no_longer_than_it_may(warehouse, capfd):
     assert {path: path.stat().st_size for path in warehouse.rglob("*.parquet")} == before
 
 
+@pytest.mark.drawn_together(6)
 def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(warehouse, capfd):
     """The second time there is less to do, and more of it in Delta logs."""
     for keep in ("2d", "1h"):
@@ -84,6 +89,7 @@ def test_a_dry_run_tells_what_a_run_then_does_and_changes_nothing(warehouse, cap
         assert all(done[name] for name in ("num_rows_dropped", "num_files_deleted"))
 
 
+@pytest.mark.drawn_together(6)
 def test_a_dry_run_has_no_result(warehouse, tmp_path, capfd):
     assert maintain(warehouse, "--keep", "2d", "--dry-run", "--result-file", str(tmp_path / "r")) == ExitCode.USAGE
     assert "--result-file: not allowed with argument --dry-run" in capfd.readouterr().err
@@ -96,6 +102,7 @@ def content(warehouse):
     return {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file() and path.name != LOCK_FILE}
 
 
+@pytest.mark.drawn_together(6)
 def test_two_of_it_beside_an_audit_take_turns(warehouse, tmp_path):
     source = Year(tmp_path / "more", 1, timedelta(days=2), offset=1_000_000).write(
         DAYS * 86_400, is_new_generation=True
@@ -112,6 +119,7 @@ def test_two_of_it_beside_an_audit_take_turns(warehouse, tmp_path):
     assert (jobs.count("maintain"), jobs.count("gate")) == (2, 1)
 
 
+@pytest.mark.drawn_together(6)
 def test_a_time_before_the_term_is_refused_until_all_is_replayed(warehouse, capfd):
     early = ["groups", "--warehouse", str(warehouse), "--format", "json", "--at", str(T0 + DAY_MS)]
     assert cli.main(early) == ExitCode.CLEAN
@@ -129,6 +137,7 @@ def test_a_time_before_the_term_is_refused_until_all_is_replayed(warehouse, capf
     assert capfd.readouterr().out == answer
 
 
+@pytest.mark.drawn_together(6)
 def test_each_cluster_has_a_row_in_runs(warehouse, tmp_path):
     second = Year(tmp_path / "second", 1, timedelta(days=2))
     source = second.write(0, is_new_generation=True)
@@ -141,6 +150,7 @@ def test_each_cluster_has_a_row_in_runs(warehouse, tmp_path):
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.spark
 def test_both_engines_read_what_it_leaves(warehouse, capfd):
     """By checkpoints that are ours: the logs before them are gone."""

@@ -123,6 +123,7 @@ def test_lag_ends_as_the_story_ends(audited_sample: Path) -> None:
         assert ours == {(topic, each): value for topic, offsets in after for each, value in offsets.items()}, name
 
 
+@pytest.mark.drawn_together(6)
 def test_a_second_run_writes_nothing_and_a_full_one_the_same(sample_part: Path, whole: Path) -> None:
     before, at = measured(whole), versions(whole)
     found = measure(whole)
@@ -133,6 +134,7 @@ def test_a_second_run_writes_nothing_and_a_full_one_the_same(sample_part: Path, 
     assert_same(before, measured(whole), "full")
 
 
+@pytest.mark.drawn_together(6)
 def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = measured(whole)
     slices: list[PartitionSlice] = []
@@ -149,6 +151,7 @@ def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.Mo
     assert_same(before, measured(whole), "slices")
 
 
+@pytest.mark.drawn_together(6)
 def test_keys_in_ranges_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = measured(whole)
     monkeypatch.setattr("jobs.measuring.slice_rows.MOST_ROWS", 20)
@@ -173,6 +176,7 @@ def assert_points_in_order(warehouse: Path) -> None:
     assert compared > 5
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_a_log_and_snapshots_that_grow_between_runs_give_what_one_run_gives(
     sample_part: Path, whole: Path, tmp_path: Path, rng: np.random.Generator, number: int
@@ -189,6 +193,7 @@ def test_a_log_and_snapshots_that_grow_between_runs_give_what_one_run_gives(
     assert_same(measured(whole), measured(warehouse), "grown")
 
 
+@pytest.mark.drawn_together(6)
 def test_runs_that_follow_a_log_as_it_is_written_go_on_from_what_is_settled(
     sample_part: Path, whole: Path, tmp_path: Path
 ) -> None:
@@ -220,6 +225,7 @@ def batches_until(part: Path, time_ms: int | None) -> dict[str, int]:
     return found
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("first", [[], [0, 1, 2, 5, 19], [20]], ids=["none", "some", "last"])
 def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
@@ -241,6 +247,7 @@ def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
     assert_same(measured(whole), measured(warehouse), "late")
 
 
+@pytest.mark.drawn_together(6)
 def test_an_older_copy_that_comes_later_is_measured_anew(whole: Path, tmp_path: Path) -> None:
     """Of a partition the first segment comes last."""
     source, folder = tmp_path / "log", SAMPLE / "__consumer_offsets-6"
@@ -261,6 +268,7 @@ def test_an_older_copy_that_comes_later_is_measured_anew(whole: Path, tmp_path: 
     assert_same(measured(warehouse), grown, "older")
 
 
+@pytest.mark.drawn_together(6)
 def test_nothing_after_the_time_that_is_asked_about_is_judged(replayed: Path, unmeasured: Path, tmp_path: Path) -> None:
     warehouse = shutil.copytree(unmeasured, tmp_path / "w")
     at = json.loads(LINES[9])["captured_at"]
@@ -275,6 +283,7 @@ def test_nothing_after_the_time_that_is_asked_about_is_judged(replayed: Path, un
     assert_same(measured(replayed), measured(warehouse), "as of")
 
 
+@pytest.mark.drawn_together(6)
 def test_what_is_after_the_time_that_is_asked_about_stays(unmeasured: Path, tmp_path: Path) -> None:
     """It was measured as of a later time."""
     warehouse = shutil.copytree(unmeasured, tmp_path / "w")
@@ -294,6 +303,7 @@ def test_a_time_that_is_none_is_one_line(replayed: Path, capfd: pytest.CaptureFi
     assert "noon" in said
 
 
+@pytest.mark.drawn_together(6)
 def test_verdicts_of_a_time_are_replaced_and_those_of_others_stay(unmeasured: Path, tmp_path: Path) -> None:
     warehouse = shutil.copytree(unmeasured, tmp_path / "w")
     first, second = (str(json.loads(LINES[number])["captured_at"]) for number in (9, 15))

@@ -96,6 +96,7 @@ def test_no_id_host_metadata_or_raw_byte_of_the_original_is_in_any_cell(audited_
     assert not {name for name in names if len(name) > 7 and name.encode() in stored}
 
 
+@pytest.mark.drawn_together(6)
 def test_equal_names_stay_equal_in_all_tables_and_different_ones_different(audited_sample: Path, copied: Path) -> None:
     for table in USER_TABLES:
         before, after = reading(str(audited_sample)).rows(table), reading(str(copied)).rows(table)
@@ -116,6 +117,7 @@ def test_equal_names_stay_equal_in_all_tables_and_different_ones_different(audit
     assert answers[0] == answers[1] and answers[0][0][3] > 100
 
 
+@pytest.mark.drawn_together(6)
 def test_topics_of_kafka_itself_are_no_topics_that_nobody_reads(
     audited_sample: Path, copied: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,6 +129,7 @@ def test_topics_of_kafka_itself_are_no_topics_that_nobody_reads(
     assert answers[0] == answers[1]
 
 
+@pytest.mark.drawn_together(6)
 def test_all_that_reads_a_warehouse_reads_the_copy(
     copied: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,6 +151,7 @@ def test_all_that_reads_a_warehouse_reads_the_copy(
         assert said("sql", json.loads(line)["query"], "--format", "json").strip()
 
 
+@pytest.mark.drawn_together(6)
 def test_nothing_changes_a_copy(copied: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "result").write_text(json.dumps(validations.results()["passed"]))
     spans = ["gate", "--group", "g", "--span", "t:0:0:1", "--result", str(tmp_path / "result")]
@@ -157,6 +161,7 @@ def test_nothing_changes_a_copy(copied: Path, tmp_path: Path, capfd: pytest.Capt
         assert capfd.readouterr().err.splitlines()[-1].startswith(line), words
 
 
+@pytest.mark.drawn_together(6)
 def test_one_key_gives_equal_copies_and_another_one_others(copied: Path, audited_sample: Path, tmp_path: Path) -> None:
     assert copy(audited_sample, tmp_path / "same", copied.with_name("key")) == 0
     assert copy(audited_sample, tmp_path / "other") == 0
@@ -167,6 +172,7 @@ def test_one_key_gives_equal_copies_and_another_one_others(copied: Path, audited
     assert groups[0] == groups[1] and not groups[0] & groups[2]
 
 
+@pytest.mark.drawn_together(6)
 def test_hostile_names_are_in_no_copy(tmp_path: Path) -> None:
     hostile_warehouse(tmp_path / "w", NAMES)
     assert copy(tmp_path / "w", tmp_path / "copy") == 0
@@ -190,6 +196,7 @@ def test_a_wrong_wish_ends_with_one_line(
     assert said.startswith(f"groupscope: {line}")
 
 
+@pytest.mark.drawn_together(6)
 def test_a_folder_that_holds_anything_is_left_alone(
     audited_sample: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +207,7 @@ def test_a_folder_that_holds_anything_is_left_alone(
     assert [file.name for file in tmp_path.iterdir()] == ["photo"]
 
 
+@pytest.mark.drawn_together(6)
 def test_a_copy_that_was_interrupted_is_no_warehouse(
     copied: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,6 +218,7 @@ def test_a_copy_that_was_interrupted_is_no_warehouse(
     assert "no _warehouse.json in it" in capfd.readouterr().err
 
 
+@pytest.mark.drawn_together(6)
 def test_a_copy_on_another_storage_has_the_same_rows(
     copied: Path, audited_sample: Path, elsewhere: str, tmp_path: Path
 ) -> None:

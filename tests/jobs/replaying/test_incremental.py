@@ -29,6 +29,7 @@ def whole(sample_part: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warehouse
 
 
+@pytest.mark.drawn_together(5)
 def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
     sample_part: Path, whole: Path, tmp_path: Path, rng: np.random.Generator
 ) -> None:
@@ -44,6 +45,7 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
     assert_same(row_texts(whole), row_texts(warehouse), "grown")
 
 
+@pytest.mark.drawn_together(5)
 def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
     tmp_path: Path, rng: np.random.Generator, seed: int
 ) -> None:
@@ -59,6 +61,7 @@ def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
     assert_same(row_texts(tmp_path / "w", HISTORY), row_texts(tmp_path / "grown", HISTORY), "generated")
 
 
+@pytest.mark.drawn_together(5)
 @pytest.mark.parametrize("first", [[0], [866, 1600, 2364]])
 def test_segments_of_one_folder_follow_each_other_in_whatever_run_they_came(first: list[int], tmp_path: Path) -> None:
     """One is missing: of a folder that has the others side by side the cleaner took it."""
@@ -78,6 +81,7 @@ def test_segments_of_one_folder_follow_each_other_in_whatever_run_they_came(firs
     assert replay(tmp_path / "grown")["num_partitions"] == 0
 
 
+@pytest.mark.drawn_together(5)
 def test_runs_that_find_holes_give_what_one_run_gives(tmp_path: Path, rng: np.random.Generator, seed: int) -> None:
     """Anywhere: behind a deletion, within a transaction, or before all that is known."""
     log = generated(seed, 3, 8, some_topics(random.Random(seed)))
@@ -95,6 +99,7 @@ def test_runs_that_find_holes_give_what_one_run_gives(tmp_path: Path, rng: np.ra
     assert_same(row_texts(tmp_path / "w", HISTORY), grown, "holes")
 
 
+@pytest.mark.drawn_together(5)
 def test_a_second_run_changes_nothing(whole: Path) -> None:
     before = row_texts(whole)
     run = replay(whole)
@@ -102,6 +107,7 @@ def test_a_second_run_changes_nothing(whole: Path) -> None:
     assert_same(before, row_texts(whole), "twice")
 
 
+@pytest.mark.drawn_together(5)
 def test_a_full_replay_gives_the_same_rows(sample_part: Path, whole: Path) -> None:
     before = row_texts(whole)
     run = replay(whole, "--full")
@@ -109,6 +115,7 @@ def test_a_full_replay_gives_the_same_rows(sample_part: Path, whole: Path) -> No
     assert_same(before, row_texts(whole), "full")
 
 
+@pytest.mark.drawn_together(5)
 def test_rows_that_are_written_as_soon_as_there_are_some_are_the_same(
     whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +127,7 @@ def test_rows_that_are_written_as_soon_as_there_are_some_are_the_same(
     assert_same(before, row_texts(whole), "early")
 
 
+@pytest.mark.drawn_together(5)
 def test_groups_in_slices_give_the_same_rows(
     sample_part: Path, whole: Path, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +141,7 @@ def test_groups_in_slices_give_the_same_rows(
     assert_same(row_texts(whole), row_texts(warehouse), "slices")
 
 
+@pytest.mark.drawn_together(5)
 def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
     sample_part: Path, whole: Path, tmp_path: Path, rng: np.random.Generator
 ) -> None:

@@ -39,6 +39,7 @@ def report_line(out: str) -> str:
     return line.removeprefix("Report").strip()
 
 
+@pytest.mark.drawn_together(8)
 def test_an_audit_writes_the_report_and_one_without_anything_new_leaves_it(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -55,6 +56,7 @@ def test_an_audit_writes_the_report_and_one_without_anything_new_leaves_it(
     assert index.stat().st_ino == first
 
 
+@pytest.mark.drawn_together(8)
 def test_a_narrowed_audit_writes_no_page_and_no_file_and_a_report_says_what_it_shows(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +86,7 @@ def test_a_narrowed_audit_writes_no_page_and_no_file_and_a_report_says_what_it_s
     assert notice.startswith("The newest run, of ") and notice.endswith("its findings are not shown here.")
 
 
+@pytest.mark.drawn_together(8)
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("change", ["more records", "another warehouse at the same place", "deleted"])
 def test_what_changes_the_report_makes_the_next_audit_write_it(
@@ -104,6 +107,7 @@ def test_what_changes_the_report_makes_the_next_audit_write_it(
     assert report_line(capfd.readouterr().out) == str(tmp_path / "r" / "index.html")
 
 
+@pytest.mark.drawn_together(8)
 def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_stay(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +125,7 @@ def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_s
     assert f"groupscope: {document['message']}\n" == expected
 
 
+@pytest.mark.drawn_together(8)
 def test_a_file_for_prometheus_that_cannot_be_written_keeps_nothing_else_from_being_written(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,6 +186,7 @@ def test_a_folder_with_the_report_of_another_cluster_is_refused_and_stays_as_it_
     assert audit(log, tmp_path / "w", *flags) == ExitCode.CLEAN
 
 
+@pytest.mark.drawn_together(8)
 def test_a_page_of_somebody_is_not_replaced(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
@@ -197,6 +203,7 @@ def test_a_page_of_somebody_is_not_replaced(log: Path, tmp_path: Path, capfd: py
     assert (folder / "index.html").read_text() == "<h1>mine</h1>"
 
 
+@pytest.mark.drawn_together(8)
 def test_an_audit_that_has_read_no_record_is_not_called_clean(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,6 +229,7 @@ def test_a_place_that_can_be_no_report_is_refused_before_anything_is_read(
     assert not (tmp_path / "w").exists()
 
 
+@pytest.mark.drawn_together(8)
 def test_a_file_in_place_of_a_report_is_called_one_by_each_command_and_stays(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,6 +249,7 @@ def test_a_file_in_place_of_a_report_is_called_one_by_each_command_and_stays(
     assert file.read_text() == "mine"
 
 
+@pytest.mark.drawn_together(8)
 def test_a_warehouse_elsewhere_has_its_report_in_it_and_any_place_takes_one(
     log: Path, elsewhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

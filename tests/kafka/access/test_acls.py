@@ -119,6 +119,7 @@ def test_without_a_right_happens_what_the_page_says(guarded, tmp_path, capsys, l
     assert lines_since(capsys) == []
 
 
+@pytest.mark.drawn_together(5)
 def test_describe_alone_is_not_enough_to_read(guarded, tmp_path, capsys):
     describe = ("--operation", "Describe", "--topic", OFFSETS_TOPIC)
     with guarded.without(READ), guarded.having(describe):
@@ -130,6 +131,7 @@ def test_describe_alone_is_not_enough_to_read(guarded, tmp_path, capsys):
     assert f"`{line}`" in operations_page.PAGE
 
 
+@pytest.mark.drawn_together(5)
 def test_naming_a_hidden_topic_is_reported(guarded, tmp_path, capsys):
     """Brokers say nothing of commits to topics that a user may not describe."""
     ingest(tmp_path / "w", *guarded.source)
@@ -141,6 +143,7 @@ def test_naming_a_hidden_topic_is_reported(guarded, tmp_path, capsys):
         assert lines_since(capsys) == [line]
 
 
+@pytest.mark.drawn_together(5)
 def test_groups_that_nobody_names_are_reported(guarded, tmp_path, capsys):
     some = ("--operation", "Describe", "--group", "bill", "--resource-pattern-type", "prefixed")
     with guarded.without(GROUPS), guarded.having(some), guarded.without(CLUSTER):
@@ -149,6 +152,7 @@ def test_groups_that_nobody_names_are_reported(guarded, tmp_path, capsys):
     assert lines_since(capsys) == [loss.message]
 
 
+@pytest.mark.drawn_together(5)
 def test_what_groups_hide_the_warehouse_knows(guarded, tmp_path):
     with guarded.without(GROUPS):
         for expected in ({OFFSETS_TOPIC}, {OFFSETS_TOPIC, *COMMITTED.values()}):
@@ -157,6 +161,7 @@ def test_what_groups_hide_the_warehouse_knows(guarded, tmp_path):
             assert set(result) == expected
 
 
+@pytest.mark.drawn_together(5)
 def test_the_queries_of_the_page(guarded, tmp_path, capfd):
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
         ingest(tmp_path / "w", *guarded.source)
@@ -182,6 +187,7 @@ def answer(warehouse, query, capfd):
 LISTENERS = {"SSL": "MUTUAL", "SASL_PLAINTEXT": "LOGIN", "SASL_SSL": "TLSLOGIN"}
 
 
+@pytest.mark.drawn_together(5)
 @pytest.mark.parametrize("text", operations_page.blocks("properties"), ids=lambda text: text.split()[0].split("=")[1])
 def test_the_properties_files_of_the_page(guarded, tmp_path, text):
     user, password = (SCRAM_USER, PASSWORD) if "SCRAM" in text else (GUEST, GUEST)
@@ -216,6 +222,7 @@ def configured(guarded, words):
     return guarded.secured.tool(CONFIGS, "--describe", *words[1:5])
 
 
+@pytest.mark.drawn_together(5)
 def test_the_settings_of_the_page(guarded):
     lag, quota = operations_page.commands("settings")
     reported = guarded.secured.tool(CONFIGS, "--describe", "--all", *lag[1:5])
@@ -245,6 +252,7 @@ def busiest(cluster):
     return max(ends, key=lambda key: ends[key].end)[1]
 
 
+@pytest.mark.drawn_together(5)
 def test_a_run_asks_for_what_the_page_says_and_changes_nothing(guarded, tmp_path, monkeypatch):
     asked = set()
     send = KafkaConnection._send

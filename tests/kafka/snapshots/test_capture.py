@@ -95,6 +95,7 @@ def partitions_of(snapshot, name):
     }
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.drawn(1)
 def test_a_snapshot_says_what_kafkas_own_tools_say(broker, tmp_path, monkeypatch):
     # Several requests for what would go into one.
@@ -132,6 +133,7 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(broker, tmp_path, monkeypatch
     assert snapshot["settings"]["offsets.retention.minutes"] == "10080"
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.drawn(1)
 def test_settings_of_groups_are_those_that_kafka_configs_shows(broker, tmp_path, monkeypatch):
     monkeypatch.setattr(kafka_groups, "GROUPS_A_REQUEST", 2)
@@ -158,6 +160,7 @@ def test_settings_of_groups_are_those_that_kafka_configs_shows(broker, tmp_path,
     }
 
 
+@pytest.mark.drawn_together(6)
 @pytest.mark.parametrize("broker", [KAFKA_3_9_OLD.name], indirect=True)
 def test_an_old_brokers_requests_leave_out_what_they_cannot_say(broker, tmp_path, monkeypatch):
     """A broker that speaks as those of 2.0 did: no topic ids, no kinds of groups, one group a question."""
@@ -191,6 +194,7 @@ def versions_of_2_0():
     return BrokerVersionData((2, 0))
 
 
+@pytest.mark.drawn_together(6)
 def test_a_line_and_the_tables_hold_the_same(small, tmp_path):
     """Whether `capture` wrote the tables or `ingest --snapshots` read its lines."""
     path, by_file, by_run = tmp_path / "snapshots.jsonl", tmp_path / "by-file", tmp_path / "by-run"
@@ -217,6 +221,7 @@ def without_run(row):
     return {name: value for name, value in row.items() if name not in {"run_id", "cluster", "captured_time"}}
 
 
+@pytest.mark.drawn_together(6)
 def test_topics_of_the_warehouses_commits_are_captured_too(small, tmp_path, capsys):
     """Absent ones, and names that no topic can have, are nothing to tell."""
     names = ("unread", "deleted-since", "no topic's name", "..", "x" * 300)
@@ -232,6 +237,7 @@ def test_topics_of_the_warehouses_commits_are_captured_too(small, tmp_path, caps
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.drawn_together(6)
 def test_another_clusters_snapshots_are_refused(small, tmp_path, capsys):
     warehouse, path = tmp_path / "warehouse", tmp_path / "snapshots"
     snapshot = capture_line(small, path)
@@ -259,6 +265,7 @@ class Clock:
         self.now += seconds
 
 
+@pytest.mark.drawn_together(6)
 def test_a_series_keeps_its_time(small, tmp_path, monkeypatch):
     path, begin_ms = tmp_path / "snapshots", time.time() * 1000
     monkeypatch.setattr("jobs.capture.time", Clock())
@@ -269,6 +276,7 @@ def test_a_series_keeps_its_time(small, tmp_path, monkeypatch):
     assert times == sorted(set(times))
 
 
+@pytest.mark.drawn_together(6)
 def test_a_killed_series_leaves_whole_lines(small, tmp_path):
     path = tmp_path / "snapshots"
     process = series(small, path)
@@ -289,6 +297,7 @@ def rows_by_snapshots(warehouse, path):
     return rows(warehouse, "cluster_snapshots")
 
 
+@pytest.mark.drawn_together(6)
 def test_a_series_outlives_its_broker(small, tmp_path):
     path, config = tmp_path / "snapshots", tmp_path / "client.properties"
     config.write_text("default.api.timeout.ms=1000\n")
@@ -321,6 +330,7 @@ def wait_until(holds, seconds=240):
         time.sleep(0.05)
 
 
+@pytest.mark.drawn_together(6)
 def test_what_is_wrong_is_told_on_one_line(small, tmp_path, capsys):
     def run_and_line(*arguments, source=f"kafka:{small.bootstrap}"):
         code = cli.main(["capture", "--source", source, *map(str, arguments)])
@@ -349,6 +359,7 @@ def test_what_is_wrong_is_told_on_one_line(small, tmp_path, capsys):
     assert path.read_text() == "orders:0:7\n"
 
 
+@pytest.mark.drawn_together(6)
 def test_a_cluster_without_groups_has_a_snapshot(tmp_path):
     with running(KAFKA_4_3, folder(tmp_path)) as broker:
         snapshot = capture_line(broker, tmp_path / "snapshots")
