@@ -66,7 +66,7 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
     """Returns the result of the ingest with those of the later steps in it; the lines of the run page, made while the
     tables are still open; and the reason why there is no report or no file for Prometheus, if one is missing."""
     check_is_no_folder(PROMETHEUS, arguments.prometheus)
-    gate = Gate(gate_options(arguments))
+    gate = Gate(gate_options(arguments), is_own_process=arguments.is_own_process)
     # Errors in its rules are reported before anything is read.
     _ = gate.rules
     measurement = Measurement(is_full=False, as_of=as_of_micros(arguments.as_of, now_ms()))
@@ -79,7 +79,7 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         # Before any work is done unnecessarily.
         check_cluster(folder, marks_of(folder), one_cluster(warehouse, options.cluster))
         steps = run_all([first], warehouse, options, engine)
-        if arguments.is_own_process and any(steps[0]["rows_added"].values()):
+        if any(steps[0]["rows_added"].values()):
             gate.load_ahead()
         steps += run_all(jobs, warehouse, options, engine)
         result = together(steps)

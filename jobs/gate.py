@@ -18,6 +18,7 @@ accepts it, 20 if it failed, 21 if its result cannot be read.
 import argparse
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from jobs.arguments.gate import with_defaults
@@ -46,8 +47,11 @@ def judge(arguments: argparse.Namespace) -> int:
     from jobs.gating.run import Gate
 
     arguments = with_instants(with_defaults(arguments), now_ms())
-    gate = Gate(gate_options(arguments))
-    with recorded_failure(arguments.result_file, gate.name), engine_of(arguments, gate.name) as engine:
+    with (
+        closing(Gate(gate_options(arguments), is_own_process=arguments.is_own_process)) as gate,
+        recorded_failure(arguments.result_file, gate.name),
+        engine_of(arguments, gate.name) as engine,
+    ):
         # Before the warehouse is locked, so that errors in the rules are reported at once.
         options = run_options(arguments, may_be_new=False)
         _ = gate.rules

@@ -11,6 +11,7 @@ from typing import Any
 
 from jobs.command_line.group_choice import GroupChoice
 from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.held_rows import with_held_rows
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.gating.declarations.waivers import Waiver, waiver_of
 from jobs.queries.results import QueryResult
@@ -141,6 +142,12 @@ class Findings:
 
 def finding_statements(parameters: Parameters, events: Events) -> list[str]:
     return [file.grouped_sql(parameters, events) for file in finding_files()]
+
+
+def shared_rows(parameters: Parameters) -> dict[str, str]:
+    """Texts that several of these statements have."""
+    names = ("newest_verdicts", "held_states")
+    return {name: parameters.fill(with_held_rows(f"{{{name}}}"), name) for name in names}
 
 
 def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> Findings:

@@ -20,7 +20,16 @@ from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
 from jobs.gating.earlier_runs import known_groups, known_of, newest_time, reported_before
-from jobs.gating.findings import Choice, Finding, Findings, find, finding_rows, finding_statements, num_at_or_above
+from jobs.gating.findings import (
+    Choice,
+    Finding,
+    Findings,
+    find,
+    finding_rows,
+    finding_statements,
+    num_at_or_above,
+    shared_rows,
+)
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import GateOptions, check_matches, limit_of
@@ -77,8 +86,9 @@ def rules(config: Path | None) -> Rules:
 class Gate:
     name = JOB
 
-    def __init__(self, options: GateOptions) -> None:
-        self.options = options
+    def __init__(self, options: GateOptions, *, is_own_process: bool = False) -> None:
+        """`is_own_process`: it may start another one. In a user's process that would run the user's script again."""
+        self.options, self.is_own_process = options, is_own_process
         # Findings of the newest run, worst first, for the command and the run page.
         self.findings: list[Row] = []
         self.narrowed_by: str | None = None
@@ -86,7 +96,7 @@ class Gate:
 
     def load_ahead(self) -> None:
         """Call this while earlier steps run, if there will be something to judge."""
-        if cores() > 1:
+        if self.judges is None and self.is_own_process and cores() > 1:
             self.judges = JudgeProcess()
 
     def close(self) -> None:
@@ -168,6 +178,7 @@ class Gate:
         return parameters(run.cluster, self.as_of, self.started, run.settings)
 
     def judge(self, basis: str) -> RunOutcome:
+        self.load_ahead()
         frames, measured = self.measure()
         judged_basis = suites_basis(frames, self.rules.suites)
         results, times = self.results(frames, judged_basis)
@@ -243,8 +254,9 @@ class Gate:
         choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups, gate.exclude_groups)
         statements = [each.statement(self.parameters) for each in self.rules.metrics.values()]
         statements += finding_statements(self.parameters, self.events)
+        shared = shared_rows(self.parameters)
         with (
-            scope_of(self.run.warehouse, statements, {GATE_LIMITS.name: self.limits()}) as answer,
+            scope_of(self.run.warehouse, statements, {GATE_LIMITS.name: self.limits()}, shared) as answer,
             counting(len(statements), "statements") as activity,
         ):
 

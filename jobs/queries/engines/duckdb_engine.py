@@ -65,6 +65,7 @@ LOCKS = (
     "SET lock_configuration = true",
 )
 NOTHING: Mapping[str, pa.Table] = {}
+NO_TEXTS: Mapping[str, str] = {}
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 Result = TypeVar("Result")
 
@@ -101,12 +102,25 @@ class DuckDBEngine:
 
 @contextmanager
 def scope_of(
-    warehouse: Warehouse, statements: Sequence[str], given: Mapping[str, pa.Table] = NOTHING
+    warehouse: Warehouse,
+    statements: Sequence[str],
+    given: Mapping[str, pa.Table] = NOTHING,
+    shared: Mapping[str, str] = NO_TEXTS,
 ) -> Iterator[Callable[[str], QueryResult]]:
     """Answers to these statements, over the warehouse as its newest run left it. `given`: tables as they will be after
-    this run."""
+    this run. `shared`: by name, common table expressions up to the one of that name, whose text several statements
+    have; its rows are made once, for those statements to read."""
     with session_of(warehouse, statements, given) as session:
-        yield session.answer
+        for name, text in shared.items():
+            if any(text in statement for statement in statements):
+                session.answer(f"CREATE TEMP TABLE made_{name} AS\nWITH {text}\nSELECT * FROM {name}")
+
+        def answer(statement: str) -> QueryResult:
+            for name, text in shared.items():
+                statement = statement.replace(text, f"{name} AS (SELECT * FROM made_{name})")
+            return session.answer(statement)
+
+        yield answer
 
 
 @contextmanager
