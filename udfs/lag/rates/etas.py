@@ -34,11 +34,11 @@ class Course:
     last_step: Numbers
     is_doubtful: Flags
 
-    @property
+    @cached_property
     def lag(self) -> np.ndarray:
         return np.where(self.is_doubtful, np.nan, self.lags[:, -1])
 
-    @property
+    @cached_property
     def net(self) -> np.ndarray:
         return np.asarray(self.consumed - self.produced)
 
