@@ -104,12 +104,12 @@ def put_together(
 ) -> pa.Table:
     """A row for each bucket and subject. `key`: of each row."""
     cell = cells_of(bucket, keys.subject[key])
-    order = np.argsort(cell * len(keys.row) + key)
+    order = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(first_of(cell[order]))
     if "num_steps" in columns:
         # Rows without a step come with a key that may have stepped.
         stepped = np.flatnonzero(columns["num_steps"])
-        stepped = stepped[np.argsort(cell[stepped] * len(keys.row) + key[stepped])]
+        stepped = stepped[np.argsort(cell[stepped] * len(keys.row) + key[stepped], kind="stable")]
         counts = np.zeros(len(cell), np.int64)
         counts[stepped] = first_of(cell[stepped]) | first_of(key[stepped])
         columns["num_partitions"] = counts

@@ -1,5 +1,6 @@
 """Whether a group reads, keeps up, catches up or falls behind in a bucket, and when it will have caught up."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,8 @@ BEFORE = 3_600 * SECOND
 # A group is silent after so many times its usual time between two commits.
 SILENCE_FACTOR = 10
 USUAL_PERCENT = 95
+# Cells whose lags of an hour are held side by side.
+MOST_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,9 @@ class Course:
     last_step: Numbers
     is_doubtful: Flags
 
-    @cached_property
+    @property
     def lag(self) -> np.ndarray:
-        return np.where(self.is_doubtful, np.nan, self.lags[:, -1])
+        return self.lags[:, -1]
 
     @cached_property
     def net(self) -> np.ndarray:
@@ -62,35 +65,54 @@ class Course:
         waits &= self.lags[np.arange(len(first)), first] > 0
         return np.asarray((first >= 0) & waits & ~is_unknown)
 
-    def trend(self, row: int) -> str:
-        """Why the cell has no ETA; empty: it has one. The last third of the lags in the bucket is recent; its others,
-        and those of the time before, show what is usual."""
-        is_known = ~np.isnan(self.lags[row])
-        times, own = self.times[row][is_known], self.lags[row][is_known]
-        if len(own) == 1:
-            seen = (self.times[row, -1] - self.times[row, 0]) / SECOND
-            times, own = np.append(self.times[row, 0], times), np.append(own + self.net[row] * seen, own)
-        third = -(-len(own) // 3)
-        recent = np.sort(own[-third:])
-        usual = np.sort(np.append(self.lags_before(row), own[:-third]))
-        high = usual[USUAL_PERCENT * (len(usual) - 1) // 100] + self.between_commits[row]
-        is_lower = recent[-1] + self.between_commits[row] < own[:third].min()
-        if self.net[row] > 0 and (is_lower or own[-1] > high):
-            return ""
-        if recent[(third - 1) // 2] <= high:
-            return EtaUnknown.KEEPS_UP.value
-        is_reading = self.last_step[row] > times[-third - 1]
-        return (EtaUnknown.NOT_CATCHING_UP if is_reading else EtaUnknown.NOT_READING).value
+    def trends(self, rows: Numbers) -> np.ndarray:
+        """Why each of these cells has no ETA; empty: it has one. The last third of the lags in a bucket is recent; its
+        others, and those of the time before, show what is usual."""
+        own, times, number = self.known_lags(rows)
+        place, third = np.arange(own.shape[1])[None, :], (-(-number // 3))[:, None]
+        is_own, is_recent = place < number[:, None], place >= number[:, None] - third
+        usual = np.sort(np.column_stack([*self.lags_before(rows), np.where(is_recent, np.nan, own)]), axis=1)
+        number_usual = np.count_nonzero(~np.isnan(usual), axis=1)
+        each, between = np.arange(len(rows)), self.between_commits[rows]
+        high = usual[each, USUAL_PERCENT * (number_usual - 1) // 100] + between
+        recent = np.sort(np.where(is_recent & is_own, own, np.nan), axis=1)
+        middle, highest = recent[each, (third[:, 0] - 1) // 2], recent[each, third[:, 0] - 1]
+        lowest_at_begin = np.where(place < third, own, np.inf).min(axis=1)
+        is_lower = highest + between < lowest_at_begin
+        is_reading = self.last_step[rows] > times[each, number - third[:, 0] - 1]
+        return np.select(
+            [
+                (self.net[rows] > 0) & (is_lower | (self.lag[rows] > high)),
+                middle <= high,
+                is_reading,
+            ],
+            ["", EtaUnknown.KEEPS_UP.value, EtaUnknown.NOT_CATCHING_UP.value],
+            EtaUnknown.NOT_READING.value,
+        ).astype(object)
 
-    def lags_before(self, row: int) -> np.ndarray:
-        """The subject's lags in the time before the bucket."""
-        first = row
-        while first and self.subject[first - 1] == self.subject[row]:
-            if self.bucket[first - 1] < self.bucket[row] - BEFORE:
-                break
-            first -= 1
-        earlier = self.lags[first:row]
-        return np.asarray(earlier[~np.isnan(earlier)])
+    def known_lags(self, rows: Numbers) -> tuple[np.ndarray, Numbers, Numbers]:
+        """The known lags of the bucket of each cell and their times, in order, and how many they are: two or more. Of a
+        single one, that at the end, follows by the rates what the lag was at the begin."""
+        own, times = self.lags[rows], self.times[rows]
+        order = np.argsort(np.isnan(own), axis=1, kind="stable")
+        own, times = (np.take_along_axis(values, order, axis=1) for values in (own, times))
+        number = np.count_nonzero(~np.isnan(own), axis=1)
+        single = np.flatnonzero(number == 1)
+        begun, ended = self.times[rows[single], 0], self.times[rows[single], -1]
+        own[single, 1], times[single, 1] = own[single, 0], ended
+        own[single, 0], times[single, 0] = own[single, 1] + self.net[rows[single]] * (ended - begun) / SECOND, begun
+        number[single] = 2
+        return own, times, number
+
+    def lags_before(self, rows: Numbers) -> Iterator[np.ndarray]:
+        """The lags of each cell's subject in the time before its bucket; NaN: not known."""
+        for back in range(1, len(self.subject)):
+            before = np.maximum(rows - back, 0)
+            is_near = (rows >= back) & (self.subject[before] == self.subject[rows])
+            is_near &= self.bucket[before] >= self.bucket[rows] - BEFORE
+            if not is_near.any():
+                return
+            yield np.where(is_near[:, None], self.lags[before], np.nan)
 
     @cached_property
     def reason(self) -> np.ndarray:
@@ -114,8 +136,10 @@ class Course:
             ],
             "",
         ).astype(object)
-        for row in np.flatnonzero(reason == "").tolist():
-            reason[row] = self.trend(row)
+        asked = np.flatnonzero(reason == "")
+        for begin in range(0, len(asked), MOST_AT_ONCE):
+            rows = asked[begin : begin + MOST_AT_ONCE]
+            reason[rows] = self.trends(rows)
         return reason
 
     def columns(self, lag: Numbers, rows: Numbers) -> dict[str, pa.Array]:
