@@ -40,6 +40,7 @@ from benchmarks import (
     spark_workers,
     sql,
     start,
+    status,
     storages,
 )
 from benchmarks.durations import Duration, Ratio
@@ -80,6 +81,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "audit-memory": audit_memory.measure,
     "audit-storage": storages.measure,
     "start": start.measure,
+    "status": status.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
     "assignors-share": assignors.measure_share,

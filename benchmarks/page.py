@@ -21,7 +21,8 @@ SECTIONS = {
     "Whole commands": (
         "audit", "audit-again", "audit-sample", "audit-storage", "audit-memory", "ingest", "ingest-parquet",
         "ingest-kafka", "ingest-again", "ingest-more", "ingest-memory", "ingest-live", "ingest-live-again",
-        "replay", "replay-linear", "replay-more", "replay-cost", "assignments", "lag", "start", "sql", "report",
+        "replay", "replay-linear", "replay-more", "replay-cost", "assignments", "lag", "start", "status", "sql",
+        "report",
     ),
     "More workers": ("audit-workers", "workers-spark"),
     "Logs that are hard to split": ("skew",),

@@ -4,9 +4,10 @@
     groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
-Reads and writes what these commands do; their --help lists it. Writes the report only if anything has changed. Prints
-what was read, the worst new findings, and how many are known from earlier runs; with --verbose also all kinds of
-findings, and how many rows were added. Exit code: 20 if there are findings, see --fail-on.
+Reads and writes what these commands do; their --help lists it. Writes the report only if anything has changed, and not
+if --since, --until, --group or --exclude-group leave out some findings. Prints what was read, the worst new findings,
+and how many are known from earlier runs; with --verbose also all kinds of findings, and how many rows were added. Exit
+code: 20 if there are findings, see --fail-on.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs import ingest
-from jobs.command_line.flags import as_of_micros
+from jobs.command_line.flags import as_of_micros, with_instants
 from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
@@ -44,7 +45,7 @@ from jobs.warehouses.warehouse import Warehouse
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
         with recorded_failure(arguments.result_file, "audit"):
-            result, lines, unwritten = run_steps(as_of_now(arguments, now_ms()), engine)
+            result, lines, unwritten = run_steps(at_start(arguments, now_ms()), engine)
         if arguments.format == "table":
             print_page(lines)
         else:
@@ -55,11 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(result, arguments.fail_on)
 
 
-def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
-    """A live log is judged as of the run's start, all others as of their own end."""
+def at_start(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
+    """With the times of the run. A live log is judged as of its start, all others as of their own end."""
     is_live = (arguments.source or "").startswith("kafka:")
     as_of = str(now) if is_live and arguments.as_of is None else arguments.as_of
-    return argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False})
+    return with_instants(argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False}), now)
 
 
 def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
@@ -83,13 +84,16 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
             gate.load_ahead()
         steps += run_all(jobs, warehouse, options, engine)
         result = together(steps)
-        choice = GroupChoice(arguments.group, arguments.exclude_group)
-        result["report"], unwritten = report_result(warehouse, result["cluster"], choice, folder, engine)
+        unwritten = None
+        # What shows a narrowed run would say that all else is well: the page and the file of the newest whole run stay.
+        result["report"] = {"place": None, "is_unchanged": False}
+        if gate.narrowed_by is None:
+            result["report"], unwritten = report_result(warehouse, result["cluster"], folder, engine)
         ended_with = exit_code(result, arguments.fail_on)
         lines = list(page(warehouse, result, gate.findings, ended_with, is_verbose=arguments.verbose))
         if unwritten is not None:
             result |= failed_by(unwritten)
-        if arguments.prometheus is not None:
+        if arguments.prometheus is not None and gate.narrowed_by is None:
             summary = audit_summary(warehouse, result, gate)
             try:
                 write_prometheus_file(arguments.prometheus, summary, options.settings)
@@ -112,11 +116,11 @@ def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: En
 
 
 def report_result(
-    warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place, engine: Engine
+    warehouse: Warehouse, cluster: str, folder: Place, engine: Engine
 ) -> tuple[dict[str, Any], Failure | None]:
     """The part of the result about the report, and the reason why it could not be written. A report of the same rows
     stays."""
-    place, marks = str(folder / INDEX), marks_of(folder)
+    place, marks, choice = str(folder / INDEX), marks_of(folder), GroupChoice()
     if marks.basis == basis_of(warehouse, cluster, choice):
         return {"place": place, "is_unchanged": True}, None
     # Here, since a run without anything new does without templates.
@@ -135,7 +139,7 @@ def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """An input that cannot be read well wins over findings."""
     first, *after = steps
     added = {name: number for step in steps for name, number in step["rows_added"].items()}
-    worst = max(steps, key=lambda step: int(step["exit_code"]))
+    worst = max(steps, key=lambda step: (int(step["exit_code"]), step["verdict"] != "clean"))
     about = {"verdict": worst["verdict"], "exit_code": worst["exit_code"], "rows_added": added}
     times = {"finished_time": steps[-1]["finished_time"], "seconds": round(sum(step["seconds"] for step in steps), 3)}
     return {**first, **about, **times, **{step["job"]: step for step in after}}

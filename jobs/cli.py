@@ -7,6 +7,7 @@ printed at once.
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -32,6 +33,11 @@ IS_COMPLETING, COMPLETED_LINE = "_ARGCOMPLETE", "COMP_LINE"
 
 
 class Parser(argparse.ArgumentParser):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Like a negative number, `-5m` is the value of the flag before it.
+        self._negative_number_matcher = re.compile("-[0-9]")
+
     def error(self, message: str) -> None:  # type: ignore[override]
         raise Failure(ExitCode.USAGE, f"{message}; see {self.prog} --help")
 
@@ -103,7 +109,7 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     keep_compiled_loops()
     if is_own_process:
         prepare_process(parsed)
-    with progress_of(parsed):
+    with progress_of(parsed), zone_of(parsed):
         code = int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
         wait_for_closes()
     return code
@@ -195,6 +201,18 @@ def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
     from jobs.output.progress import show_progress
 
     return show_progress(is_quiet=parsed.quiet, step=parsed.command if parsed.command in READERS else None)
+
+
+def zone_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
+    """That of --tz; CSV and JSON are in UTC."""
+    if getattr(parsed, "tz", None) is None:
+        return nullcontext()
+    from datetime import UTC
+
+    from jobs.output.rows import Format
+    from jobs.output.zones import in_zone
+
+    return in_zone(parsed.tz, parsed.tz if parsed.format == Format.TABLE else UTC)
 
 
 def is_local(parsed: argparse.Namespace) -> bool:

@@ -18,6 +18,7 @@ from argcomplete import autocomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
+from jobs.command_line.flags import OF_MACHINE, zone_names
 from jobs.output.failure import Failure
 from jobs.output.rows import write_lines
 from jobs.processes.no_pandas import keep_pandas_out
@@ -67,6 +68,10 @@ def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
     return sorted(name for name in distinct if name and name.isprintable())
 
 
+def zones(**_: Any) -> Iterable[str]:
+    return [OF_MACHINE, *zone_names()]
+
+
 def formats(prefix: str, **_: Any) -> Iterable[str]:
     """For --source: only its first form takes files."""
     form, colon, place = prefix.partition(":")
@@ -83,6 +88,7 @@ COMPLETERS: dict[str, Completer] = {
     "SQL|FILE": FilesCompleter(allowednames=("sql",)),
     "DIR": DirectoriesCompleter(),
     "FORM:PLACE": formats,
+    "ZONE": zones,
 }
 
 

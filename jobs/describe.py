@@ -17,7 +17,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from jobs.answers.history import History, open_history, print_answer, say_as_kafka, state_at
+from jobs.answers.history import History, open_history, print_answer, print_time, say_as_kafka, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.narrow_tables import member_ids, print_narrow
 from jobs.answers.states import description
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     at, group = history.instant(arguments.at), arguments.group
     state = state_at(history, group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
+    print_time(arguments, at)
     unnamed = say_unnamed(history)
     say_as_kafka(state)
     if arguments.shown == "offsets":

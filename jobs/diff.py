@@ -14,6 +14,7 @@ from jobs.answers.history import (
     has_unknown_members,
     open_history,
     print_answer,
+    print_first_line,
 )
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.narrow_tables import member_ids, print_narrow
@@ -35,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
             line = f"state, members and owners at {time_text(at)} are unknown: {INCOMPLETE}; only offsets are compared"
             say(visible(f"group {arguments.group}: {line}"))
         say_unseen_offsets(history, arguments.group, at)
+    print_first_line("From", f"{time_text(first)} to {time_text(last)}", arguments.format)
     rows = list(differences(history, arguments.group, first, last))
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(Difference._fields, rows, member_ids(history, arguments.group))

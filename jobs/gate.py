@@ -8,7 +8,8 @@ for problems. With --span: records that data was validated, before a consumer co
 
 Reads: every table, and `metrics/`, `expectations/` and `waivers.toml` in the folder of the settings file. Writes:
 `gate_metrics`, `gate_runs`, `gate_results`, `gate_limits`, `findings` and `runs`. A run on the same tables, rules and
-times adds no rows.
+times adds no rows. With --since, --until, --group or --exclude-group a run is a question about a part of the findings:
+the report, `v_findings` and Prometheus go on showing the newest run without them.
 
 With --span it writes only `gate_spans`, and does not wait for other runs. Exit code: 0 if the data passed or --override
 accepts it, 20 if it failed, 21 if its result cannot be read.
@@ -20,11 +21,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jobs.arguments.gate import with_defaults
+from jobs.command_line.flags import with_instants
 from jobs.engine.choice import engine_of
 from jobs.output.rows import print_rows
 from jobs.output.text_pages import print_page
 from jobs.pages.gate import COLUMNS, finding_cells, page
-from jobs.runs.result import recorded_failure
+from jobs.runs.result import now_ms, recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def judge(arguments: argparse.Namespace) -> int:
     from jobs.gating.options import exit_code, gate_options
     from jobs.gating.run import Gate
 
-    arguments = with_defaults(arguments)
+    arguments = with_instants(with_defaults(arguments), now_ms())
     gate = Gate(gate_options(arguments))
     with recorded_failure(arguments.result_file, gate.name), engine_of(arguments, gate.name) as engine:
         # Before the warehouse is locked, so that errors in the rules are reported at once.

@@ -5,7 +5,7 @@ commit and the verdict on them.
 
 Reads `group_state_intervals`, `offset_history` and `group_verdicts`. Lists groups of every type, also those that
 kafka-consumer-groups leaves out, such as share groups and groups of Kafka Connect. VERDICT is that of the newest audit
-that is not as of a later time. In tables LAST-COMMIT has no date if it is of the same day, in UTC.
+that is not as of a later time. In tables LAST-COMMIT has no date if it is of the same day.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from datetime import datetime
 from typing import Any
 
-from jobs.answers.history import History, open_history, print_answer
+from jobs.answers.history import History, open_history, print_answer, print_time
 from jobs.answers.last_commits import COLUMNS as OF_COMMITS
 from jobs.answers.last_commits import last_commits, last_of_groups
 from jobs.answers.missing_records import check_seen_at
@@ -32,9 +32,10 @@ Cells = list[Any]
 
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
-    say_unnamed(history)
     at = history.instant(arguments.at)
     check_seen_at(history, at)
+    print_time(arguments, at)
+    say_unnamed(history)
     lines = group_lines(history, at, arguments)
     rows = history.rows_at("offset_history", at, columns=OF_COMMITS)
     commits = last_of_groups(rows, last_commits(history, rows, at))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from jobs.answers import deleted_topics
-from jobs.answers.history import History, open_history, print_answer, state_at
+from jobs.answers.history import History, open_history, print_answer, print_time, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.states.members import committed_at, members_at
 from jobs.output.failure import say, visible
@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     at = history.instant(arguments.at)
     state_at(history, arguments.group, at)
     committed = committed_at(history, arguments.group, at)
+    print_time(arguments, at)
     rows = [(*place, row["committed_offset"]) for place, row in committed.items()]
     if not rows:
         say(visible(f"group {arguments.group} had no committed offset at {time_text(at)}"))

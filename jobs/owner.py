@@ -18,6 +18,7 @@ from jobs.answers.history import (
     has_unknown_members,
     open_history,
     print_answer,
+    print_time,
 )
 from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
@@ -42,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not rows and not unnamed:
         check_known(history, arguments.topic, arguments.partition)
     where = searched(history, arguments.group, at)
+    print_time(arguments, at)
     say_unnamed(history)
     say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:

@@ -12,11 +12,12 @@ the coordinator are not in the log: they come from snapshots. Reads `history_cov
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC
 from typing import Any
 
 import pyarrow.compute as pc
 
-from jobs.answers.history import History, open_history
+from jobs.answers.history import History, open_history, print_first_line
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.snapshots import coordinator, newest_cluster
 from jobs.answers.table_reader import Condition, equal
@@ -24,6 +25,7 @@ from jobs.output.failure import visible
 from jobs.output.rows import Format, print_rows, time_text, write_lines
 from jobs.output.table_layout import label_lines
 from jobs.output.terminal import terminal_width
+from jobs.output.zones import ZONES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC, SourceKind
 from udfs.groups.group_partition import partition_for
@@ -42,6 +44,8 @@ NO_NUMBER = f"the number of partitions of {OFFSETS_TOPIC} is unknown, since no s
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
     answer = answer_of(history, arguments.group)
+    if ZONES.printed is not UTC and (newest := history.newest_time()) is not None:
+        print_first_line("As of", time_text(newest), arguments.format, LABEL_WIDTH)
     if arguments.format == Format.TABLE:
         width = terminal_width()
         lines = (label_lines(label, visible(text), LABEL_WIDTH, width) for label, text in facts(history, answer))

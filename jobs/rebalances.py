@@ -14,20 +14,19 @@ minutes after it; of several marks, the event followed the newest. CSV and JSON 
 import argparse
 import re
 import sys
-import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from jobs.answers.durations import duration_text, longest_text
 from jobs.answers.events.silences import silences
 from jobs.answers.events.timeline import COLUMNS, Event, followed_marks, in_order, marks_of, timeline, with_marks
-from jobs.answers.history import open_history, print_answer
+from jobs.answers.history import open_history, print_answer, print_first_line
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.narrow_tables import last_column_cut, member_ids
 from jobs.answers.short_ids import with_short_ids
-from jobs.command_line.flags import EPOCH, instant
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
+from jobs.output.zones import ZONES
 from schemas.words.exit_codes import ExitCode
 
 # EVENT: the trigger of a rebalance, else the kind of event.
@@ -42,7 +41,8 @@ ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
 
 def run(arguments: argparse.Namespace) -> int:
     history = open_history(arguments)
-    first, last = bound(arguments.first, "--from"), bound(arguments.last, "--to")
+    bounds = ((arguments.first, "--from"), (arguments.last, "--to"))
+    first, last = (None if text is None else history.time(text, flag) for text, flag in bounds)
     if first is not None and last is not None and first > last:
         raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")
     whole = [*timeline(history, arguments.group), *silences(history, arguments.group)]
@@ -54,6 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
         for each in unseen_of(history.coverage(events[0].row["evidence_partition"])):
             say(f"{each}: what happened in that time is unknown")
     events = in_order([*events, *followed_marks(events)])
+    when = in_that_time(first, last).strip()
+    if when or ZONES.printed is not UTC:
+        print_first_line("Events", when or "of all times", arguments.format)
     if arguments.format != Format.TABLE:
         print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
     elif arguments.wide:
@@ -62,12 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
         cells = with_short_ids([narrow_cells(event) for event in events], member_ids(history, arguments.group))
         print_answer(NARROW, last_column_cut(NARROW, cells), arguments.format)
     return ExitCode.CLEAN
-
-
-def bound(text: str | None, flag: str) -> datetime | None:
-    if text is None:
-        return None
-    return EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
 
 
 def is_within(event: Event, first: datetime | None, last: datetime | None) -> bool:

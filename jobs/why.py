@@ -4,6 +4,7 @@ OK.
 
     groupscope why billing
     groupscope why billing --at 2026-11-21T03:00
+    groupscope why billing --at 'yesterday 05:27' --tz Europe/Berlin
 
 An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. If the event, or what is
 wrong, began within ten minutes after a mark (`groupscope mark`), the answer says so. CSV output is the line of the
@@ -23,7 +24,7 @@ from jobs.answers.events.drawing import drawing
 from jobs.answers.events.rebalance import EventStory, event_at, lines, text_or_none
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import COLUMNS, distance, marks_of
-from jobs.answers.history import History, column_names, open_history, state_at
+from jobs.answers.history import History, column_names, open_history, print_time, state_at
 from jobs.answers.marks import after_words, mark_before
 from jobs.answers.missing_records import Unseen, unseen_of
 from jobs.answers.narrow_tables import member_ids
@@ -53,9 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
         message = visible(f"group {group}: the data has no rebalance, restart or failover{missed}")
         if not now or arguments.format != Format.TABLE:
             raise Failure(ExitCode.USAGE, message)
+        print_time(arguments, at, LABEL_WIDTH)
         say(message)
         print_lines(history, group, [("Group", f"{group} ({text_or_none(state['group_type'])})"), *now], arguments)
         return ExitCode.CLEAN
+    print_time(arguments, at, LABEL_WIDTH)
     for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
     if arguments.format == Format.TABLE:

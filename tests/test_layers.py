@@ -19,7 +19,7 @@ ALLOWED = {
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
     | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "duckdb", "great_expectations"}
-    | {"obstore", "hdfs_native", "jinja2", "markupsafe", "argcomplete"}
+    | {"obstore", "hdfs_native", "jinja2", "markupsafe", "argcomplete", "tzlocal"}
     # The compiler of loops, and the half of it that knows the processor.
     | {"numba", "llvmlite"}
     # Only in `jobs/supply_chain`, which developers run.
@@ -47,7 +47,7 @@ JOBS = frozenset(
     }
 )
 JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances", "completion"}
-JOBS |= {"mark", "partition"}
+JOBS |= {"mark", "partition", "status"}
 CALL_JOBS = frozenset({"audit", "cli"})
 MOST_IN_A_FOLDER = 15
 

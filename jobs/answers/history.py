@@ -1,10 +1,9 @@
 """The history of one cluster as of one time: what all commands about the past use."""
 
 import argparse
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,10 @@ from jobs.answers.table_reader import Condition, Row, TableReader, equal
 from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
 from jobs.output.failure import Failure, say, visible
-from jobs.output.rows import print_rows, time_text
+from jobs.output.rows import Format, print_rows, time_text, write_lines
+from jobs.output.zones import ZONES
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
+from jobs.storage.options import StorageOptions
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
@@ -74,16 +75,33 @@ class History:
         times = [pc.max(column.column(0)).as_py() for column in columns]
         return max((each for each in times if each is not None), default=None)
 
+    def now(self) -> datetime:
+        """The end of what the warehouse knows, so that an old archive answers as of its own end: the as-of time of the
+        newest run of `lag`, which for a live cluster is the current time, or a later record or snapshot."""
+        runs = self.reader.warehouse.run_rows(["cluster", "run_id", "as_of_time"], "lag")
+        as_of = {row["run_id"]: row["as_of_time"] for row in runs if row["cluster"] == self.cluster}
+        ends = [self.newest_time(), as_of[max(as_of)] if as_of else None]
+        return max((each for each in ends if each is not None), default=EPOCH)
+
+    def time(self, text: str, flag: str) -> datetime:
+        """Of a time as people type it."""
+        return EPOCH + timedelta(milliseconds=instant(text, (self.now() - EPOCH) // timedelta(milliseconds=1), flag))
+
     def instant(self, text: str | None, flag: str = "--at") -> datetime:
+        """A time that the history covers."""
         newest = self.newest_time()
         if newest is None:
             line = f"the warehouse has no history of cluster {self.cluster} yet; run `groupscope replay`"
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
         if text is None:
             return newest
-        at = EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
-        # Whoever gives seconds sees it.
-        shown = f"{flag} {text} (milliseconds: {time_text(at)})" if text.isdigit() else f"{flag} {text}"
+        at = self.time(text, flag)
+        # Whoever gives seconds sees it, and which time a short form is.
+        shown = f"{flag} {text}"
+        if text.isdigit():
+            shown += f" (milliseconds: {time_text(at)})"
+        elif "-" not in text[1:]:
+            shown += f" ({time_text(at)})"
         if at > newest:
             say(f"{shown}: data ends at {time_text(newest)}; showing the last known state")
         self.check_covered(at, shown)
@@ -103,8 +121,8 @@ class History:
         return self.rows("history_coverage", *where)
 
 
-def open_history(arguments: argparse.Namespace) -> History:
-    warehouse = reading(arguments.warehouse)
+def open_history(arguments: argparse.Namespace, options: StorageOptions | None = None) -> History:
+    warehouse = reading(arguments.warehouse, options)
     versions = warehouse.versions()
     cluster = one_cluster(warehouse, arguments.cluster)
     known = warehouse.clusters()
@@ -176,6 +194,21 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
     if begins is not None and at < begins:
         return f"before the history of its offsets partition, which begins at {time_text(begins)}"
     return f"it did not exist yet{later}"
+
+
+def print_time(arguments: argparse.Namespace, at: datetime, label_width: int = 0) -> None:
+    """The first line of an answer: the time that it is about, in full, if one was asked for or there is a zone."""
+    if arguments.at is not None or ZONES.printed is not UTC:
+        print_first_line("At", time_text(at), arguments.format, label_width)
+
+
+def print_first_line(label: str, text: str, format: str, label_width: int = 0) -> None:
+    """The only one that names the zone. Beside CSV and JSON, which programs read, it is on standard error."""
+    line = text if ZONES.printed is UTC else f"{text} ({ZONES.printed})"
+    if format == Format.TABLE:
+        write_lines([f"{label:{label_width}} {line}"])
+    else:
+        say(f"{label.lower()} {line}")
 
 
 def say_as_kafka(row: Row) -> None:

@@ -1,14 +1,17 @@
 """Reads a few rows of large tables: skips files and row groups that cannot contain them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from jobs.output.failure import Failure
+from jobs.output.moved_time import moved
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import refusal_of_warehouse
 from jobs.warehouses.delta_tables import file_path, files_of, open_table
@@ -32,11 +35,20 @@ def equal(column: str, value: Any) -> Condition:
     return Condition(column, "=", value)
 
 
+def one_of(column: str, values: Collection[str]) -> Condition:
+    return Condition(column, "in", sorted(values))
+
+
 EXPRESSIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "=": lambda left, right: left == right,
     "<=": lambda left, right: left <= right,
     ">": lambda left, right: left > right,
+    "in": lambda left, right: left.isin(right),
 }
+# Bounds of times in the Delta log are cut to milliseconds.
+CUT_OFF = timedelta(milliseconds=1)
+# Of a file without bounds.
+LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -60,8 +72,25 @@ class TableReader:
             raise unusable(self.warehouse.path(table), f"has NULL in {required[0]}, which allows none")
         return rows.cast(wanted)
 
+    def newest(self, table: str, column: str, *conditions: Condition) -> datetime | None:
+        """The newest time in a column. Of a table of many runs, a few files have it."""
+        if table not in self.versions:
+            return None
+        found: datetime | None = None
+        files = [(path, (file.get("max") or {}).get(column)) for path, file in self.held_files(table, conditions)]
+        for path, bound in sorted(files, key=lambda file: file[1] or LAST, reverse=True):
+            if found is not None and bound is not None and bound <= moved(found, -CUT_OFF):
+                break
+            known = pc.max(self.read_paths([path], table, [column], conditions).column(0)).as_py()
+            found = max((time for time in (found, known) if time is not None), default=None)
+        return found
+
     def read_files(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
-        paths = list(self.files(table, conditions))
+        return self.read_paths(list(self.files(table, conditions)), table, columns, conditions)
+
+    def read_paths(
+        self, paths: list[Place], table: str, columns: list[str], conditions: Sequence[Condition]
+    ) -> pa.Table:
         if not paths:
             schema = table_schema(TABLES[table])
             return pa.schema([schema.field(name) for name in columns]).empty_table()
@@ -76,13 +105,17 @@ class TableReader:
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 
     def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[Place]:
+        return (path for path, _ in self.held_files(table, conditions))
+
+    def held_files(self, table: str, conditions: Sequence[Condition]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+        """Files that may have such rows, each with what the Delta log says of it."""
         folder = self.warehouse.path(table)
         delta = open_table(folder, self.versions[table])
         if delta is None:
             raise unusable(folder, "is not there")
         for file in files_of(delta).to_pylist():
             if all(may_hold(file, condition) for condition in conditions):
-                yield folder / file_path(file["path"])
+                yield folder / file_path(file["path"]), file
 
 
 def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None, schema: pa.Schema) -> pa.Table:
@@ -117,14 +150,13 @@ def may_hold(file: Mapping[str, Any], condition: Condition) -> bool:
     """By the minimum and maximum of the column in the Delta log, if it has any."""
     least = (file.get("min") or {}).get(condition.column)
     greatest = (file.get("max") or {}).get(condition.column)
-    # Statistics say nothing about NULL. Times are truncated to milliseconds there, so they cannot safely exclude a
-    # file.
-    if (
-        condition.or_null
-        or condition.operator != "="
-        or least is None
-        or greatest is None
-        or not isinstance(condition.value, int | str)
-    ):
+    value = condition.value
+    # They say nothing about NULL.
+    if condition.or_null or least is None or greatest is None:
         return True
-    return bool(least <= condition.value <= greatest)
+    if isinstance(value, datetime):
+        above = moved(value, -CUT_OFF) < greatest
+        return bool({"=": least <= value and above, "<=": least <= value, ">": above}[condition.operator])
+    if condition.operator == "=" and isinstance(value, int | str):
+        return bool(least <= value <= greatest)
+    return True

@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import say
@@ -18,7 +15,7 @@ TABLE = "group_verdicts"
 NEVER = datetime.min.replace(tzinfo=UTC)
 COLUMNS = (
     "group_id", "group_type", "topic", "topic_id", "partition", "own_verdict", "rule", "reason", "since_time",
-    "last_commit_time", "lag_floor", "evidence_partition", "evidence_last_offset", "confidence",
+    "last_commit_time", "lag_floor", "time_lag_ms", "evidence_partition", "evidence_last_offset", "confidence",
 )  # fmt: skip
 
 UNKNOWN = "unknown: all audits are as of later times"
@@ -70,12 +67,12 @@ def partition_verdicts(history: History, group: str, until: datetime | None) -> 
 
 
 def verdicts(history: History, until: datetime | None, which: Condition) -> Verdicts:
-    times = history.reader.arrow(TABLE, ["as_of_time"], equal("cluster", history.cluster)).column(0)
-    if not len(times):
-        return Verdicts()
-    as_of = pc.max(times if until is None else times.filter(pc.less_equal(times, pa.scalar(until, times.type)))).as_py()
+    of_cluster = equal("cluster", history.cluster)
+    not_later = [] if until is None else [Condition("as_of_time", "<=", until)]
+    as_of = history.reader.newest(TABLE, "as_of_time", of_cluster, *not_later)
     if as_of is None:
-        return Verdicts(is_later=True)
+        is_later = bool(not_later) and history.reader.newest(TABLE, "as_of_time", of_cluster) is not None
+        return Verdicts(is_later=is_later)
     rows = history.rows(TABLE, equal("as_of_time", as_of), which, columns=COLUMNS)
     # A group may have records in several offsets partitions: those that it wrote last count, as for findings.
     rows = sorted(rows, key=lambda row: (row["last_commit_time"] or NEVER, -row["evidence_partition"]))

@@ -10,10 +10,11 @@ from jobs.command_line.flags import (
     add_engine_flags,
     add_format_flag,
     add_report_flag,
+    add_tz_flag,
     add_warehouse_flags,
 )
 
-FAIL_ON = ("critical", "warning", "never")
+FAIL_ON = ("critical", "warning", "critical-new", "warning-new", "never")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print a longer page: known findings too, by kind, the rows of each table, and SQL that lists more",
     )
+    add_tz_flag(parser, "times that you type, of the run page and of the report")
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)
@@ -44,17 +46,19 @@ def add_fail_on_flag(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default=FAIL_ON[0],
-        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
-        "(default: critical)",
+        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one; "
+        "with -new: if one of them is new, which no run as of an earlier time reported (default: critical)",
     )
 
 
 def add_judging_flags(parser: argparse.ArgumentParser, *, until: str = "", group: str = "") -> None:
-    """What the gate judges. `gate` has these flags too: `until` and `group` say what else it uses them for."""
+    """What the gate judges. Each of them narrows the run, so that it never counts for the whole. `gate` has these flags
+    too: `until` and `group` say what else it uses them for."""
     parser.add_argument(
         "--since",
         metavar="T",
-        help="leave out findings about events up to this time (default: what earlier runs of all groups reported)",
+        help="leave out findings about events up to this time (default: `event_term_days` of the settings before the "
+        "--as-of time)",
     )
     parser.add_argument(
         "--until",

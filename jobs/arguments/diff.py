@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_reader_flags, add_wide_flag
+from jobs.command_line.flags import TIMES, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="T1",
         dest="first",
-        help="the earlier time: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or the word now",
+        help=f"the earlier time: {TIMES}",
     )
     parser.add_argument(
         "--to", metavar="T2", dest="last", help="the later time (default: time of the newest record or snapshot)"

@@ -5,7 +5,14 @@ from pathlib import Path
 
 from jobs.arguments.audit import FAIL_ON, add_fail_on_flag, add_judging_flags
 from jobs.arguments.gate_spans import add_span_arguments
-from jobs.command_line.flags import LOCK_WAIT, add_as_of_flag, add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.command_line.flags import (
+    LOCK_WAIT,
+    add_as_of_flag,
+    add_engine_flags,
+    add_format_flag,
+    add_tz_flag,
+    add_warehouse_flags,
+)
 
 DEFAULTS = {"fail_on": FAIL_ON[0], "lock_wait": LOCK_WAIT}
 
@@ -19,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         group="; with --span: the id of the group, not a regular expression",
     )
     add_as_of_flag(parser)
+    add_tz_flag(parser, "times that you type, and of times on the page")
     add_span_arguments(parser)
     parser.add_argument(
         "--result-file", type=Path, metavar="FILE", help="also write the result of the run to this file, as JSON"

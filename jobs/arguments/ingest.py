@@ -4,7 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
-from jobs.command_line.flags import add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.command_line.flags import TIMES, add_engine_flags, add_format_flag, add_tz_flag, add_warehouse_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="try again to decode records that an earlier run rejected, as after an upgrade of Groupscope",
     )
+    add_tz_flag(parser, "times that you type")
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)
@@ -50,7 +51,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--captured-at",
         metavar="T",
-        help="when the output of Kafka's tools in --snapshots was captured (default: when the file was last changed)",
+        help=f"when the output of Kafka's tools in --snapshots was captured: {TIMES} (default: when the file was last "
+        "changed)",
     )
     parser.add_argument(
         "--optimize",

@@ -2,7 +2,14 @@
 
 import argparse
 
-from jobs.command_line.flags import add_cluster_flag, add_config_flag, add_format_flag, add_warehouse_flag
+from jobs.command_line.flags import (
+    TIMES,
+    add_cluster_flag,
+    add_config_flag,
+    add_format_flag,
+    add_tz_flag,
+    add_warehouse_flag,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -10,8 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at",
         metavar="T",
-        help="when it was deployed or changed: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or now "
-        "(default: now)",
+        help=f"when it was deployed or changed: {TIMES} (default: now)",
     )
     parser.add_argument(
         "--group",
@@ -24,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_cluster_flag(parser)
     add_config_flag(parser)
     add_format_flag(parser)
+    add_tz_flag(parser)
 
 
 def mark_number(text: str) -> int:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_reader_flags, add_wide_flag
+from jobs.command_line.flags import TIMES, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -11,8 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="T",
         dest="first",
-        help="leave out what ended before this time: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or the "
-        "word now",
+        help=f"leave out what ended before this time: {TIMES}",
     )
     parser.add_argument("--to", metavar="T", dest="last", help="leave out what began after this time")
     add_reader_flags(parser)

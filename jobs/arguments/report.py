@@ -8,6 +8,7 @@ from jobs.command_line.flags import (
     add_format_flag,
     add_quiet_flag,
     add_report_flag,
+    add_tz_flag,
     add_warehouse_flag,
 )
 
@@ -16,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
     add_report_flag(parser)
+    add_tz_flag(parser, "times in the report")
     parser.add_argument(
         "--group", metavar="REGEX", help="only groups whose id contains a match of this regular expression"
     )

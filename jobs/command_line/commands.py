@@ -2,6 +2,7 @@
 
 SECTIONS = {
     "Ask about the past": {
+        "status": "show on one screen what is wrong now: groups, resets, storms, checks, coverage",
         "groups": "list the groups at any past time, like kafka-consumer-groups --list",
         "describe": "show a group at any past time, like kafka-consumer-groups --describe",
         "rebalances": "show a group's timeline: rebalances, restarts, failovers, silences",
@@ -35,7 +36,7 @@ SECTIONS = {
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 # Commands with group or topic names as arguments. Kafka lets a name begin with a hyphen.
-NAMES = frozenset({"describe", "rebalances", "why", "owner", "partition", "diff", "offsets", "whatif"})
+NAMES = frozenset({"status", "describe", "rebalances", "why", "owner", "partition", "diff", "offsets", "whatif"})
 # Commands of a single step.
 READERS = NAMES | {"groups"}
 # Commands that need no pandas unless they start Spark.

@@ -1,20 +1,30 @@
-"""Flags that several commands share, and the parsing of times that users type."""
+"""Flags that several commands share, and the parsing of times that users type (T)."""
 
 import argparse
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from pathlib import Path
 
-from jobs.output.failure import Failure
-from jobs.output.rows import Format
+from jobs.output.failure import Failure, say
+from jobs.output.rows import Format, time_text
+from jobs.output.zones import ZONES, instants, skipping
 from schemas.words.exit_codes import ExitCode
 
 NEWEST = "time of the newest record or snapshot"
 FORMAT = "output as an aligned table (the default), CSV or JSON lines"
 LOCAL, SPARK = "local", "spark"
+# Of --tz.
+OF_MACHINE = "local"
 LOCK_WAIT = 600
+# Of T, for help.
+TIMES = (
+    "ISO 8601 (in the zone of --tz if it has none), a time of day such as 05:27, yesterday, 'yesterday 05:27', "
+    "'5m ago' or -5m, now, or milliseconds since 1970"
+)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
 LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
@@ -116,6 +126,7 @@ def add_reader_flags(parser: argparse.ArgumentParser, default: Format = Format.T
     """`default` and `text`: of the format."""
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
+    add_tz_flag(parser)
     add_format_flag(parser, default, text)
     add_quiet_flag(parser)
 
@@ -140,8 +151,7 @@ def add_at_flag(parser: argparse.ArgumentParser, text: str = "the time to show")
     parser.add_argument(
         "--at",
         metavar="T",
-        help=f"{text}: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or now (default: time of the newest "
-        "record or snapshot)",
+        help=f"{text}: {TIMES} (default: time of the newest record or snapshot)",
     )
 
 
@@ -149,8 +159,17 @@ def add_as_of_flag(parser: argparse.ArgumentParser, default: str = NEWEST) -> No
     parser.add_argument(
         "--as-of",
         metavar="T",
-        help="evaluate lag, expiry, verdicts and findings as of this time: ISO 8601 (UTC if it has no zone), "
-        f"milliseconds since 1970, or now (default: {default})",
+        help=f"evaluate lag, expiry, verdicts and findings as of this time: {TIMES} (default: {default})",
+    )
+
+
+def add_tz_flag(parser: argparse.ArgumentParser, what: str = "times that you type, and of times in tables") -> None:
+    parser.add_argument(
+        "--tz",
+        type=zone,
+        metavar="ZONE",
+        help=f"time zone of {what}: a name such as Europe/Berlin, or local for that of this machine (default: UTC); "
+        "CSV and JSON are in UTC",
     )
 
 
@@ -183,23 +202,111 @@ def seconds(text: str) -> float:
     return float(text)
 
 
+def zone(text: str) -> tzinfo:
+    """A zone of the IANA database, or that of this machine."""
+    # Here, since most commands need no zone.
+    from zoneinfo import ZoneInfo
+
+    name = name_of_machine_zone() if text == OF_MACHINE else text
+    if name in ("UTC", "Etc/UTC"):
+        return UTC
+    # ZoneInfoNotFoundError is a KeyError. A name may also be that of a folder, such as Europe, or lead out of the
+    # database.
+    with suppress(KeyError, ValueError, OSError):
+        return ZoneInfo(name)
+    raise argparse.ArgumentTypeError(no_zone(text))
+
+
+def name_of_machine_zone() -> str:
+    from tzlocal import get_localzone
+
+    # A machine without a zone is in UTC, of which it warns.
+    with suppress(KeyError, ValueError, OSError), warnings.catch_warnings(action="ignore"):
+        name = str(get_localzone())
+        # It may have the file of a zone without its name.
+        if name != OF_MACHINE:
+            return name
+    line = "this machine does not name its time zone; give a name such as Europe/Berlin"
+    raise argparse.ArgumentTypeError(f"{OF_MACHINE!r}: {line}")
+
+
+def no_zone(text: str) -> str:
+    from jobs.command_line.suggestions import near
+
+    known = zone_names()
+    if not known:
+        return f"{text!r}: this machine has no time zone database; install the package tzdata"
+    # Many know a zone by its city only.
+    cities = {name.rpartition("/")[2]: name for name in known}
+    city = None if "/" in text else near(text.replace(" ", "_"), cities)
+    nearest = near(text, known) if city is None else cities[city]
+    meant = "" if nearest is None else f" (did you mean {nearest}?)"
+    return f"{text!r}; give a time zone such as Europe/Berlin, or {OF_MACHINE} for that of this machine{meant}"
+
+
+def zone_names() -> list[str]:
+    from zoneinfo import available_timezones
+
+    return sorted(available_timezones())
+
+
+DURATION = re.compile(r"([0-9]{1,9}) ?([smhdw]) ?")
+# A day is 24 hours, also where clocks are changed.
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+AGO = re.compile(rf"-(?P<before>({DURATION.pattern})+)|(?P<ago>({DURATION.pattern})+)ago")
+CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+ON_A_DAY = re.compile(rf"(?P<yesterday>yesterday)( (?P<then>{CLOCK}))?|(?P<clock>{CLOCK})")
+
+
 def instant(text: str, now: int, flag: str = "time") -> int:
-    """Milliseconds since 1970 of a time: ISO 8601 (UTC if it has no zone), milliseconds since 1970 or `now`."""
-    if text == "now":
-        return now
+    """Milliseconds since 1970 of a time as people type it. `now`: that of `now`, `5m ago` and `yesterday`, in the same
+    unit; `05:27` is not after it."""
     if re.fullmatch("[0-9]+", text):
         return epoch_ms(text, flag)
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
+        milliseconds = (moment_of(text, EPOCH + timedelta(milliseconds=now), flag) - EPOCH) // timedelta(milliseconds=1)
+    except (ValueError, OverflowError):
         raise wrong_instant(text, flag) from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    milliseconds = (moment - EPOCH) // timedelta(milliseconds=1)
     # At either end of the calendar, a time of another zone may have no year in UTC.
     if not FIRST_MS <= milliseconds <= LAST_MS:
         raise wrong_instant(text, flag)
     return milliseconds
+
+
+def moment_of(text: str, now: datetime, flag: str) -> datetime:
+    if text == "now":
+        return now
+    if before := AGO.fullmatch(text):
+        each = DURATION.findall(before["before"] or before["ago"])
+        return now - sum((timedelta(**{UNITS[unit]: int(number)}) for number, unit in each), timedelta())
+    if day := ON_A_DAY.fullmatch(text):
+        today = now.astimezone(ZONES.people).date()
+        wall = datetime.combine(today, time.fromisoformat(day["then"] or day["clock"] or "00:00"))
+        if day["yesterday"] or wall.replace(tzinfo=ZONES.people).astimezone(UTC) > now:
+            wall -= timedelta(days=1)
+    elif (wall := datetime.fromisoformat(text)).tzinfo is not None:
+        return wall
+    return shown_by_clocks(wall, text, flag)
+
+
+def shown_by_clocks(wall: datetime, text: str, flag: str) -> datetime:
+    """When clocks of the zone of --tz show this time. In the hour that comes twice it is the earlier time."""
+    where = ZONES.people
+    found = instants(wall, where)
+    if not found:
+        before, after = (clock_at(each, wall) for each in skipping(wall, where))
+        line = f"{clock_at(wall, wall)} does not exist on {wall:%Y-%m-%d} in {where}"
+        raise Failure(ExitCode.USAGE, f"{flag} {text!r}: {line}: the clock goes from {before} to {after}")
+    if len(found) > 1:
+        first, second = (each.astimezone(where).isoformat() for each in found)
+        say(f"{flag} {text}: comes twice in {where}; {first} is used, not {second}")
+    return found[0]
+
+
+def clock_at(each: datetime, wall: datetime) -> str:
+    """With the date if it is of another day."""
+    clock = f"{each:%H:%M:%S}".removesuffix(":00")
+    return clock if each.date() == wall.date() else f"{each:%Y-%m-%d} {clock}"
 
 
 def epoch_ms(text: str, flag: str) -> int:
@@ -209,10 +316,26 @@ def epoch_ms(text: str, flag: str) -> int:
     return int(text)
 
 
+def with_instants(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
+    """The flags of a run with their times in full: all its steps take them for the same. `now`: the start of the run.
+    --since and --until count from the --as-of time, if there is one."""
+    full = {}
+    for name in ("as_of", "since", "until"):
+        text = getattr(arguments, name)
+        if text is not None:
+            milliseconds = instant(text, now, f"--{name.replace('_', '-')}")
+            full[name] = time_text(EPOCH + timedelta(milliseconds=milliseconds))
+            now = milliseconds if name == "as_of" else now
+    return argparse.Namespace(**{**vars(arguments), **full})
+
+
 def as_of_micros(text: str | None, now: int) -> int | None:
     return None if text is None else instant(text, now, "--as-of") * 1000
 
 
 def wrong_instant(text: str, flag: str) -> Failure:
-    expected = "give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, milliseconds since 1970, or the word now"
+    expected = (
+        "give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, a time of day such as 05:27, yesterday, "
+        "'yesterday 05:27', '5m ago' or -5m (units s, m, h, d, w), now, or milliseconds since 1970"
+    )
     return Failure(ExitCode.USAGE, f"{flag} {text!r}: {expected}")

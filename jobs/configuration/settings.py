@@ -171,6 +171,13 @@ class Verdicts:
 class Gate:
     """Limits that `schemas/findings` and `schemas/metrics` use, each under the same name."""
 
+    event_term_days: int = setting(
+        7,
+        "days",
+        "An event, such as a reset, is a finding of every run whose as-of time is up to this much later than the "
+        "event. --since overrides it. Conditions that last, such as a silent group, are findings as long as they last.",
+        number_from(1, CENTURY_DAYS),
+    )
     max_source_age_hours: int = setting(
         25,
         "hours",
@@ -263,7 +270,14 @@ class Gate:
         tuple(each.pattern for each in TOOL_GROUPS),
         "a list of regular expressions",
         "Ids of groups that tools use for themselves. An expression must match the whole id (unlike in --group). "
-        "Findings about these groups are left out; the run prints how many groups these are.",
+        "Findings about these groups are left out; the run prints how many findings these are.",
+        PATTERNS,
+    )
+    exclude_groups: tuple[str, ...] = setting(
+        (),
+        "a list of regular expressions",
+        "Groups whose id contains a match are left out, as groups of tools are. Unlike with --exclude-group, the run "
+        "still counts as a whole one.",
         PATTERNS,
     )
 

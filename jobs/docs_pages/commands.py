@@ -29,12 +29,33 @@ A command that takes longer than three seconds shows its progress on standard er
 every half minute in a log. It shows the time left where the amount of work is known. SQL that Spark runs has no such
 amount.
 
-A time (T) is ISO 8601 (UTC when it has no zone), milliseconds since 1970, or the word `now`.
+**Times.** A time (T) of a flag has one of these forms:
+
+| T | means |
+|---|---|
+| `2026-11-21T05:27`, `2026-11-21` | ISO 8601. Without a zone it is in the zone of `--tz` |
+| `05:27`, `05:27:13` | the newest such time of day that is not later than `now` |
+| `yesterday`, `"yesterday 05:27"` | the day before that of `now`; without a time of day, its beginning |
+| `"5m ago"`, `"2h 5m ago"`, `-5m` | so long before `now`. Units: s, m, h, d (24 hours), w |
+| `now` | for commands that ask about the past: the end of what the warehouse knows; for others: when they start |
+| `1795238820000` | milliseconds since 1970 |
+
+The end of what the warehouse knows is the as-of time of the newest run of `lag` or `audit`, or a later record or
+snapshot: an old archive answers as of its own end. `--since` and `--until` count from the time of `--as-of`, if that
+flag is there. The first line of an answer shows the time that was asked for in full; beside CSV and JSON that line is
+on standard error.
+
+**Time zone.** `--tz Europe/Berlin` reads times in that zone, and shows them in it: in tables, on the page of a run and
+in the report. Each of these names the zone once. `--tz local` takes the zone of this machine. Delta tables, CSV and
+JSON are in UTC. So are times inside messages of findings and reasons of verdicts, since these are stored texts. Where
+clocks are set back, a time comes twice: the earlier one is used, and a line says so. Where they are set forward, a time
+that no clock shows is refused.
 """
 HYPHENS = "Put `--` before a name that begins with a hyphen: `groupscope {} -- -name`."
 
 # Commands that do two things.
 USAGES = {
+    "status": ("groupscope status [flags]", "groupscope status GROUP [flags]"),
     "gate": (
         "groupscope gate [flags]",
         "groupscope gate --group GROUP --span TOPIC:PARTITION:FROM:TO[:ROWS] --result FILE [flags]",
@@ -48,6 +69,7 @@ USAGES = {
 
 # What explains a command at length.
 MORE = {
+    "status": "guides/on_call.md#what-is-wrong-now",
     "audit": "operations.md",
     "ingest": "inputs.md",
     "replay": "history.md",

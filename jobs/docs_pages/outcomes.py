@@ -19,7 +19,8 @@ Generated from `schemas/words/exit_codes.py`: the same for every command. If sev
 22, and 22 rather than 20. Some cluster managers hide the exit code of a Spark application. You also find it in the
 column `exit_code` of the table `runs`, in the file `_runs/RUN.json` of the warehouse (`RUN` is the run id), and in the
 file of `--result-file`. There it is the code of `--fail-on critical` where the command had `--fail-on never`, so that
-schedulers can ask for it. [What to do](operations.md#the-schedule) after each.
+schedulers can ask for it. With `--fail-on critical-new` the code may be 0 while findings stand: then the `verdict` is
+`findings` all the same. [What to do](operations.md#the-schedule) after each.
 
 | code | meaning |
 |---|---|
@@ -40,6 +41,11 @@ always stay findings.
 **The same finding in two runs** has the same `kind`, `subject` (such as the group) and `at_time`. Conditions that last
 have no `at_time`: they have `since_time`. An event has the time at which it began, also when it goes on. If a silence
 spreads from a partition to the member and the whole group, its kind changes, and `first_seen_time` stays.
+
+**An event stays a finding** of every run whose as-of time is within `event_term_days` of it. A condition is a finding
+as long as it lasts. `is_new` is true if no run as of an earlier time reported the finding, or if the last one that did
+called it less severe. A condition that returns after a run without it is new. Runs that flags such as `--group`
+narrowed do not count. `v_findings` shows the newest whole run, with the age of each finding.
 
 | kind | severity | in few words | meaning |
 |---|---|---|---|

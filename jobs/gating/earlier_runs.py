@@ -1,43 +1,35 @@
 """Reads what earlier gate runs wrote, and the time up to which the cluster's data goes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.gating.findings import Key
-from jobs.gating.reported_events import State, state_of
+from jobs.gating.findings import Key, Reported
 from jobs.runs.as_of import known_span
 from jobs.runs.run import Run
-from schemas.tables.gate import FINDINGS, GATE_RESULTS, JOB
+from schemas.tables.gate import FINDINGS, GATE_RESULTS, GATE_RUNS, JOB
 from schemas.tables.state.gated import GATED_INPUTS
 
 Row = dict[str, Any]
 NAMING_GROUPS = ("offset_history", "group_state_intervals", "group_verdicts", "gate_spans")
 # Columns of a run itself, or made again from the rules.
 NOT_KEPT = frozenset({"cluster", "run_id", "query"})
+KEY = ["kind", "subject", "at_time"]
 
 
 @dataclass(frozen=True)
 class EarlierGate:
-    state: State = field(default_factory=State)
+    """The newest run of the gate. `basis`: a hash of everything that its rows depend on."""
+
+    basis: str | None = None
     suites_basis: str | None = None
-    num_of_tools: int = 0
+    num_left_out: int = 0
     results: list[Row] = field(default_factory=list)
     findings: list[Row] = field(default_factory=list)
-    # Of all runs, newest first: an event may rest for some runs before it goes on.
-    events: list[Row] = field(default_factory=list)
-
-    @property
-    def first_seen(self) -> Mapping[Key, datetime]:
-        """Rows of an older release name no subject."""
-        return {
-            (row["kind"], row["subject"] or row["group_id"] or row["cluster"], row["at_time"]): row["first_seen_time"]
-            for row in (*reversed(self.findings), *self.events)
-        }
 
 
 def known_of(run: Run) -> EarlierGate:
@@ -49,29 +41,38 @@ def known_of(run: Run) -> EarlierGate:
         for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
     ]
     findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
-    events = sorted(events_of(run), key=lambda row: (row["run_id"], row["rank"]), reverse=True)
-    return EarlierGate(
-        state=state_of(state["basis"], partial(as_of_times, run)),
-        suites_basis=state["suites_basis"],
-        num_of_tools=state["num_of_tools"],
-        results=results,
-        findings=findings,
-        events=events,
-    )
+    return EarlierGate(state["basis"], state["suites_basis"], state["num_of_tools"], results, findings)
 
 
-def events_of(run: Run) -> list[Row]:
-    rows = run.warehouse.rows(FINDINGS.name, cluster=run.cluster)
-    if rows is None:
+def reported_before(run: Run, as_of: datetime) -> dict[Key, Reported]:
+    """What whole runs of an earlier as-of reported: the events of all of them, and the conditions of the newest one. A
+    condition that this one did not report has ended: it would be another one that begins."""
+    whole = whole_runs_before(run, as_of)
+    rows = run.warehouse.rows(FINDINGS.name, ["run_id", "group_id", "severity", "first_seen_time", *KEY], run.cluster)
+    if rows is None or not whole:
+        return {}
+    rows = rows.append_column("place", pc.index_in(rows["run_id"], value_set=pa.array(whole)))
+    is_event = rows["at_time"].is_valid()
+    rows = rows.filter(pc.and_(rows["place"].is_valid(), pc.or_(is_event, pc.equal(rows["place"], len(whole) - 1))))
+    # Rows of an older release name no subject.
+    subjects = pc.coalesce(rows["subject"], rows["group_id"], pa.scalar(run.cluster))
+    rows = rows.set_column(rows.schema.get_field_index("subject"), "subject", subjects).sort_by("place")
+    known = rows.group_by(KEY, use_threads=False).aggregate([("severity", "last"), ("first_seen_time", "min")])
+    return {
+        (row["kind"], row["subject"], row["at_time"]): Reported(row["first_seen_time_min"], row["severity_last"])
+        for row in known.to_pylist()
+    }
+
+
+def whole_runs_before(run: Run, as_of: datetime) -> list[str]:
+    """Runs of the gate that nothing narrowed, in the order of their as-of times."""
+    judged = run.warehouse.rows(GATE_RUNS.name, ["run_id", "narrowed_by"], run.cluster)
+    if judged is None:
         return []
-    columns = ["cluster", "run_id", "rank", "kind", "subject", "group_id", "at_time", "first_seen_time"]
-    listed: list[Row] = rows.select(columns).filter(rows["at_time"].is_valid()).to_pylist()
-    return listed
-
-
-def as_of_times(run: Run) -> list[datetime]:
-    runs = run.warehouse.run_rows(["cluster", "as_of_time"], JOB)
-    return [row["as_of_time"] for row in runs if row["cluster"] == run.cluster and row["as_of_time"] is not None]
+    whole = {*judged.filter(judged["narrowed_by"].is_null())["run_id"].unique().to_pylist()}
+    runs = run.warehouse.run_rows(["cluster", "run_id", "as_of_time"], JOB)
+    ours = [row for row in runs if row["cluster"] == run.cluster and row["run_id"] in whole and row["as_of_time"]]
+    return [each for time, each in sorted((row["as_of_time"], row["run_id"]) for row in ours) if time < as_of]
 
 
 def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:

@@ -35,6 +35,11 @@ WIDENS = {
 }
 HEADINGS = {kind.value: kind.heading for kind in FindingKind}
 SILENCES = (FindingKind.GROUP_SILENT, FindingKind.MEMBER_SILENT)
+# Events that are what is left of a condition that is over: no new findings.
+LEFT_OF = {
+    FindingKind.MESSAGES_LOST.value: FindingKind.MESSAGES_LOST.value,
+    FindingKind.LONG_UNREAD.value: FindingKind.GROUP_DOWN.value,
+}
 # What may follow from one of those before it.
 CAUSES = {
     kind.value: place
@@ -97,26 +102,40 @@ class Finding:
         )
 
     def keys(self, cluster: str) -> list[Key]:
-        """By the first one the next run recognizes it; the others are of the narrower kinds that it may have been."""
+        """By the first one the next run recognizes it; the others are of what it may have been."""
         subject = self.subject or self.group_id or cluster
-        return [(kind, subject, self.at_time) for kind in (self.kind, *WIDENS.get(self.kind, ()))]
+        before = [(LEFT_OF[self.kind], subject, None)] if self.kind in LEFT_OF and self.at_time is not None else []
+        return [(kind, subject, self.at_time) for kind in (self.kind, *WIDENS.get(self.kind, ()))] + before
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What earlier runs said of a finding: the as-of time of the first of them, and the severity in the last."""
+
+    first_seen: datetime
+    severity: str
 
 
 @dataclass(frozen=True)
 class Choice(GroupChoice):
-    """Which groups count. Findings without a group always do."""
+    """Which groups count. Findings without a group always do. `tool_groups`, `excluded`: those of the settings."""
 
     tool_groups: Sequence[str] = ()
+    excluded: Sequence[str] = ()
 
-    def is_of_tool(self, group_id: str | None) -> bool:
-        return group_id is not None and any(re.fullmatch(pattern, group_id) for pattern in self.tool_groups)
+    def is_left_out(self, group_id: str | None) -> bool:
+        """By the settings, so that it is not asked of the whole run."""
+        if group_id is None:
+            return False
+        is_of_tool = any(re.fullmatch(pattern, group_id) for pattern in self.tool_groups)
+        return is_of_tool or any(re.search(pattern, group_id) for pattern in self.excluded)
 
 
 @dataclass
 class Findings:
     findings: list[Finding] = field(default_factory=list)
-    # Number left out because they are about groups of tools.
-    num_of_tools: int = 0
+    # Number left out because the settings leave out their groups.
+    num_left_out: int = 0
 
 
 def finding_statements(parameters: Parameters, events: Events) -> list[str]:
@@ -126,15 +145,15 @@ def finding_statements(parameters: Parameters, events: Events) -> list[str]:
 def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> Findings:
     result = Findings()
     # Among very many findings, a few groups appear again and again.
-    is_of_tool = cache(choice.is_of_tool)
+    is_left_out = cache(choice.is_left_out)
     found = []
     for file in finding_files():
         names, rows = answer(file.grouped_sql(parameters, events))
         listed = file.rows(parameters, events)
         for row in rows:
             each = dict(zip(names, row, strict=True))
-            if is_of_tool(each["group_id"]):
-                result.num_of_tools += 1
+            if is_left_out(each["group_id"]):
+                result.num_left_out += 1
             elif choice.has(each["group_id"]):
                 found.append(finding(file.kind, each, file.listing_of(listed, each)))
     result.findings = one_for_each_cause(found)
@@ -332,21 +351,24 @@ def finding_rows(
     findings: Iterable[Finding],
     about: Mapping[str, Any],
     as_of: datetime,
-    seen: Mapping[Key, datetime],
+    reported: Mapping[Key, Reported],
     waivers: Sequence[Waiver],
 ) -> list[dict[str, Any]]:
-    """Rows of the table, worst first, waived ones last. `about`: cluster and run."""
+    """Rows of the table, worst first, waived ones last. `about`: cluster and run; `reported`: by runs of an earlier
+    as-of. A finding is new if none of them reported it, or if it is worse now."""
     chosen = [(each, waiver_of(waivers, each.kind, each.group_id, topics_of(each))) for each in findings]
     chosen.sort(key=lambda pair: (pair[1] is not None, pair[0].place))
     rows = []
     for rank, (each, waiver) in enumerate(chosen, 1):
         keys = each.keys(about["cluster"])
+        before = [reported[key] for key in keys if key in reported]
         rows.append({
             **about,
             "rank": rank,
             **{name: value for name, value in vars(each).items() if name not in NOT_WRITTEN},
             "subject": keys[0][1],
-            "first_seen_time": min([as_of, *(seen[key] for key in keys if key in seen)]),
+            "is_new": not any(ORDER.index(known.severity) <= ORDER.index(each.severity) for known in before),
+            "first_seen_time": min([as_of, *(known.first_seen for known in before)]),
             "waived_until_time": None if waiver is None else waiver.until,
             "waiver": None if waiver is None else waiver.reason_text,
         })  # fmt: skip
@@ -357,7 +379,7 @@ def topics_of(finding: Finding) -> set[str | None]:
     return {each["topic"] for each in finding.topic_partitions} or {finding.topic}
 
 
-def num_at_or_above(rows: Iterable[Mapping[str, Any]], fail_on: str) -> int:
+def num_at_or_above(rows: Iterable[Mapping[str, Any]], severity: str) -> int:
     """How many are at or above this severity and not waived."""
-    most = ORDER.index(fail_on)
+    most = ORDER.index(severity)
     return sum(ORDER.index(row["severity"]) <= most and row["waived_until_time"] is None for row in rows)

@@ -2,8 +2,10 @@
 
 import argparse
 import re
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 
 NEVER, CRITICAL = "never", "critical"
+# At the end of a word of --fail-on: what runs reported before does not count.
+NEW = "-new"
 ASKED = ("config", "fail_on", "as_of", "since", "until", "group", "exclude_group")
 
 
@@ -29,6 +33,27 @@ class GateOptions:
     until: str | None = None
     group: str | None = None
     exclude_group: str | None = None
+
+    def narrowed_by(self, since: datetime | None, until: datetime | None) -> str | None:
+        """The flags that leave out some findings, with the instants that the times are; None: a whole run."""
+        flags = {
+            "--group": self.group,
+            "--exclude-group": self.exclude_group,
+            "--since": None if since is None else iso_text(since),
+            "--until": None if until is None else iso_text(until),
+        }
+        given = [f"{flag} {shlex.quote(value)}" for flag, value in flags.items() if value is not None]
+        return " ".join(given) or None
+
+
+def iso_text(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")
+
+
+def limit_of(fail_on: str) -> tuple[str, bool]:
+    """The severity at which findings count, and whether only new ones do. A run never ends as if it had found nothing:
+    with --fail-on never it is the command that ends with 0."""
+    return (CRITICAL if fail_on == NEVER else fail_on.removesuffix(NEW)), fail_on.endswith(NEW)
 
 
 def gate_options(arguments: argparse.Namespace) -> GateOptions:

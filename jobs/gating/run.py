@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -18,12 +19,11 @@ from jobs.gating.declarations.metric_files import Metrics, metric_files
 from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
-from jobs.gating.earlier_runs import known_groups, known_of, newest_time
+from jobs.gating.earlier_runs import known_groups, known_of, newest_time, reported_before
 from jobs.gating.findings import Choice, Finding, Findings, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
-from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
-from jobs.gating.reported_events import Reported
+from jobs.gating.options import GateOptions, check_matches, limit_of
 from jobs.gating.results import (
     Kinds,
     at_least,
@@ -37,18 +37,21 @@ from jobs.gating.results import (
     with_queries,
 )
 from jobs.output.failure import Failure
+from jobs.output.moved_time import moved
 from jobs.output.progress import counting
 from jobs.processes.processors import cores
 from jobs.queries.results import QueryResult
-from jobs.runs.as_of import check_as_of, newest_record_time
+from jobs.runs.as_of import check_as_of
 from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
+from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile, closing
 from schemas.contract.tables import TABLES
 from schemas.tables.gate import FINDINGS, GATE_LIMITS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
 from schemas.tables.state.gated import GATED_INPUTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind, SuiteVerdict
+from schemas.words.history import Severity
 from udfs.arrays.arrow_schema import table_schema
 
 WRITTEN = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, FINDINGS)
@@ -77,6 +80,7 @@ class Gate:
         self.options = options
         # Findings of the newest run, worst first, for the command and the run page.
         self.findings: list[Row] = []
+        self.narrowed_by: str | None = None
         self.judges: JudgeProcess | None = None
 
     def load_ahead(self) -> None:
@@ -102,14 +106,16 @@ class Gate:
         self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
         self.check_options()
         self.known = known_of(run)
-        since = self.time(self.options.since, "--since") or self.known.state.since(self.as_of)
-        self.events = Events(since, self.time(self.options.until, "--until") or self.as_of)
+        since, until = self.time(self.options.since, "--since"), self.time(self.options.until, "--until")
+        self.narrowed_by = self.options.narrowed_by(since, until)
+        term = timedelta(days=run.settings.gate.event_term_days)
+        self.events = Events(since or moved(self.as_of, -term), until or self.as_of)
         self.waivers = [each for each in self.rules.waivers if each.until > self.started]
         basis = self.basis()
-        if basis == self.known.state.input_hash:
+        if basis == self.known.basis:
             self.findings = self.known.findings
             changes = {table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}
-            return self.outcome({**changes, GATE_LIMITS.name: self.limits_change()}, self.known.num_of_tools)
+            return self.outcome({**changes, GATE_LIMITS.name: self.limits_change()}, self.known.num_left_out)
         return self.judge(basis)
 
     def check_options(self) -> None:
@@ -136,11 +142,11 @@ class Gate:
         versions = self.run.warehouse.versions()
         written = {table.name for table in WRITTEN} | {GATE_LIMITS.name, GATED_INPUTS.name, "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
-        options = (self.options.group, self.options.exclude_group)
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
         return hash_of(
-            [seen, settings_hash(self.run.settings), self.as_of, repr(self.events), options, files, self.late_sources()]
-        )
+            [seen, settings_hash(self.run.settings), self.as_of, repr(self.events), self.narrowed_by, files,
+             self.late_sources()]
+        )  # fmt: skip
 
     def late_sources(self) -> list[str]:
         """Findings that depend only on the clock, for unchanged tables."""
@@ -168,25 +174,26 @@ class Gate:
         with self.has_findings(measured.findings, rows) as has_findings:
             failed = suite_findings(rows, self.rules.suites, self.about, has_findings)
         findings = [*failed, *measured.findings]
-        self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
-        known = self.known.state.after(basis, self.reported())
+        reported = reported_before(self.run, self.as_of)
+        self.findings = finding_rows(findings, self.about, self.as_of, reported, self.waivers)
         state = {
             **self.about,
-            "basis": known.text(),
+            "basis": basis,
             "suites_basis": judged_basis,
-            "num_of_tools": measured.num_of_tools,
+            "num_of_tools": measured.num_left_out,
         }
         changes = {
             GATE_METRICS.name: self.added_rows(GATE_METRICS.name, metric_rows(frames, self.about)),
             GATE_RUNS.name: self.added_rows(
-                GATE_RUNS.name, gate_run_rows(rows, self.rules.suites, times, self.about)
+                GATE_RUNS.name,
+                gate_run_rows(rows, self.rules.suites, times, {**self.about, "narrowed_by": self.narrowed_by}),
             ),
             GATE_RESULTS.name: self.added_rows(GATE_RESULTS.name, rows),
             FINDINGS.name: self.added_rows(FINDINGS.name, self.findings),
             GATE_LIMITS.name: self.limits_change(),
             GATED_INPUTS.name: self.of_cluster_anew(GATED_INPUTS.name, [state]),
         }  # fmt: skip
-        return self.outcome(changes, measured.num_of_tools, rows)
+        return self.outcome(changes, measured.num_left_out, rows)
 
     @contextmanager
     def has_findings(self, found: Sequence[Finding], rows: Sequence[Row]) -> Iterator[Callable[[Row, Kinds], bool]]:
@@ -220,24 +227,13 @@ class Gate:
 
             yield has_findings
 
-    def reported(self) -> Reported | None:
-        """Up to when all events are reported with this run; None: some may be left out."""
-        options, known = self.options, self.known.state.since(self.as_of)
-        if options.group is not None or options.exclude_group is not None:
-            return None
-        if options.since is not None and (known is None or self.events.since is None or self.events.since > known):
-            return None
-        newest = newest_record_time(self.run.warehouse, self.run.cluster)
-        through = min(self.as_of, self.events.until)
-        return Reported(self.as_of, through if newest is None else min(through, newest))
-
     def measure(self) -> tuple[dict[str, Frame], Findings]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
         a second, where Spark takes seconds to plan each of them."""
         from jobs.queries.engines.duckdb_engine import scope_of
 
         gate = self.run.settings.gate
-        choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups)
+        choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups, gate.exclude_groups)
         statements = [each.statement(self.parameters) for each in self.rules.metrics.values()]
         statements += finding_statements(self.parameters, self.events)
         with (
@@ -278,6 +274,16 @@ class Gate:
         file = self.write_rows(name, rows)
         return Change() if file is None else Change((file,))
 
+    def with_few_files(self, name: str, change: Change) -> Change:
+        """Each run adds a small file, and every ten minutes there may be a run."""
+        delta = self.run.warehouse.open(name)
+        if delta is None or not change.added:
+            return change
+        warehouse, held = self.run.warehouse, files_of(delta).column("path").to_pylist()
+        limits, wait = self.run.settings.tables, warehouse.wait_for_files
+        of = Rewriting(warehouse.root, name, self.run.run_id, limits, wait_for_files=wait)
+        return with_small_files_rewritten(of, change, map(unquote, held))
+
     def write_rows(self, name: str, rows: list[Row]) -> DataFile | None:
         warehouse = self.run.warehouse
         file = TableFile(warehouse.path(name), TABLES[name], self.run.run_id)
@@ -313,12 +319,15 @@ class Gate:
         assert file is not None
         return Change((file,), tuple(RemovedFile(path, is_data_change=True) for path in held))
 
-    def outcome(self, changes: Mapping[str, Change], num_of_tools: int, results: list[Row] | None = None) -> RunOutcome:
+    def outcome(self, changes: Mapping[str, Change], num_left_out: int, results: list[Row] | None = None) -> RunOutcome:
         rows = self.known.results if results is None else results
-        fail_on = CRITICAL if self.options.fail_on == NEVER else self.options.fail_on
+        severity, is_of_new = limit_of(self.options.fail_on)
         is_broken = any(verdict([row]) == SuiteVerdict.ERROR for row in rows)
-        num_counting = num_at_or_above(self.findings, fail_on)
+        num_standing = num_at_or_above(self.findings, severity)
+        num_counting = num_at_or_above(new_of(self.findings), severity) if is_of_new else num_standing
         code = ExitCode.FINDINGS if is_broken or num_counting else ExitCode.CLEAN
+        # That nothing is new does not make it clean.
+        worst = ExitCode.FINDINGS if is_broken or num_standing else ExitCode.CLEAN
         facts = {
             "as_of_time": self.as_of.isoformat().replace("+00:00", "Z"),
             "is_unchanged": results is None,
@@ -326,14 +335,24 @@ class Gate:
             "num_failed": sum(row["success"] is False for row in rows),
             "num_errors": sum(row["success"] is None for row in rows),
             "num_findings": len(self.findings),
+            "num_new": num_at_or_above(new_of(self.findings), Severity.INFO),
             "num_waived": sum(row["waived_until_time"] is not None for row in self.findings),
             "num_counting": num_counting,
-            "num_of_tool_groups": num_of_tools,
+            "num_left_out": num_left_out,
+            "narrowed_by": self.narrowed_by,
             "rows_added": {name: sum(file.num_rows for file in change.added) for name, change in changes.items()
                            if not TABLES[name].is_state},
         }  # fmt: skip
         counts = {"as_of_time": int(self.as_of.timestamp() * 1000)}
-        return RunOutcome(changes, lambda _: facts, counts, code, VERDICTS[code])
+        changes = {
+            name: self.with_few_files(name, change) if TABLES[name] in WRITTEN else change
+            for name, change in changes.items()
+        }
+        return RunOutcome(changes, lambda _: facts, counts, code, VERDICTS[worst])
+
+
+def new_of(findings: Sequence[Row]) -> list[Row]:
+    return [row for row in findings if row["is_new"]]
 
 
 def time_of(time_ms: int) -> datetime:

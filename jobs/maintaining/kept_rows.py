@@ -9,6 +9,7 @@ from jobs.maintaining.old_rows import REBALANCES, STATES, Kept, assignments_in_e
 from jobs.maintaining.term import history_kept_since
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
+from schemas.tables.gate import GATE_RUNS
 from schemas.tables.state.gated import GATED_INPUTS
 from udfs.arrays.arrow_schema import table_schema
 
@@ -24,10 +25,17 @@ def kept_rows(warehouse: Warehouse, cluster: str, keep: timedelta, started_ms: i
     return Kept(
         since,
         first_run_id,
-        frozenset([] if gated is None else gated.column("run_id").to_pylist()),
+        frozenset([] if gated is None else gated.column("run_id").to_pylist()) | newest_whole_run(warehouse, cluster),
         newest_states(rows_of(warehouse, STATES, cluster, columns_needed(STATES))),
         assignments_in_effect(rows_of(warehouse, REBALANCES, cluster, ASSIGNMENT_COLUMNS), since),
     )
+
+
+def newest_whole_run(warehouse: Warehouse, cluster: str) -> set[str]:
+    """The run whose findings are shown, however many narrowed ones came since."""
+    judged = warehouse.rows(GATE_RUNS.name, ["run_id", "narrowed_by"], cluster)
+    whole = [] if judged is None else judged.filter(judged["narrowed_by"].is_null())["run_id"].to_pylist()
+    return {max(whole)} if whole else set()
 
 
 def rows_of(warehouse: Warehouse, table: str, cluster: str, columns: Sequence[str]) -> pa.Table:

@@ -66,7 +66,7 @@ class Kept:
 
     since: datetime
     first_run_id: str
-    # The run whose gate results the next gate reads.
+    # The run whose gate results the next gate reads, and the one whose findings are shown.
     gate_run_ids: frozenset[str]
     # The group's newest state, and the assignment in effect when the term begins.
     newest_states: Bounds

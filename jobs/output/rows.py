@@ -19,6 +19,7 @@ from jobs.output.failure import Failure, visible
 from jobs.output.live_line import LIVE
 from jobs.output.table_layout import cut_to, fit_widths, width_of, wrap_lines
 from jobs.output.terminal import BOLD, STANDARD_OUTPUT, is_terminal, paint, terminal_width
+from jobs.output.zones import local_time
 from schemas.words.exit_codes import ExitCode
 
 CHUNK_BYTES = 1 << 16
@@ -31,7 +32,7 @@ GAP = "  "
 # What spreadsheets read as the beginning of a formula, except plain numbers.
 FORMULA = re.compile("[=+@\t\r\uff1d\uff0b\uff20]|[-\uff0d](?![0-9.]+$)")
 # As `time_text` writes it.
-TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)")
 
 Row = Sequence[Any]
 
@@ -215,15 +216,22 @@ def scalar_text(value: Any) -> str | None:
 
 
 def time_text(value: datetime) -> str:
-    """ISO 8601 in UTC. Times without a zone already are UTC."""
-    plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
-    return plain.isoformat(timespec="microseconds" if plain.microsecond % 1000 else "milliseconds") + "Z"
+    """ISO 8601 in the zone of what is printed. Times without a zone are UTC."""
+    local = local_time(value)
+    text = local.isoformat(timespec="microseconds" if local.microsecond % 1000 else "milliseconds")
+    return text.removesuffix("+00:00") + "Z" if local.tzinfo is UTC else text
 
 
 def clock_text(value: datetime | None, at: datetime) -> str | None:
-    """For people who look at that time: to the second, without the date if it is of the same day in UTC."""
-    text = None if value is None else time_text(value)[: len("2026-11-21T03:00:00")]
-    return text and text.removeprefix(time_text(at)[: len("2026-11-21T")])
+    """For people who look at that time: to the second, without the date if it is of the same day in the zone of what is
+    printed. With the offset from UTC if that is another one, as in another season."""
+    if value is None:
+        return None
+    local, there = (local_time(each) for each in (value, at))
+    if local.utcoffset() != there.utcoffset():
+        return local.isoformat(timespec="seconds")
+    text = local.replace(tzinfo=None).isoformat(timespec="seconds")
+    return text.removeprefix(f"{there.date()}T")
 
 
 def json_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:

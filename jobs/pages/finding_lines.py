@@ -1,6 +1,7 @@
 """Findings on pages: the worst of those that are new, and how many are known; or all of them by kind, each with its
 worst findings and where their records are."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -35,10 +36,12 @@ def new_finding_lines(findings: Sequence[Row], is_known: Sequence[bool]) -> Iter
 def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
     """Findings are worst first; those of a kind are shown together, at the place of the worst of them."""
     counting = [row for row in findings if row["waived_until_time"] is None]
-    kinds = by_kind(counting)
+    kinds, is_all_new = by_kind(counting), all(map(is_new, counting))
     for severity, kind, rows in kinds[:MOST_KINDS]:
-        yield f"{severity:8}  {named(kind)}: {len(rows):,}"
-        for row in rows[:MOST_ROWS]:
+        num_new = 0 if is_all_new else sum(map(is_new, rows))
+        yield f"{severity:8}  {named(kind)}: {len(rows):,}{f', {num_new:,} new' if num_new else ''}"
+        # Those that nobody has read yet come first.
+        for row in sorted(rows, key=is_new, reverse=True)[:MOST_ROWS]:
             yield f"          {subject(row)}{one_line(row['message'])}"
             if about := evidence(row):
                 yield f"            {about}"
@@ -70,6 +73,11 @@ def by_kind(findings: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
     places = {key(row): place for place, row in reversed(list(enumerate(findings)))}
     ordered = sorted(findings, key=lambda row: places[key(row)])
     return [(*severity_and_kind, list(rows)) for severity_and_kind, rows in groupby(ordered, key=key)]
+
+
+def is_new(row: Row) -> bool:
+    """Unknown of rows of an older release."""
+    return bool(row["is_new"])
 
 
 def key(row: Row) -> tuple[str, str]:
@@ -114,7 +122,11 @@ def one_line(text: str) -> str:
 
 
 def summary(findings: Sequence[Row]) -> str:
-    """Such as `2 critical, 5 warning`."""
-    counting = [row["severity"] for row in findings if row["waived_until_time"] is None]
-    numbers = [(severity, counting.count(severity)) for severity in SEVERITIES]
-    return ", ".join(f"{number:,} {severity}" for severity, number in numbers if number) or "no findings"
+    """Such as `2 critical, 5 warning (1 new)`."""
+    counting = [row for row in findings if row["waived_until_time"] is None]
+    if not counting:
+        return "no findings"
+    numbers = Counter(row["severity"] for row in counting)
+    num_new = sum(map(is_new, counting))
+    counts = ", ".join(f"{numbers[severity]:,} {severity}" for severity in SEVERITIES if numbers[severity])
+    return f"{counts} ({num_new or 'none'} new)"

@@ -1,8 +1,11 @@
 """What the gate prints: findings, worst first, and how to see their rows. An audit prints the same lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from jobs.output.rows import time_text
+from jobs.output.zones import ZONES
 from jobs.pages.finding_lines import finding_lines, summary
 from schemas.tables.gate import FINDINGS
 from schemas.words.exit_codes import ExitCode
@@ -17,11 +20,14 @@ MEANINGS = {
 def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended_with: int) -> Iterator[str]:
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     code = ExitCode(int(result["exit_code"]))
-    yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {result['as_of_time']}"
+    yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {as_of_text(result)}"
     yield ""
-    yield f"Exit code     {exit_code_text(code, ended_with)}"
+    yield f"Exit code     {exit_code_text(code, ended_with, result['verdict'])}"
     yield f"Checks        {expectation_counts(result)}"
     yield f"Findings      {finding_counts(result, findings)}"
+    if result["narrowed_by"] is not None:
+        yield f"              Narrowed by {result['narrowed_by']}."
+        yield "              The report and v_findings show the newest whole run, if there is one."
     if result["is_unchanged"]:
         yield "              Nothing has changed since the previous run; these are its findings."
     yield f"Took          {result['seconds']:.1f} s"
@@ -30,7 +36,15 @@ def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended
         yield from finding_lines(findings)
 
 
-def exit_code_text(code: ExitCode, ended_with: int) -> str:
+def as_of_text(result: Mapping[str, Any]) -> str:
+    """Names the zone, unless that is UTC. Messages of findings are stored texts."""
+    text = time_text(datetime.fromisoformat(result["as_of_time"]))
+    return text if ZONES.printed is UTC else f"{text} ({ZONES.printed}; times inside messages are UTC)"
+
+
+def exit_code_text(code: ExitCode, ended_with: int, verdict: str) -> str:
+    if code == ExitCode.CLEAN and verdict != "clean":
+        return f"{int(code)}: findings of this severity, but none is new"
     if ended_with == code:
         return f"{int(code)}: {MEANINGS[code]}"
     return f"{int(ended_with)}, because of --fail-on never; with --fail-on critical it is {int(code)}"
@@ -42,9 +56,8 @@ def expectation_counts(result: Mapping[str, Any]) -> str:
 
 
 def finding_counts(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
-    beside = (
-        f"{result['num_waived']:,} waived, {result['num_of_tool_groups']:,} left out as groups of tools (tool_groups)"
-    )
+    left_out = f"{result['num_left_out']:,} left out by settings (tool_groups, exclude_groups)"
+    beside = f"{result['num_waived']:,} waived, {left_out}"
     return f"{summary(findings)}; {beside}"
 
 

@@ -71,7 +71,11 @@ def lines(audited: AuditSummary, most_groups: int) -> Iterator[str]:
 
 def samples(audited: AuditSummary, most_groups: int) -> Samples:
     ordered = sorted(audited.groups, key=badness)
-    counted = Counter((row["severity"], row["kind"]) for row in audited.findings if row["waived_until_time"] is None)
+    counted = Counter(
+        (row["severity"], row["kind"], "true" if row["is_new"] else "false")
+        for row in audited.findings
+        if row["waived_until_time"] is None
+    )
     waived = sum(row["waived_until_time"] is not None for row in audited.findings)
     by_metric: Samples = {
         exported.EXIT_CODE.name: [((), audited.exit_code)],

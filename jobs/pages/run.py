@@ -1,7 +1,6 @@
 """The page that an audit prints: what it read, what it found, and how to look further."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from jobs.answers.unnamed_topics import unnamed_ids, unnamed_text
@@ -9,7 +8,7 @@ from jobs.ingestion.driver.state import LIVE
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary
-from jobs.pages.gate import expectation_counts
+from jobs.pages.gate import as_of_text, expectation_counts
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
@@ -38,13 +37,12 @@ def page(
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     gate = result["gate"]
     yield verdict_line(warehouse, result, findings, ended_with)
-    yield f"Audit of cluster {result['cluster']} as of {gate['as_of_time']}, run {result['run_id']}"
+    yield f"Audit of cluster {result['cluster']} as of {as_of_text(gate)}, run {result['run_id']}"
     yield ""
     yield from coverage_lines(warehouse, result, is_verbose=is_verbose)
     if findings:
         yield ""
-        as_of = datetime.fromisoformat(gate["as_of_time"])
-        is_known = [gate["is_unchanged"] or row["first_seen_time"] < as_of for row in findings]
+        is_known = [gate["is_unchanged"] or not row["is_new"] for row in findings]
         yield from finding_lines(findings) if is_verbose else new_finding_lines(findings, is_known)
     if not is_verbose:
         return
@@ -60,6 +58,8 @@ def verdict_line(
 ) -> str:
     code = ExitCode(int(result["exit_code"]))
     shown = f"exit code {int(code)}" if ended_with == code else f"exit code 0 because of --fail-on never, else {code:d}"
+    if code == ExitCode.CLEAN and result["verdict"] != "clean":
+        return f"{MEANINGS[ExitCode.FINDINGS]}, {shown} because none is new: {summary(findings)}"
     if code == ExitCode.CLEAN and not has_progress(warehouse, "replay", result["cluster"]):
         line = f"no record of cluster {result['cluster']} has been read yet; --source names the log"
         return f"NOTHING JUDGED, {shown}: {line}"
@@ -88,10 +88,12 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbos
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
-    yield f"Report       {report_words(result['report'])}"
+    yield f"Report       {report_words(result['report'], result['gate']['narrowed_by'])}"
 
 
-def report_words(report: Mapping[str, Any]) -> str:
+def report_words(report: Mapping[str, Any], narrowed_by: str | None) -> str:
+    if narrowed_by is not None:
+        return f"not written, and no Prometheus file: the run is narrowed by {narrowed_by}"
     if report["place"] is None:
         return "not written"
     return f"{report['place']}{' (unchanged)' if report['is_unchanged'] else ''}"

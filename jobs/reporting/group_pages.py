@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 import pyarrow as pa
 from markupsafe import Markup
@@ -9,6 +10,7 @@ from markupsafe import Markup
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step, TaskSpec
 from jobs.output.failure import Failure
+from jobs.output.zones import in_zone
 from jobs.reporting.page_files import Page, WrittenPages, write_group_pages
 from jobs.reporting.pages import page, part_of_page
 from jobs.reporting.parts.group_parts import GroupPart, GroupsToDraw
@@ -41,6 +43,12 @@ class About:
     is_redacted: bool = False
     # Of its hashes.
     has_kept_key: bool = False
+    zone: tzinfo = UTC
+
+    @property
+    def times(self) -> str:
+        """Messages are stored texts."""
+        return "UTC" if self.zone is UTC else f"in {self.zone}, those inside messages UTC"
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ class PagesDone:
 def write_pages_of(task: PagesTask) -> PagesDone:
     warehouse = Warehouse(task.root, seen=[task.runs])
     try:
-        with asking_of_groups(warehouse, task.pages.groups.cluster) as ask:
+        with in_zone(task.pages.about.zone), asking_of_groups(warehouse, task.pages.groups.cluster) as ask:
             return PagesDone(write_group_pages(task.folder, task.pages.pages(ask)))
     except OSError as error:
         failure = unwritable(task.folder, error.strerror or error)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from jobs.answers.table_reader import Row as DictRow
 from jobs.command_line.group_choice import GroupChoice
 from jobs.output.progress import counting
+from jobs.output.zones import ZONES
 from jobs.reporting.group_pages import About, GroupPages, part_text
 from jobs.reporting.page_files import ENDING, GROUPS_FOLDER, Page
 from jobs.reporting.pages import page, part_of_page
@@ -56,7 +57,7 @@ def report_of(
     """`basis`: what the page says that it rests on; `key`: of the hashes that stand for names."""
     with asking(warehouse, cluster) as ask:
         redaction = NoRedaction() if key is None else redaction_of(ask, cluster, key.secret)
-        about = About(warehouse.address, cluster, choice.words, basis, cluster)
+        about = About(warehouse.address, cluster, choice.words, basis, cluster, zone=ZONES.printed)
         if key is not None:
             about = redact_about(redaction, cluster, choice, key)
         asked = dict(counted_answers(ask, overview_statements(cluster)))
@@ -126,7 +127,7 @@ def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
 def redact_about(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:
     """Paths and patterns hold names too."""
     words, name = None if choice.words is None else "a part of the groups", redaction.name(cluster)
-    return About("WAREHOUSE", name, words, "", name, is_redacted=True, has_kept_key=key.is_kept)
+    return About("WAREHOUSE", name, words, "", name, is_redacted=True, has_kept_key=key.is_kept, zone=ZONES.printed)
 
 
 def page_values(

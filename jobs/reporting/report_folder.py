@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from jobs.command_line.group_choice import GroupChoice
 from jobs.output.failure import Failure
+from jobs.output.zones import ZONES
 from jobs.reporting.page_files import INDEX
 from jobs.reporting.rows.questions import shown_tables
 from jobs.storage.places.addresses import is_remote
@@ -61,7 +62,7 @@ def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:
     versions = warehouse.readable_versions([name for name in shown_tables() if name != RUNS])
     runs = warehouse.newest(RUNS)
     made = None if runs is None else runs.metadata().id
-    decides = [warehouse.address, made, cluster, choice, sorted(versions.items()), look()]
+    decides = [warehouse.address, made, cluster, choice, sorted(versions.items()), look(), ZONES.people]
     return sha256(repr(decides).encode()).hexdigest()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.engine import Engine
 from jobs.output.progress import counting, doing
+from jobs.output.zones import ZONES, in_zone
 from jobs.processes.processors import default_workers
 from jobs.reporting.group_pages import LEAST_FOR_WORKERS, write_by_workers
 from jobs.reporting.page_files import INDEX, WrittenPages, write_group_pages, write_index
@@ -43,9 +44,10 @@ def write_report(
     key: Key | None = None,
     engine: Engine | None = None,
 ) -> WrittenReport:
-    """`key`: of the hashes that stand for names; None: names as they are. `engine`: of the run that it is part of."""
+    """`key`: of the hashes that stand for names; None: names as they are. `engine`: of the run that it is part of. Its
+    times are in the zone of --tz, whatever the format of what the command prints."""
     basis = basis_of(warehouse, cluster, choice)
-    with doing("report"), report_of(warehouse, cluster, choice, basis, key=key) as report:
+    with doing("report"), in_zone(ZONES.people), report_of(warehouse, cluster, choice, basis, key=key) as report:
         try:
             pages = write_groups(report, warehouse, folder, engine)
             num_bytes = pages.num_bytes + write_index(folder, report.index, pages.names)

@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import Failure
+from jobs.output.rows import time_text
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
-from jobs.runs.result import iso
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
@@ -39,16 +39,20 @@ def check_as_of(warehouse: Warehouse, cluster: str, as_of_ms: int, started_ms: i
     oldest, newest = (millis(time) for time in span)
     dropped = history_dropped_before(warehouse, cluster)
     if as_of_ms < oldest:
-        line = f"is before the first record and snapshot of cluster {cluster}; give {iso(oldest)} or a later time"
-    elif dropped is not None and as_of_ms < millis(dropped):
         line = (
-            f"`groupscope maintain` dropped history before {iso(millis(dropped))}; give a later time, or run {REBUILD}"
+            f"is before the first record and snapshot of cluster {cluster}; give {time_text(span[0])} or a later time"
         )
+    elif dropped is not None and as_of_ms < millis(dropped):
+        line = f"`groupscope maintain` dropped history before {time_text(dropped)}; give a later time, or run {REBUILD}"
     elif as_of_ms > max(newest, started_ms):
-        line = f"is in the future; give a time up to {iso(max(newest, started_ms))}"
+        line = f"is in the future; give a time up to {time_of(max(newest, started_ms))}"
     else:
         return
-    raise Failure(ExitCode.USAGE, f"--as-of {iso(as_of_ms)}: {line}")
+    raise Failure(ExitCode.USAGE, f"--as-of {time_of(as_of_ms)}: {line}")
+
+
+def time_of(ms: int) -> str:
+    return time_text(EPOCH + timedelta(milliseconds=ms))
 
 
 def millis(time: datetime) -> int:

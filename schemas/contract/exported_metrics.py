@@ -13,7 +13,10 @@ class ExportedMetric:
 
 
 FINDINGS = ExportedMetric(
-    "groupscope_findings", "Findings of the newest audit, without waived ones.", ("severity", "kind")
+    "groupscope_findings",
+    "Findings of the newest audit, without waived ones. is_new: true for those that no audit before it reported; sum "
+    "by (severity) counts all that stand.",
+    ("severity", "kind", "is_new"),
 )
 WAIVED = ExportedMetric("groupscope_findings_waived", "Waived findings of the newest audit.")
 GROUP_LAG = ExportedMetric(

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from schemas.declarations.columns import Column
 from schemas.views import enumerations
-from schemas.views.gate import daily_expectations, gated_commits, spans
+from schemas.views.gate import daily_expectations, gated_commits, spans, standing_findings
 from schemas.views.groups import (
     assignment_audit,
     daily_rebalances,
     inventory,
     partition_coverage,
+    present_lag,
     rebalance_storms,
     rebalances,
     topic_consumers,
@@ -41,6 +42,22 @@ class View:
 VIEWS: dict[str, View] = {
     view.name: view
     for view in (
+        View(
+            "v_groups_now",
+            "Each group as of the newest audit, the worst first: its verdict and why, since when, messages that wait, "
+            "and its last rebalance. `groupscope status` shows it. Which groups are not well now?",
+            present_lag.GROUPS_COLUMNS,
+            present_lag.GROUPS_READS,
+            present_lag.GROUPS_SQL,
+        ),
+        View(
+            "v_lag_now",
+            "Each partition of each group as of the newest audit, the worst first: committed offset, end of the log, "
+            "lag, owner and verdict. `groupscope status GROUP` shows it. Which partitions wait, and who owns them?",
+            present_lag.LAG_COLUMNS,
+            present_lag.LAG_READS,
+            present_lag.LAG_SQL,
+        ),
         View(
             "v_decode_coverage",
             "How many records of the log could be decoded: a row for each record type, value version and outcome. "
@@ -191,6 +208,15 @@ VIEWS: dict[str, View] = {
             cluster_diff.COLUMNS,
             cluster_diff.READS,
             cluster_diff.SQL,
+        ),
+        View(
+            "v_findings",
+            "The findings of the newest whole run of the gate, worst first, each with its age and whether it is new. A "
+            "run that --group, --exclude-group, --since or --until narrowed is never a whole one: its findings are "
+            "shown only while a cluster has no whole run, with what narrowed it. What is wrong now, and since when?",
+            standing_findings.COLUMNS,
+            standing_findings.READS,
+            standing_findings.SQL,
         ),
         View(
             "v_gate_spans",

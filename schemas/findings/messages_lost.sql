@@ -1,41 +1,52 @@
 -- Partitions with messages that were deleted before the group read them: the committed offset is still below the start
--- of the log, or was at a snapshot of the time that counts. One row per partition, with the largest loss.
-WITH lost AS (
-  SELECT group_id, topic, partition, snapshot_time, lost_messages, log_start_offset, evidence_partition,
-    evidence_first_offset, evidence_last_offset, confidence
+-- of the log, or was at a snapshot. Snapshots in a row that show a loss are one event, which began at the first of them.
+-- One row per partition and event, with the largest loss.
+WITH losing AS (
+  SELECT DISTINCT group_id, topic, partition
   FROM lag_points
   WHERE cluster = :cluster AND lost_messages > 0 AND snapshot_time <= :as_of_time
 ),
 known AS (
-  SELECT points.group_id, points.topic, points.partition, max(points.snapshot_time) AS newest_time
+  SELECT points.group_id, points.topic, points.partition, snapshot_time, lost_messages, log_start_offset,
+    evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+    max(snapshot_time) OVER (PARTITION BY points.group_id, points.topic, points.partition) AS newest_time,
+    sum(CASE WHEN lost_messages > 0 THEN 0 ELSE 1 END) OVER (
+      PARTITION BY points.group_id, points.topic, points.partition ORDER BY snapshot_time
+    ) AS num_ends
   FROM lag_points AS points
-  JOIN (SELECT DISTINCT group_id, topic, partition FROM lost) AS losing ON losing.group_id = points.group_id
-    AND losing.topic = points.topic AND losing.partition = points.partition
-  WHERE points.cluster = :cluster AND points.lost_messages IS NOT NULL AND points.snapshot_time <= :as_of_time
-  GROUP BY points.group_id, points.topic, points.partition
+  JOIN losing ON losing.group_id = points.group_id AND losing.topic = points.topic
+    AND losing.partition = points.partition
+  WHERE points.cluster = :cluster AND lost_messages IS NOT NULL AND snapshot_time <= :as_of_time
 ),
 standing AS (
   -- A group that was deleted or has moved on has no points of its own that say so.
-  SELECT DISTINCT lost.group_id, lost.topic, lost.partition, newest_time
-  FROM lost
-  JOIN known ON known.group_id = lost.group_id AND known.topic = lost.topic AND known.partition = lost.partition
-    AND known.newest_time = lost.snapshot_time
-  JOIN offset_history AS held ON held.group_id = lost.group_id AND held.topic = lost.topic
-    AND held.partition = lost.partition AND held.committed_offset < lost.log_start_offset
-  WHERE held.cluster = :cluster AND (held.from_time IS NULL OR held.from_time <= :as_of_time)
+  SELECT DISTINCT known.group_id, known.topic, known.partition, num_ends
+  FROM known
+  JOIN offset_history AS held ON held.group_id = known.group_id AND held.topic = known.topic
+    AND held.partition = known.partition AND held.committed_offset < known.log_start_offset
+  WHERE held.cluster = :cluster AND lost_messages > 0 AND snapshot_time = newest_time
+    AND (held.from_time IS NULL OR held.from_time <= :as_of_time)
     AND (held.to_offset IS NULL OR held.to_time > :as_of_time)
 ),
 counting AS (
-  SELECT lost.*, CASE WHEN newest_time IS NULL THEN snapshot_time END AS at_time,
+  SELECT known.*, standing.num_ends IS NOT NULL AS is_standing,
+    min(snapshot_time) OVER (
+      PARTITION BY known.group_id, known.topic, known.partition, known.num_ends
+    ) AS begin_time,
+    max(snapshot_time) OVER (
+      PARTITION BY known.group_id, known.topic, known.partition, known.num_ends
+    ) AS end_time,
     row_number() OVER (
-      PARTITION BY lost.group_id, lost.topic, lost.partition ORDER BY lost_messages DESC, snapshot_time DESC
+      PARTITION BY known.group_id, known.topic, known.partition, known.num_ends
+      ORDER BY lost_messages DESC, snapshot_time DESC
     ) AS place
-  FROM lost
-  LEFT JOIN standing ON standing.group_id = lost.group_id AND standing.topic = lost.topic
-    AND standing.partition = lost.partition
-  WHERE snapshot_time = newest_time OR (snapshot_time > :since_time AND snapshot_time <= :until_time)
+  FROM known
+  LEFT JOIN standing ON standing.group_id = known.group_id AND standing.topic = known.topic
+    AND standing.partition = known.partition AND standing.num_ends = known.num_ends
+  WHERE lost_messages > 0 AND (snapshot_time <= :until_time OR standing.num_ends IS NOT NULL)
 )
-SELECT group_id, topic, partition, at_time,
+SELECT group_id, topic, partition, CASE WHEN NOT is_standing THEN begin_time END AS at_time,
+  CASE WHEN NOT is_standing THEN end_time END AS last_time,
   topic || '-' || CAST(partition AS STRING) || ': ' || CAST(lost_messages AS STRING)
     || CASE lost_messages WHEN 1 THEN ' message was deleted before the group read it'
       ELSE ' messages were deleted before the group read them' END AS message,

@@ -47,9 +47,11 @@ GATE_RUNS = Table(
         Column("num_expectations", Type.INT, "Number of expectations of the suite.", is_nullable=False),
         Column("num_failed", Type.INT, "Number of these expectations that failed.", is_nullable=False),
         Column("num_errors", Type.INT, "Number of these expectations that could not be evaluated.", is_nullable=False),
+        text("narrowed_by", "The flags that left out some findings of the run, such as --group; NULL: none, so the "
+             "run is a whole one. v_findings, the report and later runs go by whole runs."),
     ),
     JOB,
-)
+)  # fmt: skip
 
 GATE_RESULTS = Table(
     "gate_results",
@@ -182,8 +184,11 @@ FINDINGS = Table(
         Column("evidence_first_offset", Type.BIGINT, "Offset of the first of these records; NULL: none."),
         Column("evidence_last_offset", Type.BIGINT, "Offset of the last of these records; NULL: none."),
         text("confidence", "How sure: certain, likely or possible.", is_nullable=False),
-        Column("first_seen_time", Type.TIMESTAMP, "Since when every run has reported this finding: as-of time of the "
-               "first of these runs.", is_nullable=False),
+        Column("first_seen_time", Type.TIMESTAMP, "As-of time of the first whole run that reported this finding; for "
+               "a condition, of the first since which all of them did.", is_nullable=False),
+        Column("is_new", Type.BOOLEAN, "TRUE: no whole run of an earlier as-of time reported this finding, or the last "
+               "one that did called it less severe. Waived findings count as reported. NULL: an older release wrote "
+               "the row."),
         Column("waived_until_time", Type.TIMESTAMP, "Time until which a waiver accepts the finding; NULL: no waiver, "
                "so the finding counts."),
         text("waiver", "Reason of the waiver, and who accepts the finding; NULL: no waiver."),

@@ -241,7 +241,10 @@ GROUP_VERDICTS = Table(
         ),
         Column("burrow_rule", Type.STRING, "The rule that decided; dim_enum explains the values.", is_nullable=False),
         Column(
-            "own_verdict", Type.STRING, "Lag verdict by Groupscope's rules, from offset_history.", is_nullable=False
+            "own_verdict",
+            Type.STRING,
+            "Lag verdict by Groupscope's rules, from offset_history. DOWN: of a group as a whole.",
+            is_nullable=False,
         ),
         Column("rule", Type.STRING, "The rule that decided; dim_enum explains the values.", is_nullable=False),
         Column("reason", Type.STRING, "Why own_verdict has this value, in words with numbers.", is_nullable=False),
@@ -249,7 +252,8 @@ GROUP_VERDICTS = Table(
         Column(
             "since_time",
             Type.TIMESTAMP,
-            "Since when the committed offset does not advance or the lag grows; NULL: neither is true.",
+            "Since when the committed offset does not advance, the lag grows, or the group has no members; NULL: none "
+            "of these is true.",
         ),
         number("lag_floor", "Lag at that time; in the row of a group: the sum of its partitions. NULL: unknown."),
         number(

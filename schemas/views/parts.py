@@ -41,6 +41,10 @@ def one_state_each(name: str, held: str) -> str:
 
 PRESENT_STATES = one_state_each("present_states", "(SELECT * FROM group_state_intervals WHERE to_offset IS NULL)")
 
+# In `gate_runs` of a cluster: the run whose findings are shown, which is the newest whole one. While there is none, the
+# newest narrowed one is.
+SHOWN_RUN = "coalesce(max(CASE WHEN narrowed_by IS NULL THEN run_id END), max(run_id))"
+
 RANK = Column("rank", Type.BIGINT, "1: the worst row of the cluster.")
 AS_OF = (
     Column("as_of_time", Type.TIMESTAMP, "The as-of time: time of the newest record or snapshot of the cluster."),

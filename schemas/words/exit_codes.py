@@ -27,8 +27,8 @@ class ExitCode(IntEnum):
     )
     FINDINGS = (
         20,
-        "There are findings at or above `--fail-on`, or a suite of expectations could not be evaluated. All tables "
-        "were written.",
+        "There are findings at or above `--fail-on` (with `-new`: new ones), or a suite of expectations could not be "
+        "evaluated. All tables were written.",
     )
     UNREADABLE_INPUT = (
         21,

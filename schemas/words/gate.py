@@ -193,7 +193,7 @@ class FindingKind(Meant):
         Severity.CRITICAL,
         "messages lost",
         "Messages were deleted before the group had read them: its committed offset is still below the start of the "
-        "log, or was at a snapshot since the previous run.",
+        "log, or was at a snapshot.",
     )
     # Who moved what.
     OFFSETS_RESET = (

@@ -39,7 +39,9 @@ def test_cron_takes_its_lines():
         assert "%" not in command
         move, call = command.split(" && ")
         assert move == "cd /opt/groupscope"
-        assert_parses(shlex.split(call.partition(" >> ")[0])[1:])
+        assert_parses(shlex.split(re.split(" >>? ", call)[0])[1:])
+    # Cron mails what is printed: the page of a run that has something new.
+    assert re.search(r"--fail-on critical-new > (\S+) \|\| cat \1$", entries[0][1])
 
 
 def minutes(schedule):
@@ -54,10 +56,11 @@ def unit(name):
     return parser
 
 
-def test_the_service_starts_an_audit_that_may_have_findings():
+def test_the_service_starts_an_audit_that_fails_for_new_findings_and_is_not_tried_again():
     service = unit("groupscope.service")["Service"]
     assert_parses(shlex.split(service["ExecStart"])[1:])
-    assert service["SuccessExitStatus"] == "20"
+    assert service["ExecStart"].endswith(" --fail-on critical-new")
+    assert not {name for name in service if name.startswith(("Restart", "SuccessExitStatus"))}
     # What the unit protects must not be where the command writes.
     assert f"--warehouse {service['ReadWritePaths']}" in service["ExecStart"]
     assert f"--report {service['ReadWritePaths']}/" in service["ExecStart"]
@@ -123,18 +126,19 @@ def test_the_dag_runs_one_audit_at_a_time(dag):
     assert minutes(dag["dag"]["schedule"]) == [10, 20, 30]
     assert (dag["dag"]["max_active_runs"], dag["dag"]["catchup"]) == (1, False)
     assert_parses(dag["COMMAND"][1:])
+    assert "--fail-on=critical-new" in dag["COMMAND"]
 
 
 @pytest.mark.parametrize(
-    ("code", "raised"), [(0, None), (20, Failed), (2, Failed), (21, RuntimeError), (23, RuntimeError)]
+    ("code", "raised"), [(0, None), (20, Failed), (22, Failed), (2, Failed), (21, RuntimeError), (23, RuntimeError)]
 )
-def test_the_dag_tries_again_what_may_pass(dag, code, raised, tmp_path):
-    dag["COMMAND"][:] = [sys.executable, "-c", f"raise SystemExit({code})"]
+def test_the_dag_tries_again_what_may_pass_and_says_what_stands(dag, code, raised, tmp_path):
+    dag["COMMAND"][:] = [sys.executable, "-c", f"print('3 critical\\nmore'); raise SystemExit({code})"]
     dag["HOME"] = str(tmp_path)
     if raised is None:
-        dag["audit"]()
+        assert dag["audit"]() == "3 critical"
     else:
-        with pytest.raises(raised, match=str(code)) as failure:
+        with pytest.raises(raised, match=f"{code}: 3 critical$") as failure:
             dag["audit"]()
         assert failure.type is raised
 
@@ -146,6 +150,22 @@ def test_the_spark_operator_knows_each_field():
     manifest = yaml.safe_load((SCHEDULE / "groupscope-spark.yaml").read_text())
     assert unknown_fields(manifest, operator.SparkV1beta2ScheduledSparkApplication) == []
     operator.SparkV1beta2ScheduledSparkApplication.from_json(json.dumps(manifest))
+
+
+def test_the_cron_job_runs_an_audit_that_is_never_tried_again():
+    # It takes a second, in each process that collects this file.
+    from kubeflow_spark_api.models import IoK8sApiCoreV1PodSpec
+
+    manifest = yaml.safe_load((SCHEDULE / "groupscope-cronjob.yaml").read_text())
+    assert (manifest["apiVersion"], manifest["kind"]) == ("batch/v1", "CronJob")
+    spec, job = manifest["spec"], manifest["spec"]["jobTemplate"]["spec"]
+    assert minutes(spec["schedule"]) == [10, 20, 30]
+    assert (spec["concurrencyPolicy"], job["backoffLimit"]) == ("Forbid", 0)
+    pod = job["template"]["spec"]
+    assert unknown_fields(pod, IoK8sApiCoreV1PodSpec) == []
+    (container,) = pod["containers"]
+    assert pod["restartPolicy"] == "Never" and "--fail-on=critical-new" in container["args"]
+    assert_parses([*container["command"], *container["args"]][1:])
 
 
 def test_a_field_that_the_spark_operator_does_not_know_is_noticed():
@@ -179,6 +199,8 @@ def test_the_spark_application_is_an_audit_of_this_release():
     assert minutes(spec["schedule"]) == [0, 0, 0]
     template = spec["template"]
     assert_parses(["audit", *template["arguments"]])
+    assert "--fail-on=critical-new" in template["arguments"]
+    assert template["restartPolicy"] == {"type": "Never"}
     project = (ROOT / "pyproject.toml").read_text()
     (version,) = re.findall(r'^version = "(.+)"$', project, flags=re.MULTILINE)
     assert template["deps"]["pyFiles"] == [f"local:///opt/groupscope/dist/groupscope-{version}.zip"]

@@ -21,6 +21,9 @@ from tests.faults.two_clusters import CLUSTERS, DERIVED, mix_files, two_clusters
 from tests.runs.ingested import ROOT, ingest, rows
 from tests.runs.replayed_logs import growing, killed_at, row_texts, write_part
 
+# Each takes several audits, so a run draws some of them.
+pytestmark = pytest.mark.drawn_together(5)
+
 Capture = pytest.CaptureFixture[str]
 
 

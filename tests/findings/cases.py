@@ -30,7 +30,7 @@ from jobs.configuration.settings import Gate, Settings, number_settings
 from jobs.gating.declarations.finding_files import Events
 from jobs.gating.declarations.sql_text import parameters
 from jobs.gating.declarations.waivers import Waiver
-from jobs.gating.findings import Choice, find, finding_rows, finding_statements
+from jobs.gating.findings import Choice, Reported, find, finding_rows, finding_statements
 from jobs.queries.definitions.views import named_in
 from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.queries.results import QueryResult
@@ -138,14 +138,16 @@ def answers(folder: Path, known: Iterable[Case]) -> Iterator[Answer]:
 def findings(
     answer: Answer, cluster: str, *, as_of: datetime = NOW, started: datetime = NOW, since: datetime | None = None,
     until: datetime | None = None, group: str | None = None, exclude_group: str | None = None,
-    waivers: Sequence[Waiver] = (), seen: Mapping[Any, datetime] | None = None, **limits: Any,
+    waivers: Sequence[Waiver] = (), seen: Mapping[Any, datetime | Reported] | None = None, **limits: Any,
 ) -> list[Row]:  # fmt: skip
     """Rows of the table `findings`, as the gate makes them. `limits`: settings of [gate]."""
     settings = Settings(gate=Gate(**limits))
     choice = Choice(group, exclude_group, settings.gate.tool_groups)
     filled, events = parameters(cluster, as_of, started, settings), Events(since, until or as_of)
     found = find(filled, events, choice, answer)
-    return finding_rows(found.findings, {"cluster": cluster, "run_id": "r"}, as_of, seen or {}, waivers)
+    reported = {key: each if isinstance(each, Reported) else Reported(each, "critical")
+                for key, each in (seen or {}).items()}  # fmt: skip
+    return finding_rows(found.findings, {"cluster": cluster, "run_id": "r"}, as_of, reported, waivers)
 
 
 def only_about(tables: set[str], answer: Answer) -> Answer:

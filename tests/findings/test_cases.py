@@ -154,6 +154,17 @@ def test_a_silence_that_widens_is_not_new(answer: Answer, kind: str, is_known: b
     seen = {(kind, "g", None): NOW - DAY}
     (row,) = findings(only_about({*SILENT.tables()}, answer), SILENT.cluster, seen=seen)
     assert (row["kind"], row["first_seen_time"]) == ("group_silent", NOW - DAY if is_known else NOW)
+    assert row["is_new"] is not is_known
+
+
+def test_a_loss_that_is_over_is_not_a_new_one(answer: Answer) -> None:
+    """While it lasted it was a condition."""
+    case = CASES["lag: messages were lost, which is an event of the snapshot"]
+    (row,) = findings(
+        only_about({*case.tables()}, answer), case.cluster, seen={("messages_lost", "g", None): NOW - DAY}
+    )
+    assert row["at_time"] is not None
+    assert (row["is_new"], row["first_seen_time"]) == (False, NOW - DAY)
 
 
 @pytest.mark.about("waivers")
@@ -190,7 +201,7 @@ def test_pages_show_what_every_expected_finding_says() -> None:
     for row in wanted:
         whole = {"group_id": None, "topic": None, "confidence": "certain", "at_time": None, "query": "SELECT 1",
                  "topic_partitions": [], **row,
-                 "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}  # fmt: skip
+                 "run_id": "00000005-gate", "rank": 1, "is_new": True, "waived_until_time": None}  # fmt: skip
         page, (shown,) = "\n".join(finding_lines([whole])), findings_of([whole], {}, ())
         assert row["message"] in page and shown.message == row["message"]
         assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"

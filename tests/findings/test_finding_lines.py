@@ -1,9 +1,13 @@
 """Findings on the run page: by kind, worst first, one line each whatever the names contain."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary
+from jobs.pages.run import verdict_line
+from jobs.storage.places.local_place import LocalPlace
+from jobs.warehouses.warehouse import Warehouse
 
 DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
 
@@ -11,7 +15,7 @@ DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
 def finding(kind: str, severity: str, group: str | None = "g", message: str = "what", **more: Any) -> dict[str, Any]:
     about = {"kind": kind, "severity": severity, "group_id": group, "message": message, "run_id": "00000001-r"}
     evidence = {"evidence_partition": 3, "evidence_first_offset": 1_000, "evidence_last_offset": 2_000}
-    return {**about, **evidence, "confidence": "likely", "waived_until_time": None, **more}
+    return {**about, **evidence, "confidence": "likely", "is_new": True, "waived_until_time": None, **more}
 
 
 def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
@@ -38,7 +42,27 @@ def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
         "          what",
         "all       groupscope sql \"SELECT * FROM findings WHERE run_id = '00000001-r' ORDER BY rank\"",
     ]
-    assert summary(rows) == "2 critical, 1 warning, 2 info"
+    assert summary(rows) == "2 critical, 1 warning, 2 info (5 new)"
+
+
+def test_those_that_are_new_come_first_in_their_kind_and_are_counted() -> None:
+    known = [finding("stopped", "critical", f"g{number}", is_new=False) for number in range(3)]
+    # An older release did not say which are new.
+    rows = [*known, finding("stopped", "critical", "late"), finding("often", "info", is_new=None)]
+    lines = list(finding_lines(rows))
+    assert lines[0] == "critical  stopped: 4, 1 new"
+    names = [line.strip() for line in lines if line.endswith(": what")]
+    assert names == ["late: what", "g0: what", "g1: what", "g: what"]
+    assert "info      often: 1" in lines
+    assert summary(rows) == "4 critical, 1 info (1 new)"
+    assert summary(known) == "3 critical (none new)"
+
+
+def test_an_audit_in_which_nothing_is_new_is_not_called_clean(tmp_path: Path) -> None:
+    result = {"exit_code": 0, "verdict": "findings", "cluster": "c"}
+    known = [finding("stopped", "critical", is_new=False)]
+    line = verdict_line(Warehouse(LocalPlace(tmp_path)), result, known, ended_with=0)
+    assert line == "FINDINGS, exit code 0 because none is new: 1 critical (none new)"
 
 
 def test_many_are_counted_and_waived_ones_do_not_count() -> None:

@@ -7,7 +7,7 @@ from jobs.pages.prometheus_file import RANKS
 from jobs.reporting.parts.overview import VERDICTS
 from schemas.contract.views import VIEWS
 from schemas.words.lag import WORST_FIRST, LagVerdict
-from udfs.rules.verdicts.severity import IN_ORDER
+from udfs.rules.verdicts.burrow_evaluation import IN_ORDER
 
 PRODUCT = Path(__file__).parents[2]
 NAMED = ("STOP", "STALL", "REWIND", "WARN")

@@ -50,6 +50,7 @@ def test_a_capture_says_what_was_done_and_why_a_finding_is_wanted_or_none_is(nam
 
 
 @pytest.mark.broker
+@pytest.mark.drawn(12)
 @OF_EACH_STORY
 def test_an_audit_says_what_is_wanted_and_nothing_else(name, tmp_path):
     told = unpacked(packed(name), tmp_path)

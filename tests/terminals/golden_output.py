@@ -37,6 +37,9 @@ COMMANDS = {
     "gate-span": "gate --group ledger --span payments:3:0:10:10 --result passed.json",
     "report": "report --quiet",
     "doctor": "doctor",
+    "status": "status --warehouse audited",
+    "status-group": "status ledger --warehouse audited",
+    "status-wrong-group": "status ledgr --warehouse audited",
     "groups": "groups",
     "groups-csv": "groups --state Empty --type share --format csv",
     "describe": f"describe classic-killed --at {AT}",
@@ -84,6 +87,7 @@ CHANGING = {
     r"[\d,]+ records/s": "NUMBER records/s",
     r"(?m)^(Took +)[\d.]+ s": r"\1SECONDS s",
     r"\d+\.\d MB": "SIZE MB",
+    r"(?m)^(Audit +ended ).* ago": r"\1TIME ago",
 }
 
 

@@ -18,6 +18,7 @@ from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
 from jobs.output.moved_time import moved
 from jobs.output.table_layout import cut_to, width_of
+from jobs.output.zones import local_time
 from schemas.words.history import OwnershipPhase
 from udfs.sentences.counts import counted
 
@@ -148,7 +149,7 @@ def axis_lines(axis: Axis, ends: tuple[datetime, datetime]) -> list[str]:
     room."""
     texts, marks = [" "] * axis.num_slices, [" "] * axis.num_slices
     for at in (axis.start, *ends, axis.end):
-        place, text = axis.place(at), CLOCK.format(at)
+        place, text = axis.place(at), CLOCK.format(local_time(at))
         marks[place] = "|"
         for begin in (place, place - len(text) + 1):
             around = texts[max(0, begin - 1) : begin + len(text) + 1]

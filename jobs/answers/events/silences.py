@@ -25,7 +25,7 @@ def silences(history: History, group: str) -> Iterator[Event]:
         return
     rows = [row for row in verdicts.of_partitions.values() if row["rule"] not in OF_NOBODY]
     silent = [row for row in rows if is_by(row, OwnRule.MEMBER_SILENT, OwnRule.SILENT)]
-    if len(silent) == len(rows) > 0 or any(is_by(row, OwnRule.GROUP_SILENT) for row in rows):
+    if len(silent) == len(rows) > 0 or any(is_by(row, OwnRule.GROUP_DOWN, OwnRule.GROUP_SILENT) for row in rows):
         where = "its only partition" if len(rows) == 1 else f"all {len(rows)} partitions"
         yield silence(rows, where, verdicts.as_of)
         return

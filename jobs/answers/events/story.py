@@ -8,6 +8,7 @@ from jobs.answers.events.rebalance import TRIGGERS
 from jobs.answers.events.unread_cost import unowned_cost, unread_cost
 from jobs.answers.events.unread_spans import away_words
 from jobs.answers.table_reader import Row
+from jobs.output.zones import local_time
 from udfs.sentences.counts import counted
 
 
@@ -29,4 +30,4 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row], memberships: Sequence
 
 
 def clock(at: datetime | None) -> str:
-    return "at an unknown time" if at is None else f"{at:%H:%M:%S}"
+    return "at an unknown time" if at is None else f"{local_time(at):%H:%M:%S}"

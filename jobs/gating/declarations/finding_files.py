@@ -4,14 +4,14 @@ kind. One finding is all rows of a kind with one subject that are one event, or 
 Columns of each: group_id, topic, partition, message, at_time (when the event began; NULL: a condition, which still
 lasts), evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind),
 harm (more is worse). Some kinds have columns of OPTIONAL too, named by `AS`. Beside the parameters of all rule files,
-a statement may use `:since_time` and `:until_time`, between which an event counts. `{held TABLE}` and other names in
-braces are the texts of held_rows.py.
+a statement may use `:until_time`, up to which events count. `{held TABLE}` and other names in braces are the texts of
+held_rows.py.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -22,7 +22,6 @@ from jobs.queries.definitions.dialects import portable_text
 from schemas.views.parts import capped_total
 from schemas.words.gate import FindingKind
 
-BEFORE_EVERY_EVENT = datetime(1900, 1, 1, tzinfo=UTC)
 # By DuckDB's type. `subject`: of findings without a group, what they are about. `event`: rows with the same one are one
 # event, which began at the first of their times; without it, rows of one time are. `last_time`: when the event was
 # added to last; by this time it counts. `num_of_whole`: partitions of the group, or of the members that are named.
@@ -50,9 +49,7 @@ class Events:
     until: datetime
 
     def added_to(self, parameters: Parameters) -> Parameters:
-        since = BEFORE_EVERY_EVENT if self.since is None else self.since
-        times = {"since_time": time_literal(since), "until_time": time_literal(self.until)}
-        return Parameters({**parameters.values, **times})
+        return Parameters({**parameters.values, "until_time": time_literal(self.until)})
 
 
 PLACE = ("group_id", "topic", "partition")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from math import ceil, floor
 
 from jobs.output.moved_time import moved
+from jobs.output.zones import ZONES, instants, local_time
 from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, join, text, upright
 
 # Seconds between two ticks.
@@ -16,7 +17,7 @@ STEPS = (
 )  # fmt: skip
 MOST_TICKS = 8
 DAY = 86_400
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1)  # as clocks show it
 HEIGHT = 22
 RIGHT = WIDTH - 10
 
@@ -47,10 +48,13 @@ class TimeAxis:
 
     def ticks(self) -> Iterator[tuple[datetime, str]]:
         step = next((each for each in STEPS if self.seconds / each <= MOST_TICKS), STEPS[-1])
-        first, last = ((each - EPOCH) / timedelta(seconds=step) for each in (self.start, self.end))
+        # Full hours and days of the zone's clocks, without those that a change of the clocks skips.
+        walls = (local_time(each).replace(tzinfo=None) for each in (self.start, self.end))
+        first, last = ((wall - EPOCH) / timedelta(seconds=step) for wall in walls)
         for number in range(ceil(first), floor(last) + 1):
             tick = EPOCH + timedelta(seconds=number * step)
-            yield tick, f"{tick:%Y-%m-%d}" if step >= DAY else f"{tick:%H:%M:%S}" if step < 60 else f"{tick:%H:%M}"
+            for at in instants(tick, ZONES.printed)[:1]:
+                yield at, f"{tick:%Y-%m-%d}" if step >= DAY else f"{tick:%H:%M:%S}" if step < 60 else f"{tick:%H:%M}"
 
     def draw(self, height: float) -> Svg:
         """Lines in the background of the rows, and their times below."""

@@ -38,6 +38,7 @@ class Finding:
     statement: str
     is_statement_of_query: bool
     waived_until: datetime | None
+    is_new: bool
 
 
 def findings_of(
@@ -72,6 +73,7 @@ def finding(row: Row, place: int, short: ShortIds, dump: str | None) -> Finding:
         statement=row["query"] if has_sql else query_of(row),
         is_statement_of_query=has_sql,
         waived_until=row["waived_until_time"],
+        is_new=bool(row["is_new"]),
     )
 
 

@@ -60,6 +60,9 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
     # Without records there is nothing that could be wrong.
     is_judged = code is not None and (code != ExitCode.CLEAN or bool(coverage))
     look, verdict = VERDICTS.get(code or 0, ("critical", f"Exit code {code}")) if is_judged else NO_VERDICT
+    if is_judged and code == ExitCode.CLEAN and gate is not None and gate["verdict"] != "clean":
+        # None of the findings is new.
+        look, verdict = VERDICTS[ExitCode.FINDINGS]
     return Head(
         cluster=cluster, look=look, verdict=verdict, exit_code=code,
         summary=summary_of(gate, findings, coverage),
@@ -113,5 +116,11 @@ def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> 
         yield "The history holds no group."
     if not answers["snapshots"][0]["num_snapshots"]:
         yield "There are no snapshots, so lag is unknown. To have it, run groupscope capture."
+    for row in answers["narrowed"]:
+        if row["is_shown"]:
+            yield f"Not all findings are here: the run was narrowed by {row['narrowed_by']}, and there is no whole one."
+        else:
+            when = moment(row["finished_time"])
+            yield f"The newest run, of {when}, was narrowed by {row['narrowed_by']}: its findings are not shown here."
     if choice is not None:
         yield f"This report shows: {choice}. The result and the exit code are those of all groups."

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from jobs.output.rows import cell_text
+from jobs.output.zones import ZONES, is_repeated, local_time
 from jobs.reporting.rows.names import MOST_IN_ROWS, shorten
 
 Row = Mapping[str, Any]
@@ -89,15 +90,19 @@ short_cell = lru_cache(4_096)(text_cell)
 MILLISECONDS = len("2026-11-23 14:30:00.000")
 
 
-@lru_cache(4_096)
 def moment(value: datetime | None) -> str:
-    """A time as people read it, in UTC; milliseconds, since a rebalance is over in a few."""
-    if value is None:
-        return "unknown"
-    plain = value.astimezone(UTC) if value.tzinfo else value
-    return plain.isoformat(" ", "milliseconds")[:MILLISECONDS]
+    """A time as people read it; milliseconds, since a rebalance is over in a few."""
+    return "unknown" if value is None else moment_in(value, ZONES.printed)
+
+
+@lru_cache(4_096)
+def moment_in(value: datetime, zone: tzinfo) -> str:
+    """With the offset from UTC only in the hour that comes twice: the page names the zone."""
+    local = local_time(value, zone)
+    text = local.isoformat(" ", "milliseconds")
+    return text if is_repeated(local) else text[:MILLISECONDS]
 
 
 def clock(value: datetime | None) -> str:
     """Within a story, whose day is in its head."""
-    return "unknown" if value is None else f"{value.astimezone(UTC) if value.tzinfo else value:%H:%M:%S}"
+    return "unknown" if value is None else f"{local_time(value):%H:%M:%S}"

@@ -11,7 +11,7 @@ from jobs.queries.definitions.views import named_in
 from jobs.queries.results import QueryResult
 from jobs.reporting.rows.listings import Row
 from jobs.warehouses.warehouse import Warehouse
-from schemas.views.parts import capped_total
+from schemas.views.parts import SHOWN_RUN, capped_total
 
 # Queries of the kind ROWS are only shown: a reader can run one to see the rows that a number counts.
 OVERVIEW, GROUPS, REDACTION, ROWS = "overview", "groups", "redaction", "rows"
@@ -29,10 +29,12 @@ MOST_OF_GROUP: Mapping[str, int] = {
     "states": 200,
     "verdicts": 100,
 }
-# When the newest gate run judged the cluster: the page shows how groups stood then. Later than everything if none has.
-AS_OF = """(
-    SELECT coalesce(max_by(as_of_time, run_id), TIMESTAMP '9999-12-31 00:00:00+00:00')
-    FROM runs WHERE cluster = {cluster} AND job = 'gate'
+# The run whose findings the page shows: all that came later and judged anew was narrowed.
+SHOWN = f"(SELECT {SHOWN_RUN} FROM gate_runs WHERE cluster = {{cluster}})"
+# When it judged the cluster: the page shows how groups stood then. Later than everything if no run has.
+AS_OF = f"""(
+    SELECT coalesce(max(as_of_time), TIMESTAMP '9999-12-31 00:00:00+00:00')
+    FROM runs WHERE cluster = {{cluster}} AND job = 'gate' AND run_id = {SHOWN}
   )"""
 TOTALS = {"total_lag": capped_total("lag_floor"), "total_consumed": capped_total("messages_consumed")}
 PLACE = re.compile(r"\{(\w+)\}")
@@ -75,8 +77,8 @@ def fill_in(statement: str, cluster: str, groups: Sequence[str] = (), most: int 
     """In one pass: a name that looks like a place is a name."""
     names = ", ".join(map(portable_text, groups)) or "NULL"
     shown = portable_text(cluster)
-    as_of = AS_OF.format(cluster=shown)
-    values = {"cluster": shown, "groups": names, "most": str(most), "as_of": as_of, **TOTALS}
+    runs = {"as_of": AS_OF.format(cluster=shown), "shown_run": SHOWN.format(cluster=shown)}
+    values = {"cluster": shown, "groups": names, "most": str(most), **runs, **TOTALS}
     return PLACE.sub(lambda place: values[place[1]], statement).strip()
 
 

@@ -13,10 +13,9 @@ GATED_INPUTS = Table(
     (
         CLUSTER,
         RUN_ID,
-        text("basis", "JSON: a hash of versions, settings, rules and times; up to when runs reported all events.",
-             is_nullable=False),
+        text("basis", "Hash of versions, settings, rules and times.", is_nullable=False),
         text("suites_basis", "Hash of metrics and suites: equal ones are not judged again.", is_nullable=False),
-        Column("num_of_tools", Type.BIGINT, "Findings left out, since they are about groups of tools.",
+        Column("num_of_tools", Type.BIGINT, "Findings left out, since the settings leave out their groups.",
                is_nullable=False),
     ),
     JOB,

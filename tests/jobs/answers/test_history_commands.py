@@ -14,7 +14,7 @@ from jobs.offsets import tool_cell
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.tables.history import at
 from tests.builders.warehouses.billing_history import ROWS
-from tests.make.tables import make
+from tests.make.tables import make, write_run
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask
     ]
     result = [row[:9] for row in result]
     wide = ask("describe", "billing", "--wide", "--at", second(42))[1]
-    assert wide.splitlines()[0].split() == [*names, "CLIENT-ID"]
+    assert wide.splitlines()[1].split() == [*names, "CLIENT-ID"]
     assert result[1:] == [
         ["billing", "orders", "0", "100", "130", "30", "one", "/10.0.0.1", "c1"],
         # Of the snapshot before, since the nearest has not this partition; never committed.
@@ -174,6 +174,7 @@ def test_offsets_are_the_csv_that_a_reset_takes(ask: Ask) -> None:
     assert ask("offsets", "billing", "--at", second(44.999)) == (
         0,
         "orders,0,100\norders,1,-1\norders,7,7\n",
+        "groupscope: at 2026-11-21T03:00:44.999Z\n"
         "groupscope: orders-1 at -1: is negative, as the group committed it; kafka-consumer-groups sets the "
         "earliest offset instead\n",
     )
@@ -226,8 +227,8 @@ def test_two_instants_differ_by_what_changed(ask: Ask) -> None:
 
 def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(ask: Ask) -> None:
     code, out, _ = ask("why", "billing", "--at", second(40.2))
-    lines = [line.split(maxsplit=1) for line in out.splitlines()]
-    assert code == 0
+    first, *lines = (line.split(maxsplit=1) for line in out.splitlines())
+    assert (code, first) == (0, ["At", "2026-11-21T03:00:40.200Z"])
     assert lines[0] == ["Group", "billing (classic)"]
     assert lines[1][0] == "Story"
     assert lines[1][1].startswith("03:00:40 member two (10.0.0.2) joined; 1 of 3 partitions moved")
@@ -277,7 +278,7 @@ def test_members_have_the_fields_of_their_type(ask: Ask) -> None:
 
 def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(ask: Ask) -> None:
     code, out, err = ask("offsets", "connect", "--at", second(60))
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "groupscope: at 2026-11-21T03:01:00.000Z\n")
     _, out, err = ask("offsets", "modern", "--at", second(60))
     assert out == "orders,0,5\n"
     assert (
@@ -331,7 +332,7 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
             ["groups", "--at", "1795282600"],
             "--at 1795282600 (milliseconds: 1970-01-21T18:41:22.600Z): data begins at 2026-11-21T03:00:00.000Z; give",
         ),
-        (["groups", "--at", "noon"], "--at 'noon': give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, milli"),
+        (["groups", "--at", "noon"], "--at 'noon': give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, a time "),
         (["why", "offsets alone"], "group offsets alone: the data has no rebalance, restart or failover"),
         (
             ["rebalances", "billing", "--from", second(2), "--to", second(1)],
@@ -374,7 +375,30 @@ def test_after_the_newest_record_the_answer_is_that_of_the_newest_and_says_so(as
         0,
         "groupscope: --at 2030-01-01: data ends at 2026-11-21T03:01:40.000Z; showing the last known state\n",
     )
-    assert out == ask("groups")[1]
+    assert out == "At 2030-01-01T00:00:00.000Z\n" + ask("groups")[1]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "shown"),
+    [
+        ([160], "2026-11-21T03:02:40.000Z"),
+        ([160, 130], "2026-11-21T03:02:10.000Z"),
+        # Of an earlier time than the newest record.
+        ([160, 50], "2026-11-21T03:01:40.000Z"),
+    ],
+)
+def test_now_is_the_as_of_time_of_the_newest_run_or_a_later_record(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], as_of: list[float], shown: str
+) -> None:
+    warehouse = make(tmp_path / "warehouse", ROWS)
+    for number, seconds in enumerate(as_of, 2):
+        about = {"job": "lag", "as_of_time": round(at(seconds).timestamp() * 1000)}
+        write_run(warehouse, f"run-{number:04}", {}, about=about, absent=frozenset(ROWS))
+    # Those of other jobs mean something else: since when history is kept.
+    about = {"job": "maintain", "as_of_time": round(at(5).timestamp() * 1000)}
+    write_run(warehouse, "run-0009", {}, about=about, absent=frozenset(ROWS))
+    assert cli.main(["groups", "--at", "now", "--warehouse", str(warehouse.root)]) == 0
+    assert capfd.readouterr().out.startswith(f"At {shown}\n")
 
 
 def test_a_warehouse_without_history_says_what_makes_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

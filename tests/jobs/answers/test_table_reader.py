@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.answers.table_reader import Condition, TableReader, equal
+from jobs.answers.table_reader import Condition, TableReader, equal, one_of
 from jobs.warehouses.warehouse import Warehouse
 from tests.builders.tables.history import at, interval
 from tests.make.tables import make
@@ -38,6 +38,9 @@ def questions() -> list[tuple[Condition, ...]]:
         (equal("topic", "größe"), equal("partition", 2), *alive),
         (equal("cluster", "a"), Condition("from_time", "<=", instant)),
         (equal("cluster", "a"), Condition("from_time", ">", instant - timedelta(microseconds=1))),
+        (equal("from_time", instant), one_of("group_id", {"b", "dd", "nobody"})),
+        (Condition("from_time", ">", at(48)), one_of("group_id", ["a", "c"])),
+        (Condition("from_time", "<=", at(0)),),
     ]
 
 
@@ -45,6 +48,8 @@ def holds(row: dict[str, Any], condition: Condition) -> bool:
     value = row[condition.column]
     if value is None:
         return condition.or_null
+    if condition.operator == "in":
+        return value in condition.value
     return {"=": value == condition.value, "<=": value <= condition.value, ">": value > condition.value}[
         condition.operator
     ]

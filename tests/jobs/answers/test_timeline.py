@@ -111,6 +111,10 @@ def second(number: float) -> str:
     return at(number).isoformat()
 
 
+def shown(number: float) -> str:
+    return at(number).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def rows(ask: Ask, *words: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(ask(*words, "--format", "csv"))))
 
@@ -134,8 +138,9 @@ def test_events_of_a_group_are_listed_once_in_their_order(ask: Ask) -> None:
         ("10.000", "deletion", "", "was Empty at epoch 4"),
     ]
     narrow = ask("rebalances", "bouncing", "--from", second(25), "--to", second(45)).splitlines()
-    assert [line.split()[1] for line in narrow[2:]] == ["static_restart", "coordinator_failover"]
-    assert narrow[2].split()[-4:] == ["restarted:", "blue-2", "→", "blue-3"]
+    assert narrow[0] == f"Events from {shown(25)} to {shown(45)}"
+    assert [line.split()[1] for line in narrow[3:]] == ["static_restart", "coordinator_failover"]
+    assert narrow[3].split()[-4:] == ["restarted:", "blue-2", "→", "blue-3"]
 
 
 def test_the_leader_that_wrote_the_first_record_of_a_group_is_no_failover_of_it(ask: Ask) -> None:

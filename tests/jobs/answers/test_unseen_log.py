@@ -131,10 +131,11 @@ def test_groups_that_only_commits_show_are_listed_without_type_and_state(ask: As
         "part,Consumer,Stable,consumer",
     ]
     words = "groups with unknown TYPE or STATE, because records are missing"
-    assert err == f"groupscope: {words}: 2\n"
+    assert err == f"groupscope: at {stamp(75)}\ngroupscope: {words}: 2\n"
     _, out, err = ask("with four", "groups", "--type", "classic", "--at", time(75))
     assert (out.splitlines()[1:], err) == (
         ['other,Classic,Empty,"",,,,'],
+        f"groupscope: at {stamp(75)}\n"
         f"groupscope: {words}: 2; they are left out, since --type and --state cannot be compared\n",
     )
     assert words not in ask("with four", "groups", "--at", time(39))[2]
@@ -150,7 +151,7 @@ def test_what_only_commits_show_has_no_state_and_no_members(ask: Ask) -> None:
     _, out, err = ask("three", "describe", "part", "--state", "--at", time(75))
     assert set(out.splitlines()[1].removeprefix("part,,uniform,Stable")) == {","}
     told_part = "there may be more members: records of the group are missing from the warehouse."
-    assert err == f"groupscope: Consumer group 'part': {told_part}\n"
+    assert err == f"groupscope: at {stamp(75)}\ngroupscope: Consumer group 'part': {told_part}\n"
     assert "are unknown" not in ask("three", "describe", "billing", "--at", time(85))[2]
 
 
@@ -169,7 +170,7 @@ def test_why_shows_that_rebalances_may_have_been_missed(ask: Ask) -> None:
     # The rebalance of second 9 ends at 10. Later ones may be nearer, before or after the time.
     for second, expected in ((10, ""), (39, missed), (40, missed), (60, missed), (75, missed), (80, "")):
         code, _, err = ask("three", "why", "billing", "--at", time(second))
-        assert (code, err) == (0, expected), second
+        assert (code, err) == (0, f"groupscope: at {stamp(second)}\n{expected}"), second
     code, _, err = ask("three", "why", "late", "--at", time(75))
     assert (code, err) == (2, f"groupscope: group late: the data has no rebalance, restart or failover; {HOLE}\n")
 

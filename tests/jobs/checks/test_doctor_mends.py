@@ -41,6 +41,9 @@ from tests.builders.warehouses.broken_warehouses import (
 )
 from tests.builders.warehouses.five_days import five_days
 
+# Each takes several audits, so a run draws some of them.
+pytestmark = pytest.mark.drawn_together(3)
+
 __all__ = ["five_days"]
 
 

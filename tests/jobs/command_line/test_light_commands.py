@@ -46,10 +46,11 @@ def test_the_flags_of_a_command_load_nothing_heavy(command: str) -> None:
     assert loaded(command, "--no-such-flag") == []
 
 
-def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
-    result = loaded("groups", "--warehouse", str(tmp_path))
+@pytest.mark.parametrize("command", ["groups", "status"])
+def test_a_reader_loads_no_pandas(command: str, tmp_path: Path) -> None:
+    result = loaded(command, "--warehouse", str(tmp_path))
     assert "pyarrow" in result
-    assert not {"numba", "pandas", "pyspark"} & set(result)
+    assert not {"duckdb", "numba", "pandas", "pyspark"} & set(result)
 
 
 def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) -> None:

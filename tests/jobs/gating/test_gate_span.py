@@ -264,7 +264,8 @@ def test_flags_that_do_not_go_together_are_wrong_usage(
 def test_each_flag_has_an_effect_with_a_span_or_is_refused() -> None:
     parser = argparse.ArgumentParser(add_help=False)
     add_arguments(parser)
-    has_effect = {"span", "result", "group", "override", "actor", "until", "warehouse", "cluster", "config", "format"}
+    has_effect = {"span", "result", "group", "override", "actor", "until", "tz"}
+    has_effect |= {"warehouse", "cluster", "config", "format"}
     # It never shows progress.
     assert {action.dest for action in parser._actions} == {*has_effect, *WITHOUT_EFFECT, "quiet"}
     assert [name for name in WITHOUT_EFFECT if parser.get_default(name) is not None] == []

@@ -17,6 +17,9 @@ from tests.drawn_cases import draw_seed
 from tests.runs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
 from tests.runs.refused import check_no_leftovers
 
+# Each takes several audits, so a run draws some of them.
+pytestmark = pytest.mark.drawn_together(3)
+
 NUM_RUNS = 11
 FILES_OF_AUTO = 5
 PARTITIONS = (2, 9)

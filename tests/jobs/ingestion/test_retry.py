@@ -20,6 +20,9 @@ from tests.builders.logs.archives import archived, lines
 from tests.runs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
 from tests.runs.refused import check_no_leftovers
 
+# Each takes several audits, so a run draws some of them.
+pytestmark = pytest.mark.drawn_together(6)
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

@@ -27,7 +27,7 @@ from tests.runs.replayed_logs import HISTORY, assert_same, growing, replay, row_
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("session")]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("session"), pytest.mark.drawn_together(5)]
 
 PARTITIONS = (3, 11)
 # Steps of a run at which it is killed.

@@ -8,9 +8,11 @@ import pyarrow as pa
 import pytest
 
 from jobs import cli
+from jobs.maintaining.kept_rows import newest_whole_run
 from jobs.maintaining.old_rows import OF_RUNS, Bounds, Kept, beyond_term
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.long_logs import LongLog, Model, as_rows, run, run_all
+from tests.make.tables import make
 from tests.runs.ingested import history, rows
 from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, OF_THE_RUN, STATES, assert_same, plain, row_texts
 
@@ -52,6 +54,14 @@ def test_what_the_next_gate_reads_of_an_earlier_one_stays():
     kept = Kept(datetime(2026, 11, 20, tzinfo=UTC), "4", frozenset({"2"}), none, none)
     for table in OF_RUNS:
         assert beyond_term(table, runs, kept).to_pylist() == [True, False, True, False]
+
+
+def test_the_run_whose_findings_are_shown_stays(tmp_path):
+    narrowed = {"1": None, "2": None, "3": "--group g"}
+    rows = [{"run_id": run, "suite": "s", "narrowed_by": by} for run, by in narrowed.items()]
+    warehouse = make(tmp_path / "w", {"gate_runs": [*rows, {**rows[0], "run_id": "9", "cluster": "other"}]})
+    assert newest_whole_run(warehouse, "a") == {"2"}
+    assert newest_whole_run(make(tmp_path / "new", {"gate_runs": rows[2:]}), "a") == set()
 
 
 @pytest.mark.parametrize(("seed", "steps"), [(3, 2), pytest.param(11, 4, marks=pytest.mark.soak)])

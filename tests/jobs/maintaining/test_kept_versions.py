@@ -28,6 +28,9 @@ from tests.builders.warehouses.five_days import KEEP_DAYS, five_days
 from tests.runs.ingested import ROOT
 from tests.runs.replayed_logs import HISTORY, STATES, assert_same, row_texts
 
+# Each takes several audits, so a run draws some of them.
+pytestmark = pytest.mark.drawn_together(2)
+
 __all__ = ["five_days"]
 
 # Then everything but the last runs is beyond the term.

@@ -11,11 +11,13 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pyspark.sql import Row
 
-from jobs.output.rows import Format, row_lines
+from jobs.output.rows import Format, clock_text, row_lines, time_text
+from jobs.output.zones import in_zone
 
 ROOT = Path(__file__).parents[3]
 # What a terminal acts on: escape sequences, in 7 and in 8 bits, and marks that turn text around.
@@ -42,6 +44,26 @@ def test_a_table_is_aligned_numbers_to_the_right_and_null_is_nothing() -> None:
         "long one",
         "          -12  false",
     ]
+
+
+def test_times_of_a_table_have_the_offset_of_the_zone_and_lists_too() -> None:
+    with in_zone(ZoneInfo("America/New_York")):
+        assert lines("table", ["x", "y"], [MOMENT, 1])[-1].split() == ["2026-11-20T22:00:00.123-05:00", "1"]
+    with in_zone(ZoneInfo("Europe/London")):
+        # As wide as in summer.
+        assert lines("table", ["x", "y"], [MOMENT, 1])[-1].split() == ["2026-11-21T03:00:00.123+00:00", "1"]
+    with in_zone(ZoneInfo("Asia/Kolkata")):
+        assert time_text(datetime.max) == "9999-12-31T23:59:59.999999Z"
+
+
+def test_a_clock_has_its_date_on_another_day_of_the_zone_and_its_offset_in_another_season() -> None:
+    evening, late = datetime(2026, 10, 24, 21, 30, tzinfo=UTC), datetime(2026, 10, 24, 22, 30, tzinfo=UTC)
+    assert clock_text(evening, late) == "21:30:00"
+    with in_zone(ZoneInfo("Europe/Berlin")):
+        assert clock_text(evening, late) == "2026-10-24T23:30:00"
+        assert clock_text(late, late + timedelta(hours=1)) == "00:30:00"
+        assert clock_text(late, late + timedelta(hours=9)) == "2026-10-25T00:30:00+02:00"
+    assert clock_text(None, late) is None
 
 
 def test_a_table_without_rows_shows_its_columns() -> None:

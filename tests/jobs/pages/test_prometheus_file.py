@@ -20,8 +20,8 @@ def group(group_id: str, own: str, lag: int | None, time_lag_ms: int | None = No
     return {"group_id": group_id, "own_verdict": own, "burrow_verdict": "ERR", **lags}
 
 
-def finding(kind: str, severity: str, waived: object = None) -> dict[str, Any]:
-    return {"kind": kind, "severity": severity, "waived_until_time": waived}
+def finding(kind: str, severity: str, waived: object = None, *, is_new: bool | None = False) -> dict[str, Any]:
+    return {"kind": kind, "severity": severity, "waived_until_time": waived, "is_new": is_new}
 
 
 AUDITED = AuditSummary(
@@ -32,7 +32,8 @@ AUDITED = AuditSummary(
     newest_ms=940_000,
     findings=[
         finding("partition_stopped", "critical"),
-        finding("partition_stopped", "critical"),
+        finding("partition_stopped", "critical", is_new=True),
+        finding("partition_stopped", "critical", is_new=None),
         finding("offsets_reset", "warning"),
         finding("offsets_reset", "warning", waived="2026-12-01"),
     ],
@@ -69,7 +70,11 @@ def test_prometheus_reads_what_the_audit_saw(tmp_path: Path) -> None:
     assert result["groupscope_run_seconds"] == {(): 2.5}
     assert result["groupscope_run_finished_timestamp_seconds"] == {(): 1_002.5}
     assert result["groupscope_source_age_seconds"] == {(): 60}
-    assert result["groupscope_findings"] == {("partition_stopped", "critical"): 2, ("offsets_reset", "warning"): 1}
+    assert result["groupscope_findings"] == {
+        ("false", "partition_stopped", "critical"): 2,
+        ("true", "partition_stopped", "critical"): 1,
+        ("false", "offsets_reset", "warning"): 1,
+    }
     assert result["groupscope_findings_waived"] == {(): 1}
     assert result["groupscope_group_lag_messages"] == {
         (HOSTILE,): 7, ("behind",): 3, ("further behind",): 4, ("fine",): 10**15,

@@ -1,7 +1,12 @@
 """Drawings against positions worked out by hand."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import pytest
+
+from jobs.output.zones import in_zone
 from jobs.reporting.drawings.assignment_matrix import assignment_matrix
 from jobs.reporting.drawings.lag_chart import lag_chart
 from jobs.reporting.drawings.member_bar import member_numbers, member_pattern
@@ -10,6 +15,7 @@ from jobs.reporting.drawings.ownership_map import MOST_PARTITIONS, ownership_map
 from jobs.reporting.drawings.state_timeline import state_timeline
 from jobs.reporting.drawings.svg import element
 from jobs.reporting.drawings.time_axis import TimeAxis
+from jobs.reporting.rows.listings import moment
 from tests.oracles.pages.drawn import AXIS, at, boxes, move, rebalance, stay, texts, x
 from tests.oracles.pages.parsed_pages import parsed
 
@@ -172,6 +178,40 @@ def test_the_matrix_distinguishes_before_after_and_drift() -> None:
     assert (
         drawn.one("desc").text == "partitions: 3, changed: 1, other owner than Kafka's assignor computes: 1, members: 2"
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "hours"),
+    [
+        ("2026-03-28T23:00Z", "2026-03-29T04:00Z", {"00": 23, "01": 24, "03": 25, "04": 26, "05": 27, "06": 28}),
+        # Of the hour that comes twice the first time has ticks.
+        ("2026-10-24T22:00Z", "2026-10-25T03:00Z", {"00": 22, "01": 23, "02": 24, "03": 26, "04": 27}),
+    ],
+)
+def test_ticks_are_full_hours_of_the_zone_also_where_its_clocks_are_changed(
+    first: str, last: str, hours: dict[str, int]
+) -> None:
+    """By hour: since midnight of the first day in UTC."""
+    start, end = map(datetime.fromisoformat, (first, last))
+    midnight = start.replace(hour=0)
+    with in_zone(ZoneInfo("Europe/Berlin")):
+        ticks = list(TimeAxis(start, end).ticks())
+    assert {label: (tick - midnight) / timedelta(hours=1) for tick, label in ticks} == {
+        f"{hour}:00": since for hour, since in hours.items()
+    }
+
+
+def test_a_time_of_the_hour_that_comes_twice_has_its_offset() -> None:
+    first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    with in_zone(ZoneInfo("Europe/Berlin")):
+        shown = [moment(first + timedelta(hours=hours)) for hours in (-1, 0, 1, 2)]
+    assert shown == [
+        "2026-10-25 01:30:00.000",
+        "2026-10-25 02:30:00.000+02:00",
+        "2026-10-25 02:30:00.000+01:00",
+        "2026-10-25 03:30:00.000",
+    ]
+    assert moment(first) == "2026-10-25 00:30:00.000"
 
 
 def test_ticks_are_round_times_and_few() -> None:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, tzinfo
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.local import LocalEngine
 from jobs.output.failure import Failure
+from jobs.output.zones import in_zone
 from jobs.reporting.group_pages import write_by_workers
 from jobs.reporting.page_files import write_group_pages
 from jobs.reporting.parts.group_parts import GroupsToDraw
@@ -38,19 +41,26 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (folder / "groups").iterdir()}
 
 
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize(("key", "zone"), [(None, UTC), (KEY, ZoneInfo("Asia/Kolkata"))])
 def test_workers_write_the_pages_that_one_process_writes(
-    key: bytes | None, audited_sample: Path, tmp_path: Path, workers: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    key: Key | None,
+    zone: tzinfo,
+    audited_sample: Path,
+    tmp_path: Path,
+    workers: LocalEngine,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Some in full and some in brief, in every task.
     monkeypatch.setattr("jobs.reporting.report.MOST_IN_FULL", 12)
-    with small_report(audited_sample, key) as report:
+    with in_zone(zone), small_report(audited_sample, key) as report:
         assert 0 < report.others.groups.num_in_full < len(report.others.groups.groups)
         here = write_group_pages(LocalPlace(tmp_path / "here"), report.groups)
         there = write_by_workers(report.others, reading(str(audited_sample)), LocalPlace(tmp_path / "there"), workers)
     assert len(workers.workers) == 2
     assert files_of(tmp_path / "there") == files_of(tmp_path / "here")
     assert there == here
+    shown = b"17:39:31.689; times are UTC" if zone is UTC else b"23:09:31.689; times are in Asia/Kolkata"
+    assert all(shown in page for page in files_of(tmp_path / "there").values())
     assert here.names == files_of(tmp_path / "here").keys() and len(here.names) > 10
 
 

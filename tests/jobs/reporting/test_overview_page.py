@@ -40,7 +40,7 @@ GROUPS = [
 # As the gate lists them, but for the first one, which is waived: the gate has it beside the other waived one.
 FINDINGS = [
     FINDING | {"message": "waived", "waived_until_time": LATER},
-    FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"},
+    FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min", "is_new": True},
     FINDING | {"group_id": "c-stopped", "kind": "long_unread", "message": "`<b>`"},
     *(FINDING | {"group_id": each, "message": each, "severity": "info"} for each in ("pay-eu", "pay-us", "freight")),
     FINDING | {"group_id": "a-fine", "message": "waived too", "waived_until_time": LATER},
@@ -105,7 +105,7 @@ def group_cells(page: Element) -> dict[str, list[str]]:
 
 def test_the_top_has_verdict_code_and_what_it_rests_on(page: Element) -> None:
     head = page.one("header")
-    assert head.one("h1").words == "Findings exit code 20 2 critical, 3 info"
+    assert head.one("h1").words == "Findings exit code 20 2 critical, 3 info (1 new)"
     reported = {each.one("dt").words: each.one("dd").words for each in head.all("div")}
     assert reported["As of"] == "2026-11-21 03:00:00.000 UTC"
     assert (reported["History since"], reported["History until"]) == (
@@ -118,7 +118,7 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(page: Element) -> None:
 
 def test_a_finding_names_its_records_and_how_to_look_at_them(page: Element) -> None:
     finding = finding_of(page, "orders-3: no commit for 2 min")
-    assert finding.one("h3").words == "critical Partition stopped partition_stopped bill.ing"
+    assert finding.one("h3").words == "critical Partition stopped partition_stopped new bill.ing"
     assert "Likely; __consumer_offsets-7, records 5 to 111." in finding.one("p", class_="why").words
     dump, query = (each.text for each in finding.all("code")[1:])
     assert dump == (
@@ -130,6 +130,7 @@ def test_a_finding_names_its_records_and_how_to_look_at_them(page: Element) -> N
 def test_waived_findings_come_last_and_say_until_when(page: Element) -> None:
     shown = [each.one("p", class_="message").words for each in findings_of(page)]
     assert shown == [*(row["message"] for row in FINDINGS[1:-1]), "waived", "waived too"]
+    assert [" new" in each.one("h3").words for each in findings_of(page)] == [True, *[False] * 6]
     assert "waived until 2026-11-21 03:01:00.000" in findings_of(page)[-1].one("h3").words
 
 
@@ -213,6 +214,12 @@ def test_a_warehouse_that_was_only_ingested_says_what_has_not_run(tmp_path: Path
     assert re.findall(r"groupscope (\w+) has not run", notices) == [*STEPS[1:], "gate"]
     assert "so lag is unknown" in notices
     assert "No groups are known." in page.text and "No checks have run yet." in page.text
+
+
+def test_findings_of_which_none_is_new_are_not_called_clean(tmp_path: Path) -> None:
+    known = {"history_coverage": [{"num_records": 1}], "findings": [FINDING | {"rank": 1, "is_new": False}]}
+    judged(tmp_path / "w", known, exit_code=0)
+    assert written(tmp_path).one("h1").words == "Findings exit code 0 1 critical (none new)"
 
 
 def test_a_history_without_groups_says_so(tmp_path: Path) -> None:

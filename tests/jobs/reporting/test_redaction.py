@@ -63,7 +63,8 @@ def test_no_name_of_the_sample_is_in_its_redacted_report(audited_sample: Path, t
     (down, stopped, *_) = page.all("li", class_="finding")
     name = r"id-[0-9a-f]{14}"
     said = down.one("p", class_="message").words
-    assert re.match(rf"its last 2 members timed out at 2026-11-21T17:39:03Z \({name} at {name}, {name} at {name}\)", said)
+    who = rf"{name} at {name}, {name} at {name}"
+    assert re.match(rf"its last 2 members timed out at 2026-11-21T17:39:03Z \({who}\)", said)
     assert re.match(rf"{name}-3: no commit for 2 min 50 s", stopped.one("p", class_="message").words)
     assert stopped.all("code")[1].text == "groupscope dump --from-offset 5 __consumer_offsets-7/*.log"
     assert len(page.all("svg", class_="drawing")) > 50

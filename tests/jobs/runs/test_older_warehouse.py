@@ -20,6 +20,7 @@ from schemas.contract.tables import TABLES, folder_of
 from schemas.declarations.columns import Table
 from tests.audited_sample import SAMPLE, audited_sample
 from tests.make.tables import NOW_MS
+from tests.runs.ingested import ROOT
 from tests.runs.progress_lines import beside_progress
 from udfs.arrays.arrow_schema import table_schema
 
@@ -31,6 +32,8 @@ NEW_COLUMNS = {
     "partition_moves": ("unread_basis",),
     "membership_intervals": ("away_since_time",),
     "group_verdicts": ("freshness_objective_ms",),
+    "findings": ("is_new",),
+    "gate_runs": ("narrowed_by",),
 }
 STATE_COLUMN = {"replayed_partitions": ("whole_run_id",)}
 
@@ -87,6 +90,7 @@ READERS: list[tuple[str, ...]] = [
     ("whatif", "classic-killed"),
     ("sql", "SELECT trigger_detail, longest_unread_high_ms FROM rebalances WHERE longest_unread_high_ms IS NULL"),
     ("sql", "SELECT * FROM v_rebalances"),
+    ("sql", "SELECT is_new, narrowed_by FROM v_findings"),
 ]
 
 
@@ -103,6 +107,21 @@ def test_readers_take_what_an_older_release_did_not_write_for_unknown(
 
 def test_a_report_is_written_of_an_older_warehouse(old: Path, tmp_path: Path) -> None:
     assert main(["report", "--warehouse", str(old), "--report", str(tmp_path / "report")]) == 0
+
+
+def test_the_gate_adds_its_columns_and_knows_what_an_older_release_reported(
+    audited_sample: Path, tmp_path: Path
+) -> None:
+    place = aged(audited_sample, tmp_path / "w", {name: NEW_COLUMNS[name] for name in ("findings", "gate_runs")})
+    before = DeltaTable(str(place / "findings")).to_pyarrow_table().to_pylist()
+    config = ["--config", str(ROOT / "conf" / "sample.toml"), "--as-of", "2026-11-21T17:40"]
+    assert main(["gate", "--warehouse", str(place), *config, "--fail-on", "warning-new"]) == 0
+    rows = DeltaTable(str(place / "findings")).to_pyarrow_table().to_pylist()
+    newest = max(row["run_id"] for row in rows)
+    assert {row["is_new"] for row in rows if row["run_id"] != newest} == {None}
+    known = {(row["kind"], row["subject"]) for row in before}
+    assert known >= {(row["kind"], row["subject"]) for row in rows if row["run_id"] == newest and not row["is_new"]}
+    assert main(["doctor", "--warehouse", str(place)]) == 0
 
 
 def test_sql_says_of_a_table_that_is_not_there_yet_who_writes_it(old: Path, capfd: pytest.CaptureFixture[str]) -> None:

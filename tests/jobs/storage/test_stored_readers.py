@@ -32,6 +32,9 @@ from tests.jobs.checks.test_doctor import (
 from tests.make.tables import make
 from tests.runs.ingested import ROOT, ingest, rows, run_ingest
 
+# Each takes several audits, so a run draws some of them.
+pytestmark = pytest.mark.drawn_together(3)
+
 __all__ = ["elsewhere"]
 
 SAMPLE = ROOT / "data" / "sample"

@@ -16,6 +16,7 @@ def test_commands_flags_and_choices_are_completed(shell: str, folder: Path) -> N
     assert set(offered(shell, "groupscope why x --format ", folder)) == {"table", "csv", "json"}
     # An instant is anybody's guess, and no file.
     assert offered(shell, "groupscope why x --at ", folder) == []
+    assert offered(shell, "groupscope why x --tz Europe/Berl", folder) == ["Europe/Berlin"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -97,7 +97,7 @@ GATE = {
     "gate_metrics": {**RUN, **typed("STRING", "table_name slice metric"), **typed("DOUBLE", "value")},
     "gate_runs": {
         **RUN,
-        **typed("STRING", "suite verdict"),
+        **typed("STRING", "suite verdict narrowed_by"),
         **typed("TIMESTAMP", "started_time finished_time"),
         **typed("INT", "num_expectations num_failed num_errors"),
     },
@@ -122,6 +122,7 @@ GATE = {
         **typed("STRING", "kind severity subject group_id topic message confidence waiver query"),
         **typed("BIGINT", "rank num_rows messages_waiting evidence_first_offset evidence_last_offset"),
         **typed("INT", "partition evidence_partition"),
+        **typed("BOOLEAN", "is_new"),
         **typed("TIMESTAMP", "at_time since_time first_seen_time waived_until_time"),
         "owners": "ARRAY<STRUCT<member_id: STRING, client_id: STRING, client_host: STRING, num_partitions: BIGINT>>",
         "topic_partitions": "ARRAY<STRUCT<topic: STRING, topic_id: STRING, partitions: ARRAY<INT>>>",

@@ -1,5 +1,7 @@
 """Few rows of tables, and what views of housekeeping give of them, reckoned by hand. Times: seconds after START."""
 
+from typing import Any
+
 from tests.builders.tables.history import Row, at
 from tests.oracles.views.activity_cases import COVERAGE, DIFF, HEADROOM, HEALTH, SPANS, VOLUME
 from tests.oracles.views.housekeeping_rows import (
@@ -18,6 +20,7 @@ from tests.oracles.views.housekeeping_rows import (
     state,
     verdict,
 )
+from tests.oracles.views.now_cases import GROUPS, LAG
 
 VERDICT = Case(
     "v_group_verdict",
@@ -194,4 +197,50 @@ CONSUMERS = Case(
 )  # fmt: skip
 
 
-CASES = (VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF)
+def gate_run(number: int, narrowed_by: str | None = None, cluster: Row = C) -> tuple[list[Row], Row]:
+    """Of two suites, and the row of `runs`."""
+    about = {**cluster, "run_id": f"{number:08}"}
+    suites = [{**about, "suite": suite, "narrowed_by": narrowed_by} for suite in ("a", "b")]
+    return suites, {**about, "job": "gate", "as_of_time": at(number * HOUR)}
+
+
+def finding(number: int, rank: int, cluster: Row = C, **more: Any) -> Row:
+    return {**cluster, "run_id": f"{number:08}", "rank": rank, "first_seen_time": at(HOUR), **more}
+
+
+RUNS_OF_GATE = [
+    gate_run(1), gate_run(2), gate_run(3, "--group x"),
+    gate_run(1, "--since 2026", D), gate_run(2, "--until 2026", D),
+]  # fmt: skip
+FOUND = Case(
+    "v_findings",
+    {
+        "gate_runs": [row for suites, _ in RUNS_OF_GATE for row in suites],
+        # Beside those of the gate, another job of the same run; and one of the gate that judged nothing anew.
+        "runs": [*(run for _, run in RUNS_OF_GATE), {**C, "run_id": f"{2:08}", "job": "lag", "as_of_time": at(DAY)},
+                 {**C, "run_id": f"{4:08}", "job": "gate", "as_of_time": at(DAY)}],
+        "findings": [
+            finding(1, 1, message="of an older run"),
+            finding(2, 3, message="condition", is_new=None),
+            finding(2, 1, message="event", at_time=at(30), since_time=at(HOUR), is_new=True),
+            finding(2, 2, message="since", since_time=at(HOUR + 1), is_new=False, waived_until_time=at(DAY)),
+            finding(3, 1, message="narrowed"),
+            finding(1, 1, D, message="older narrowed"),
+            finding(2, 1, D, message="newer narrowed"),
+        ],
+    },
+    [
+        {"cluster": "c", "rank": 1, "message": "event", "age_ms": (2 * HOUR - 30) * 1000, "is_new": True,
+         "as_of_time": at(2 * HOUR), "narrowed_by": None},
+        {"cluster": "c", "rank": 2, "message": "since", "age_ms": (HOUR - 1) * 1000, "is_new": False,
+         "waived_until_time": at(DAY)},
+        {"cluster": "c", "rank": 3, "message": "condition", "age_ms": HOUR * 1000, "is_new": None},
+        {"cluster": "d", "rank": 1, "message": "newer narrowed", "narrowed_by": "--until 2026"},
+    ],
+)  # fmt: skip
+
+
+CASES = (
+    VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF, FOUND,
+    GROUPS, LAG,
+)  # fmt: skip

@@ -139,9 +139,10 @@ def commit_times(facts: OwnFacts, is_empty: Flags) -> Iterable[tuple[int, Number
     commits = facts.commits
     group = facts.group[commits.key]
     is_asked = commits.is_effective & is_empty[group] & (commits.commit_time <= facts.history.as_of_time)
-    pairs = np.unique(np.stack([group[is_asked], commits.commit_time[is_asked] // SECOND * SECOND], axis=1), axis=0)
-    for each in np.split(pairs, np.flatnonzero(np.diff(pairs[:, 0])) + 1) if len(pairs) else ():
-        yield int(each[0, 0]), each[:, 1]
+    # Both in one number: seconds have 32 bits until 2106.
+    both = np.unique(group[is_asked] << 32 | np.maximum(commits.commit_time[is_asked], 0) // SECOND)
+    for each in np.split(both, np.flatnonzero(np.diff(both >> 32)) + 1) if len(both) else ():
+        yield int(each[0] >> 32), (each & 0xFFFFFFFF) * SECOND
 
 
 def lives_of(history: PartitionHistory, groups: Sequence[str]) -> dict[str, Life]:
@@ -285,7 +286,7 @@ class Absence:
             return None
         absences = [after.begin - before.end for before, after in zip(self.stays, self.stays[1:], strict=False)]
         longest, away = max(absences[-NEWEST_ABSENCES:]), self.now - self.went_away
-        if away <= self.rules.absence_factor * longest:
+        if away <= max(self.rules.absence_factor * longest, self.rules.least_time_lag):
             return None
         return (
             f"{self.how_it_went()}, {in_words(away)} ago; it came and went {len(self.stays):,} times, and was away for "
@@ -358,16 +359,11 @@ def share_groups_down(history: PartitionHistory) -> Iterable[tuple[str, Life, st
         if why is None or any(each.begin < as_of and each.end > life.went_away for each in history.doubtful.doubts):
             continue
         topics = last_subscription(history.table("generation_members"), group, life.emptied_by)
-        if (written := rise_since(history.watermarks, topics, life.went_away, as_of)) > 0:
-            yield (
-                group,
-                life,
-                (
-                    f"{why}; {counted(written, 'message')} or more {'was' if written == 1 else 'were'} written to "
-                    f"{', '.join(sorted(topics))} since; how many wait is not known: share groups keep "
-                    "their offsets elsewhere"
-                ),
-            )
+        written = rise_since(history.watermarks, topics, life.went_away, as_of)
+        if written > 0:
+            what = f"{counted(written, 'message')} or more {'was' if written == 1 else 'were'} written"
+            unknown = "how many wait is not known: share groups keep their offsets elsewhere"
+            yield group, life, f"{why}; {what} to {', '.join(sorted(topics))} since; {unknown}"
 
 
 def last_subscription(members: pa.Table, group: str, before: int) -> set[str]:

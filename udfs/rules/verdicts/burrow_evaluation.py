@@ -13,13 +13,18 @@ from numpy.typing import NDArray
 from schemas.words.lag import BurrowRule, LagVerdict
 from udfs.arrays.capped import capped_differences
 from udfs.arrays.nullable import Flags, Numbers
-from udfs.rules.verdicts.severity import severity
 
 Words = NDArray[np.object_]
 # Below every offset and time.
 UNKNOWN_LAG = np.iinfo(np.int64).min
 NO_END = np.iinfo(np.int64).max
 
+# From the best to the worst, as Burrow numbers them: a group has the worst verdict of its partitions. UNKNOWN, which
+# Burrow does not have, hides no worse verdict and no OK hides it; DOWN is only of our own.
+IN_ORDER = (
+    LagVerdict.OK, LagVerdict.UNKNOWN, LagVerdict.WARN, LagVerdict.ERR, LagVerdict.STOP, LagVerdict.STALL,
+    LagVerdict.REWIND, LagVerdict.DOWN,
+)  # fmt: skip
 VERDICT_OF = {
     BurrowRule.NO_END_OFFSETS: LagVerdict.UNKNOWN,
     BurrowRule.LOG_ENDED: LagVerdict.UNKNOWN,
@@ -33,6 +38,10 @@ VERDICT_OF = {
     BurrowRule.NEVER_FELL: LagVerdict.WARN,
     BurrowRule.NOTHING_ELSE: LagVerdict.OK,
 }
+
+
+def severity(verdict: LagVerdict) -> int:
+    return IN_ORDER.index(verdict)
 
 
 @dataclass(frozen=True)

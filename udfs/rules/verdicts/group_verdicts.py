@@ -28,13 +28,13 @@ from udfs.rules.verdicts.burrow_evaluation import (
     confirmed_rules,
     group_rule,
     partition_rules,
+    severity,
 )
 from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
 from udfs.rules.verdicts.freshness import Objective, objective_ms
 from udfs.rules.verdicts.own_answers import own_answers
 from udfs.rules.verdicts.own_facts import OwnFacts, ends_of
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules
-from udfs.rules.verdicts.severity import severity
 from udfs.rules.verdicts.standings import OfAllKeys
 from udfs.sentences.counts import counted
 

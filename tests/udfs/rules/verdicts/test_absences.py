@@ -118,6 +118,35 @@ def test_a_nightly_batch_is_down_when_it_is_away_for_longer_than_ever(away: int,
     assert verdict(NIGHTS[-1][1] + away * HOUR, **used(*NIGHTS)) == expected
 
 
+def test_a_group_that_comes_and_goes_within_seconds_is_given_a_minute() -> None:
+    stays = [(12 * DAY - 100 + place * 20, 12 * DAY - 100 + place * 20 + 19) for place in range(5)]
+    close = ends(*((12 * DAY + 5 * place, 12 * DAY + 5 * place) for place in range(-40, 40)))
+    assert verdict(stays[-1][1] + 60, **used(*stays), **{"ends": close})[0] != "DOWN"
+    assert verdict(stays[-1][1] + 61, **used(*stays), **{"ends": close}) == DOWN
+
+
+def share_group(kind: str = TIMEOUTS[0], topics: str = "t") -> dict[str, Any]:
+    states = [each | {"group_type": "share", "protocol_type": None} for each in lives((10 * DAY, 11 * DAY))]
+    members = [{"group_type": "share", "assignment_offset": 5, "subscribed_topics": [topics]}]
+    return {"group_state_intervals": states, "membership_intervals": [left(11 * DAY, kind)],
+            "generation_members": members}  # fmt: skip
+
+
+def test_a_share_group_is_down_when_its_members_timed_out_and_its_topic_grew() -> None:
+    (group,) = rows_of(12 * DAY, **share_group())
+    assert (group["own_verdict"], group["rule"], group["lag_floor"], group["topic"]) == (*DOWN, None, None)
+    assert group["reason"] == (
+        "its last member timed out at 1970-01-12T00:00:00Z (p1 at 10.0.0.7); 86,400 messages or more were written to t "
+        "since; how many wait is not known: share groups keep their offsets elsewhere"
+    )
+    assert group["since_time"].timestamp() == 11 * DAY
+
+
+@pytest.mark.parametrize("given", [share_group("left_or_timed_out"), share_group(topics="u")])
+def test_a_share_group_that_left_or_whose_topics_did_not_grow_has_no_row(given: dict[str, Any]) -> None:
+    assert rows_of(12 * DAY, **given) == []
+
+
 def test_two_stays_are_no_habit() -> None:
     assert verdict(NIGHTS[1][1] + 60 * HOUR, **used(*NIGHTS[:2])) == RETIRED
 
