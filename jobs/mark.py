@@ -15,19 +15,16 @@ import argparse
 import sys
 import time
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from jobs.answers.marks import current_marks
 from jobs.answers.table_reader import Row
 from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
-from jobs.configuration.read_settings import load_settings
-from jobs.configuration.settings import options_of
 from jobs.gating.options import check_pattern
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows, time_text
 from jobs.recording.marks import add_mark, remove_mark
-from jobs.warehouses.any_warehouse import one_cluster, reading
+from jobs.warehouses.any_warehouse import one_cluster, options_of_file, reading
 from jobs.warehouses.open_warehouse import check_writable, unusable_when_full
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables.gate import MARKS
@@ -42,8 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     now = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
     check_flags(arguments)
     at = mark_time(arguments.at, now)
-    options = None if arguments.config is None else options_of(load_settings(Path(arguments.config)))
-    warehouse = reading(arguments.warehouse, options)
+    warehouse = reading(arguments.warehouse, options_of_file(arguments.config))
     cluster = known_cluster(warehouse, arguments.cluster)
     if arguments.list:
         marks = current_marks(warehouse, cluster)

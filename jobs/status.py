@@ -18,8 +18,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.answers.events.silences import silences
@@ -34,8 +33,8 @@ from jobs.output.failure import visible
 from jobs.output.rows import Format, clock_text, print_rows, row_lines, time_text, write_lines
 from jobs.output.table_layout import cut_to, label_lines, paragraph
 from jobs.output.terminal import terminal_width, with_severities
-from jobs.output.zones import ZONES
-from jobs.storage.options import StorageOptions
+from jobs.output.zones import with_zone
+from jobs.warehouses.any_warehouse import options_of_file
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Severity
 from schemas.words.lag import ResetActor, ResetKind
@@ -72,7 +71,7 @@ NO_ENDS = "lag needs end offsets, and no snapshot has any: groupscope capture --
 
 
 def run(arguments: argparse.Namespace) -> int:
-    now = standing(open_history(arguments, options_of_flag(arguments)))
+    now = standing(open_history(arguments, options_of_file(arguments.config)))
     at = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
     if arguments.group is None:
         shown, is_critical = now.unwell[:MOST_GROUPS], now.is_critical
@@ -90,16 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
         whole = as_object(now, shown) if arguments.group is None else group_object(now, shown[0])
         print_rows(list(whole), [list(whole.values())], arguments.format)
     return ExitCode.FINDINGS if arguments.exit_code and is_critical else ExitCode.CLEAN
-
-
-def options_of_flag(arguments: argparse.Namespace) -> StorageOptions | None:
-    if arguments.config is None:
-        return None
-    # Imported here, since most calls need no settings, and whoever asks is in a hurry.
-    from jobs.configuration.read_settings import load_settings
-    from jobs.configuration.settings import options_of
-
-    return options_of(load_settings(Path(arguments.config)))
 
 
 # -- for programs
@@ -150,16 +139,10 @@ def about(now: Standing) -> dict[str, Any]:
 # -- for people
 
 
-def as_of_text(now: Standing) -> str:
-    """Names the zone, unless that is UTC."""
-    text = time_text(now.as_of)
-    return text if ZONES.printed is UTC else f"{text} ({ZONES.printed})"
-
-
 def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str]:
     number = len(now.unwell)
     width, known = terminal_width(), members_of(now, shown)
-    yield from paragraph(f"{headline(now)}, as of {as_of_text(now)}", width)
+    yield from paragraph(f"{headline(now)}, as of {with_zone(time_text(now.as_of))}", width)
     if shown:
         yield ""
     for each in shown:
@@ -194,7 +177,7 @@ def group_screen(now: Standing, one: Unwell, at: datetime) -> Iterator[str]:
     look = (
         "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
     )
-    yield from paragraph(visible(f"{one.group} {look}, as of {as_of_text(now)}"), width)
+    yield from paragraph(visible(f"{one.group} {look}, as of {with_zone(time_text(now.as_of))}"), width)
     facts = [("Group", group_text(now, one.group))]
     facts += [("Status", f"{one.severity or '-'}: {standing_text(one, now.as_of)}")] if one.is_unwell else []
     facts += [("Why" if place == 0 else "", reason) for place, reason in enumerate(one.reasons)]

@@ -1,7 +1,7 @@
 """Airflow 3: audits a Kafka cluster every ten minutes. Put this file into the folder of DAGs.
 
-The task fails if there is a new critical finding. It returns the first line of the run page, which counts all findings
-that stand.
+The task fails if there is a new critical finding. It returns the first line of the run page, which counts all findings,
+new or known.
 
 The task runs Groupscope's own environment, so that its packages and Airflow's need not agree.
 """

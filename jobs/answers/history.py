@@ -15,7 +15,7 @@ from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, print_rows, time_text, write_lines
-from jobs.output.zones import ZONES
+from jobs.output.zones import ZONES, with_zone
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
 from jobs.storage.options import StorageOptions
 from jobs.warehouses.any_warehouse import one_cluster, reading
@@ -204,7 +204,7 @@ def print_time(arguments: argparse.Namespace, at: datetime, label_width: int = 0
 
 def print_first_line(label: str, text: str, format: str, label_width: int = 0) -> None:
     """The only one that names the zone. Beside CSV and JSON, which programs read, it is on standard error."""
-    line = text if ZONES.printed is UTC else f"{text} ({ZONES.printed})"
+    line = with_zone(text)
     if format == Format.TABLE:
         write_lines([f"{label:{label_width}} {line}"])
     else:

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+import pyarrow.compute as pc
+
 from jobs.answers.history import History
 from jobs.answers.marks import after_words, current_marks, mark_before, marks_about
 from jobs.answers.missing_records import unseen_of
@@ -202,9 +204,11 @@ class Standing:
     def gate_run(self) -> str | None:
         """The run whose findings count: the newest whole one; without any the newest. A later one that changed nothing
         wrote none."""
-        runs: set[str] = self.history.distinct("gate_runs", "run_id")
-        narrowed = self.history.distinct("gate_runs", "run_id", Condition("narrowed_by", ">", ""))
-        return max(runs - narrowed or runs, default=None)
+        cluster = equal("cluster", self.history.cluster)
+        rows = self.history.reader.arrow("gate_runs", ["run_id", "narrowed_by"], cluster)
+        whole = rows.filter(rows["narrowed_by"].is_null())
+        newest: str | None = pc.max((whole if whole.num_rows else rows)["run_id"]).as_py()
+        return newest
 
     @property
     def narrowed_by(self) -> str | None:
@@ -273,7 +277,6 @@ class Standing:
         rates = self.by_group("consumption_rates", RATE_COLUMNS, of_groups, equal("bucket_ms", BUCKET_MS), recent)
         as_of = equal("as_of_time", self.verdicts.as_of)
         judged = self.by_group(VERDICTS, VERDICT_COLUMNS, of_groups, as_of)
-        marks = current_marks(self.history.reader.warehouse, self.history.cluster)
         for each in some:
             own = None if each.verdict is None else each.verdict["evidence_partition"]
             rows = (row for row in judged[each.group] if row["evidence_partition"] == own)
@@ -282,20 +285,23 @@ class Standing:
             each.rebalance = last_before(rebalances[each.group], each.since or self.as_of)
             each.rates = newest_of_topics(rates[each.group])
             if each.rebalance is not None:
-                each.mark = mark_before(marks_about(marks, each.group), each.rebalance["start_time"])
+                each.mark = mark_before(marks_about(self.marks, each.group), each.rebalance["start_time"])
         return some
 
     def by_group(self, table: str, columns: Sequence[str], *conditions: Condition) -> Mapping[str, list[Row]]:
         return by_group(self.history.rows(table, *conditions, columns=columns))
 
     @cached_property
+    def marks(self) -> list[Row]:
+        return current_marks(self.history.reader.warehouse, self.history.cluster)
+
+    @cached_property
     def resets(self) -> list[Row]:
         """Of the last day, those that moved most messages first. Each with the mark that it followed."""
         since = Condition("at_time", ">", self.as_of - DAY), Condition("at_time", "<=", self.as_of)
         rows = self.history.rows("offset_resets", *since, columns=RESET_COLUMNS)
-        marks = current_marks(self.history.reader.warehouse, self.history.cluster) if rows else []
         for row in rows:
-            mark = mark_before(marks_about(marks, row["group_id"]), row["at_time"])
+            mark = mark_before(marks_about(self.marks, row["group_id"]), row["at_time"])
             row["after_mark"] = None if mark is None else after_words(mark, row["at_time"])
         return sorted(rows, key=lambda row: (-moved_messages(row), row["group_id"], str(row["topic"]), row["at_time"]))
 
@@ -314,8 +320,14 @@ class Standing:
             "num_failed": sum(row["num_failed"] for row in self.suites),
             "num_errors": sum(row["num_errors"] for row in self.suites),
             "failed_suites": sorted(row["suite"] for row in self.suites if row["verdict"] in failed),
-            "num_rejected": len(self.history.rows("rejected_records", columns=["offsets_partition"])),
+            "num_rejected": self.num_rejected,
         }
+
+    @property
+    def num_rejected(self) -> int:
+        """There may be millions."""
+        cluster = equal("cluster", self.history.cluster)
+        return int(self.history.reader.arrow("rejected_records", ["offsets_partition"], cluster).num_rows)
 
     @cached_property
     def coverage(self) -> dict[str, Any]:

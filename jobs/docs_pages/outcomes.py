@@ -19,8 +19,8 @@ Generated from `schemas/words/exit_codes.py`: the same for every command. If sev
 22, and 22 rather than 20. Some cluster managers hide the exit code of a Spark application. You also find it in the
 column `exit_code` of the table `runs`, in the file `_runs/RUN.json` of the warehouse (`RUN` is the run id), and in the
 file of `--result-file`. There it is the code of `--fail-on critical` where the command had `--fail-on never`, so that
-schedulers can ask for it. With `--fail-on critical-new` the code may be 0 while findings stand: then the `verdict` is
-`findings` all the same. [What to do](operations.md#the-schedule) after each.
+schedulers can ask for it. With `--fail-on critical-new` the code may be 0 although there are findings, if none is new:
+then the `verdict` is `findings` all the same. [What to do](operations.md#the-schedule) after each.
 
 | code | meaning |
 |---|---|

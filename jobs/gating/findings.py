@@ -17,6 +17,7 @@ from jobs.queries.results import QueryResult
 from schemas.words.gate import FindingKind
 from schemas.words.history import Confidence, Severity
 from udfs.sentences.counts import counted
+from udfs.sentences.name_lists import member_name
 
 ORDER = [severity.value for severity in Severity]
 # Kinds that affect whether answers are correct come first: readers must know these before the others.
@@ -227,9 +228,8 @@ def owners_text(owners: Sequence[Mapping[str, Any]], since: Mapping[str, datetim
     """`since`: of each member, where it is to be said."""
     names = []
     for each in owners[:MOST_OWNERS]:
-        host = f" at {each['client_host'].removeprefix('/')}" if each["client_host"] else ""
         when = f" since {second_of(since[each['member_id']])}" if since else ""
-        names.append(f"{each['client_id'] or each['member_id']}{host}{when}")
+        names.append(f"{member_name(each)}{when}")
     more = f" and {len(owners) - MOST_OWNERS:,} more" if len(owners) > MOST_OWNERS else ""
     return f"{', '.join(names)}{more}"
 

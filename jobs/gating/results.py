@@ -145,12 +145,20 @@ def suite_findings(
             kind = FindingKind.SUITE_ERROR
             query = results_query(about, suite.name)
             findings.append(Finding(kind.value, kind.severity.value, line, query, subject=suite.name))
-        same = {(each.type, each.column_name): each.findings for each in suite.expectations}
-        for row in of_suite:
-            kinds = same[row["expectation"], row["column_name"]]
-            if row["success"] is False and not (kinds and has_findings(row, kinds)):
+        for row, kinds in failed_rows(of_suite, suite):
+            if not (kinds and has_findings(row, kinds)):
                 findings.append(failed_finding(row, about))
     return findings
+
+
+def failed_rows(rows: Iterable[Row], suite: Suite) -> list[tuple[Row, Kinds]]:
+    """Of the suite, each with the kinds of findings that are about the same."""
+    same = {(each.type, each.column_name): each.findings for each in suite.expectations}
+    return [
+        (row, same[row["expectation"], row["column_name"]])
+        for row in rows
+        if row["suite"] == suite.name and row["success"] is False
+    ]
 
 
 def at_least(severity: str) -> list[str]:

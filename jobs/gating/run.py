@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -27,6 +27,7 @@ from jobs.gating.options import GateOptions, check_matches, limit_of
 from jobs.gating.results import (
     Kinds,
     at_least,
+    failed_rows,
     gate_run_rows,
     hash_of,
     metric_rows,
@@ -201,11 +202,18 @@ class Gate:
         statement lists the rows, a finding of now is enough. `rows`: all results."""
         from jobs.queries.engines.duckdb_engine import scope_of
 
-        queries = [row["query"] for row in rows if row["success"] is False and row["query"] is not None]
-        named = {kind for suite in self.rules.suites for each in suite.expectations for kind in each.findings}
-        files = {file.kind: file for file in finding_files() if file.kind in named}
-        listing = [file.rows(self.parameters, self.events) for file in files.values()] if queries else []
-        with scope_of(self.run.warehouse, [*queries, *listing]) as answer:
+        asked = [
+            (row["query"], kinds)
+            for suite in self.rules.suites
+            for row, kinds in failed_rows(rows, suite)
+            if kinds and row["query"] is not None
+        ]
+        if not asked:
+            yield partial(has_some_now, found)
+            return
+        files = {file.kind: file for file in finding_files() if any(file.kind in kinds for _, kinds in asked)}
+        listing = [file.rows(self.parameters, self.events) for file in files.values()]
+        with scope_of(self.run.warehouse, [*(query for query, _ in asked), *listing]) as answer:
 
             @cache
             def places(kind: FindingKind, severity: str) -> set[tuple[Any, ...]]:
@@ -213,9 +221,8 @@ class Gate:
                 return {tuple(row) for row in answer(statement).rows}
 
             def has_findings(failed: Row, kinds: Kinds) -> bool:
-                severities = at_least(failed["severity"])
                 if failed["query"] is None:
-                    return any(each.kind in kinds and each.severity in severities for each in found)
+                    return has_some_now(found, failed, kinds)
                 names, _ = answer(f"SELECT * FROM (\n{failed['query']}\n) AS failed LIMIT 0")
                 columns = ", ".join(name if name in names else f"NULL AS {name}" for name in PLACE)
                 failing = [*answer(f"SELECT DISTINCT {columns} FROM (\n{failed['query']}\n) AS failed").rows]
@@ -349,6 +356,11 @@ class Gate:
             for name, change in changes.items()
         }
         return RunOutcome(changes, lambda _: facts, counts, code, VERDICTS[worst])
+
+
+def has_some_now(found: Sequence[Finding], failed: Row, kinds: Kinds) -> bool:
+    severities = at_least(failed["severity"])
+    return any(each.kind in kinds and each.severity in severities for each in found)
 
 
 def new_of(findings: Sequence[Row]) -> list[Row]:

@@ -42,6 +42,11 @@ def local_time(value: datetime, zone: tzinfo | None = None) -> datetime:
         return aware.astimezone(UTC)
 
 
+def with_zone(text: str, more: str = "") -> str:
+    """A printed time, with the name of its zone unless that is UTC. `more`: to be said beside the name."""
+    return text if ZONES.printed is UTC else f"{text} ({ZONES.printed}{more})"
+
+
 def instants(wall: datetime, zone: tzinfo) -> list[datetime]:
     """When clocks of the zone show this time: once, but twice or never where they are changed, and never where the time
     has no year in UTC."""

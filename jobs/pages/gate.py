@@ -1,11 +1,11 @@
 """What the gate prints: findings, worst first, and how to see their rows. An audit prints the same lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from jobs.output.rows import time_text
-from jobs.output.zones import ZONES
+from jobs.output.zones import with_zone
 from jobs.pages.finding_lines import finding_lines, summary
 from schemas.tables.gate import FINDINGS
 from schemas.words.exit_codes import ExitCode
@@ -39,7 +39,7 @@ def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended
 def as_of_text(result: Mapping[str, Any]) -> str:
     """Names the zone, unless that is UTC. Messages of findings are stored texts."""
     text = time_text(datetime.fromisoformat(result["as_of_time"]))
-    return text if ZONES.printed is UTC else f"{text} ({ZONES.printed}; times inside messages are UTC)"
+    return with_zone(text, "; times inside messages are UTC")
 
 
 def exit_code_text(code: ExitCode, ended_with: int, verdict: str) -> str:

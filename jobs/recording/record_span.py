@@ -7,18 +7,15 @@ import argparse
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from jobs.arguments.gate_spans import WITHOUT_EFFECT, Span
 from jobs.command_line.flags import EPOCH, instant
-from jobs.configuration.read_settings import load_settings
-from jobs.configuration.settings import options_of
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows
 from jobs.recording.spans_table import add_rows, identity
 from jobs.recording.validation_results import ValidationResult, read_result
-from jobs.warehouses.any_warehouse import one_cluster, reading
+from jobs.warehouses.any_warehouse import one_cluster, options_of_file, reading
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
 from jobs.warehouses.open_warehouse import check_writable, unusable_when_full
 from jobs.warehouses.warehouse import Warehouse
@@ -108,8 +105,7 @@ def until_time(text: str, now: datetime) -> datetime:
 
 def open_warehouse(arguments: argparse.Namespace) -> Warehouse:
     """The warehouse must exist: a mistyped name would create a new one that no audit reads."""
-    options = None if arguments.config is None else options_of(load_settings(Path(arguments.config)))
-    return reading(arguments.warehouse, options)
+    return reading(arguments.warehouse, options_of_file(arguments.config))
 
 
 def rows_to_record(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions
@@ -57,6 +58,17 @@ def place_of(place: str) -> Place:
     from jobs.configuration.settings import options_of
 
     return place_at(place, options_of(load_settings()))
+
+
+def options_of_file(settings: str | None) -> StorageOptions | None:
+    """How to reach storages, by the settings file of `--config`; None: no file is named."""
+    if settings is None:
+        return None
+    # Imported here, since most calls need no settings, and whoever asks is in a hurry.
+    from jobs.configuration.read_settings import load_settings
+    from jobs.configuration.settings import options_of
+
+    return options_of(load_settings(Path(settings)))
 
 
 def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:

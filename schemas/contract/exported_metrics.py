@@ -15,7 +15,7 @@ class ExportedMetric:
 FINDINGS = ExportedMetric(
     "groupscope_findings",
     "Findings of the newest audit, without waived ones. is_new: true for those that no audit before it reported; sum "
-    "by (severity) counts all that stand.",
+    "by (severity) counts them all.",
     ("severity", "kind", "is_new"),
 )
 WAIVED = ExportedMetric("groupscope_findings_waived", "Waived findings of the newest audit.")

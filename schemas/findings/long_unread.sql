@@ -12,8 +12,7 @@ WITH stays AS (
 timed_out AS (
   SELECT DISTINCT group_id AS left_id, to_time AS left_time
   FROM membership_intervals
-  WHERE cluster = :cluster
-    AND leave_kind IN ('session_timeout_likely', 'rebalance_timeout_likely', 'static_expired_likely')
+  WHERE cluster = :cluster AND leave_kind IN ({timed_out})
   UNION
   SELECT DISTINCT group_id, since_time FROM group_verdicts WHERE cluster = :cluster AND own_verdict = 'DOWN'
 ),

@@ -49,6 +49,9 @@ class LeaveKind(Meant):
     UNKNOWN = "unknown", "Records from the time when the member left are missing."
 
 
+TIMED_OUT = (LeaveKind.SESSION_TIMEOUT_LIKELY, LeaveKind.REBALANCE_TIMEOUT_LIKELY, LeaveKind.STATIC_EXPIRED_LIKELY)
+
+
 class OwnershipPhase(Meant):
     ASSIGNED = "assigned", "The member owns the partition."
     REVOKING = "revoking", "The member was asked to give the partition up and still owns it."

@@ -6,13 +6,14 @@
 it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state` is the group's
 state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended earlier, if
 records are missing. `{may_exist}` is a condition: a topic can have a partition of this number. `{seconds_away}` is the
-time between the columns from_time and back_time.
+time between the columns from_time and back_time; `{timed_out}` are the kinds of leaving by a timeout.
 """
 
 import re
 
 from schemas.views.groups.partition_coverage import MAY_EXIST
 from schemas.views.parts import one_state_each, seconds_between
+from schemas.words.history import TIMED_OUT
 
 HELD = re.compile(r"\{held (\w+)\}")
 NEWEST_ASSIGNMENTS = """\
@@ -61,16 +62,20 @@ newest_verdicts AS (
     AND coalesce(owned.topic, owned.topic_id) = coalesce(judged.topic, judged.topic_id)
   WHERE judged.evidence_partition = newest_partition AND rule NOT IN ('not_subscribed', 'nothing_held')
 )"""
-# The columns of a finding that is about the verdict on a partition.
-OF_A_VERDICT = """\
-group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, message,
+
+
+def of_a_verdict(message: str, severity: str) -> str:
+    """The columns of a finding that is about the verdict on a partition."""
+    return f"""\
+group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, {message} AS message,
   since_time AS since_time, lag_floor AS messages_waiting, member_id AS member_id, client_id AS client_id,
   client_host AS client_host,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  CAST(NULL AS STRING) AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm"""
-OF_A_GROUP = OF_A_VERDICT.replace(" message,", " reason AS message,").replace(
-    "CAST(NULL AS STRING) AS severity", "CASE rule WHEN 'went_away_unseen' THEN 'warning' END AS severity"
-)
+  {severity} AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm"""
+
+
+OF_A_VERDICT = of_a_verdict("message", "CAST(NULL AS STRING)")
+OF_A_GROUP = of_a_verdict("reason", "CASE rule WHEN 'went_away_unseen' THEN 'warning' END")
 # Rows `silent` of newest verdicts, each with what the newest rebalance before it was.
 SILENCES = f"""\
 followed AS (
@@ -95,6 +100,7 @@ SHARED = {
     "{of_a_group}": OF_A_GROUP,
     "{silences}": SILENCES,
     "{may_exist}": MAY_EXIST,
+    "{timed_out}": ", ".join(f"'{kind.value}'" for kind in TIMED_OUT),
     "{seconds_away}": seconds_between("from_time", "back_time"),
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,

@@ -168,7 +168,7 @@ def test_nothing_to_do(warehouse: Path, capsys: Capsys) -> None:
         assert refused(warehouse, capsys, USAGE).startswith("nothing to do; give --source")
 
 
-@pytest.mark.parametrize("time", ["yesterday", "20261121", "-5", "2026-13-01"])
+@pytest.mark.parametrize("time", ["tomorrow", "20261121", "-5", "2026-13-01"])
 def test_times_that_are_none(tmp_path: Path, warehouse: Path, capsys: Capsys, time: str) -> None:
     (tmp_path / "ends.txt").write_text("t:0:5\n")
     with unchanged(warehouse):

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.words.history import LeaveKind, StateEnd
+from schemas.words.history import TIMED_OUT, StateEnd
 from schemas.words.lag import LagVerdict, OwnRule
 from schemas.words.records import GroupType
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
@@ -20,15 +20,14 @@ from udfs.lag.as_of import at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.commit_cadence import LEAST_COMMITS, Cadences
+from udfs.rules.facts.subscribed_topics import of_groups
 from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, clock_went_back
 from udfs.sentences.counts import counted
 from udfs.sentences.durations import SECOND, clock_time, in_words
+from udfs.sentences.name_lists import list_names, member_name
 
 DAY = 86_400 * SECOND
-TIMED_OUT = frozenset({
-    LeaveKind.SESSION_TIMEOUT_LIKELY, LeaveKind.REBALANCE_TIMEOUT_LIKELY, LeaveKind.STATIC_EXPIRED_LIKELY,
-})  # fmt: skip
 # Members of one program go within about a minute.
 TOGETHER = 60 * SECOND
 MOST_NAMES = 3
@@ -149,8 +148,7 @@ def lives_of(history: PartitionHistory, groups: Sequence[str]) -> dict[str, Life
     if not groups:
         return {}
     wanted, as_of = pa.array(groups, pa.string()), history.as_of_time
-    states = history.table("group_state_intervals")
-    states = states.filter(pc.is_in(states["group_id"], value_set=wanted))
+    states = of_groups(history.table("group_state_intervals"), wanted)
     rows: dict[str, list[Mapping[str, Any]]] = {}
     for row in in_micros(states, ("from_time", "to_time")).sort_by("from_offset").to_pylist():
         if row["from_time"] is None or row["from_time"] <= as_of:
@@ -169,7 +167,7 @@ def last_leaves(members: pa.Table, groups: pa.Array, as_of: int) -> dict[str, li
     """Of each group those who went with the last one, or up to a minute before."""
     ended = numbers(members["to_time"])
     is_over = pa.array((ended != NONE) & (ended <= as_of))
-    members = members.filter(pc.and_(pc.is_in(members["group_id"], value_set=groups), is_over))
+    members = of_groups(members.filter(is_over), groups)
     newest: dict[str, int] = {}
     rows = in_micros(members, ["to_time"]).to_pylist()
     for row in rows:
@@ -255,8 +253,7 @@ class Absence:
         if why is None:
             is_short = not self.life.has_members and not self.is_over(self.rules.window)
             return None if is_pause or is_short else self.retired(self.how_it_went())
-        doubts, now = self.history.doubtful.doubts, self.history.as_of_time
-        if any(each.begin < now and each.end > self.went_away for each in doubts):
+        if is_doubtful_since(self.history, self.went_away):
             return clock_went_back()
         return self.down(why) if self.waiting.written else None
 
@@ -318,8 +315,7 @@ class Absence:
         return OwnAnswer(LagVerdict.OK, OwnRule.RETIRED, f"the group is not in use: {why}, and nobody seems to miss it")
 
     def written_text(self) -> str:
-        number, partitions = self.waiting.written, counted(self.waiting.num_partitions, "partition")
-        return f"{counted(number, 'message')} or more {'was' if number == 1 else 'were'} written to {partitions} since"
+        return written_since(self.waiting.written, counted(self.waiting.num_partitions, "partition"))
 
     def known_until(self) -> str:
         """What is down stays so until something shows a commit."""
@@ -332,18 +328,21 @@ class Absence:
 def timed_out(life: Life) -> str | None:
     """Who, if its last members went by a timeout."""
     last = [each for each in life.left if each["to_time"] == life.went_away]
-    if not last or not {each["leave_kind"] for each in last} <= TIMED_OUT:
+    if not last or not {each["leave_kind"] for each in last} <= {*TIMED_OUT}:
         return None
     gone = [each for each in life.left if each["leave_kind"] in TIMED_OUT]
-    names = [member_name(each) for each in gone[:MOST_NAMES]]
-    more = f" and {len(gone) - MOST_NAMES:,} more" if len(gone) > MOST_NAMES else ""
+    names = list_names([member_name(each) for each in gone], MOST_NAMES)
     who = "its last member" if len(gone) == 1 else f"its last {len(gone):,} members"
-    return f"{who} timed out at {clock_time(life.went_away)} ({', '.join(names)}{more})"
+    return f"{who} timed out at {clock_time(life.went_away)} ({names})"
 
 
-def member_name(row: Mapping[str, Any]) -> str:
-    host = f" at {row['client_host'].removeprefix('/')}" if row["client_host"] else ""
-    return f"{row['client_id'] or row['member_id']}{host}"
+def written_since(number: int, where: str) -> str:
+    return f"{counted(number, 'message')} or more {'was' if number == 1 else 'were'} written to {where} since"
+
+
+def is_doubtful_since(history: PartitionHistory, time: int) -> bool:
+    """Whether the log's clock went back between then and now."""
+    return bool(history.doubtful.within(np.array([time]), np.array([history.as_of_time])).any())
 
 
 def share_groups_down(history: PartitionHistory) -> Iterable[tuple[str, Life, str]]:
@@ -356,14 +355,13 @@ def share_groups_down(history: PartitionHistory) -> Iterable[tuple[str, Life, st
     empty = states.filter(pc.and_(pc.fill_null(is_empty, False), pa.array(holds)))["group_id"].to_pylist()
     for group, life in lives_of(history, sorted({*empty})).items():
         why = timed_out(life) if life.is_seen else None
-        if why is None or any(each.begin < as_of and each.end > life.went_away for each in history.doubtful.doubts):
+        if why is None or is_doubtful_since(history, life.went_away):
             continue
         topics = last_subscription(history.table("generation_members"), group, life.emptied_by)
         written = rise_since(history.watermarks, topics, life.went_away, as_of)
         if written > 0:
-            what = f"{counted(written, 'message')} or more {'was' if written == 1 else 'were'} written"
             unknown = "how many wait is not known: share groups keep their offsets elsewhere"
-            yield group, life, f"{why}; {what} to {', '.join(sorted(topics))} since; {unknown}"
+            yield group, life, f"{why}; {written_since(written, ', '.join(sorted(topics)))}; {unknown}"
 
 
 def last_subscription(members: pa.Table, group: str, before: int) -> set[str]:

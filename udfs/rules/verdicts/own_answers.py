@@ -1,7 +1,7 @@
 """Our own verdict of all partitions at once. Nearly all are plain: nobody reads them, or they are caught up. The rules
 are asked about the others only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def own_answers(facts: OwnFacts, of_all: OfAllKeys) -> list[OwnAnswer]:
     is_away = is_decided & are_waiting(facts) & ~(is_unsubscribed | facts.is_clock_doubtful)
     answers[is_away] = np.array([*absences, None], object)[facts.group[is_away]]
     is_asked = ~(is_unsubscribed | is_caught_up | is_away)
-    answers[is_asked] = answers_by_rules(facts, of_all, back, is_asked)
+    answers[is_asked] = answers_by_rules(facts, of_all, absences, back, is_asked)
     by_key: list[OwnAnswer] = answers.tolist()
     return by_key
 
@@ -55,13 +55,17 @@ def are_caught_up(facts: OwnFacts, back: Mapping[int, Rewind]) -> Flags:
 
 
 def answers_by_rules(
-    facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is_asked: Flags
+    facts: OwnFacts,
+    of_all: OfAllKeys,
+    absences: Sequence[OwnAnswer | None],
+    back: Mapping[int, Rewind],
+    is_asked: Flags,
 ) -> list[OwnAnswer]:
     keys = np.flatnonzero(is_asked)
     if not len(keys):
         return []
 
-    asked = [*standings(facts, of_all, back, is_asked)]
+    asked = [*standings(facts, of_all, absences, back, is_asked)]
 
     def windows_of(places: list[int]) -> Mapping[int, WindowLags]:
         until = [asked[place].usually_heard_until for place in places]

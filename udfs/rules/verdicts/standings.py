@@ -1,6 +1,6 @@
 """What the rules of our own verdict read about each partition of a group."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
@@ -43,12 +43,17 @@ class OfAllKeys:
         ]
 
 
-def standings(facts: OwnFacts, of_all: OfAllKeys, back: Mapping[int, Rewind], is_asked: Flags) -> Iterator[Standing]:
-    """One for each key that is asked about, in their order."""
+def standings(
+    facts: OwnFacts,
+    of_all: OfAllKeys,
+    absences: Sequence[OwnAnswer | None],
+    back: Mapping[int, Rewind],
+    is_asked: Flags,
+) -> Iterator[Standing]:
+    """One for each key that is asked about, in their order. `absences`: of `of_all.absences_of`."""
     has_commit, has_owner = facts.live >= 0, facts.owner >= 0
     is_late = has_commit & facts.ends.are_known & (facts.lag_available > facts.rules.allowed_lag)
     cadences = of_all.cadences.or_of_others(facts.own_cadences, facts.groups.groups.to_pylist(), facts.group)
-    absences = of_all.absences_of(facts)
     columns = (
         columns_of(facts)
         | silence_columns(facts, of_all)
