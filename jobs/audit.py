@@ -5,8 +5,9 @@
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
 Reads and writes what these commands do; their --help lists it. Writes the report only if anything has changed, and not
-if --since, --until, --group or --exclude-group leave out some findings. Prints what was read, the findings, and how
-many rows were added. Exit code: 20 if there are findings, see --fail-on.
+if --since, --until, --group or --exclude-group leave out some findings. Prints what was read, the worst new findings,
+and how many are known from earlier runs; with --verbose also all kinds of findings, and how many rows were added. Exit
+code: 20 if there are findings, see --fail-on.
 """
 
 import argparse
@@ -88,7 +89,8 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         result["report"] = {"place": None, "is_unchanged": False}
         if gate.narrowed_by is None:
             result["report"], unwritten = report_result(warehouse, result["cluster"], folder, engine)
-        lines = list(page(warehouse, result, gate.findings, exit_code(result, arguments.fail_on)))
+        ended_with = exit_code(result, arguments.fail_on)
+        lines = list(page(warehouse, result, gate.findings, ended_with, is_verbose=arguments.verbose))
         if unwritten is not None:
             result |= failed_by(unwritten)
         if arguments.prometheus is not None and gate.narrowed_by is None:

@@ -170,10 +170,14 @@ def catching_up(rates: Iterable[Row]) -> str:
     reasons = {row["eta_unknown_reason"] for row in rates}
     if EtaUnknown.NOT_CATCHING_UP in reasons:
         return "never at this rate"
+    if EtaUnknown.NOT_READING in reasons:
+        return "not reading"
     etas = [row["eta_high_ms"] for row in rates if row["eta_high_ms"] is not None]
     if etas and reasons <= {None, EtaUnknown.NOTHING_TO_READ}:
         return f"in {in_words(max(etas) * 1000)}"
-    return "caught up" if reasons == {EtaUnknown.NOTHING_TO_READ} else "not known"
+    if reasons == {EtaUnknown.NOTHING_TO_READ}:
+        return "caught up"
+    return "keeps up" if reasons <= {EtaUnknown.KEEPS_UP, EtaUnknown.NOTHING_TO_READ} and reasons else "not known"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lag, lag verdicts (such as OK or STOP)",
     )
     add_report_flag(parser)
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="print a longer page: known findings too, by kind, the rows of each table, and SQL that lists more",
+    )
     add_tz_flag(parser, "times that you type, of the run page and of the report")
     add_warehouse_flags(parser)
     add_engine_flags(parser)

@@ -73,9 +73,9 @@ class MeasuringInput(RunInput[Progress]):
         return {**super().of_partitions(partitions), "replayed": replayed, "left_out": left_out}
 
     def basis(self, partition: int) -> str:
-        """What settled rows depend on outside the log, and which tables have them. The first snapshot may contain facts
-        about earlier times that no snapshot had before."""
-        basis = f"{'without' if self.newest_snapshot is None else 'with'} snapshots, by day"
+        """What settled rows depend on outside the log, which tables have them, and by which rules: rows by older rules
+        are made again. The first snapshot may contain facts about earlier times that no snapshot had before."""
+        basis = f"{'without' if self.newest_snapshot is None else 'with'} snapshots, by day, rates with trends"
         left_out = self.left_out.get(partition)
         return f"{basis}, without {json.dumps(sorted(left_out))}" if left_out else basis
 

@@ -36,10 +36,10 @@ class Measured:
 
 
 def measures_of(run_input: MeasuringInput, settled_from: int | None, judges: Sequence[Judge]) -> tuple[Measured, ...]:
-    """`judges`: of moves since then, and since its day began."""
+    """`judges`: of moves since then, and since its day began, which is before any bucket that is not over."""
     of_resets, of_findings = judges
     return (
-        Measured(CONSUMPTION_RATES.name, Rates(settled_from), bucket_end),
+        Measured(CONSUMPTION_RATES.name, Rates(settled_from, of_findings.reset_rows), bucket_end),
         Measured(OFFSET_RESETS.name, Resets(settled_from, of_resets), after("at_time")),
         Measured(COMMIT_FINDINGS.name, CommitFindings(settled_from, of_findings), day_end),
         Measured(COMMIT_VOLUME.name, Volume(settled_from), hour_end),

@@ -1,4 +1,5 @@
-"""Findings on the run page: by kind, worst first, each with its worst findings and where their records are."""
+"""Findings on pages: the worst of those that are new, and how many are known; or all of them by kind, each with its
+worst findings and where their records are."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +11,26 @@ from schemas.words.history import Confidence, Severity
 from schemas.words.records import OFFSETS_TOPIC
 
 Row = Mapping[str, Any]
-MOST_KINDS, MOST_ROWS = 10, 3
+MOST_NEW, MOST_KINDS, MOST_ROWS = 10, 10, 3
 HEADINGS = {kind.value: kind.heading for kind in FindingKind}
 SEVERITIES = [severity.value for severity in Severity]
+
+
+def new_finding_lines(findings: Sequence[Row], is_known: Sequence[bool]) -> Iterator[str]:
+    """Findings are worst first. `is_known`: of each, whether an earlier run reported it."""
+    counting = [each for each in zip(findings, is_known, strict=True) if each[0]["waived_until_time"] is None]
+    new, known = ([row for row, was_known in counting if was_known == wanted] for wanted in (False, True))
+    for row in new[:MOST_NEW]:
+        heading = HEADINGS.get(row["kind"], row["kind"])
+        yield f"{row['severity']:8}  {heading}: {subject(row)}{one_line(row['message'])}"
+        if about := evidence(row):
+            yield f"            {about}"
+    if len(new) > MOST_NEW:
+        yield f"          and {len(new) - MOST_NEW:,} more new ones: {summary(new[MOST_NEW:])}; --verbose lists them"
+    if known:
+        yield f"known     {len(known):,} since before: {summary(known)}; --verbose lists them"
+    if waived := len(findings) - len(counting):
+        yield f"waived    {waived:,}"
 
 
 def finding_lines(findings: Sequence[Row]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from jobs.answers.unnamed_topics import unnamed_ids, unnamed_text
 from jobs.ingestion.driver.state import LIVE
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
-from jobs.pages.finding_lines import finding_lines, summary
+from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary
 from jobs.pages.gate import as_of_text, expectation_counts
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
@@ -27,16 +27,25 @@ SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FRO
 
 
 def page(
-    warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended_with: int
+    warehouse: Warehouse,
+    result: Mapping[str, Any],
+    findings: Sequence[Mapping[str, Any]],
+    ended_with: int,
+    *,
+    is_verbose: bool,
 ) -> Iterator[str]:
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
+    gate = result["gate"]
     yield verdict_line(warehouse, result, findings, ended_with)
-    yield f"Audit of cluster {result['cluster']} as of {as_of_text(result['gate'])}, run {result['run_id']}"
+    yield f"Audit of cluster {result['cluster']} as of {as_of_text(gate)}, run {result['run_id']}"
     yield ""
-    yield from coverage_lines(warehouse, result)
+    yield from coverage_lines(warehouse, result, is_verbose=is_verbose)
     if findings:
         yield ""
-        yield from finding_lines(findings)
+        is_known = [gate["is_unchanged"] or not row["is_new"] for row in findings]
+        yield from finding_lines(findings) if is_verbose else new_finding_lines(findings, is_known)
+    if not is_verbose:
+        return
     if added := table_rows(warehouse, result):
         yield ""
         yield from row_lines(("table", "rows", "added", "one row for each"), added, "table", width=terminal_width())
@@ -57,12 +66,12 @@ def verdict_line(
     return f"{MEANINGS[code]}, {shown}: {summary(findings)}"
 
 
-def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
+def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str]:
     yield f"Read         {things_read(result)}"
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
-    yield from damage_lines(result)
+    yield from damage_lines(result, is_verbose=is_verbose)
     replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
     replayed = counted(replay["num_records"], "record")
     yield f"Replayed     {replayed} of {counted(replay['num_partitions'], 'offsets partition')}"
@@ -90,7 +99,7 @@ def report_words(report: Mapping[str, Any], narrowed_by: str | None) -> str:
     return f"{report['place']}{' (unchanged)' if report['is_unchanged'] else ''}"
 
 
-def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
+def damage_lines(result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str]:
     """What this run met; the query lists what earlier ones met too."""
     number = result["num_damaged_ranges"]
     if not number:
@@ -105,7 +114,8 @@ def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
         )
     if number > len(result["first_damaged_ranges"]):
         yield f"             and {number - len(result['first_damaged_ranges']):,} more"
-    yield f"             {DAMAGE_QUERY}"
+    if is_verbose:
+        yield f"             {DAMAGE_QUERY}"
 
 
 def unnamed_topics(warehouse: Warehouse, cluster: str) -> set[str]:

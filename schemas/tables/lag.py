@@ -183,10 +183,17 @@ CONSUMPTION_RATES = Table(
         TOPIC,
         TOPIC_ID,
         IS_OPEN,
-        Column("num_partitions", Type.INT, "Partitions of the topic with a commit of the group.", is_nullable=False),
+        Column(
+            "num_partitions",
+            Type.INT,
+            "Partitions of the topic for which the group committed another offset in the bucket; 0: none, and messages "
+            "waited at the end of the bucket.",
+            is_nullable=False,
+        ),
         number(
             "messages_consumed",
-            "By how much the committed offsets rose; moves to lower offsets do not count. NULL: unknown.",
+            "By how much the committed offsets rose. Not counted: moves to lower offsets, resets (offset_resets), and "
+            "moves beyond the end of the log. NULL: unknown.",
         ),
         Column("messages_consumed_per_s", Type.DOUBLE, "messages_consumed per second."),
         Column(
@@ -198,11 +205,13 @@ CONSUMPTION_RATES = Table(
         number("lag_floor", "Lag at the end of the bucket; NULL: unknown."),
         number(
             "eta_low_ms",
-            "Time until the lag is 0 if no more messages are written; NULL: nothing to read, or no rate is known.",
+            "Time until the lag is 0 if no more messages are written; NULL: nothing to read, the group is not reading, "
+            "or no rate is known.",
         ),
         number(
             "eta_high_ms",
-            "Time until the lag is 0 if messages are written at the present rate; NULL: see eta_unknown_reason.",
+            "Time until the lag is 0 if messages are written at the present rate. It has a value only if the group "
+            "reads and its lag shrinks; NULL: see eta_unknown_reason.",
         ),
         Column("eta_unknown_reason", Type.STRING, "Why eta_high_ms is NULL; NULL: eta_high_ms has a value."),
         *EVIDENCE,

@@ -191,7 +191,18 @@ class EtaUnknown(Meant):
         "Fewer than two snapshots near the bucket have the end offsets of the topic, or its log was cut or created "
         "again between them.",
     )
-    NOT_CATCHING_UP = "not_catching_up", "The group reads no faster than messages are added."
+    NOT_READING = (
+        "not_reading",
+        "Messages wait, and the group has read none for 10 times as long as it usually takes between two commits, or "
+        "in the whole bucket.",
+    )
+    NOT_CATCHING_UP = (
+        "not_catching_up",
+        "The lag grows beyond its usual range: at this rate the group never catches up. The usual range is what 95 of "
+        "100 lags of the bucket and the hour before it do not exceed, and the messages that are written between two "
+        "commits.",
+    )
+    KEEPS_UP = "keeps_up", "The lag is within its usual range: what is written is read."
     NOTHING_TO_READ = "nothing_to_read", "The group has caught up."
     CLOCK_WENT_BACK = "clock_went_back", "The broker's clock went back around this time, so no rate is known."
 

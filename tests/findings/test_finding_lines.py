@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.pages.finding_lines import finding_lines, summary
+from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary
 from jobs.pages.run import verdict_line
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
@@ -79,6 +79,32 @@ def test_many_are_counted_and_waived_ones_do_not_count() -> None:
     assert summary([finding("stopped", "critical", waived_until_time=DECEMBER)]) == "no findings"
     kinds = [finding(f"kind_{number}", "info") for number in range(12)]
     assert list(finding_lines(kinds))[-2] == "          and kind_10 (1), kind_11 (1)"
+
+
+def test_of_new_findings_the_worst_are_shown_and_known_ones_are_counted() -> None:
+    rows = [finding("stopped", "critical", f"g{number}") for number in range(14)]
+    rows += [finding("often", "info"), finding("often", "info", waived_until_time=DECEMBER)]
+    lines = list(new_finding_lines(rows, [number in (0, 12, 14) for number in range(16)]))
+    assert lines[:2] == [
+        "critical  stopped: g1: what",
+        "            likely; __consumer_offsets-3, records 1,000 to 2,000",
+    ]
+    assert [line for line in lines if line.startswith("critical")] == [
+        f"critical  stopped: g{number}: what" for number in range(1, 11)
+    ]
+    assert lines[20:] == [
+        "          and 2 more new ones: 2 critical; --verbose lists them",
+        "known     3 since before: 2 critical, 1 info; --verbose lists them",
+        "waived    1",
+    ]
+    assert list(new_finding_lines(rows[:1], [False])) == lines_of(rows[0])
+
+
+def lines_of(row: dict[str, Any]) -> list[str]:
+    return [
+        f"critical  stopped: {row['group_id']}: what",
+        "            likely; __consumer_offsets-3, records 1,000 to 2,000",
+    ]
 
 
 def test_no_name_draws_a_line_of_its_own() -> None:

@@ -71,13 +71,21 @@ class Judged:
 def audited(told: Told) -> list[Line]:
     """What a fresh warehouse says of the whole log."""
     with tempfile.TemporaryDirectory(prefix="groupscope-story-") as scratch:
-        source = ["--source", f"segments:{told.log_dir}", "--snapshots", str(told.snapshots)]
-        words = ["audit", *source, "--config", str(SETTINGS), "--fail-on", "never", "--quiet"]
-        done = typed_here([*words, "--warehouse", "w", "--report", "report"], Path(scratch))
-        if done.returncode != ExitCode.CLEAN:
-            raise RuntimeError(f"the audit of {told.folder} ended with {done.returncode}: {done.stderr}")
-        found = sorted(rows(Path(scratch) / "w", "findings"), key=lambda row: int(row["rank"]))
-        return [Line(**{name: row[name] for name in Line.__annotations__}) for row in found]
+        return lines_of(warehouse_of(told, Path(scratch)))
+
+
+def warehouse_of(told: Told, scratch: Path) -> Path:
+    source = ["--source", f"segments:{told.log_dir}", "--snapshots", str(told.snapshots)]
+    words = ["audit", *source, "--config", str(SETTINGS), "--fail-on", "never", "--quiet"]
+    done = typed_here([*words, "--warehouse", "w", "--report", "report"], scratch)
+    if done.returncode != ExitCode.CLEAN:
+        raise RuntimeError(f"the audit of {told.folder} ended with {done.returncode}: {done.stderr}")
+    return scratch / "w"
+
+
+def lines_of(warehouse: Path) -> list[Line]:
+    found = sorted(rows(warehouse, "findings"), key=lambda row: int(row["rank"]))
+    return [Line(**{name: row[name] for name in Line.__annotations__}) for row in found]
 
 
 def judged(wanted: Sequence[Mapping[str, Any]], lines: Iterable[Line]) -> Judged:

@@ -4,12 +4,15 @@ import json
 
 import pytest
 
+from tests.runs.ingested import rows
 from tests.stories.captures import PACKED, stories_of, unpacked
-from tests.stories.judge import COUNTING, Judged, audited, judge_all, judged
+from tests.stories.judge import COUNTING, Judged, judge_all, judged, lines_of, warehouse_of
 from tests.stories.plays import PLAYS
 from tests.stories.stage import place_of
 
 MOST_BYTES, MOST_BYTES_OF_ALL = 150_000, 1_000_000
+# What is to be said of a group at the end, by the finding that is wanted of it.
+WILL_CATCH_UP = {"falling_behind": "not_catching_up", "group_down": "not_reading", "group_silent": "not_reading"}
 OF_EACH_STORY = pytest.mark.parametrize("name", PLAYS, ids=lambda name: name.replace("_", " "))
 
 
@@ -51,8 +54,15 @@ def test_a_capture_says_what_was_done_and_why_a_finding_is_wanted_or_none_is(nam
 @OF_EACH_STORY
 def test_an_audit_says_what_is_wanted_and_nothing_else(name, tmp_path):
     told = unpacked(packed(name), tmp_path)
-    result = judged(told.page["wanted"], audited(told))
+    warehouse = warehouse_of(told, tmp_path)
+    result = judged(told.page["wanted"], lines_of(warehouse))
     assert result.is_right, str(result)
+    for row in rows(warehouse, "consumption_rates"):
+        kinds = {kind for each in told.page["wanted"] if each["group"] == row["group_id"] for kind in each["kinds"]}
+        if row["group_id"] in told.page["quiet"]:
+            assert row["eta_unknown_reason"] != "not_catching_up", row
+        elif row["bucket_ms"] == 3_600_000 and (reasons := {WILL_CATCH_UP[kind] for kind in kinds & {*WILL_CATCH_UP}}):
+            assert {row["eta_unknown_reason"]} == reasons, row
 
 
 @pytest.mark.soak

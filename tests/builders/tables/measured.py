@@ -53,7 +53,8 @@ def in_ranges(history: PartitionHistory, most_rows: int) -> list[PartitionHistor
 
 
 def rate_rows(of: Histories, settled_from: int | None) -> pa.Table:
-    return measured(Rates(settled_from), of)
+    judge = Judge(day_of(settled_from))
+    return measured(Rates(settled_from, judge.reset_rows), of, judge)
 
 
 def volume_rows(of: Histories, settled_from: int | None) -> pa.Table:

@@ -35,7 +35,7 @@ def counted(page: str) -> dict[str, tuple[int, int]]:
 
 
 def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
-    done = typed_here(words(tmp_path / "w", "--fail-on", "never"), ROOT)
+    done = typed_here(words(tmp_path / "w", "--fail-on", "never", "--verbose"), ROOT)
     assert (done.returncode, beside_progress(done.stderr)) == (0, [])
     shown = counted(done.stdout)
     # Each of these has grown by all of its rows; `runs` is written when the page is made.
@@ -56,6 +56,12 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
     told_again = re.findall(r"(\d+) (?:recomputed|so far): (.*)", again.stdout)
     assert told_again == [("0", "none"), (str(of_verdicts.total()), told)]
     assert counted(again.stdout) == {}
+    # One screen: what is known is counted.
+    findings = Counter(row["severity"] for row in rows(tmp_path / "w", "findings"))
+    told_counts = ", ".join(f"{findings[name]} {name}" for name in ("critical", "warning", "info"))
+    page = again.stdout.splitlines()
+    assert len(page) <= 25 and "SELECT" not in again.stdout
+    assert page[-1] == f"known     {findings.total()} since before: {told_counts}; --verbose lists them"
     assert held == {name: len(rows(tmp_path / "w", name)) for name in held}
 
 
@@ -71,7 +77,12 @@ def test_the_audit_needs_no_java_on_the_machine(tmp_path: Path) -> None:
     assert shutil.which("java", path=str(tools)) is None
     # Here is the partition that stopped.
     source = SAMPLE / "__consumer_offsets-7"
-    command = [sys.executable, "-m", "jobs.cli", *words(tmp_path / "w", "--engine", "spark", source=source)]
+    command = [
+        sys.executable,
+        "-m",
+        "jobs.cli",
+        *words(tmp_path / "w", "--engine", "spark", "--verbose", source=source),
+    ]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == ExitCode.FINDINGS, done.stderr
     assert beside_progress(done.stderr) == []

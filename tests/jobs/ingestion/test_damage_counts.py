@@ -219,9 +219,9 @@ def test_the_run_page_names_the_first_damaged_places() -> None:
     result = {
         "num_damaged_ranges": 5, "damaged_records": 1_028, "is_damage_estimated": True, "first_damaged_ranges": [place],
     }  # fmt: skip
-    lines = list(damage_lines(result))
+    lines = list(damage_lines(result, is_verbose=True))
     assert lines[0] == "Damaged      about 1,028 records in 5 batches or byte ranges"
     assert lines[1].strip() == "/a.log, byte 1,845: bad_crc, 14 records"
     assert lines[2].strip() == "and 4 more"
     assert "FROM rejected_records" in lines[3]
-    assert not list(damage_lines({"num_damaged_ranges": 0}))
+    assert not list(damage_lines({"num_damaged_ranges": 0}, is_verbose=True))

@@ -61,7 +61,7 @@ def test_a_run_page_is_no_wider_than_the_terminal_but_for_words(
 ) -> None:
     shutil.copytree(audited_sample, tmp_path / "w")
     source = f"--source segments:{SAMPLE} --snapshots {SAMPLE}/snapshots.jsonl --config {ROOT}/conf/sample.toml"
-    words = f"audit {source} --warehouse w --report report --fail-on never --quiet".split()
+    words = f"audit {source} --warehouse w --report report --fail-on never --quiet --verbose".split()
     command = [sys.executable, "-m", "jobs.cli", *words]
     shown = on_terminal(command, columns, tmp_path, {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"})
     assert shown.code == 0, shown.text

@@ -1,12 +1,11 @@
-"""How much topics grew in each bucket, and the lag at its end: from the snapshots around its beginning and its end, on
-a straight line between two of them."""
+"""How much topics grew in each bucket, and the lag at its begin, at snapshots in it, and at its end: from the snapshots
+around each of these times, on a straight line between two of them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from udfs.arrays.capped import capped_integers
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import newest_at
@@ -15,39 +14,50 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.keys import RateKeys
 from udfs.lag.watermarks import LOOKBACK, NOWHERE, Watermarks
 
+# How many times of a bucket are looked at, its begin and its end among them; fewer if it has fewer snapshots.
+MOST_LOOKS = 24
+
 
 @dataclass
 class Growth:
     """Of each cell, over those partitions of its subject that the group had committed for by the end of its time:
-    whether there are any, whether any of these commits is only possible, by how many messages they grew (NaN: not
-    known), and their lag at the end."""
+    whether there are any, whether any of these commits is only possible, their first and last record, by how many
+    messages they grew, and their lag at each of the times (NaN: not known)."""
 
+    times: Numbers
     has_any: Flags
     is_possible: Flags
+    first: Numbers
+    last: Numbers
     grown: np.ndarray
-    lag: np.ndarray
+    lags: np.ndarray
 
     @classmethod
-    def nothing(cls, size: int) -> "Growth":
-        return cls(np.zeros(size, np.bool_), np.zeros(size, np.bool_), np.zeros(size), np.zeros(size))
+    def nothing(cls, times: Numbers) -> "Growth":
+        size = len(times)
+        return cls(
+            times,
+            has_any=np.zeros(size, np.bool_),
+            is_possible=np.zeros(size, np.bool_),
+            first=np.full(size, np.iinfo(np.int64).max),
+            last=np.full(size, NONE),
+            grown=np.zeros(size),
+            lags=np.where(times == NONE, np.nan, 0.0),
+        )
 
     def messages(self) -> np.ndarray:
         return np.where(self.has_any, self.grown, np.nan)
 
-    def lags(self) -> Numbers:
-        is_known = self.has_any & ~np.isnan(self.lag)
-        return np.where(is_known, capped_integers(np.nan_to_num(self.lag)), NONE)
-
-    def add(
-        self, history: PartitionHistory, keys: RateKeys, bounds: tuple[Numbers, Numbers], begun: Numbers, ended: Numbers
-    ) -> None:
+    def add(self, history: PartitionHistory, keys: RateKeys, bounds: tuple[Numbers, Numbers]) -> None:
         """Adds the keys of a range one after the other, as if all were added at once. `bounds`: of the keys of each
-        cell; `begun`, `ended`: the time that it is about."""
+        cell."""
         first, end = bounds
+        begun, ended = self.times[:, 0], self.times[:, -1]
         row, key = np.repeat(np.arange(len(first)), end - first), ranges(first, end - first)
         offsets = history.table("offset_history")
+        from_times = numbers(offsets.column("from_time"))
         # What is committed at the very end is of the next bucket.
-        held = newest_at(keys.of_rows, numbers(offsets.column("from_time")), key, ended[row] - 1)
+        held = newest_at(keys.of_rows, from_times, key, ended[row] - 1)
         is_there = (held >= 0) & ended_after(offsets, held, ended[row] - 1)
         row, key, held = row[is_there], key[is_there], held[is_there]
         places = history.watermarks.first_places(history.offset_keys.take(pa.array(keys.row)))[key]
@@ -59,8 +69,35 @@ class Growth:
         after[is_of_other_topic(history, places, ended[row], held)] = np.nan
         self.has_any[row] = True
         self.is_possible[row[are_possible(offsets)[held]]] = True
+        record = take_or_none(offsets, "from_offset", held)
+        np.minimum.at(self.first, row, record)
+        np.maximum.at(self.last, row, record)
         np.add.at(self.grown, row, after - before)
-        np.add.at(self.lag, row, np.maximum(after - take_or_none(offsets, "committed_offset", held), 0))
+        np.add.at(self.lags[:, -1], row, lags_of(offsets, held, after))
+        for look in range(self.times.shape[1] - 1):
+            at = self.times[row, look]
+            ends, run = ends_at(history.watermarks, places, at)
+            then = newest_at(keys.of_rows, from_times, key, at - 1)
+            # A lag of fewer partitions is no lag of the same.
+            ends[(run != run_after) | (then < 0) | ~ended_after(offsets, then, at - 1) | np.isnan(after)] = np.nan
+            np.add.at(self.lags[:, look], row, lags_of(offsets, then, ends))
+
+
+def looks(watermarks: Watermarks, begun: Numbers, ended: Numbers) -> Numbers:
+    """Of each bucket up to `MOST_LOOKS` times, in order: its begin, snapshots in it, and its end; NONE: there are
+    fewer."""
+    low, high = np.searchsorted(watermarks.times, begun, "right"), np.searchsorted(watermarks.times, ended, "left")
+    number = np.maximum(high - low, 0)[:, None]
+    most = min(MOST_LOOKS - 2, int(number.max(initial=0)))
+    place = np.arange(most)[None, :]
+    taken = np.minimum(number, most)
+    snapshot = low[:, None] + place * number // np.maximum(taken, 1)
+    inside = np.append(watermarks.times, NONE)[np.where(place < taken, snapshot, len(watermarks.times))]
+    return np.column_stack([begun, inside, ended])
+
+
+def lags_of(offsets: pa.Table, held: Numbers, ends: np.ndarray) -> np.ndarray:
+    return np.maximum(ends - take_or_none(offsets, "committed_offset", held), 0)
 
 
 def is_of_other_topic(history: PartitionHistory, places: Numbers, at: Numbers, held: Numbers) -> Flags:

@@ -76,13 +76,22 @@ class Judge:
 
     def rewinds(self, history: PartitionHistory) -> Moves:
         """Those of the keys of the history."""
-        judged, first = self.judged_moves(history), 0
+        judged, which = self.judged_moves(history), self.own_moves(history)
+        return judged.moves.take(which[(judged.moves.is_back & ~judged.is_reset)[which]])
+
+    def own_moves(self, history: PartitionHistory) -> Numbers:
+        """Places of the moves of the keys of the history among all."""
+        first = 0
         for keys, moves in self.moves.items():
             if keys is history.keys:
                 break
             first += len(moves.place)
-        which = np.arange(first, first + len(self.moves[history.keys].place))
-        return judged.moves.take(which[(judged.moves.is_back & ~judged.is_reset)[which]])
+        return np.arange(first, first + len(self.moves[history.keys].place))
+
+    def reset_rows(self, history: PartitionHistory) -> Numbers:
+        """Those of the keys of the history: rows of its offset_history."""
+        judged = self.judged_moves(history)
+        return judged.moves.place[(own := self.own_moves(history))][judged.is_reset[own]]
 
     def resets(self, history: PartitionHistory) -> Moves:
         judged = self.judged_moves(history)

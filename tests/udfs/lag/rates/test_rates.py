@@ -11,6 +11,7 @@ import pytest
 from tests.builders.tables.lag_histories import SECOND, commit, history
 from tests.builders.tables.measured import rate_rows
 from tests.oracles.lag.lag_at_snapshots import Captured
+from tests.oracles.lag.rates import SlowRates
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.watermarks import LOOKBACK
 
@@ -77,6 +78,50 @@ def test_a_bucket_by_hand(
     assert (row["messages_consumed"], row["messages_consumed_per_s"]) == (consumed, consumed / 300)
     assert (row["messages_produced_per_s"], row["lag_floor"]) == (produced, lag)
     assert (row["eta_low_ms"], row["eta_high_ms"], row["eta_unknown_reason"]) == (low, high, reason)
+
+
+def course(lags: list[int], written: int = 1000, reads: int = 100) -> dict[str, Any]:
+    """The hour of a group that committed at each of so many snapshots, a second apart: with these lags, and after the
+    first `reads` of them nothing any more."""
+    ends = [written * (number + 1) for number in range(len(lags))]
+    values = [end - lag for end, lag in zip(ends, lags, strict=True)]
+    offsets = [
+        commit(
+            "g",
+            PLACE,
+            value,
+            number * SECOND - 1,
+            (number + 1) * SECOND - 1,
+            delta=None if number == 0 else value - before,
+        )
+        for number, (value, before) in enumerate(zip(values, [0, *values], strict=False))
+    ][:reads]
+    offsets[-1]["to_time"] = None
+    snapshots = {number * SECOND: {PLACE: Captured(None, 0, end)} for number, end in enumerate(ends)}
+    given = history(len(lags) * SECOND, snapshots, offset_history=offsets, history_coverage=[COVERED])
+    return dict(rate_rows(given, None).to_pylist()[-1])
+
+
+@pytest.mark.parametrize(
+    ("lags", "reads", "reason"),
+    [
+        # It is lower than what is written between two commits: 1,000 messages.
+        (30 * [15], 100, "keeps_up"),
+        # It is larger, as it always is.
+        (10 * [2000, 2600, 3200], 100, "keeps_up"),
+        # The same, and the last is the largest of all.
+        ([*(9 * [2000, 2600, 3200]), 2900, 3800, 4700], 100, "keeps_up"),
+        ([2000 + 300 * number for number in range(30)], 100, "not_catching_up"),
+        ([20_000 - 300 * number for number in range(30)], 100, None),
+        # It has read nothing for 15 seconds, and committed every second before.
+        (30 * [15], 15, "not_reading"),
+        (30 * [15], 25, "keeps_up"),
+    ],
+)
+def test_how_a_lag_went_says_whether_a_group_catches_up(lags: list[int], reads: int, reason: str | None) -> None:
+    row = course(lags, reads=reads)
+    assert (row["eta_unknown_reason"], row["eta_high_ms"] is None) == (reason, reason is not None)
+    assert (row["eta_low_ms"] is None) == (reason == "not_reading")
 
 
 @pytest.mark.parametrize(
@@ -248,3 +293,113 @@ def slow_buckets(offsets: list[dict[str, Any]], length: int) -> Iterator[tuple[A
         subject = (rows[0][name] for name in ("group_id", "topic", "topic_id"))
         read = sum(max(row["delta"] or 0, 0) for row in rows)
         yield (length * 1000, *subject, len({row["partition"] for row in rows}), read, min(seconds), max(seconds))
+
+
+def drawn_course(rng: np.random.Generator) -> tuple[SlowRates, list[dict[str, Any]]]:
+    """Groups that read a topic that is written: each faster, slower or not at all from one time on, with jumps."""
+    ends: dict[int, dict[tuple[str, int], int]] = {}
+    written = {("orders", partition): int(rng.integers(0, 900)) for partition in range(2)}
+    begin, pace = int(rng.integers(0, 3_000)), int(rng.choice([5, 20, 100, 700]))
+    times = range(begin, begin + int(rng.choice([200, 900, 2_500])), 5)
+    offsets: list[dict[str, Any]] = []
+    held: dict[tuple[str, int], dict[str, Any]] = {}
+    courses = {(group, place): (int(rng.integers(0, 3)), int(rng.choice(times)), int(rng.integers(0, 3)))
+               for group in "abc" for place in written}  # fmt: skip
+    rates = {place: int(rng.integers(0, 12)) for place in written}
+    for second in times:
+        for place in written:
+            written[place] += int(rng.integers(0, rates[place] + 1))
+        if (second - begin) % pace == 0:
+            ends[second * SECOND] = {place: end for place, end in written.items() if rng.random() < 0.98}
+        for (group, place), (before, turn, after) in courses.items():
+            reads = (before, after)[second >= turn]
+            row = held.get((group, place))
+            if rng.random() < 0.3 or not reads:
+                continue
+            value = 0 if row is None else row["committed_offset"]
+            value = written[place] if reads == 2 else min(value + int(rng.integers(0, 9)), written[place])
+            value += int(rng.choice([0, 0, 5_000])) if rng.random() < 0.004 else 0
+            if row is None or value != row["committed_offset"]:
+                at = second * SECOND + int(rng.integers(0, 4 * SECOND))
+                if row is not None:
+                    row["to_time"] = at
+                delta = None if row is None else value - row["committed_offset"]
+                held[group, place] = commit(group, place, value, at, None, delta=delta)
+                offsets.append(held[group, place])
+    offsets.sort(key=lambda row: (*sort_key(row), row["from_time"]))
+    return SlowRates(offsets, ends, (times[-1] + 5) * SECOND), offsets
+
+
+def rates_of(model: SlowRates, offsets: list[dict[str, Any]], settled_from: int | None = None) -> list[dict[str, Any]]:
+    captured = {
+        time: {("other", 0): Captured(None, 0, 0)} | {place: Captured(None, 0, end) for place, end in places.items()}
+        for time, places in model.ends.items()
+    }
+    given = history(model.as_of, captured, offset_history=offsets, history_coverage=[COVERED])
+    return list(rate_rows(given, settled_from).to_pylist())
+
+
+def cell_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("group_id", "topic", "messages_consumed", "lag_floor", "eta_unknown_reason")
+    return (int(row["bucket_time"].timestamp()) * SECOND, *(row[name] for name in names))
+
+
+def test_what_drawn_groups_do_is_what_a_slow_model_says(rng: np.random.Generator) -> None:
+    reasons = set()
+    for _ in range(5):
+        model, offsets = drawn_course(rng)
+        found = rates_of(model, offsets)
+        for length in (300, 3_600):
+            result = [row for row in found if row["bucket_ms"] == length * 1000]
+            expected = [*model.rows(length * SECOND)]
+            assert [cell_of(row) for row in result] == [(*row[:-2], row[-1]) for row in expected]
+            for row, answer in zip(result, expected, strict=True):
+                eta = row["eta_high_ms"]
+                assert eta == (None if answer[-2] is None else pytest.approx(answer[-2], rel=1e-6, abs=1))
+            reasons.update(row[-1] for row in expected)
+    assert len(reasons) > 2
+
+
+def test_a_run_that_goes_on_makes_the_same_rows_as_one_that_begins_anew(rng: np.random.Generator) -> None:
+    """It reads again what is in effect an hour before the day of the settled time."""
+    for _ in range(5):
+        model, offsets = drawn_course(rng)
+        whole = rates_of(model, offsets)
+        settled = int(rng.integers(0, model.as_of))
+        begin = settled - 3_600 * SECOND - 3_600 * SECOND
+        read = [row for row in offsets if row["to_time"] is None or row["to_time"] >= begin]
+        later = [row for row in whole if row["bucket_time"].timestamp() * SECOND + row["bucket_ms"] * 1000 > settled]
+        assert rates_of(model, read, settled) == later
+
+
+@pytest.mark.parametrize(
+    ("values", "consumed"),
+    [
+        # To the end of the log, and beyond it: nobody reads 5,000 messages that were not written.
+        ([0, 200, 1000], 1000),
+        ([0, 200, 5200, 5300], 200),
+        ([0, 200, 5200, 300, 500], 400),
+    ],
+)
+def test_a_jump_beyond_the_end_of_the_log_is_no_reading(values: list[int], consumed: int) -> None:
+    row = bucket(values, {0: 1000, 290: 1000})
+    assert row["messages_consumed"] == consumed
+
+
+def test_a_reset_is_no_reading() -> None:
+    """A tool moves the offset of a group that has lost its members to the end of the log."""
+    offsets = [
+        commit("g", PLACE, 200, 60 * SECOND, 120 * SECOND, delta=200, previous_offset=0, to_offset=120),
+        commit("g", PLACE, 900, 120 * SECOND, None, delta=700, previous_offset=200, leader_epoch=None),
+    ]
+    states = [
+        {"group_id": "g", "state": state, "num_members": members, "from_time": second * SECOND, "from_offset": second,
+         "to_time": None if until is None else until * SECOND, "to_offset": until, "protocol_type": "consumer"}
+        for state, members, second, until in (("Stable", 1, 1, 100), ("Empty", 0, 100, None))
+    ]  # fmt: skip
+    snapshots = {second * SECOND: {PLACE: Captured(None, 0, 900)} for second in (0, 300)}
+    given = history(
+        4 * MINUTES, snapshots, offset_history=offsets, group_state_intervals=states, history_coverage=[COVERED]
+    )
+    row = rate_rows(given, None).to_pylist()[0]
+    assert (row["messages_consumed"], row["confidence"]) == (200, "likely")
