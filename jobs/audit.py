@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs import ingest
-from jobs.command_line.flags import as_of_micros, with_instants
+from jobs.command_line.flags import as_of_micros, with_full_as_of
 from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
@@ -60,7 +60,7 @@ def at_start(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
     """With the times of the run. A live log is judged as of its start, all others as of their own end."""
     is_live = (arguments.source or "").startswith("kafka:")
     as_of = str(now) if is_live and arguments.as_of is None else arguments.as_of
-    return with_instants(argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False}), now)
+    return with_full_as_of(argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False}), now)
 
 
 def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:

@@ -22,7 +22,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from jobs.arguments.gate import with_defaults
-from jobs.command_line.flags import with_instants
+from jobs.command_line.flags import with_full_as_of
 from jobs.engine.choice import engine_of
 from jobs.output.rows import print_rows
 from jobs.output.text_pages import print_page
@@ -46,7 +46,7 @@ def judge(arguments: argparse.Namespace) -> int:
     from jobs.gating.options import exit_code, gate_options
     from jobs.gating.run import Gate
 
-    arguments = with_instants(with_defaults(arguments), now_ms())
+    arguments = with_full_as_of(with_defaults(arguments), now_ms())
     with (
         closing(Gate(gate_options(arguments), is_own_process=arguments.is_own_process)) as gate,
         recorded_failure(arguments.result_file, gate.name),

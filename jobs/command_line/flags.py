@@ -316,17 +316,12 @@ def epoch_ms(text: str, flag: str) -> int:
     return int(text)
 
 
-def with_instants(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
-    """The flags of a run with their times in full: all its steps take them for the same. `now`: the start of the run.
-    --since and --until count from the --as-of time, if there is one."""
-    full = {}
-    for name in ("as_of", "since", "until"):
-        text = getattr(arguments, name)
-        if text is not None:
-            milliseconds = instant(text, now, f"--{name.replace('_', '-')}")
-            full[name] = time_text(EPOCH + timedelta(milliseconds=milliseconds))
-            now = milliseconds if name == "as_of" else now
-    return argparse.Namespace(**{**vars(arguments), **full})
+def with_full_as_of(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
+    """The flags of a run with --as-of in full: all its steps take it for the same. `now`: the start of the run."""
+    if arguments.as_of is None:
+        return arguments
+    as_of = time_text(EPOCH + timedelta(milliseconds=instant(arguments.as_of, now, "--as-of")))
+    return argparse.Namespace(**{**vars(arguments), "as_of": as_of})
 
 
 def as_of_micros(text: str | None, now: int) -> int | None:

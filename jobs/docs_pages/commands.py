@@ -41,8 +41,8 @@ amount.
 | `1795238820000` | milliseconds since 1970 |
 
 The end of what the warehouse knows is the as-of time of the newest run of `lag` or `audit`, or a later record or
-snapshot: an old archive answers as of its own end. `--since` and `--until` count from the time of `--as-of`, if that
-flag is there. The first line of an answer shows the time that was asked for in full; beside CSV and JSON that line is
+snapshot: an old archive answers as of its own end. `--since` and `--until` count from the as-of time of the run. The
+first line of an answer shows the time that was asked for in full; beside CSV and JSON that line is
 on standard error.
 
 **Time zone.** `--tz Europe/Berlin` reads times in that zone, and shows them in it: in tables, on the page of a run and

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from jobs.gating.declarations.suites import Suite
@@ -94,6 +95,10 @@ def serve(pipe: Connection) -> None:
     # Tables of metrics need no charts and no files of Amazon. A process of a user may need them later.
     with kept_out("boto3", "botocore"), left_empty("altair"):
         load()
+        from tqdm.std import tqdm
+
+    # Its own lock is a semaphore of the system. A process that is killed leaves it, of which Python would warn.
+    tqdm.set_lock(RLock())
     # Nobody needs the result any more: the driver has ended, or needs no judge.
     with suppress(EOFError, OSError):
         suites, frames = pipe.recv(), ArrivingFrames(pipe)

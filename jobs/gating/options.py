@@ -59,16 +59,18 @@ def limit_of(fail_on: str) -> tuple[str, bool]:
 def gate_options(arguments: argparse.Namespace) -> GateOptions:
     for name in ("group", "exclude_group"):
         check_pattern(f"--{name.replace('_', '-')}", getattr(arguments, name))
-    check_times(arguments.since, arguments.until, now_ms())
+    # Before an audit reads anything: its gate, which knows what they count from, is the last step.
+    event_bounds(arguments.since, arguments.until, now_ms())
     return GateOptions(**{name: getattr(arguments, name) for name in ASKED})
 
 
-def check_times(since: str | None, until: str | None, now: int) -> None:
-    """Before an audit reads anything: its gate is the last step."""
-    since_ms = None if since is None else instant(since, now, "--since")
-    until_ms = None if until is None else instant(until, now, "--until")
+def event_bounds(since: str | None, until: str | None, as_of: int) -> tuple[int | None, int | None]:
+    """In milliseconds; `2h ago` is that long before the as-of time."""
+    since_ms = None if since is None else instant(since, as_of, "--since")
+    until_ms = None if until is None else instant(until, as_of, "--until")
     if since_ms is not None and until_ms is not None and until_ms < since_ms:
         raise Failure(ExitCode.USAGE, f"--until {until}: is before --since {since}; give a later time")
+    return since_ms, until_ms
 
 
 def exit_code(result: Mapping[str, Any], fail_on: str) -> int:

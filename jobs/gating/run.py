@@ -32,7 +32,7 @@ from jobs.gating.findings import (
 )
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
-from jobs.gating.options import GateOptions, check_matches, limit_of
+from jobs.gating.options import GateOptions, check_matches, event_bounds, limit_of
 from jobs.gating.results import (
     Kinds,
     at_least,
@@ -114,10 +114,13 @@ class Gate:
             raise Failure(ExitCode.USAGE, line)
         self.about = {"cluster": run.cluster, "run_id": run.run_id}
         self.started = time_of(run.started_ms)
-        self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
+        asked = self.options.as_of
+        given = None if asked is None else time_of(instant(asked, run.started_ms, "--as-of"))
+        self.as_of = given or newest_time(run) or self.started
         self.check_options()
         self.known = known_of(run)
-        since, until = self.time(self.options.since, "--since"), self.time(self.options.until, "--until")
+        bounds = event_bounds(self.options.since, self.options.until, self.as_of_ms)
+        since, until = (None if each is None else time_of(each) for each in bounds)
         self.narrowed_by = self.options.narrowed_by(since, until)
         term = timedelta(days=run.settings.gate.event_term_days)
         self.events = Events(since or moved(self.as_of, -term), until or self.as_of)
@@ -132,8 +135,7 @@ class Gate:
     def check_options(self) -> None:
         """A request for something that cannot exist would find nothing, and look like a clean run."""
         if self.options.as_of is not None:
-            as_of_ms = (self.as_of - EPOCH) // timedelta(milliseconds=1)
-            check_as_of(self.run.warehouse, self.run.cluster, as_of_ms, self.run.started_ms)
+            check_as_of(self.run.warehouse, self.run.cluster, self.as_of_ms, self.run.started_ms)
         choice = GroupChoice(self.options.group, self.options.exclude_group)
         if choice.group is not None:
             check_matches(choice, known_groups(self.run), self.run.cluster)
@@ -144,8 +146,9 @@ class Gate:
         newest = newest_time(self.run)
         return None if newest is None else int(newest.timestamp() * 1000)
 
-    def time(self, text: str | None, flag: str) -> datetime | None:
-        return None if text is None else time_of(instant(text, self.run.started_ms, flag))
+    @property
+    def as_of_ms(self) -> int:
+        return (self.as_of - EPOCH) // timedelta(milliseconds=1)
 
     def basis(self) -> str:
         """Everything that the rows depend on. Every run adds a row to `runs`; what it says about tables is in their

@@ -122,11 +122,13 @@ def one_line(text: str) -> str:
 
 
 def summary(findings: Sequence[Row]) -> str:
+    """Such as `2 critical, 5 warning`."""
+    numbers = Counter(row["severity"] for row in findings if row["waived_until_time"] is None)
+    counts = ", ".join(f"{numbers[severity]:,} {severity}" for severity in SEVERITIES if numbers[severity])
+    return counts or "no findings"
+
+
+def summary_with_new(findings: Sequence[Row]) -> str:
     """Such as `2 critical, 5 warning (1 new)`."""
     counting = [row for row in findings if row["waived_until_time"] is None]
-    if not counting:
-        return "no findings"
-    numbers = Counter(row["severity"] for row in counting)
-    num_new = sum(map(is_new, counting))
-    counts = ", ".join(f"{numbers[severity]:,} {severity}" for severity in SEVERITIES if numbers[severity])
-    return f"{counts} ({num_new or 'none'} new)"
+    return f"{summary(findings)} ({sum(map(is_new, counting)) or 'none'} new)" if counting else summary(findings)

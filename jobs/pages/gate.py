@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.output.rows import time_text
 from jobs.output.zones import with_zone
-from jobs.pages.finding_lines import finding_lines, summary
+from jobs.pages.finding_lines import finding_lines, summary_with_new
 from schemas.tables.gate import FINDINGS
 from schemas.words.exit_codes import ExitCode
 
@@ -58,7 +58,7 @@ def expectation_counts(result: Mapping[str, Any]) -> str:
 def finding_counts(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
     left_out = f"{result['num_left_out']:,} left out by settings (tool_groups, exclude_groups)"
     beside = f"{result['num_waived']:,} waived, {left_out}"
-    return f"{summary(findings)}; {beside}"
+    return f"{summary_with_new(findings)}; {beside}"
 
 
 def finding_cells(row: Mapping[str, Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from jobs.answers.unnamed_topics import unnamed_ids, unnamed_text
 from jobs.ingestion.driver.state import LIVE
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
-from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary
+from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
 from jobs.pages.gate import as_of_text, expectation_counts
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
@@ -63,7 +63,9 @@ def verdict_line(
     if code == ExitCode.CLEAN and not has_progress(warehouse, "replay", result["cluster"]):
         line = f"no record of cluster {result['cluster']} has been read yet; --source names the log"
         return f"NOTHING JUDGED, {shown}: {line}"
-    return f"{MEANINGS[code]}, {shown}: {summary(findings)}"
+    # Those of a run that found nothing changed are the previous one's.
+    counts = summary(findings) if result["gate"]["is_unchanged"] else summary_with_new(findings)
+    return f"{MEANINGS[code]}, {shown}: {counts}"
 
 
 def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str]:

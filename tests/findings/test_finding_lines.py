@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary
+from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
 from jobs.pages.run import verdict_line
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
@@ -42,7 +42,7 @@ def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
         "          what",
         "all       groupscope sql \"SELECT * FROM findings WHERE run_id = '00000001-r' ORDER BY rank\"",
     ]
-    assert summary(rows) == "2 critical, 1 warning, 2 info (5 new)"
+    assert summary_with_new(rows) == "2 critical, 1 warning, 2 info (5 new)"
 
 
 def test_those_that_are_new_come_first_in_their_kind_and_are_counted() -> None:
@@ -54,15 +54,15 @@ def test_those_that_are_new_come_first_in_their_kind_and_are_counted() -> None:
     names = [line.strip() for line in lines if line.endswith(": what")]
     assert names == ["late: what", "g0: what", "g1: what", "g: what"]
     assert "info      often: 1" in lines
-    assert summary(rows) == "4 critical, 1 info (1 new)"
-    assert summary(known) == "3 critical (none new)"
+    assert summary_with_new(rows) == "4 critical, 1 info (1 new)"
+    assert summary_with_new(known) == "3 critical (none new)"
 
 
 def test_an_audit_in_which_nothing_is_new_is_not_called_clean(tmp_path: Path) -> None:
     result = {"exit_code": 0, "verdict": "findings", "cluster": "c"}
     known = [finding("stopped", "critical", is_new=False)]
     line = verdict_line(Warehouse(LocalPlace(tmp_path)), result, known, ended_with=0)
-    assert line == "FINDINGS, exit code 0 because none is new: 1 critical (none new)"
+    assert line == "FINDINGS, exit code 0 because none is new: 1 critical"
 
 
 def test_many_are_counted_and_waived_ones_do_not_count() -> None:

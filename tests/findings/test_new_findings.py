@@ -183,10 +183,13 @@ def test_an_event_stays_a_finding_for_its_term(tmp_path: Path, capfd: pytest.Cap
     # One more reset of the group is another event.
     assert gates.after("-6d", "-6.5d", flags=new) == (20, ["-8.5d", "+-6.5d"])
     assert gates.again("--fail-on", "critical-new") == (0, ["-8.5d", "+-6.5d"])
+    # Times before now are before the as-of time, which is that of the data.
+    assert gates.again("--since", "13h ago") == (0, ["+-6.5d"])
+    assert gates.again("--since", "11h ago") == (0, [])
     assert gates.again("--fail-on", "warning") == (20, ["-8.5d", "+-6.5d"])
     assert gates.after("-1.5d", flags=new) == (0, ["-6.5d"])
     gates.settings.write_text(gates.settings.read_text() + "event_term_days = 3\n")
     assert gates.again(*new) == (0, [])
     # Each run that judged anew added a file, and some of these were merged.
     judged = {row["run_id"] for row in rows(gates.folder, "gate_runs")}
-    assert len(judged) == 10 and len(DeltaTable(str(gates.folder / "gate_runs")).file_uris()) <= 4
+    assert len(judged) == 13 and len(DeltaTable(str(gates.folder / "gate_runs")).file_uris()) <= 4

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from jobs.output.failure import Failure
 from schemas.words.history import Severity
 
 pytestmark = pytest.mark.about("judge_process", "judging")
+ROOT = Path(__file__).parents[3]
 ABSENT = Path("absent/groupscope.toml")
 METRICS = metric_files(ABSENT)
 OURS = suites(METRICS, ABSENT)
@@ -103,6 +106,28 @@ def test_ctrl_c_is_for_the_driver_from_its_first_instant_on() -> None:
     finally:
         process.close()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+# It has judged when it does nothing any more but wait for the word that no frame follows.
+UNANSWERED = """
+import time
+from pathlib import Path
+from jobs.gating.judge_process import JudgeProcess
+from tests.jobs.gating.test_judge_process import FRAMES, OURS, ask
+
+process = JudgeProcess()
+ask(process, OURS[:1], FRAMES)
+taken = [-1, 0]
+while taken[-1] > taken[-2] or taken[-1] < 50:
+    time.sleep(1)
+    taken.append(int(Path(f"/proc/{process.process.pid}/stat").read_text().split()[13]))
+process.close()
+"""
+
+
+def test_one_that_is_killed_leaves_nothing_to_warn_of() -> None:
+    done = subprocess.run([sys.executable, "-c", UNANSWERED], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert "resource_tracker" not in done.stderr
 
 
 def test_a_dead_one_leaves_it_to_the_driver() -> None:

@@ -54,7 +54,7 @@ def test_who_seems_silent_after_the_end_of_the_log_is_unknown(
     assert {row["own_verdict"] for row in ended} == {"UNKNOWN"}
     assert ("ledger", 3) in {(row["group_id"], row["partition"]) for row in ended}
     assert all(row["reason"].startswith("the data ends at 2026-11-21T17:3") for row in ended)
-    assert "partition_stopped" not in page and "source_not_advancing" in page
+    assert "partition stopped" not in page and "nothing new from the source" in page
 
 
 def test_the_whole_log_names_the_partition_that_stopped(audited_sample: Path) -> None:
