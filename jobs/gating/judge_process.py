@@ -95,10 +95,10 @@ def serve(pipe: Connection) -> None:
     # Tables of metrics need no charts and no files of Amazon. A process of a user may need them later.
     with kept_out("boto3", "botocore"), left_empty("altair"):
         load()
-        from great_expectations.validator import metrics_calculator
+        from great_expectations.validator import validation_graph
 
     # Progress bars have a lock that is a semaphore of the system. Killed, a process leaves it, of which Python warns.
-    vars(metrics_calculator)["tqdm"].set_lock(RLock())
+    vars(validation_graph)["tqdm"].set_lock(RLock())
     # Nobody needs the result any more: the driver has ended, or needs no judge.
     with suppress(EOFError, OSError):
         suites, frames = pipe.recv(), ArrivingFrames(pipe)
