@@ -20,6 +20,7 @@ from udfs.lag.as_of import at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.commit_cadence import LEAST_COMMITS, Cadences
+from udfs.rules.facts.log_reach import known_until
 from udfs.rules.facts.subscribed_topics import of_groups
 from udfs.rules.verdicts.own_facts import OwnFacts
 from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, clock_went_back
@@ -248,14 +249,21 @@ class Absence:
             return self.unseen() if self.waiting.written else None
         if not self.stays:
             return self.retired("it never committed at a rhythm") if self.is_over(self.rules.window) else None
-        is_pause = self.now - self.went_away <= self.patience
-        why = self.timed_out or (None if is_pause else self.was_in_use()) or self.is_away_too_long()
-        if why is None:
+        if self.why is None:
             is_short = not self.life.has_members and not self.is_over(self.rules.window)
-            return None if is_pause or is_short else self.retired(self.how_it_went())
+            return None if self.is_pause or is_short else self.retired(self.how_it_went())
         if is_doubtful_since(self.history, self.went_away):
             return clock_went_back()
-        return self.down(why) if self.waiting.written else None
+        return self.down(self.why) if self.waiting.written else None
+
+    @cached_property
+    def why(self) -> str | None:
+        """Why it is missed. None: it may be at its usual pause, or nobody misses it."""
+        return self.timed_out or (None if self.is_pause else self.was_in_use()) or self.is_away_too_long()
+
+    @property
+    def is_pause(self) -> bool:
+        return self.now - self.went_away <= self.patience
 
     @property
     def last_is_with_members(self) -> bool:
@@ -345,23 +353,27 @@ def is_doubtful_since(history: PartitionHistory, time: int) -> bool:
     return bool(history.doubtful.within(np.array([time]), np.array([history.as_of_time])).any())
 
 
-def share_groups_down(history: PartitionHistory) -> Iterable[tuple[str, Life, str]]:
-    """With the reason. They keep their offsets in another topic, so of them only this is known: their last members
-    timed out, and ends of topics that these subscribed to rose since."""
+def share_groups_down(history: PartitionHistory, rules: OwnRules) -> Iterable[tuple[str, Life, str]]:
+    """With the reason. They keep their offsets in another topic: no commit shows that a member was silent before it
+    went, and of what waits only this is known, that ends of topics rose to which the last members subscribed."""
     states, as_of = history.table("group_state_intervals"), history.as_of_time
     begun, ended = numbers(states["from_time"]), numbers(states["to_time"])
     holds = (begun <= as_of) & ((ended == NONE) | (ended > as_of))
     is_empty = pc.and_(pc.equal(states["group_type"], str(GroupType.SHARE)), pc.equal(states["num_members"], 0))
     empty = states.filter(pc.and_(pc.fill_null(is_empty, False), pa.array(holds)))["group_id"].to_pylist()
+    if not empty:
+        return
+    no_commits, now = np.empty(0, np.int64), min(known_until(history), as_of)
     for group, life in lives_of(history, sorted({*empty})).items():
-        why = timed_out(life) if life.is_seen else None
-        if why is None or is_doubtful_since(history, life.went_away):
+        if not life.is_seen or not life.stays or is_doubtful_since(history, life.went_away):
             continue
         topics = last_subscription(history.table("generation_members"), group, life.emptied_by)
-        written = rise_since(history.watermarks, topics, life.went_away, as_of)
-        if written > 0:
+        waiting = rise_since(history.watermarks, topics, life.went_away, as_of)
+        absence = Absence(life, waiting, no_commits, None, rules, now, history)
+        if (why := absence.why) is not None and waiting.written:
+            written = written_since(waiting.written, ", ".join(sorted(topics)))
             unknown = "how many wait is not known: share groups keep their offsets elsewhere"
-            yield group, life, f"{why}; {written_since(written, ', '.join(sorted(topics)))}; {unknown}"
+            yield group, life, f"{why}; {written}; {unknown}{absence.known_until()}"
 
 
 def last_subscription(members: pa.Table, group: str, before: int) -> set[str]:
@@ -374,9 +386,10 @@ def last_subscription(members: pa.Table, group: str, before: int) -> set[str]:
     return {topic for topics in rows["subscribed_topics"].to_pylist() for topic in topics}
 
 
-def rise_since(watermarks: Watermarks, topics: set[str], since: int, until: int) -> int:
+def rise_since(watermarks: Watermarks, topics: set[str], since: int, until: int) -> Waiting:
     rows = watermarks.rows.filter(pc.is_in(watermarks.rows["topic"], value_set=pa.array(sorted(topics), pa.string())))
     times = numbers(rows["captured_time"])
-    rows = rows.filter(pa.array((times >= since) & (times <= until)))
+    rows, times = rows.filter(pa.array(is_within := (times >= since) & (times <= until))), times[is_within]
     ends = rows.group_by(["topic", "partition"]).aggregate([("log_end_offset", "max"), ("log_end_offset", "min")])
-    return int(pc.sum(pc.subtract(ends["log_end_offset_max"], ends["log_end_offset_min"])).as_py() or 0)
+    written = pc.sum(pc.subtract(ends["log_end_offset_max"], ends["log_end_offset_min"])).as_py() or 0
+    return Waiting(ends.num_rows, int(written), snapshot_time=int(times.max(initial=NONE)))

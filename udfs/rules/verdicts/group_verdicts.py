@@ -109,7 +109,7 @@ class Verdicts:
             is_full = np.array(partitions.burrow_complete[start:stop]) == 1.0
             for name, value in group_row(partitions, start, stop, is_full).items():
                 rows[name].append(value)
-        for group, life, reason in share_groups_down(history):
+        for group, life, reason in share_groups_down(history, self.own):
             for name, value in share_group_row(group, life, reason).items():
                 rows[name].append(value)
         size = len(rows["group_id"])

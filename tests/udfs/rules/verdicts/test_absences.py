@@ -125,26 +125,45 @@ def test_a_group_that_comes_and_goes_within_seconds_is_given_a_minute() -> None:
     assert verdict(stays[-1][1] + 61, **used(*stays), **{"ends": close}) == DOWN
 
 
-def share_group(kind: str = TIMEOUTS[0], topics: str = "t") -> dict[str, Any]:
-    states = [each | {"group_type": "share", "protocol_type": None} for each in lives((10 * DAY, 11 * DAY))]
+def share_group(*stays: tuple[float, float], kind: str = "left_or_timed_out", topics: str = "t") -> dict[str, Any]:
+    stays = stays or ((10 * DAY, 11 * DAY),)
+    states = [each | {"group_type": "share", "protocol_type": None} for each in lives(*stays)]
     members = [{"group_type": "share", "assignment_offset": 5, "subscribed_topics": [topics]}]
-    return {"group_state_intervals": states, "membership_intervals": [left(11 * DAY, kind)],
+    return {"group_state_intervals": states, "membership_intervals": [left(stays[-1][1], kind)],
             "generation_members": members}  # fmt: skip
 
 
-def test_a_share_group_is_down_when_its_members_timed_out_and_its_topic_grew() -> None:
-    (group,) = rows_of(12 * DAY, **share_group())
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (share_group(kind=TIMEOUTS[0]), "its last member timed out at 1970-01-12T00:00:00Z (p1 at 10.0.0.7)"),
+        (share_group(), "its last member left at 1970-01-12T00:00:00Z; it was in use for 100% of the 1 d before"),
+        (
+            share_group(*((day * DAY, day * DAY + 30 * MINUTE) for day in (10.5, 10.7, 10.9, 11 - 1 / 48))),
+            "its last member left at 1970-01-12T00:00:00Z, 1 d ago; it came and went 4 times, and was away for "
+            "4 h 18 min at most",
+        ),
+    ],
+)
+def test_a_share_group_is_down_when_it_is_missed_and_its_topic_grew(given: dict[str, Any], why: str) -> None:
+    (group,) = rows_of(12 * DAY, **given)
     assert (group["own_verdict"], group["rule"], group["lag_floor"], group["topic"]) == (*DOWN, None, None)
     assert group["reason"] == (
-        "its last member timed out at 1970-01-12T00:00:00Z (p1 at 10.0.0.7); 86,400 messages or more were written to t "
-        "since; how many wait is not known: share groups keep their offsets elsewhere"
+        f"{why}; 86,400 messages or more were written to t since; how many wait is not known: share groups keep their "
+        "offsets elsewhere"
     )
     assert group["since_time"].timestamp() == 11 * DAY
 
 
-@pytest.mark.parametrize("given", [share_group("left_or_timed_out"), share_group(topics="u")])
-def test_a_share_group_that_left_or_whose_topics_did_not_grow_has_no_row(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "given", [share_group(topics="u"), share_group((11 * DAY - HOUR, 11 * DAY)), share_group() | {"ends": QUIET}]
+)
+def test_a_share_group_that_nobody_misses_or_whose_topics_did_not_grow_has_no_row(given: dict[str, Any]) -> None:
     assert rows_of(12 * DAY, **given) == []
+
+
+def test_a_share_group_is_given_a_pause() -> None:
+    assert rows_of(11 * DAY + 50 * MINUTE, **share_group()) == []
 
 
 def test_two_stays_are_no_habit() -> None:
