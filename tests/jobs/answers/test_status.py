@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from jobs.answers.standing import catching_up
 from jobs.answers.table_reader import TableReader, equal
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.warehouses.warehouse import Warehouse
-from tests.audited_sample import audited_sample
+from tests.audited_sample import SAMPLE, audited_sample
 from tests.builders.tables.history import at, coverage, evidence, interval, rebalance
 from tests.make.tables import make, write_run
+from tests.runs.typed_here import typed_here
+from udfs.sentences.durations import in_words
 
 __all__ = ["audited_sample"]
 Row = dict[str, Any]
@@ -29,6 +31,8 @@ LASTING = """
   SELECT * FROM findings
   WHERE run_id = (SELECT max(run_id) FROM gate_runs) AND at_time IS NULL AND waived_until_time IS NULL
 """
+# Of a group of which one of these is said, some do not read.
+NOT_READING = {"group down", "group silent", "member silent", "partition stopped", "partition stuck at one offset"}
 BAD = "own_verdict NOT IN ('OK', 'UNKNOWN')"
 
 
@@ -45,7 +49,8 @@ def ask(capfd: pytest.CaptureFixture[str]) -> Ask:
 def document(ask: Ask, warehouse: Any, *words: str) -> Any:
     code, out, _ = ask(warehouse, *words, "--format", "json")
     assert code == 0
-    return json.loads(out)
+    # After the seed, if there is one.
+    return json.loads(out.splitlines()[-1])
 
 
 # -- the sample
@@ -53,7 +58,11 @@ def document(ask: Ask, warehouse: Any, *words: str) -> Any:
 
 @pytest.fixture(scope="module")
 def query(audited_sample: Path) -> Callable[[str], list[Row]]:
-    engine = DuckDBEngine(str(audited_sample))
+    return queries_of(audited_sample)
+
+
+def queries_of(warehouse: Path) -> Callable[[str], list[Row]]:
+    engine = DuckDBEngine(str(warehouse))
 
     def answered(text: str) -> list[Row]:
         (statement,) = engine.statements(text)
@@ -72,13 +81,59 @@ def shown(value: Any) -> Any:
 
 
 def same(rows: list[Row], expected: list[Row]) -> None:
-    names = list(expected[0])
+    names = list(expected[0]) if expected else []
     assert [[row[name] for name in names] for row in rows] == [
         [shown(each) for each in row.values()] for row in expected
     ]
 
 
-def test_each_column_is_that_of_the_tables(ask: Ask, audited_sample: Path, query: Any) -> None:
+@pytest.fixture(params=["the end", "a drawn instant"])
+def at_an_instant(request: Any, audited_sample: Path, seed: int, tmp_path: Path) -> Path:
+    """The sample, audited as of then. The warehouse is named by the seed, so that a failure shows it."""
+    if request.param == "the end":
+        return audited_sample
+    (first, last) = ((2026, 11, 21, 17, 36, 45), (2026, 11, 21, 17, 39, 31))
+    span = datetime(*last, tzinfo=UTC) - datetime(*first, tzinfo=UTC)
+    instant = datetime(*first, tzinfo=UTC) + span * np.random.default_rng(seed).random()
+    source = ["--source", f"segments:{SAMPLE}", "--snapshots", f"{SAMPLE}/snapshots.jsonl", "--cluster", "sample"]
+    settings = ["--config", str(SAMPLE.parents[1] / "conf" / "sample.toml"), "--fail-on", "never"]
+    done = typed_here(
+        ["audit", *source, *settings, "--as-of", instant.isoformat(), "--warehouse", f"seed-{seed}", "--report", "r"],
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    return tmp_path / f"seed-{seed}"
+
+
+def catches_up(query: Any, each: Row) -> str:
+    """By the newest five minutes of each topic. Of a group of which some do not read, the verdicts say how many."""
+    if {*each["what"].split(", ")} & NOT_READING:
+        (counts,) = query(f"""
+          SELECT count_if({BAD}) AS bad, count(*) AS n FROM v_lag_now WHERE group_id = '{each["group_id"]}'
+        """)
+        is_part = 0 < counts["bad"] < counts["n"]
+        return f"not reading {counts['bad']:,} of {counts['n']:,} partitions" if is_part else "not reading"
+    (answer,) = query(f"""
+      SELECT CASE
+          WHEN count(*) = 0 THEN 'not known'
+          WHEN bool_or(why = 'not_catching_up') THEN 'never at this rate'
+          WHEN bool_or(why = 'not_reading') THEN 'not reading'
+          WHEN count(eta) > 0 AND bool_and(why IS NULL OR why = 'nothing_to_read') THEN 'in ' || max(eta)
+          WHEN bool_and(why = 'nothing_to_read') THEN 'caught up'
+          WHEN bool_and(why IN ('nothing_to_read', 'keeps_up')) THEN 'keeps up'
+          ELSE 'not known' END AS text
+      FROM (
+        SELECT eta_high_ms AS eta, eta_unknown_reason AS why FROM consumption_rates
+        WHERE group_id = '{each["group_id"]}' AND bucket_ms = 300000
+          AND bucket_time > (SELECT max(as_of_time) FROM v_groups_now) - INTERVAL 15 MINUTE
+        QUALIFY row_number() OVER (PARTITION BY topic, topic_id ORDER BY bucket_time DESC) = 1)
+    """)
+    text: str = answer["text"]
+    return f"in {in_words(int(text[3:]) * 1_000)}" if text.startswith("in ") else text
+
+
+def test_each_column_is_that_of_the_tables(ask: Ask, at_an_instant: Path) -> None:
+    audited_sample, query = at_an_instant, queries_of(at_an_instant)
     whole = document(ask, audited_sample)
     found = f"""
       SELECT group_id, min(rank) AS worst, min_by(severity, rank) AS severity, min(since_time) AS since_time
@@ -114,6 +169,11 @@ def test_each_column_is_that_of_the_tables(ask: Ask, audited_sample: Path, query
         """)
         last = [each[f"last_change_{name}"] for name in ("time", "trigger", "detail")]
         assert last == ([shown(value) for value in before[0].values()] if before else [None] * 3), group
+        assert each["catches_up"] == catches_up(query, each), group
+    same(whole["storms"], query("""
+      SELECT rank, kind, severity, group_id, message, at_time, since_time, waived_until_time FROM v_findings
+      WHERE kind = 'rebalance_storm' ORDER BY rank
+    """))  # fmt: skip
     same(whole["resets"], query("""
       SELECT at_time, group_id, topic, kind, actor, num_partitions, messages_reread, messages_skipped
       FROM offset_resets WHERE at_time > (SELECT max(as_of_time) FROM v_groups_now) - INTERVAL 1 DAY
