@@ -16,6 +16,8 @@ from udfs.lag.watermarks import LOOKBACK, NOWHERE, Watermarks
 
 # How many times of a bucket are looked at, its begin and its end among them; fewer if it has fewer snapshots.
 MOST_LOOKS = 24
+# Lags that are made side by side.
+MOST_AT_ONCE = 1 << 18
 
 
 @dataclass
@@ -74,13 +76,18 @@ class Growth:
         np.maximum.at(self.last, row, record)
         np.add.at(self.grown, row, after - before)
         np.add.at(self.lags[:, -1], row, lags_of(offsets, held, after))
-        for look in range(self.times.shape[1] - 1):
-            at = self.times[row, look]
-            ends, run = ends_at(history.watermarks, places, at)
-            then = newest_at(keys.of_rows, from_times, key, at - 1)
+        most = max(1, MOST_AT_ONCE // max(len(row), 1))
+        for begin in range(0, self.times.shape[1] - 1, most):
+            # Rows come one after the other, in each look of these.
+            at = self.times[row, begin : min(begin + most, self.times.shape[1] - 1)].T
+            look, own = np.nonzero(at != NONE)
+            at = at[look, own]
+            ends, run = ends_at(history.watermarks, places[own], at)
+            then = newest_at(keys.of_rows, from_times, key[own], at - 1)
             # A lag of fewer partitions is no lag of the same.
-            ends[(run != run_after) | (then < 0) | ~ended_after(offsets, then, at - 1) | np.isnan(after)] = np.nan
-            np.add.at(self.lags[:, look], row, lags_of(offsets, then, ends))
+            is_other = (run != run_after[own]) | np.isnan(after[own])
+            ends[is_other | (then < 0) | ~ended_after(offsets, then, at - 1)] = np.nan
+            np.add.at(self.lags, (row[own], begin + look), lags_of(offsets, then, ends))
 
 
 def looks(watermarks: Watermarks, begun: Numbers, ended: Numbers) -> Numbers:
