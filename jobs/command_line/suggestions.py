@@ -37,6 +37,6 @@ def unknown(what: str, name: str, known: Sequence[str], lister: str = "") -> str
     meant = near(name, [each for each in known if each])
     # For a few, a list is more useful than the command that lists them.
     which = ", ".join(known) if len(known) <= FEW else lister
-    number = counted(len(known), what) if known else f"it has no {what}"
+    number = counted(len(known), what) if known else f"there is no {what} yet; run `groupscope audit`"
     question = "" if meant is None else f'; did you mean "{meant}"?'
     return f'no {what} "{shown}"{question} ({number}{f": {which}" if which else ""})'
