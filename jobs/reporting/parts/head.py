@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from jobs.pages.finding_lines import summary
+from jobs.pages.finding_lines import summary_with_new
 from jobs.reporting.rows.listings import Row, moment
 from jobs.reporting.rows.questions import Answers
 from schemas.words.exit_codes import ExitCode
@@ -77,7 +77,7 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
 def summary_of(gate: Row | None, findings: Sequence[Row], coverage: Sequence[Row]) -> str:
     if gate is None:
         return "no result: groupscope gate has not run"
-    return summary(findings) if findings or coverage else "no result: no record of this cluster has been read yet"
+    return summary_with_new(findings) if findings or coverage else "no result: no record of this cluster has been read yet"
 
 
 def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:

@@ -65,7 +65,7 @@ def test_damage_is_reported_with_its_place(
     kinds = {row["kind"] for row in rows(tmp_path / "w", "findings")}
     # What the log still proves stays found.
     assert {"partition_stopped", "hanging_transaction"} <= kinds
-    assert ("damaged_records" in kinds, "critical  damaged records (damaged_records): " in page) == (is_found, is_found)
+    assert ("damaged_records" in kinds, "critical  damaged records: " in page) == (is_found, is_found)
     file = rows(tmp_path / "w", "rejected_records")
     assert all(row["source_file"].startswith(str(tmp_path / "log")) for row in file if is_found)
 
