@@ -51,8 +51,10 @@ def bucket_cells(history: PartitionHistory, keys: RateKeys, since: int | None, l
     return put_together(
         history,
         keys,
-        np.append(bucket, captured[ranges(low, number)]) * length,
+        length,
+        np.append(bucket, captured[ranges(low, number)]),
         np.append(key, a_key[quiet]),
+        num_partitions=np.append(first_in_buckets(keys, asked, bucket), nothing),
         num_steps=np.append(np.ones(len(asked), np.int64), nothing),
         first_time=np.append(begun[asked], nothing + NEVER),
         last_time=np.append(begun[asked], nothing + NONE),
@@ -77,14 +79,22 @@ def consumed_messages(
     # That a step was a reset is mostly only likely.
     doubt = np.where(is_reset[asked] & (delta[asked] > 0), LIKELY, CERTAIN)
     messages = np.where(is_read, delta[asked], 0)
-    bucket = begun[asked] // length * length
-    return put_together(history, keys, bucket, keys.of_rows[asked], messages=messages, doubt=doubt)
+    bucket = begun[asked] // length
+    return put_together(history, keys, length, bucket, keys.of_rows[asked], messages=messages, doubt=doubt)
 
 
 def is_asked(begun: Numbers, as_of_time: int, since: int | None, length: int) -> Flags:
     is_past = (begun != NONE) & (begun <= as_of_time)
     is_later = True if since is None else begun // length * length + length > since
     return np.asarray(is_past & is_later, np.bool_)
+
+
+def first_in_buckets(keys: RateKeys, rows: Positions, bucket: Numbers) -> Numbers:
+    """Whether each of these rows of offset_history is the first of its key in its bucket; a key's own are in order."""
+    order = np.argsort(keys.of_rows[rows], kind="stable")
+    is_first = np.zeros(len(rows), np.int64)
+    is_first[order] = first_of(keys.of_rows[rows][order]) | first_of(bucket[order])
+    return is_first
 
 
 def are_beyond_end(history: PartitionHistory, rows: Numbers) -> Flags:
@@ -100,22 +110,16 @@ def are_beyond_end(history: PartitionHistory, rows: Numbers) -> Flags:
 
 
 def put_together(
-    history: PartitionHistory, keys: RateKeys, bucket: Numbers, key: Numbers, **columns: Numbers
+    history: PartitionHistory, keys: RateKeys, length: int, bucket: Numbers, key: Numbers, **columns: Numbers
 ) -> pa.Table:
-    """A row for each bucket and subject. `key`: of each row."""
+    """A row for each bucket and subject. `bucket`, `key`: of each row, by number."""
     cell = cells_of(bucket, keys.subject[key])
     order = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(first_of(cell[order]))
-    if "num_steps" in columns:
-        # Rows without a step come with a key that may have stepped.
-        stepped = np.flatnonzero(columns["num_steps"])
-        stepped = stepped[np.argsort(cell[stepped] * len(keys.row) + key[stepped], kind="stable")]
-        counts = np.zeros(len(cell), np.int64)
-        counts[stepped] = first_of(cell[stepped]) | first_of(key[stepped])
-        columns["num_partitions"] = counts
     named = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(keys.row[key[order[starts]]])))
     sums = summed(starts, {name: values[order] for name, values in columns.items()})
-    return pa.table({"bucket": bucket[order[starts]], **dict(zip(SUBJECT, named.columns, strict=True)), **sums})
+    begun = bucket[order[starts]] * length
+    return pa.table({"bucket": begun, **dict(zip(SUBJECT, named.columns, strict=True)), **sums})
 
 
 def summed(starts: Positions, columns: dict[str, Numbers]) -> dict[str, pa.Array]:
