@@ -26,7 +26,7 @@ from jobs.answers.events.timeline import in_order, marks_of, timeline, with_mark
 from jobs.answers.history import open_history, state_at
 from jobs.answers.marks import after_words
 from jobs.answers.short_ids import with_short_ids
-from jobs.answers.standing import Standing, Unwell, is_bad, standing
+from jobs.answers.standing import Standing, Unwell, clients, is_bad, standing
 from jobs.answers.table_reader import Row, one_of
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import visible
@@ -44,6 +44,7 @@ from udfs.sentences.durations import in_words
 LABEL_WIDTH = 12
 MOST_GROUPS, MOST_LINES, MOST_PARTITIONS, MOST_EVENTS = 20, 3, 20, 5
 INDENT = " " * 10
+NOT_NOW = timedelta(hours=1)
 COLUMNS = (
     "group_id", "group_type", "state", "num_members", "severity", "what", "verdict", "rule", "reason", "since_time",
     "messages_waiting", "time_lag_ms", "owners", "last_change_time", "last_change_trigger", "last_change_detail",
@@ -142,7 +143,7 @@ def about(now: Standing) -> dict[str, Any]:
 def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str]:
     number = len(now.unwell)
     width, known = terminal_width(), members_of(now, shown)
-    yield from paragraph(f"{headline(now)}, as of {with_zone(time_text(now.as_of))}", width)
+    yield from paragraph(f"{headline(now)}, {as_of_text(now, at)}", width)
     if shown:
         yield ""
     for each in shown:
@@ -158,6 +159,12 @@ def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str
     yield from labelled(cluster_facts(now, at), width)
     if shown:
         yield from labelled([("Next", f"groupscope why {shown[0].group}; groupscope status {shown[0].group}")], width)
+
+
+def as_of_text(now: Standing, at: datetime) -> str:
+    """Who reads "now" must not miss that it was hours ago."""
+    age = f", {duration(now.as_of, at)} ago" if at - now.as_of >= NOT_NOW else ""
+    return f"as of {with_zone(time_text(now.as_of))}{age}"
 
 
 def headline(now: Standing) -> str:
@@ -177,7 +184,7 @@ def group_screen(now: Standing, one: Unwell, at: datetime) -> Iterator[str]:
     look = (
         "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
     )
-    yield from paragraph(visible(f"{one.group} {look}, as of {with_zone(time_text(now.as_of))}"), width)
+    yield from paragraph(visible(f"{one.group} {look}, {as_of_text(now, at)}"), width)
     facts = [("Group", group_text(now, one.group))]
     facts += [("Status", f"{one.severity or '-'}: {standing_text(one, now.as_of)}")] if one.is_unwell else []
     facts += [("Why" if place == 0 else "", reason) for place, reason in enumerate(one.reasons)]
@@ -239,9 +246,13 @@ def detail_texts(each: Unwell, as_of: datetime) -> Iterator[str]:
 
 
 def owner_text(each: Unwell) -> str:
-    named = [*map(client_text, each.clients)]
-    more = f" and {len(named) - MOST_LINES} more" if len(named) > MOST_LINES else ""
-    return ", ".join(named[:MOST_LINES]) + more or "none"
+    last = clients_text(clients(each.last_owners))
+    return clients_text(each.clients) or (f"none (last {last})" if last else "none")
+
+
+def clients_text(rows: Sequence[Row]) -> str:
+    more = f" and {len(rows) - MOST_LINES} more" if len(rows) > MOST_LINES else ""
+    return ", ".join(map(client_text, rows[:MOST_LINES])) + more
 
 
 def change_text(each: Unwell, as_of: datetime) -> str:
@@ -259,9 +270,9 @@ def after_mark(each: Unwell) -> str | None:
 
 def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
     others = [row for row in now.lasting if row["group_id"] is None and row["severity"] != Severity.INFO]
-    yield from listed("Also", [f"{row['severity']}: {row['message']}" for row in others])
-    yield from listed("Resets", [reset_text(row, now.as_of) for row in now.resets])
-    yield from listed("Storms", [f"{row['group_id']}: {row['message']}" for row in now.storms])
+    yield from listed("Also", [f"{row['severity']}: {row['message']}" for row in others], "v_findings")
+    yield from listed("Resets", [reset_text(row, now.as_of) for row in now.resets], "v_offset_resets")
+    yield from listed("Storms", [f"{row['group_id']}: {row['message']}" for row in now.storms], "v_rebalance_storms")
     waived = sum(row["waived_until_time"] is not None for row in now.findings)
     if waived:
         yield "Waived", f"{counted(waived, 'finding')}, not counted here"
@@ -291,11 +302,11 @@ def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
     yield audit_fact(now, at)
 
 
-def listed(label: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The first few, and how many more."""
+def listed(label: str, texts: Sequence[str], view: str) -> Iterator[tuple[str, str]]:
+    """The first few, and how many more the view has."""
     if not texts:
         return
-    more = [f"and {len(texts) - MOST_LINES:,} more"] if len(texts) > MOST_LINES else []
+    more = [f"and {len(texts) - MOST_LINES:,} more; SQL has all of them: SELECT * FROM {view}"] if len(texts) > MOST_LINES else []
     yield from (("" if place else label, text) for place, text in enumerate([*texts[:MOST_LINES], *more]))
 
 

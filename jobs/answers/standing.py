@@ -71,6 +71,8 @@ RESET_COLUMNS = (
 # Of consumption_rates: longer ones say less about now.
 BUCKET_MS = 300_000
 RECENT = timedelta(minutes=15)
+# Members of one program go within about a minute.
+TOGETHER = timedelta(minutes=1)
 
 
 @dataclass
@@ -83,6 +85,8 @@ class Unwell:
     findings: list[Row] = field(default_factory=list)
     partitions: Mapping[tuple[str, int], Row] = field(default_factory=dict)
     owners: Mapping[tuple[str, int], Row] = field(default_factory=dict)
+    # Of a group that has no owners now.
+    last_owners: Sequence[Row] = ()
     rebalance: Row | None = None
     mark: Row | None = None
     rates: Sequence[Row] = ()
@@ -141,12 +145,9 @@ class Unwell:
 
     @property
     def clients(self) -> list[Row]:
-        """Who owns the partitions that are not well, those with most of them first."""
+        """Who owns the partitions that are not well."""
         bad = [key for key, row in self.partitions.items() if is_bad(row)]
-        owned = Counter(client(self.owners[key]) for key in bad or self.owners if key in self.owners)
-        ordered = sorted(owned.items(), key=lambda each: (-each[1], each[0]))
-        return [{"client_id": name or None, "client_host": host or None, "num_partitions": number}
-                for (name, host), number in ordered]  # fmt: skip
+        return clients(self.owners[key] for key in bad or self.owners if key in self.owners)
 
     @property
     def catches_up(self) -> str:
@@ -157,8 +158,12 @@ class Unwell:
         return "not reading" if stopped in (0, number) else f"not reading {stopped:,} of {number:,} partitions"
 
 
-def client(row: Row) -> tuple[str, str]:
-    return row["client_id"] or "", row["client_host"] or ""
+def clients(owned: Iterable[Row]) -> list[Row]:
+    """Those with most partitions first."""
+    numbers = Counter((row["client_id"] or "", row["client_host"] or "") for row in owned)
+    ordered = sorted(numbers.items(), key=lambda each: (-each[1], each[0]))
+    return [{"client_id": name or None, "client_host": host or None, "num_partitions": number}
+            for (name, host), number in ordered]  # fmt: skip
 
 
 def is_bad(row: Row | None) -> bool:
@@ -235,9 +240,14 @@ class Standing:
         rows = self.history.rows_at("group_state_intervals", self.as_of, columns=STATE_COLUMNS)
         return {row["group_id"]: row for row in sorted(rows, key=lambda row: row["from_time"] or NEVER)}
 
-    @property
+    @cached_property
     def num_groups(self) -> int:
-        return len(self.states.keys() | self.verdicts.of_groups.keys())
+        """Without those that are gone: Burrow counts their commits for a while."""
+        stateless = sorted(self.verdicts.of_groups.keys() - self.states.keys())
+        before = Condition("from_time", "<=", self.as_of, or_null=True)
+        places = one_of("group_id", stateless), before
+        gone = self.history.distinct("group_state_intervals", "group_id", *places) if stateless else set()
+        return len(self.states) + len({*stateless} - gone)
 
     @cached_property
     def unwell(self) -> list[Unwell]:
@@ -274,6 +284,7 @@ class Standing:
         )
         owned = by_group(self.history.rows_at("ownership_intervals", self.as_of, of_groups, columns=OWNER_COLUMNS))
         recent = Condition("bucket_time", ">", self.as_of - RECENT)
+        left = self.last_owners([name for name in names if not any(map(is_reader, owned[name]))])
         rates = self.by_group("consumption_rates", RATE_COLUMNS, of_groups, equal("bucket_ms", BUCKET_MS), recent)
         as_of = equal("as_of_time", self.verdicts.as_of)
         judged = self.by_group(VERDICTS, VERDICT_COLUMNS, of_groups, as_of)
@@ -282,11 +293,23 @@ class Standing:
             rows = (row for row in judged[each.group] if row["evidence_partition"] == own)
             each.partitions = {place(row): row for row in rows if row["partition"] is not None}
             each.owners = {place(row): row for row in owned[each.group] if is_reader(row)}
+            each.last_owners = left.get(each.group, [])
             each.rebalance = last_before(rebalances[each.group], each.since or self.as_of)
             each.rates = newest_of_topics(rates[each.group])
             if each.rebalance is not None:
                 each.mark = mark_before(marks_about(self.marks, each.group), each.rebalance["start_time"])
         return some
+
+    def last_owners(self, groups: Sequence[str]) -> Mapping[str, list[Row]]:
+        """Of each of these groups what the last owners had, each as long as it had it until a minute before the end."""
+        if not groups:
+            return {}
+        ended = one_of("group_id", groups), Condition("to_time", "<=", self.as_of)
+        rows = self.by_group("ownership_intervals", OWNER_COLUMNS, *ended)
+        readers = {group: [row for row in some if is_reader(row)] for group, some in rows.items()}
+        newest = {group: max(row["to_time"] for row in some) for group, some in readers.items() if some}
+        return {group: [row for row in readers[group] if row["to_time"] > end - TOGETHER]
+                for group, end in newest.items()}  # fmt: skip
 
     def by_group(self, table: str, columns: Sequence[str], *conditions: Condition) -> Mapping[str, list[Row]]:
         return by_group(self.history.rows(table, *conditions, columns=columns))

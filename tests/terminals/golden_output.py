@@ -88,6 +88,7 @@ CHANGING = {
     r"(?m)^(Took +)[\d.]+ s": r"\1SECONDS s",
     r"\d+\.\d MB": "SIZE MB",
     r"(?m)^(Audit +ended ).* ago": r"\1TIME ago",
+    r"(, as of \S+Z, ).* ago": r"\1TIME ago",
 }
 
 

@@ -87,10 +87,16 @@ CAST(row_number() OVER (PARTITION BY cluster ORDER BY CASE own_verdict {BADNESS}
 GROUPS_SQL = f"""\
 WITH {JUDGED},
 {one_state_each("states", held("group_state_intervals"))},
+-- Without those that are gone: Burrow counts their commits for a while.
 known AS (
   SELECT cluster, group_id FROM states
   UNION
-  SELECT cluster, group_id FROM judged
+  (SELECT cluster, group_id FROM judged
+  EXCEPT
+  SELECT cluster, group_id
+  FROM group_state_intervals
+  JOIN newest ON of_cluster = cluster
+  WHERE from_time IS NULL OR from_time <= newest_time)
 ),
 of_partitions AS (
   SELECT cluster, group_id, count(*) AS num_partitions,

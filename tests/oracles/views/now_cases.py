@@ -29,10 +29,12 @@ VERDICTS: list[Row] = [
     verdict("moved", 0, "STOP", 9 * DAY, 999, last_commit_time=at(50), evidence_partition=5),
     {**verdict("stopped", None, "UNKNOWN", 8 * DAY), **D},
 ]
+# It was deleted; Burrow still counts its commits.
+GONE: Row = verdict("ended", None, "OK", 9 * DAY, rule="worst_partition")
 GROUPS = Case(
     "v_groups_now",
     {
-        "group_verdicts": VERDICTS,
+        "group_verdicts": [*VERDICTS, GONE],
         "group_state_intervals": [
             gone(state("stopped", 0), 9 * DAY),
             state("stopped", 2, 9 * DAY, group_type="consumer"),
