@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     say_unnamed(history)
     say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:
-        say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
+        last = last_owner(history, arguments.topic, arguments.partition, at, arguments.group)
+        say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}{last}"))
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, cells_of(rows, NARROW), {row["member_id"] for row in rows})
     else:
@@ -61,6 +62,19 @@ def owners(history: History, topic: str, partition: int, at: datetime, group: st
     is_group = [] if group is None else [equal("group_id", group)]
     rows = history.rows_at("ownership_intervals", at, is_topic, equal("partition", partition), *is_group)
     return sorted(rows, key=lambda row: (row["group_id"], row["role"] or "", row["member_id"]))
+
+
+def last_owner(history: History, topic: str, partition: int, at: datetime, group: str | None) -> str:
+    """Who had it before, in words."""
+    is_group = [] if group is None else [equal("group_id", group)]
+    place = equal("topic", topic), equal("partition", partition), Condition("to_time", "<=", at)
+    rows = history.rows("ownership_intervals", *place, *is_group)
+    newest = max(rows, key=lambda row: row["to_time"], default=None)
+    if newest is None:
+        return ""
+    client = f"{newest['client_id'] or '?'} at {(newest['client_host'] or '?').lstrip('/')}"
+    whose = f"{newest['member_id']} of group {newest['group_id']}, client {client}"
+    return f"; the last one was {whose}, until {time_text(newest['to_time'])}"
 
 
 def searched(history: History, group: str | None, at: datetime) -> str:

@@ -208,7 +208,11 @@ def test_the_owner_is_reported_for_each_group(ask: Ask) -> None:
     assert "orders-0 had no owner in any group" in err
     code, out, err = ask("owner", "orders", "1", "--at", second(40), "--group", "modern", "--format", "csv")
     assert (code, out.count("\n")) == (0, 1)
-    assert "orders-1 had no owner in group modern at 2026-11-21T03:00:40.000Z" in err
+    assert "orders-1 had no owner in group modern at 2026-11-21T03:00:40.000Z\n" in err
+    # It had one before.
+    err = ask("owner", "orders", "2", "--at", second(75))[2]
+    assert err.startswith("groupscope: orders-2 had no owner in any group at 2026-11-21T03:01:15.000Z; the last one ")
+    assert err.endswith("was one of group billing, client c1 at 10.0.0.1, until 2026-11-21T03:01:00.000Z\n")
 
 
 def test_two_instants_differ_by_what_changed(ask: Ask) -> None:
