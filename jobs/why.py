@@ -1,6 +1,6 @@
 """Explains what is wrong with a group, and why it rebalanced: shows the event at the given time, or the nearest one
 before or after it. Without a time, it shows the newest event, and begins with the verdict on the group unless that is
-OK.
+OK, and with what the newest audit found to have happened to the group lately, such as a reset of its offsets.
 
     groupscope why billing
     groupscope why billing --at 2026-11-21T03:00
@@ -29,9 +29,10 @@ from jobs.answers.marks import after_words, mark_before
 from jobs.answers.missing_records import Unseen, unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
+from jobs.answers.standing import Standing
 from jobs.answers.verdicts import Verdicts, is_wrong, partition_verdicts
 from jobs.output.failure import Failure, say, visible
-from jobs.output.rows import Format, print_rows, write_lines
+from jobs.output.rows import Format, clock_text, print_rows, write_lines
 from jobs.output.table_layout import label_lines
 from jobs.output.terminal import terminal_width
 from schemas.contract.tables import TABLES
@@ -40,6 +41,7 @@ from schemas.words.exit_codes import ExitCode
 LABEL_WIDTH = 12
 # Width of the drawing, unless the terminal is narrower.
 WIDTH = 80
+MOST_EVENTS = 3
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     story = event_at(history, group, at)
     verdicts = partition_verdicts(history, group, None) if arguments.at is None else None
     now = verdict_line(history, verdicts, group, at) if verdicts and is_wrong(verdicts.of_groups.get(group)) else []
+    now += lately(history, verdicts, group, at) if verdicts else []
     if story is None:
         state = state_at(history, group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
@@ -77,6 +80,14 @@ def verdict_line(history: History, verdicts: Verdicts, group: str, at: datetime)
     text, since = verdicts.group_text(group, at), verdicts.of_groups[group]["since_time"]
     mark = mark_before(marks_of(history, group), since)
     return [("Verdict", text if mark is None else f"{text}; it began {after_words(mark, since)}")]
+
+
+def lately(history: History, verdicts: Verdicts, group: str, at: datetime) -> list[tuple[str, str]]:
+    """The event below is a rebalance or the like: what else happened may be what somebody asks about."""
+    events = Standing(history, verdicts, {}).events_of(group)
+    texts = [f"{clock_text(row['at_time'], at)} {row['message']}" for row in events[:MOST_EVENTS]]
+    texts += [f"and {len(events) - MOST_EVENTS:,} more: groupscope status {group}"] if len(events) > MOST_EVENTS else []
+    return [("" if place else "Lately", text) for place, text in enumerate(texts)]
 
 
 def verdict_fields(verdicts: Verdicts, group: str) -> dict[str, Any]:

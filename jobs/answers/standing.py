@@ -231,6 +231,11 @@ class Standing:
         """Findings that are true as of now, and that no waiver accepts."""
         return [row for row in self.findings if row["at_time"] is None and row["waived_until_time"] is None]
 
+    def events_of(self, group: str) -> list[Row]:
+        """What happened to it within the term of events, newest first."""
+        events = [row for row in self.findings if row["group_id"] == group and row["at_time"] is not None]
+        return sorted(events, key=lambda row: row["at_time"], reverse=True)
+
     @property
     def is_critical(self) -> bool:
         return any(row["severity"] == Severity.CRITICAL for row in self.lasting)

@@ -248,6 +248,30 @@ def test_why_without_a_time_begins_with_what_is_wrong(ask: Ask) -> None:
     assert document == json.loads(ask("why", "silent", "--at", second(LATE), "--format", "json")[1])
 
 
+def test_why_without_a_time_says_what_happened_to_the_group_lately(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The newest first, of the newest whole run of the gate; not what lasts, nor what happened to others."""
+
+    def found(rank: int, at_time: float | None, text: str, **more: Any) -> Row:
+        about = {"run_id": "whole", "rank": rank, "kind": "offsets_reset", "severity": "warning", **SILENT}
+        return {**about, "at_time": None if at_time is None else at(at_time), "message": text, **more}
+
+    events = [found(rank, 100 * rank, f"event {rank}") for rank in range(1, 6)]
+    others = [
+        found(6, None, "lasts"), found(7, 3_000, "of another", **ALONE), found(8, 3_000, "narrowed", run_id="z"),
+    ]  # fmt: skip
+    runs = [{"run_id": run, "suite": "s", "narrowed_by": by} for run, by in (("whole", None), ("z", "--group s"))]
+    rows = {**ROWS, "gate_runs": runs, "findings": [*events, *others]}
+    out = asker(make(tmp_path / "warehouse", rows), capfd)("why", "silent")[1]
+    lines = [line.split(maxsplit=2) for line in out.splitlines()]
+    place = next(place for place, line in enumerate(lines) if line[:1] == ["Lately"])
+    assert lines[place : place + 4] == [
+        ["Lately", shown(500)[11:19], "event 5"], [shown(400)[11:19], "event", "4"], [shown(300)[11:19], "event", "3"],
+        ["and", "2", "more: groupscope status silent"],
+    ]  # fmt: skip
+
+
 def test_why_says_what_is_wrong_with_a_group_without_events(ask: Ask) -> None:
     code, out, err = ask("why", "alone")
     assert (code, out) == (
