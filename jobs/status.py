@@ -304,10 +304,9 @@ def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
 
 def listed(label: str, texts: Sequence[str], view: str) -> Iterator[tuple[str, str]]:
     """The first few, and how many more the view has."""
-    if not texts:
-        return
-    more = [f"and {len(texts) - MOST_LINES:,} more; SQL has all of them: SELECT * FROM {view}"] if len(texts) > MOST_LINES else []
-    yield from (("" if place else label, text) for place, text in enumerate([*texts[:MOST_LINES], *more]))
+    if (left := len(texts) - MOST_LINES) > 0:
+        texts = [*texts[:MOST_LINES], f"and {left:,} more; SQL has all of them: SELECT * FROM {view}"]
+    yield from (("" if place else label, text) for place, text in enumerate(texts))
 
 
 def audit_fact(now: Standing, at: datetime) -> tuple[str, str]:

@@ -77,7 +77,9 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
 def summary_of(gate: Row | None, findings: Sequence[Row], coverage: Sequence[Row]) -> str:
     if gate is None:
         return "no result: groupscope gate has not run"
-    return summary_with_new(findings) if findings or coverage else "no result: no record of this cluster has been read yet"
+    return (
+        summary_with_new(findings) if findings or coverage else "no result: no record of this cluster has been read yet"
+    )
 
 
 def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:
