@@ -144,11 +144,14 @@ def is_left_over(look: Look) -> bool:
 
 
 def has_target(replayed: Replayed, look: Look) -> bool:
-    """Whether the group as it is now was ever assigned anything, and all that is known of it."""
+    """Whether the group as it is now was ever assigned anything, and all that is known of it. One that emptied since
+    may have had a target on the way, of which the row of its emptying does not tell."""
     if look["group_type"] == "classic" or not look["members"]:
         return False
     result = assignments(replayed, look["group"])
-    return bool(result) and replayed.is_whole(result[-1]["evidence_partition"])
+    newest = max((row["assignment_offset"] for row in replayed.rebalances(look["group"])), default=None)
+    is_newest = bool(result) and result[-1]["assignment_offset"] == newest
+    return is_newest and replayed.is_whole(result[-1]["evidence_partition"])
 
 
 def assignments(replayed: Replayed, group: str) -> list[dict[str, Any]]:
