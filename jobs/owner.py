@@ -29,6 +29,7 @@ from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
 from schemas.contract.history_functions import OWNER_COLUMNS
 from schemas.words.exit_codes import ExitCode
+from udfs.sentences.name_lists import member_name
 
 # Columns of tables without --wide.
 NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence")
@@ -72,8 +73,7 @@ def last_owner(history: History, topic: str, partition: int, at: datetime, group
     newest = max(rows, key=lambda row: row["to_time"], default=None)
     if newest is None:
         return ""
-    client = f"{newest['client_id'] or '?'} at {(newest['client_host'] or '?').lstrip('/')}"
-    whose = f"{newest['member_id']} of group {newest['group_id']}, client {client}"
+    whose = f"{newest['member_id']} of group {newest['group_id']}, client {member_name(newest)}"
     return f"; the last one was {whose}, until {time_text(newest['to_time'])}"
 
 

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     story = event_at(history, group, at)
     verdicts = partition_verdicts(history, group, None) if arguments.at is None else None
     now = verdict_line(history, verdicts, group, at) if verdicts and is_wrong(verdicts.of_groups.get(group)) else []
-    now += lately(history, verdicts, group, at) if verdicts else []
+    now += lately(history, verdicts, group, at) if verdicts and arguments.format == Format.TABLE else []
     if story is None:
         state = state_at(history, group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])

@@ -3,7 +3,6 @@
 `python -m tests.kafka.calm [RELEASE…]` makes those of the named releases, or all, and prints their folders.
 """
 
-import hashlib
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java
+from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, Release
 
@@ -47,11 +46,8 @@ class Calm:
 
 
 def calm_of(release: Release) -> Calm:
-    digest = hashlib.sha256(repr((release, PROTOCOLS[release.name])).encode())
-    for path in MADE_BY:
-        content = path.read_bytes()
-        digest.update(f"{path.name}:{len(content)}:".encode() + content)
-    folder = cache_folder() / "calm" / f"{release.name}-{digest.hexdigest()[:16]}"
+    key = key_of((release, PROTOCOLS[release.name]), MADE_BY)
+    folder = cache_folder() / "calm" / f"{release.name}-{key}"
     return Calm(build_once(folder, lambda empty: make(release, empty)))
 
 

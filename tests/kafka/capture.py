@@ -3,7 +3,6 @@
 `python -m tests.kafka.capture [RELEASE…]` makes the named captures, or all, and prints their folders.
 """
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java
+from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.phases import COMPACTION, PHASES, Phase
 from tests.kafka.releases import KAFKA_4_3, RELEASES, Release
 
@@ -69,16 +68,8 @@ class Capture:
 
 
 def capture_of(release: Release) -> Capture:
-    folder = cache_folder() / "captures" / f"{release.name}-{capture_key(release)}"
+    folder = cache_folder() / "captures" / f"{release.name}-{key_of(release, MADE_BY)}"
     return Capture(release.name, build_once(folder, lambda empty: make(release, empty)))
-
-
-def capture_key(release: Release) -> str:
-    digest = hashlib.sha256(repr(release).encode())
-    for path in MADE_BY:
-        content = path.read_bytes()
-        digest.update(f"{path.name}:{len(content)}:".encode() + content)
-    return digest.hexdigest()[:16]
 
 
 def make(release: Release, folder: Path) -> None:

@@ -2,7 +2,6 @@
 then read from the cache: `python -m tests.kafka.expiries` prints its folder.
 """
 
-import hashlib
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java
+from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.releases import KAFKA_4_3, Release
 from tests.kafka.sample import killed_after
@@ -47,10 +46,7 @@ class Expiries:
 
 
 def expiries_of(release: Release = KAFKA_4_3) -> Expiries:
-    digest = hashlib.sha256(repr(release).encode())
-    for path in MADE_BY:
-        digest.update(f"{path.name}:".encode() + path.read_bytes())
-    folder = cache_folder() / "expiries" / f"{release.name}-{digest.hexdigest()[:16]}"
+    folder = cache_folder() / "expiries" / f"{release.name}-{key_of(release, MADE_BY)}"
     return Expiries(build_once(folder, lambda empty: make(release, empty)))
 
 

@@ -7,7 +7,7 @@ import argparse
 import hashlib
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jobs.spark.cache_folder import build_once, cache_folder
@@ -17,13 +17,19 @@ from tests.kafka.jar_sets import ECJ, JAR_SETS
 from tests.short_lived_java import archive_of, from_archive
 
 
+def key_of(about: object, files: Iterable[Path]) -> str:
+    """Names what was made with these files in a cache: another one when any of them changes, or `about`."""
+    digest = hashlib.sha256(repr(about).encode())
+    for path in files:
+        content = path.read_bytes()
+        digest.update(f"{path.name}:{len(content)}:".encode() + content)
+    return digest.hexdigest()[:16]
+
+
 def compile_java(sources: Sequence[Path], classpath: Sequence[Path] = ()) -> Path:
     """The folder of the sources' classes, compiled when they or the names on the classpath changed."""
     entries = expanded(classpath)
-    digest = hashlib.sha256(repr([entry.name for entry in entries]).encode())
-    for source in sorted(sources):
-        content = source.read_bytes()
-        digest.update(f"{source.name}:{len(content)}:".encode() + content)
+    key = key_of([entry.name for entry in entries], sorted(sources))
 
     def build(folder: Path) -> None:
         (compiler,) = jars(ECJ)
@@ -35,7 +41,7 @@ def compile_java(sources: Sequence[Path], classpath: Sequence[Path] = ()) -> Pat
         if done.returncode:
             raise RuntimeError(f"Java sources did not compile:\n{done.stdout}{done.stderr}")
 
-    return build_once(cache_folder() / "java" / digest.hexdigest()[:16], build)
+    return build_once(cache_folder() / "java" / key, build)
 
 
 def java_command(

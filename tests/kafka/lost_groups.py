@@ -5,7 +5,6 @@ There are three copies of it: of when the groups are down, of when some are back
 offsets of those that stayed away have expired. `later` gives a copy in which more time has passed since they went.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -17,15 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import google_crc32c
-
 from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder
+from tests.kafka.audits.rewritten import batches, seal
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java
+from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
-from tests.kafka.records.cut_logs import batch_ends
 from tests.kafka.releases import KAFKA_4_3, Release
 from tests.kafka.sample import killed_after
 
@@ -41,8 +38,8 @@ SECONDS: Final = 600
 # The least that a broker takes. Nobody is away for so long before the last copy.
 SETTINGS: Final = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "2000"}
 
-# Of a batch: where its header has two times, its checksum, and where what the checksum covers and the records begin.
-TIMES_AT, CHECKSUM_AT, CHECKED_FROM, RECORDS_AT = (27, 35), 17, 21, 61
+# Of a batch: where its header has two times, and where the records begin.
+TIMES_AT, RECORDS_AT = (27, 35), 61
 # A time in milliseconds that some record holds: of this century, so its first bytes are like no other number's.
 TIME_IN_RECORD: Final = re.compile(rb"\x00\x00\x01[\x80-\xff][\x00-\xff]{4}", re.DOTALL)
 
@@ -81,8 +78,8 @@ class LostGroups:
 
 def with_later_times(segment: bytes, since: int, more_ms: int) -> bytes:
     """The times of batches, and those in records, such as when an offset was committed."""
-    content, ends = bytearray(segment), batch_ends(segment)
-    for begin, end in zip([0, *ends], ends, strict=False):
+    content = bytearray(segment)
+    for begin, end in batches(segment):
         first = struct.unpack_from(">q", segment, begin + TIMES_AT[0])[0]
         if first < since:
             continue
@@ -91,17 +88,12 @@ def with_later_times(segment: bytes, since: int, more_ms: int) -> bytes:
             (time,) = struct.unpack_from(">q", segment, at)
             if time >= since:
                 struct.pack_into(">q", content, at, time + more_ms)
-        checksum = google_crc32c.value(bytes(content[begin + CHECKED_FROM : end]))
-        struct.pack_into(">I", content, begin + CHECKSUM_AT, checksum)
+        seal(content, begin, end)
     return bytes(content)
 
 
 def lost_groups_of(release: Release = KAFKA_4_3) -> LostGroups:
-    digest = hashlib.sha256(repr(release).encode())
-    for path in MADE_BY:
-        content = path.read_bytes()
-        digest.update(f"{path.name}:{len(content)}:".encode() + content)
-    folder = cache_folder() / "lost-groups" / f"{release.name}-{digest.hexdigest()[:16]}"
+    folder = cache_folder() / "lost-groups" / f"{release.name}-{key_of(release, MADE_BY)}"
     return LostGroups(build_once(folder, lambda empty: make(release, empty)))
 
 

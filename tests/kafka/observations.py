@@ -3,7 +3,6 @@
 `python -m tests.kafka.observations [RELEASE…]` makes those of the named releases, or all, and prints their folders.
 """
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.capture import HERE, MADE_BY, scenario_sources
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java
+from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
 
@@ -64,16 +63,9 @@ class Observations:
 
 
 def observations_of(release: Release) -> Observations:
-    folder = cache_folder() / "observations" / f"{release.name}-{key(release)}"
+    key = key_of((release, PLAYS[release.name]), (*MADE_BY, *WATCHING, Path(__file__)))
+    folder = cache_folder() / "observations" / f"{release.name}-{key}"
     return Observations(release, build_once(folder, lambda empty: make(release, empty)))
-
-
-def key(release: Release) -> str:
-    digest = hashlib.sha256(repr((release, PLAYS[release.name])).encode())
-    for path in (*MADE_BY, *WATCHING, Path(__file__)):
-        content = path.read_bytes()
-        digest.update(f"{path.name}:{len(content)}:".encode() + content)
-    return digest.hexdigest()[:16]
 
 
 def make(release: Release, folder: Path) -> None:

@@ -4,7 +4,6 @@ With each log is what the members themselves saw. Made once, then read from the 
 `python -m tests.kafka.outages [RELEASE…]` makes those of the named releases, or all, and prints their folders.
 """
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from jobs.spark.jars import jar_folder
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java
+from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.outage_truth import truth
 from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3, Release
@@ -74,16 +73,9 @@ class Outages:
 
 
 def outages_of(release: Release) -> Outages:
-    folder = cache_folder() / "outages" / f"{release.name}-{key(release)}"
+    key = key_of((release, PROTOCOLS[release.name]), MADE_BY)
+    folder = cache_folder() / "outages" / f"{release.name}-{key}"
     return Outages(release, build_once(folder, lambda empty: make(release, empty)))
-
-
-def key(release: Release) -> str:
-    digest = hashlib.sha256(repr((release, PROTOCOLS[release.name])).encode())
-    for path in MADE_BY:
-        content = path.read_bytes()
-        digest.update(f"{path.name}:{len(content)}:".encode() + content)
-    return digest.hexdigest()[:16]
 
 
 def make(release: Release, folder: Path) -> None:

@@ -3,7 +3,6 @@
 `python -m tests.stories.captures SEED [STORY…]` plays the named stories, or all, and packs them into the tree.
 """
 
-import hashlib
 import io
 import json
 import lzma
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jobs.spark.cache_folder import build_once, cache_folder
+from tests.kafka.java_programs import key_of
 from tests.stories.plays import PLAYS
 from tests.stories.stage import HERE, PROGRAMS, play_all
 
@@ -48,11 +48,7 @@ class Told:
 def stories_of(seed: int, names: Sequence[str] = ()) -> dict[str, Told]:
     """Of the named stories, or of all; played once, then from the cache."""
     names = list(names) or list(PLAYS)
-    digest = hashlib.sha256(repr(names).encode())
-    for path in MADE_BY:
-        content = path.read_bytes()
-        digest.update(f"{path.name}:{len(content)}:".encode() + content)
-    folder = cache_folder() / "stories" / f"{seed}-{digest.hexdigest()[:16]}"
+    folder = cache_folder() / "stories" / f"{seed}-{key_of(names, MADE_BY)}"
     build_once(folder, lambda empty: play_all(PLAYS, names, seed, empty))
     return {name: Told(folder / name) for name in names}
 

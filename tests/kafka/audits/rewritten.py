@@ -43,9 +43,14 @@ def exchange(segment, record_offset, places):
     assert len(one) == len(other) and one != other
     content[first : first + len(one)] = other
     content[second : second + len(other)] = one
+    seal(content, begin, end)
+    segment.write_bytes(content)
+
+
+def seal(content, begin, end):
+    """Gives a changed batch its checksum."""
     checksum = google_crc32c.value(bytes(content[begin + CHECKED_FROM : end]))
     struct.pack_into(">I", content, begin + CHECKSUM_AT, checksum)
-    segment.write_bytes(content)
 
 
 def batches(content):

@@ -34,7 +34,6 @@ def lost() -> LostGroups:
 
 def audited(folder: Path, log_dir: Path, snapshots: Path, settings: str = "", waivers: str = "") -> dict[str, Row]:
     """The groups that are down, each by its one finding."""
-    folder.mkdir(exist_ok=True)
     (folder / "settings.toml").write_text(settings)
     (folder / "waivers.toml").write_text(waivers)
     words = ["audit", "--source", f"segments:{log_dir}", "--snapshots", str(snapshots), "--warehouse", "w", "--quiet"]

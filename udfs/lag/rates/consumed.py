@@ -54,7 +54,7 @@ def bucket_cells(history: PartitionHistory, keys: RateKeys, since: int | None, l
         length,
         np.append(bucket, captured[ranges(low, number)]),
         np.append(key, a_key[quiet]),
-        num_partitions=np.append(first_in_buckets(keys, asked, bucket), nothing),
+        num_partitions=np.append(first_in_buckets(key, bucket), nothing),
         num_steps=np.append(np.ones(len(asked), np.int64), nothing),
         first_time=np.append(begun[asked], nothing + NEVER),
         last_time=np.append(begun[asked], nothing + NONE),
@@ -89,11 +89,11 @@ def is_asked(begun: Numbers, as_of_time: int, since: int | None, length: int) ->
     return np.asarray(is_past & is_later, np.bool_)
 
 
-def first_in_buckets(keys: RateKeys, rows: Positions, bucket: Numbers) -> Numbers:
-    """Whether each of these rows of offset_history is the first of its key in its bucket; a key's own are in order."""
-    order = np.argsort(keys.of_rows[rows], kind="stable")
-    is_first = np.zeros(len(rows), np.int64)
-    is_first[order] = first_of(keys.of_rows[rows][order]) | first_of(bucket[order])
+def first_in_buckets(key: Numbers, bucket: Numbers) -> Numbers:
+    """Whether each row is the first of its key in its bucket; the rows of a key are in the order of time."""
+    order = np.argsort(key, kind="stable")
+    is_first = np.zeros(len(key), np.int64)
+    is_first[order] = first_of(key[order]) | first_of(bucket[order])
     return is_first
 
 
