@@ -63,6 +63,9 @@ def pytest_collection_finish(session):
     from tests.kafka import ahead
 
     session.stash[AHEAD] = ahead.started_for(session)
+    # From here on: what was started before goes on as it was.
+    if hasattr(session.config, "workerinput"):
+        os.nice(ahead.GIVES_WAY)
 
 
 def pytest_sessionfinish(session):

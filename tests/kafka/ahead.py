@@ -19,6 +19,8 @@ from tests.kafka.observations import observations_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
 from tests.kafka.releases import KAFKA_4_3, RELEASES
 
+# Members of captured groups have seconds until they time out, so tests that only compute give way to them.
+GIVES_WAY: Final = 5
 # Of tests that ask for a broker; a smaller run may need one capture alone, and makes that itself.
 MANY_TESTS: Final = 100
 

@@ -1,4 +1,5 @@
-"""Plays on a fresh broker, and again on another one when Kafka's own client failed by a known fault."""
+"""Plays on a fresh broker, and again on another one when Kafka's own client failed by a known fault, or a machine that
+stood still made members time out that nobody stopped."""
 
 import re
 import shutil
@@ -42,7 +43,15 @@ KNOWN_FAULTS: Final = (
         "No current assignment for partition",
         "org.apache.kafka.clients.consumer.internals.",
     ),
+    # The broker sent a member away while the machine had no time for it.
+    Fault(
+        "java.util.concurrent.CompletionException",
+        "org.apache.kafka.common.errors.UnknownMemberIdException: The coordinator is not aware of this member",
+        "java.util.concurrent.",
+    ),
 )
+# What a play says when it went to its end, but lost members on the way.
+STOOD_STILL: Final = Fault("the machine stood still", "members timed out that nobody stopped", "")
 
 
 # The coordinator of transactions gets an answer that it does not understand from the preview of the new coordinator of
@@ -66,7 +75,7 @@ def on_fresh_broker(release: Release, folder: Path, overrides: dict[str, str], p
                 fault = known_fault(failure.said, failure.broker_said)
                 if fault is None or not tries_left:
                     raise
-        sys.stderr.write(f"{release.name}: Kafka's client failed ({fault.message}); playing again on a fresh broker\n")
+        sys.stderr.write(f"{release.name}: the play failed ({fault.message}); playing again on a fresh broker\n")
         shutil.rmtree(folder)
         folder.mkdir()
 
@@ -77,6 +86,8 @@ def known_fault(said: str, broker_said: str = "") -> Fault | None:
     is_timeout = said.lstrip().startswith((BROKEN_BROKER.exception, WAITED_IN_VAIN))
     if is_timeout and BROKEN_BROKER.message in broker_said:
         return BROKEN_BROKER
+    if said.startswith(STOOD_STILL.exception):
+        return STOOD_STILL
     faults = [fault_of(*cause) for cause in root_causes(said)]
     return faults[0] if faults and None not in faults else None
 

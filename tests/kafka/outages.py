@@ -17,10 +17,10 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, kafka_command
-from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
+from tests.kafka.fresh_brokers import STOOD_STILL, PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
-from tests.kafka.outage_truth import truth
+from tests.kafka.outage_truth import diary, truth
 from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3, Release
 from tests.kafka.sample import killed_after
 
@@ -81,6 +81,10 @@ def outages_of(release: Release) -> Outages:
 def make(release: Release, folder: Path) -> None:
     def on(broker: Broker) -> None:
         play(broker, folder, PROTOCOLS[release.name])
+        # Members that are meant to time out are gone by then: none of them is told so.
+        lost = sorted({line.client for line in diary(folder / "diary.txt") if line.word == "lost"})
+        if lost:
+            raise PlayError(broker, f"{STOOD_STILL.exception}: {STOOD_STILL.message}: {', '.join(lost)}")
         copied_segments(broker, folder / "log")
 
     known = {name: ms for name, ms in SETTINGS.items() if name in release.properties}

@@ -6,7 +6,6 @@ from typing import Final
 
 import pytest
 
-from tests.kafka.outage_truth import diary
 from tests.kafka.outages import outages_of
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3
 from tests.runs.ingested import ingest, rows
@@ -71,14 +70,9 @@ def test_the_true_time_lies_within_the_bounds(outages, warehouse):
         assert high - low <= SESSION_MS, (gap, move)
 
 
-def timed_out_unplanned(outages):
-    """On a machine that stood still for seconds members may find that the group went on without them."""
-    return {line.group for line in diary(outages.folder / "diary.txt") if line.word == "lost"}
-
-
 @pytest.mark.broker
 def test_those_who_stopped_are_distinguished_and_rank_first(outages, warehouse):
-    """Each by about its session timeout."""
+    """Each by about its session timeout. On a busy machine others may wait as long for their first partitions."""
     costs = {}
     for row in rows(warehouse, "rebalances"):
         if row["unread_partition_high_ms"] is not None:
@@ -86,12 +80,13 @@ def test_those_who_stopped_are_distinguished_and_rank_first(outages, warehouse):
     ranked = sorted(costs, key=lambda key: -costs[key])
     stopped = {row["group_id"] for row in rows(warehouse, "membership_intervals")
                if row["leave_kind"] in ("session_timeout_likely", "static_expired_likely")}  # fmt: skip
-    expected = {gap["group"] for gap in outages.truth["gaps"] if gap["to_ms"] - gap["from_ms"] > SESSION_MS / 2}
-    expected = {group for group in expected if group.startswith(("killed-", "away-", "quiet-"))}
+    waited = {gap["group"] for gap in outages.truth["gaps"] if gap["to_ms"] - gap["from_ms"] > SESSION_MS / 2}
+    expected = {group for group in waited if group.startswith(("killed-", "away-", "quiet-"))}
     # Share groups commit nothing that could show it.
-    assert stopped - timed_out_unplanned(outages) == expected - {"killed-share"}
+    assert stopped == expected - {"killed-share"}
     loud = {group for group in expected if not group.startswith("quiet-")}
-    assert {group for group, _ in ranked[: len(loud)]} == loud
+    ranked = [group for group, _ in ranked if group in loud or group not in waited]
+    assert set(ranked[: len(loud)]) == loud
 
 
 @pytest.mark.broker

@@ -38,6 +38,15 @@ LOGGED: Final = """\
 java.lang.NullPointerException
 \tat org.apache.kafka.clients.NetworkClient.poll(NetworkClient.java:1)
 """
+SENT_AWAY: Final = """\
+org.apache.kafka.common.errors.UnknownMemberIdException: The coordinator is not aware of this member.
+java.util.concurrent.CompletionException: org.apache.kafka.common.errors.UnknownMemberIdException: The coordinator is \
+not aware of this member.
+\tat java.base/java.util.concurrent.CompletableFuture.reportJoin(CompletableFuture.java:413)
+\tat Reader.throwFailure(Reader.java:114)
+\tat Outages.main(Outages.java:53)
+Caused by: org.apache.kafka.common.errors.UnknownMemberIdException: The coordinator is not aware of this member.
+"""
 UNKNOWN: Final = KAFKAS.replace("No current assignment for partition orders-4", "Something else")
 MISUSED: Final = KAFKAS.replace("org.apache.kafka.clients.consumer.internals.", "Member.")
 
@@ -49,7 +58,14 @@ def test_a_known_fault_of_kafka_is_recognized(said):
     assert fault.message == "No current assignment for partition"
 
 
-@pytest.mark.parametrize("said", ["", "failed\n", OURS, KAFKAS + OURS, OURS + KAFKAS, LOGGED, UNKNOWN, MISUSED])
+@pytest.mark.parametrize("said", [SENT_AWAY, "the machine stood still: members timed out: left-consumer-1"])
+def test_so_is_a_machine_that_had_no_time_for_members(said):
+    assert known_fault(said) is not None
+
+
+@pytest.mark.parametrize(
+    "said", [SENT_AWAY + OURS, "", "failed\n", OURS, KAFKAS + OURS, OURS + KAFKAS, LOGGED, UNKNOWN, MISUSED]
+)
 def test_everything_else_is_not(said):
     assert known_fault(said) is None
 
@@ -77,7 +93,7 @@ def test_a_fault_of_kafkas_client_is_played_again(tmp_path, capsys):
     assert played(tmp_path, "once") == 2
     assert (tmp_path / "marker").read_text() == "11"
     said = capsys.readouterr().err
-    assert said.count("3.9.1-old: Kafka's client failed (No current assignment for partition)") == 1
+    assert said.count("3.9.1-old: the play failed (No current assignment for partition)") == 1
 
 
 @pytest.mark.broker
