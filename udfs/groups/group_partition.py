@@ -7,6 +7,10 @@ LOWEST = 1 << 31
 
 
 def partition_for(group_id: str, num_partitions: int) -> int:
-    """From the absolute value of the signed hash code. The lowest integer has no absolute value."""
+    return hash_of(group_id) % num_partitions
+
+
+def hash_of(group_id: str) -> int:
+    """The absolute value of the signed hash code. The lowest integer has no absolute value."""
     hash_code = string_hash(group_id)
-    return 0 if hash_code == LOWEST else min(hash_code, 2 * LOWEST - hash_code) % num_partitions
+    return 0 if hash_code == LOWEST else min(hash_code, 2 * LOWEST - hash_code)
