@@ -142,7 +142,8 @@ def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
     worst = max(steps, key=lambda step: (int(step["exit_code"]), step["verdict"] != "clean"))
     about = {"verdict": worst["verdict"], "exit_code": worst["exit_code"], "rows_added": added}
     times = {"finished_time": steps[-1]["finished_time"], "seconds": round(sum(step["seconds"] for step in steps), 3)}
-    return {**first, **about, **times, **{step["job"]: step for step in after}}
+    of_steps = {step["job"]: step for step in after}
+    return {**first, **about, **times, "coverage": of_steps["lag"].pop("coverage"), **of_steps}
 
 
 def audit_summary(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -> AuditSummary:

@@ -27,18 +27,21 @@ from jobs.output.table_layout import label_lines
 from jobs.output.terminal import terminal_width
 from jobs.output.zones import ZONES
 from schemas.words.exit_codes import ExitCode
-from schemas.words.records import OFFSETS_TOPIC, SourceKind
+from schemas.words.records import OFFSETS_TOPIC, NumPartitionsSource, PartitionReading, SourceKind
 from udfs.groups.group_partition import partition_for
+from udfs.groups.num_partitions import DEFAULT_NUMBER
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
+from udfs.sentences.partitions_read import KNOWN
 
 LABEL_WIDTH = 12
 # Of ranges without records, and of partitions.
 MOST_SHOWN = 5
-# Of offsets.topic.num.partitions.
-DEFAULT_NUMBER = 50
 CAPTURE = "groupscope capture takes a snapshot"
-NO_NUMBER = f"the number of partitions of {OFFSETS_TOPIC} is unknown, since no snapshot has it; {CAPTURE}"
+NO_NUMBER = (
+    f"the number of partitions of {OFFSETS_TOPIC} is unknown, since no snapshot has it and groups do not show it; "
+    f"{CAPTURE}"
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def answer_of(history: History, group: str) -> dict[str, Any]:
-    number = history.coordinators.num_partitions
+    number = history.offsets_partitions.number
     seen = partitions_of(history, group)
     own = None if number is None else partition_for(group, number)
     partition = history.coordinators.newest(group) if own is None and seen else own
@@ -64,6 +67,7 @@ def answer_of(history: History, group: str) -> dict[str, Any]:
         "group_id": group,
         "offsets_partition": partition,
         "num_offsets_partitions": number,
+        "num_offsets_partitions_source": history.offsets_partitions.source,
         "unknown_reason": NO_NUMBER if partition is None else None,
         "has_records": partition in seen,
         "other_partitions": [each for each in seen if each != partition],
@@ -138,7 +142,12 @@ def facts(history: History, answer: Mapping[str, Any]) -> Iterator[tuple[str, st
     if others:
         unread = "" if number is None else ", which its coordinator does not read"
         yield "Elsewhere", f"it has records in partition {others} too{unread}"
-    of_all = f"one of {number}" if number is not None else f"where its records are; {NO_NUMBER}"
+    by_groups = (
+        ", as the groups that were read show"
+        if answer["num_offsets_partitions_source"] == NumPartitionsSource.GROUPS
+        else ""
+    )
+    of_all = f"one of {number}{by_groups}" if number is not None else f"where its records are; {NO_NUMBER}"
     yield "Partition", f"{OFFSETS_TOPIC}-{partition}, {of_all}"
     yield "Coordinator", coordinator_text(answer)
     yield from read_facts(history, answer)
@@ -160,9 +169,7 @@ def coordinator_text(answer: Mapping[str, Any]) -> str:
 
 def read_facts(history: History, answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not answer["is_read"]:
-        known = sorted({row["offsets_partition"] for row in history.coverage()})
-        which = list_names([str(each) for each in known], MOST_SHOWN)
-        yield "Read", f"never: no source had a record of it; the warehouse has {counted(len(known), 'other')}: {which}"
+        yield "Read", unread_text(history, answer["offsets_partition"])
         return
     first, last, until = (answer[name] for name in ("first_record_offset", "last_record_offset", "last_record_time"))
     when = "" if until is None else f", until {time_text(until)}"
@@ -172,6 +179,18 @@ def read_facts(history: History, answer: Mapping[str, Any]) -> Iterator[tuple[st
     if len(unseen) > MOST_SHOWN:
         yield "", f"and {len(unseen) - MOST_SHOWN} earlier ranges"
     yield "Sources", f"{counted(answer['num_sources'], 'source')}; the newest: {answer['newest_source']}"
+
+
+def unread_text(history: History, partition: int) -> str:
+    """Of a partition without records in the warehouse."""
+    readings = {row["offsets_partition"]: row["reading"] for row in history.offsets_partitions.rows}
+    if readings.get(partition) in KNOWN:
+        return "to its end: it has no records"
+    if readings.get(partition) == PartitionReading.NEVER_READ:
+        return f"never: no source had it; the warehouse has {history.offsets_partitions.text}"
+    known = sorted({row["offsets_partition"] for row in history.coverage()})
+    which = list_names([str(each) for each in known], MOST_SHOWN)
+    return f"never: no source had a record of it; the warehouse has {counted(len(known), 'other')}: {which}"
 
 
 if __name__ == "__main__":

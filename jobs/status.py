@@ -40,6 +40,8 @@ from schemas.words.history import Severity
 from schemas.words.lag import ResetActor, ResetKind
 from udfs.sentences.counts import counted
 from udfs.sentences.durations import in_words
+from udfs.sentences.name_lists import list_names
+from udfs.sentences.partitions_read import MOST_NAMED
 
 LABEL_WIDTH = 12
 MOST_GROUPS, MOST_LINES, MOST_PARTITIONS, MOST_EVENTS = 20, 3, 20, 5
@@ -294,6 +296,9 @@ def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
     ranges = coverage["num_missing_ranges"]
     missing = f"records are missing in {counted(ranges, 'range')}" if ranges else "no records are missing"
     when = "" if until is None else f" until {time_text(until)}"
+    if coverage["never_read"]:
+        named = list_names([str(each) for each in coverage["never_read"]], MOST_NAMED)
+        missing = f"never read: partitions {named}, so their groups are missing here; {missing}"
     yield "Coverage", f"{read}, {counted(coverage['num_records'], 'record')}{when}; {missing}"
     if coverage["has_newer_records"]:
         yield "", f"records after {time_text(now.as_of)} are not judged yet; groupscope audit does it"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from jobs.answers.coordinators import Coordinators
+from jobs.answers.offsets_partitions import OffsetsPartitions
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
 from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
@@ -42,6 +43,10 @@ class History:
     @cached_property
     def coordinators(self) -> Coordinators:
         return Coordinators(self.reader, self.cluster)
+
+    @cached_property
+    def offsets_partitions(self) -> OffsetsPartitions:
+        return OffsetsPartitions(self.coordinators)
 
     def rows(self, table: str, *conditions: Condition, columns: Sequence[str] | None = None) -> list[Row]:
         names = columns or [column.name for column in TABLES[table].columns]
@@ -147,6 +152,8 @@ def states_of(history: History, group: str) -> list[Row]:
     """All rows, for a group that existed at some time."""
     known = history.rows("group_state_intervals", equal("group_id", group))
     if not known:
+        if (missing := history.offsets_partitions.missing_of(group)) is not None:
+            raise Failure(ExitCode.USAGE, visible(f"group {group}: {missing}"))
         names = sorted(history.distinct("group_state_intervals", "group_id"))
         raise Failure(ExitCode.USAGE, visible(unknown("group", group, names, lister(history, len(names)))))
     return known

@@ -54,13 +54,15 @@ def unseen_of(stretches: Sequence[Row]) -> list[Unseen]:
 
 def check_seen_at(history: History, at: datetime) -> bool:
     """Whether all offsets partitions have records of that time. Prints those that have not; fails if none has."""
+    if (gap := history.offsets_partitions.gap_in_lists()) is not None:
+        say(gap)
     by_partition: dict[int, list[Row]] = defaultdict(list)
     for row in history.coverage():
         by_partition[row["offsets_partition"]].append(row)
     unseen = [each for some in by_partition.values() for each in unseen_of(some) if each.holds(at)]
     partitions = sorted({each.offsets_partition for each in unseen})
     if not partitions:
-        return True
+        return gap is None
     if len(partitions) == len(by_partition):
         again = min((each.to_time for each in unseen if each.to_time is not None), default=None)
         later = "" if again is None else f"; the next ones are of {time_text(again)}"

@@ -27,6 +27,7 @@ from schemas.words.gate import FindingKind, SuiteVerdict
 from schemas.words.history import OwnershipPhase, Severity, TaskRole
 from schemas.words.lag import WORST_FIRST, EtaUnknown, LagVerdict, OwnRule
 from udfs.sentences.durations import in_words
+from udfs.sentences.partitions_read import KNOWN, never_read
 
 DAY = timedelta(days=1)
 # A finding of these severities says that the group is not well, as long as it lasts.
@@ -364,10 +365,11 @@ class Standing:
         for row in self.history.coverage():
             stretches[row["offsets_partition"]].append(row)
         times = [row["to_time"] for some in stretches.values() for row in some if row["to_time"] is not None]
-        newest = max(times, default=None)
+        newest, rows = max(times, default=None), self.history.offsets_partitions.rows
         return {
-            "num_partitions_read": len(stretches),
-            "num_offsets_partitions": self.history.coordinators.num_partitions,
+            "num_partitions_read": sum(row["reading"] in KNOWN for row in rows) if rows else len(stretches),
+            "num_offsets_partitions": self.history.offsets_partitions.number,
+            "never_read": never_read(rows),
             "num_records": sum(row["num_records"] for some in stretches.values() for row in some),
             "num_missing_ranges": sum(len(unseen_of(some)) for some in stretches.values()),
             "newest_record_time": newest,

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.configuration.settings import settings_hash
+from jobs.measuring.partition_ends import LogAsRead, coverage_facts
 from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, progress_of
 from jobs.replaying.left_out import groups_left_out
 from jobs.replaying.log.partition import GROUP_TABLES
@@ -17,6 +18,7 @@ from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.messages import LogTaskResult, Work
+from jobs.replaying.task.replay_messages import Progress as ReplayProgress
 from jobs.replaying.task.run_facts import Sizes
 from jobs.replaying.task.snapshot_rules import newest_setting
 from jobs.replaying.task.warehouse_state import PROGRESS as REPLAY_PROGRESS
@@ -24,6 +26,7 @@ from jobs.replaying.task.warehouse_state import has_seen, last_run, progress_by_
 from jobs.runs.as_of import check_as_of
 from jobs.runs.run import Run
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
+from schemas.tables.coverage import OFFSETS_PARTITIONS
 from schemas.tables.events import EXPIRY_FORECAST
 from schemas.tables.lag import GROUP_VERDICTS, JOB
 from schemas.tables.snapshots import TOPIC_SNAPSHOTS
@@ -42,12 +45,12 @@ PROGRESS = MEASURED_PARTITIONS.name
 COMMITS, SNAPSHOTS = "offset_commits", TOPIC_SNAPSHOTS.name
 WRITTEN = WrittenTables(
     JOB,
-    whole=(PROGRESS,),
+    whole=(PROGRESS, OFFSETS_PARTITIONS.name),
     renewed=(EXPIRY_FORECAST.name,),
     read=(COMMITS, *READ),
     kept=(GROUP_VERDICTS.name,),
 )
-INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", REPLAY_PROGRESS)
+INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", "source_files", REPLAY_PROGRESS)
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
 
 
@@ -79,6 +82,10 @@ class Measurement(LogRun):
         return is_same and self.as_of in (None, as_of_of(last)) and has_seen(last, INPUTS, self.warehouse.versions())
 
     @cached_property
+    def replay_progress(self) -> dict[int, ReplayProgress]:
+        return progress_by_partition(self.warehouse, self.cluster)
+
+    @cached_property
     def replayed_partitions(self) -> dict[int, Replayed]:
         return {
             partition: Replayed(
@@ -87,7 +94,7 @@ class Measurement(LogRun):
                 each.whole_run_id,
                 {number: epoch.first_offset for number, epoch in each.epochs.of.items()},
             )
-            for partition, each in progress_by_partition(self.warehouse, self.cluster).items()
+            for partition, each in self.replay_progress.items()
         }
 
     @cached_property
@@ -147,7 +154,8 @@ class Measurement(LogRun):
             tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(run_input.as_of_time, TIME))
         answers = self.without_failures(tables.answers(run_input, sizes) if partitions else [])
         reached = {each.partition: each for answer in answers for each in answer.progress}
-        tables.take(answers, {PROGRESS: progress_table(self.cluster, reached.values())})
+        progress = progress_table(self.cluster, reached.values())
+        tables.take(answers, {PROGRESS: progress, OFFSETS_PARTITIONS.name: self.log_as_read.table()})
         return answers
 
     def earlier_as_of(self) -> set[int]:
@@ -179,8 +187,15 @@ class Measurement(LogRun):
                 if each.freshness_objective_s
             ),
             left_out=groups_left_out(self.warehouse, self.cluster),
+            early_ends=self.log_as_read.early_ends,
         )
         return replace(run_input, earlier=self.standing(run_input))
+
+    @cached_property
+    def log_as_read(self) -> LogAsRead:
+        assert self.as_of is not None
+        files = tuple(self.snapshot_files())
+        return LogAsRead(self.warehouse, self.cluster, self.replay_progress, files, self.as_of)
 
     def standing(self, run_input: MeasuringInput) -> dict[int, Progress]:
         known = {} if self.is_full else self.known
@@ -220,7 +235,19 @@ class Measurement(LogRun):
 
     def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         whole = {partition for each in answers for partition in each.whole}
-        return {"num_partitions_measured_whole": len(whole), "num_snapshots": self.num_snapshots}
+        return {
+            "num_partitions_measured_whole": len(whole),
+            "num_snapshots": self.num_snapshots,
+            "coverage": coverage_facts(self.coverage_rows()),
+        }
+
+    def coverage_rows(self) -> list[dict[str, Any]]:
+        """Of offsets_partitions, as this run makes them, or as the last one did if nothing is new."""
+        if "log_as_read" in vars(self):
+            return self.log_as_read.rows
+        return sorted(
+            rows_of(self.warehouse, OFFSETS_PARTITIONS.name, self.cluster), key=lambda row: row["offsets_partition"]
+        )
 
     @cached_property
     def num_snapshots(self) -> int:

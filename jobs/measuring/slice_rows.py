@@ -176,6 +176,7 @@ class SliceRows:
             doubtful=self.doubtful,
             keys=keys,
             reach=self.reach,
+            early_end=run_input.early_ends.get(self.partition_slice.partition),
         )
 
 

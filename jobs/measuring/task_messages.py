@@ -7,6 +7,7 @@ from typing import Any
 
 from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.task.messages import PartitionProgress, RunInput
+from schemas.words.records import EarlyEnd
 from udfs.lag.partition_history import BrokerSettings
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules
 from udfs.rules.verdicts.freshness import Objective
@@ -66,11 +67,14 @@ class MeasuringInput(RunInput[Progress]):
     objectives: Sequence[Objective] = ()
     # By offsets partition, groups whose coordinator reads another one.
     left_out: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    # Offsets partitions that probably go on after what was read of them.
+    early_ends: Mapping[int, EarlyEnd] = field(default_factory=dict)
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
         replayed = {place: each for place, each in self.replayed.items() if place in partitions}
         left_out = {place: each for place, each in self.left_out.items() if place in partitions}
-        return {**super().of_partitions(partitions), "replayed": replayed, "left_out": left_out}
+        early = {place: each for place, each in self.early_ends.items() if place in partitions}
+        return {**super().of_partitions(partitions), "replayed": replayed, "left_out": left_out, "early_ends": early}
 
     def basis(self, partition: int) -> str:
         """What settled rows depend on outside the log, which tables have them, and by which rules: rows by older rules

@@ -13,7 +13,10 @@ from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind
+from schemas.words.records import EarlyEnd
 from udfs.sentences.counts import counted
+from udfs.sentences.partitions_read import early_texts, partitions_text
 
 DAMAGE_QUERY = (
     "SELECT source_file, byte_position, reason, num_records FROM rejected_records WHERE byte_position IS NOT NULL"
@@ -23,6 +26,8 @@ MEANINGS = {
     ExitCode.FINDINGS: "FINDINGS",
     ExitCode.REJECTED_SHARE: "REJECTED: more records rejected or damaged than max_rejected_share allows",
 }
+# Of partitions that end early.
+MOST_ENDS = 3
 SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FROM v_group_verdict"
 
 
@@ -39,7 +44,7 @@ def page(
     yield verdict_line(warehouse, result, findings, ended_with)
     yield f"Audit of cluster {result['cluster']} as of {as_of_text(gate)}, run {result['run_id']}"
     yield ""
-    yield from coverage_lines(warehouse, result, is_verbose=is_verbose)
+    yield from coverage_lines(warehouse, result, findings, is_verbose=is_verbose)
     if findings:
         yield ""
         is_known = [gate["is_unchanged"] or not row["is_new"] for row in findings]
@@ -68,7 +73,9 @@ def verdict_line(
     return f"{MEANINGS[code]}, {shown}: {counts}"
 
 
-def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str]:
+def coverage_lines(
+    warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], *, is_verbose: bool
+) -> Iterator[str]:
     yield f"Read         {things_read(result)}"
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
@@ -77,6 +84,7 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbos
     replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
     replayed = counted(replay["num_records"], "record")
     yield f"Replayed     {replayed} of {counted(replay['num_partitions'], 'offsets partition')}"
+    yield from log_lines(result["coverage"], findings)
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
     known = (
@@ -91,6 +99,20 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbos
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
     yield f"Report       {report_words(result['report'], result['gate']['narrowed_by'])}"
+
+
+def log_lines(coverage: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How much of the log the run knows. That a partition merely ends before others is said if it is a finding."""
+    rows = coverage["partitions"]
+    if not rows:
+        return
+    yield f"Log          {partitions_text(rows, coverage['num_partitions'], coverage['num_partitions_source'])}"
+    is_found = any(row["kind"] == FindingKind.LOG_ENDS_EARLY for row in findings)
+    shown = [row for row in rows if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS]
+    texts = [*early_texts(shown)]
+    yield from (f"             {text}" for text in texts[:MOST_ENDS])
+    if len(texts) > MOST_ENDS:
+        yield f"             and {counted(len(texts) - MOST_ENDS, 'more partition ends', 'more partitions end')} early"
 
 
 def report_words(report: Mapping[str, Any], narrowed_by: str | None) -> str:

@@ -1,7 +1,7 @@
 """Every table of the warehouse, by name."""
 
 from schemas.declarations.columns import Table
-from schemas.tables import assignments, decoded_records, events, gate, history, lag, offsets, runs, snapshots
+from schemas.tables import assignments, coverage, decoded_records, events, gate, history, lag, offsets, runs, snapshots
 from schemas.tables.state import gated, measured, recomputed, replayed_log, replayed_offsets
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
@@ -18,6 +18,7 @@ TABLES: dict[str, Table] = {
         *replayed_offsets.TABLES,
         *assignments.TABLES,
         *recomputed.TABLES,
+        *coverage.TABLES,
         *lag.TABLES,
         *measured.TABLES,
         *events.TABLES,

@@ -119,6 +119,9 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (records.Marker, (("transaction_markers", "marker"),)),
     (records.SourceKind, (("source_files", "kind"),)),
     (records.DecodeOutcome, (("v_decode_coverage", "outcome"),)),
+    (records.PartitionReading, (("offsets_partitions", "reading"),)),
+    (records.NumPartitionsSource, (("offsets_partitions", "num_partitions_source"),)),
+    (records.EarlyEnd, (("offsets_partitions", "early_end"),)),
 )
 MODERN_TABLES = (
     "group_metadata", "group_member_metadata", "target_assignment_metadata", "target_assignment_members",

@@ -91,9 +91,22 @@ class FindingKind(Meant):
         "source_not_advancing",
         Severity.CRITICAL,
         "nothing new from the source",
-        "No new records for longer than is accepted (`max_source_age_hours`), or snapshots show that an offsets "
-        "partition has newer records than those that were read: the source, or the copying of the log, may have "
-        "stopped.",
+        "No new records for longer than is accepted (`max_source_age_hours`): the source, or the copying of the log, "
+        "may have stopped.",
+    )
+    PARTITIONS_NEVER_READ = (
+        "partitions_never_read",
+        Severity.WARNING,
+        "offsets partitions never read",
+        "No source had these partitions of __consumer_offsets, so nothing is known of the groups in them. Critical if "
+        "a snapshot shows that they have records or groups.",
+    )
+    LOG_ENDS_EARLY = (
+        "log_ends_early",
+        Severity.WARNING,
+        "end of the log is missing",
+        "Partitions of __consumer_offsets end before others do, or before a snapshot shows, and groups are there: "
+        "whether these went on to commit is unknown.",
     )
     NO_SNAPSHOTS = (
         "no_snapshots",
@@ -114,7 +127,8 @@ class FindingKind(Meant):
         "group_silent",
         Severity.CRITICAL,
         "group silent",
-        "A group no longer commits any offset, while messages wait: probably nobody reads for it.",
+        "A group no longer commits any offset, while messages wait: probably nobody reads for it. A warning if its log "
+        "ends early, so that it may have gone on.",
     )
     MEMBER_SILENT = (
         "member_silent",

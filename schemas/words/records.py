@@ -42,6 +42,36 @@ class Part(Meant):
     VALUE = "value", "The record's value."
 
 
+class PartitionReading(Meant):
+    """Whether an offsets partition was read."""
+
+    READ = "read", "A file of it was read, or it was read live. It may have no records."
+    EMPTY = "empty", "Not read, but the newest snapshot shows that it has no records."
+    NEVER_READ = "never_read", "No source had it: what its groups did is not known."
+    UNKNOWN = "unknown", "An archive has no record of it. It may be empty, or missing."
+
+
+class NumPartitionsSource(Meant):
+    """What shows how many partitions __consumer_offsets has."""
+
+    SNAPSHOT = "snapshot", "A snapshot lists the partitions of the topic."
+    SETTING = "setting", "A snapshot has the setting offsets.topic.num.partitions."
+    GROUPS = "groups", "The records of all groups are where this number puts them."
+    ASSUMED = "assumed", "Kafka's default of 50: no snapshot says it, and too few groups were read to show it."
+
+
+class EarlyEnd(Meant):
+    """Why an offsets partition probably goes on after the last record that was read."""
+
+    TORN_TAIL = "torn_tail", "Its file ends within a batch, and other partitions go on."
+    KNOWN_END = "known_end", "A snapshot shows records after it."
+    BEFORE_OTHERS = (
+        "before_others",
+        "Other partitions go on for longer than a minute and than ten usual gaps between its records. That is no "
+        "proof: it may have nothing to write.",
+    )
+
+
 class ControlType(IntEnum):
     """Types of control records that end a transaction; the rest belong to the metadata log of KRaft."""
 

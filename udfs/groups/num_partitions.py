@@ -24,9 +24,10 @@ def number_that_fits(groups: Sequence[tuple[str, int]], highest: int) -> int | N
         return None
     hashes = np.array([hash_of(name) for name, _ in groups], np.int64)
     places = np.array([partition for _, partition in groups], np.int64)
+    lowest = max(highest, int(places.max())) + 1
     number: int
-    for number in (DEFAULT_NUMBER, *range(highest + 1, HIGHEST_NUMBER + 1)):
+    for number in (DEFAULT_NUMBER, *range(lowest, HIGHEST_NUMBER + 1)):
         # Of a wrong number nearly always the first groups show it.
-        if number > highest and all((hashes[rows] % number == places[rows]).all() for rows in (slice(8), slice(None))):
+        if number >= lowest and all((hashes[rows] % number == places[rows]).all() for rows in (slice(8), slice(None))):
             return number
     return None

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.words.records import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC, EarlyEnd
 from udfs.arrays.nullable import Flags, numbers
 from udfs.lag.doubtful_times import DoubtfulTimes
 from udfs.lag.key_ranges import EVERY_KEY, KeyRange
@@ -109,6 +109,8 @@ class PartitionHistory:
     doubtful: DoubtfulTimes = field(default_factory=DoubtfulTimes)
     keys: KeyRange = EVERY_KEY
     reach: Reach = field(default_factory=Reach)
+    # Why the log probably goes on after what was read of it; None: it was read to its end.
+    early_end: EarlyEnd | None = None
     # What was made of it and is needed again, by name. A changed copy begins without.
     made: dict[str, Any] = field(default_factory=dict, init=False)
 

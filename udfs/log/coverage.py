@@ -12,6 +12,8 @@ from udfs.log.gaps import Gaps
 Numbers = NDArray[np.int64]
 # For records without a time: below every real time.
 NO_TIME = np.iinfo(np.int64).min
+# So many records show how often one comes.
+NEWEST_TIMES = 200
 
 
 @dataclass
@@ -41,6 +43,7 @@ class Coverage:
     # The last record read, and the largest time.
     last_offset: int | None = None
     last_time: int | None = None
+    newest_times: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
 
     def add(self, offsets: Numbers, times: Numbers, is_replayable: NDArray[np.bool_], is_plain: bool) -> None:
         """`offsets` are ascending and distinct. Records that cannot be decoded are covered, but what they say is
@@ -66,6 +69,7 @@ class Coverage:
         known = times[times != NO_TIME]
         if len(known):
             self.last_time = max(int(known.max()), self.last_time or int(known.max()))
+            self.newest_times = np.concatenate([self.newest_times, known[-NEWEST_TIMES:]])[-NEWEST_TIMES:]
         for stretch in self.stretches:
             after_gap = places[(offsets[places] >= stretch.first_offset) & (offsets[places] <= stretch.last_offset)]
             if len(after_gap):
@@ -89,6 +93,12 @@ class Coverage:
             low, high = int(known.min()), int(known.max())
             stretch.from_time = low if stretch.from_time is None else min(low, stretch.from_time)
             stretch.to_time = high if stretch.to_time is None else max(high, stretch.to_time)
+
+    @property
+    def usual_gap(self) -> int | None:
+        """The median time between its newest records."""
+        gaps = np.diff(self.newest_times)
+        return int(np.median(np.maximum(gaps, 0))) if len(gaps) else None
 
     def gaps(self) -> Gaps:
         empty = np.empty(0, np.int64)

@@ -76,6 +76,8 @@ group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_
 
 OF_A_VERDICT = of_a_verdict("message", "CAST(NULL AS STRING)")
 OF_A_GROUP = of_a_verdict("reason", "CASE rule WHEN 'went_away_unseen' THEN 'warning' END")
+# What may have gone on after the end of the data is a warning.
+OF_A_SILENCE = of_a_verdict("message", "CASE rule WHEN 'log_ended' THEN 'warning' END")
 # Rows `silent` of newest verdicts, each with what the newest rebalance before it was.
 SILENCES = f"""\
 followed AS (
@@ -92,7 +94,7 @@ told AS (
   LEFT JOIN followed ON followed.place = 1 AND followed.group_id = silent.group_id
     AND followed.since_time = silent.since_time
 )
-SELECT {OF_A_VERDICT}, num_of_whole AS num_of_whole, what_before AS before
+SELECT {OF_A_SILENCE}, num_of_whole AS num_of_whole, what_before AS before
 FROM told"""
 SHARED = {
     "{newest_verdicts}": NEWEST_VERDICTS,

@@ -113,6 +113,7 @@ class Progress(PartitionProgress):
             "whole_run_id": self.whole_run_id,
             "through_offset": self.coverage.last_offset,
             "through_time": self.coverage.last_time,
+            "newest_times": self.coverage.newest_times.tolist(),
             "rules": self.rules,
             "stretches": [asdict(each) for each in self.coverage.stretches],
             "gap_firsts": np.asarray(gaps.firsts).tolist(),
@@ -139,6 +140,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
         [gaps[1]],
         row["through_offset"],
         row["through_time"],
+        np.array(row["newest_times"] or (), np.int64),
     )
     epochs = {
         each["partition_leader_epoch"]: Epoch(**{name: each[name] for name in Epoch.__dataclass_fields__})

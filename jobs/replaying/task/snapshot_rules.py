@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from jobs.replaying.task.replay_messages import OwnTimeouts, Rules
 from jobs.replaying.task.warehouse_state import rows_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.words.records import OFFSETS_TOPIC, GroupType
+from schemas.words.records import OFFSETS_TOPIC, GroupType, NumPartitionsSource
 from udfs.groups.group_partition import partition_for
 from udfs.topics.end_offsets import EndOffsets
 from udfs.topics.names import Key, Snapshots
@@ -56,7 +56,7 @@ def rules_of(warehouse: Warehouse, cluster: str, snapshots: Snapshots, last_seen
     captured = sorted(rows_of(warehouse, "cluster_snapshots", cluster, CAPTURED), key=lambda row: row[TIME])
     minutes = newest_setting(captured, RETENTION)
     retention = None if minutes is None else minutes * 60_000
-    number = num_offsets_partitions(captured, snapshots, last_seen)
+    number, _ = num_offsets_partitions(captured, snapshots, last_seen)
     session, heartbeat = ({each: newest_setting(captured, f"group.{each}.{name}") for each in GroupType}
                           for name in TIMEOUTS)  # fmt: skip
     timeouts = tuple((each.value, session[each], heartbeat[each]) for each in GroupType)
@@ -100,9 +100,11 @@ def own_timeouts(settings: Mapping[str, Settings], num_partitions: int | None) -
     return tuple(timeouts)
 
 
-def num_offsets_partitions(captured: Sequence[Mapping[str, Any]], snapshots: Snapshots, last_seen: int) -> int | None:
-    """The topic itself is a better source than the setting with which it was created: coordinators also use the
-    topic."""
+def num_offsets_partitions(
+    captured: Sequence[Mapping[str, Any]], snapshots: Snapshots, last_seen: int
+) -> tuple[int | None, NumPartitionsSource | None]:
+    """With what shows it. The topic itself is a better source than the setting with which it was created: coordinators
+    also use the topic."""
     counts = {row["captured_time"]: num_listed(row["offsets_partitions"] or ()) for row in captured}
     for time, topics in snapshots.topics.items():
         counts[time] = max(
@@ -111,9 +113,9 @@ def num_offsets_partitions(captured: Sequence[Mapping[str, Any]], snapshots: Sna
     # A list may have only some partitions: then it has fewer than the log.
     whole = [time for time, number in counts.items() if number > max(last_seen, 0)]
     if whole:
-        return counts[max(whole)]
+        return counts[max(whole)], NumPartitionsSource.SNAPSHOT
     setting = newest_setting(captured, NUM_OFFSETS_PARTITIONS)
-    return setting if setting and setting > last_seen else None
+    return (setting, NumPartitionsSource.SETTING) if setting and setting > last_seen else (None, None)
 
 
 def num_listed(partitions: Sequence[Mapping[str, Any]]) -> int:

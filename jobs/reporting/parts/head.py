@@ -8,6 +8,10 @@ from jobs.pages.finding_lines import summary_with_new
 from jobs.reporting.rows.listings import Row, moment
 from jobs.reporting.rows.questions import Answers
 from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind
+from schemas.words.records import EarlyEnd
+from udfs.sentences.name_lists import list_names
+from udfs.sentences.partitions_read import KNOWN, MOST_NAMED, early_texts, never_read
 
 VERDICTS: Mapping[int, tuple[str, str]] = {
     ExitCode.CLEAN: ("clean", "Clean"),
@@ -16,6 +20,8 @@ VERDICTS: Mapping[int, tuple[str, str]] = {
 }
 NO_VERDICT = ("unknown", "No verdict")
 COVERAGE = "coverage"
+# Of partitions that end early.
+MOST_ENDS = 3
 GATE, INGEST, REPLAY, LAG = "gate", "ingest", "replay", "lag"
 # What makes rows that the report shows, in the order in which they run, and what it lacks without them.
 STEPS: Mapping[str, str] = {
@@ -58,27 +64,31 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
     gate, coverage = newest.get(GATE), answers["coverage"]
     code = None if gate is None else max(int(gate["exit_code"]), int(newest.get(INGEST, gate)["exit_code"]))
     # Without records there is nothing that could be wrong.
-    is_judged = code is not None and (code != ExitCode.CLEAN or bool(coverage))
+    has_records = any(row["num_records"] for row in coverage)
+    is_judged = code is not None and (code != ExitCode.CLEAN or has_records)
     look, verdict = VERDICTS.get(code or 0, ("critical", f"Exit code {code}")) if is_judged else NO_VERDICT
     if is_judged and code == ExitCode.CLEAN and gate is not None and gate["verdict"] != "clean":
         # None of the findings is new.
         look, verdict = VERDICTS[ExitCode.FINDINGS]
     return Head(
         cluster=cluster, look=look, verdict=verdict, exit_code=code,
-        summary=summary_of(gate, findings, coverage),
+        summary=summary_of(gate, findings, has_records=has_records),
         as_of=None if gate is None else gate["as_of_time"], run_id=None if gate is None else gate["run_id"],
         finished=None if gate is None else gate["finished_time"],
         since=min((row["from_time"] for row in coverage if row["from_time"]), default=None),
         until=max((row["to_time"] for row in coverage if row["to_time"]), default=None),
-        facts=tuple(facts(answers)), notices=tuple(notices(newest, answers, choice)),
+        facts=tuple(facts(answers)),
+        notices=(*coverage_notices(coverage, findings), *notices(newest, answers, choice)),
     )  # fmt: skip
 
 
-def summary_of(gate: Row | None, findings: Sequence[Row], coverage: Sequence[Row]) -> str:
+def summary_of(gate: Row | None, findings: Sequence[Row], *, has_records: bool) -> str:
     if gate is None:
         return "no result: groupscope gate has not run"
     return (
-        summary_with_new(findings) if findings or coverage else "no result: no record of this cluster has been read yet"
+        summary_with_new(findings)
+        if findings or has_records
+        else "no result: no record of this cluster has been read yet"
     )
 
 
@@ -93,17 +103,35 @@ def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:
 def facts(answers: Answers) -> Iterator[Fact]:
     coverage, snapshots = answers["coverage"], answers["snapshots"][0]
     total = sum(row["num_records"] or 0 for row in coverage)
-    yield Fact("Offsets partitions", f"{len(coverage):,}", COVERAGE)
+    yield Fact("Offsets partitions", partitions_read(coverage), COVERAGE)
     yield Fact("Records read", f"{total:,}", COVERAGE)
     yield Fact("Rejected", f"{answers['rejected'][0]['num_rejected']:,}", "rejected")
     yield Fact("Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}", COVERAGE)
-    yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}", COVERAGE)
+    yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage if row['num_spans']):,}", COVERAGE)
     yield Fact(
         "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}", COVERAGE
     )
     yield Fact("Snapshots", f"{snapshots['num_snapshots']:,}", "snapshots")
     if snapshots["last_time"] is not None:
         yield Fact("Newest snapshot", moment(snapshots["last_time"]), "snapshots")
+
+
+def partitions_read(coverage: Sequence[Row]) -> str:
+    """Such as 42 of 50."""
+    read = sum(row["reading"] in KNOWN for row in coverage)
+    number = next((row["num_partitions"] for row in coverage if row["num_partitions"] is not None), None)
+    return f"{read:,}" if number is None else f"{read:,} of {number:,}"
+
+
+def coverage_notices(coverage: Sequence[Row], findings: Sequence[Row]) -> Iterator[str]:
+    """That a partition merely ends before others is said if it is a finding."""
+    if missing := never_read(coverage):
+        named = list_names([str(each) for each in missing], MOST_NAMED)
+        yield f"Offsets partitions never read: {named}. Nothing is known of the groups in them."
+    is_found = any(row["kind"] == FindingKind.LOG_ENDS_EARLY for row in findings)
+    texts = [*early_texts([row for row in coverage if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS])]
+    if texts:
+        yield f"The end of the log is missing: {list_names(texts, MOST_ENDS, '; ')}."
 
 
 def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> Iterator[str]:

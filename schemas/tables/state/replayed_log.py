@@ -78,6 +78,8 @@ REPLAYED_PARTITIONS = Table(
         Column("whole_run_id", Type.STRING, "The run that last replayed it from its beginning.", is_nullable=False),
         Column("through_offset", Type.BIGINT, "The last record that counts; NULL: none does."),
         Column("through_time", Type.TIMESTAMP, "The largest record time so far; NULL: none."),
+        Column("newest_times", ListOf(Type.TIMESTAMP), "Times of its newest records; NULL: an older release did not "
+               "keep them."),
         Column("rules", Type.STRING, "What the replay uses apart from the log, as JSON.", is_nullable=False),
         Column("stretches", STRETCHES, "What is covered.", is_nullable=False),
         Column("gap_firsts", ListOf(Type.BIGINT), "Where offsets without a record that counts begin.",

@@ -208,7 +208,12 @@ def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     is_concluded = np.array([answer.rule in CONCLUDED for answer in answers], np.bool_)
     is_compared = are_possible(offsets) & (ends_of(offsets) > facts.since)
     doubt = np.maximum(doubt, np.where(is_concluded, LIKELY, CERTAIN))
-    doubt[[answer.rule == OwnRule.WENT_AWAY_UNSEEN for answer in answers]] = POSSIBLE
+    # A silence that may be none, since the log goes on.
+    is_unseen = [
+        answer.rule == OwnRule.WENT_AWAY_UNSEEN or (answer.rule == OwnRule.LOG_ENDED and answer.since is not None)
+        for answer in answers
+    ]
+    doubt[is_unseen] = POSSIBLE
     doubt[facts.keys.of_offsets[is_compared]] = POSSIBLE
     return listed(pa.chunked_array([named(doubt)]))
 

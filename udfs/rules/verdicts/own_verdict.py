@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.words.lag import LagVerdict, OwnRule
+from schemas.words.records import EarlyEnd
 from udfs.rules.verdicts.lag_trend import Trend, WindowLags
 from udfs.sentences.counts import counted
 from udfs.sentences.durations import SECOND, clock_time, in_words
@@ -90,6 +91,9 @@ class Standing:
     member_silent_since: int | None = None
     others_until: int | None = None
     num_repeats: int = 0
+    # Why its log probably goes on after what was read; and since when the group is silent, if it does not go on.
+    early_end: EarlyEnd | None = None
+    silent_if_whole_since: int | None = None
 
     @property
     def heard_until(self) -> int:
@@ -141,7 +145,9 @@ def own_verdicts(
     answers = [verdict_without_trend(each, rules) for each in standings]
     windows = windows_of([place for place, answer in enumerate(answers) if answer is None])
     return [
-        trend_verdict(standing, windows.get(place), rules) if answer is None else answer
+        not_ok_beyond_the_end(
+            trend_verdict(standing, windows.get(place), rules) if answer is None else answer, standing, rules
+        )
         for place, (standing, answer) in enumerate(zip(standings, answers, strict=True))
     ]
 
@@ -157,6 +163,26 @@ def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | No
     return log_ended(standing) if needs_the_log and is_log_old(standing, rules) else answer
 
 
+def not_ok_beyond_the_end(answer: OwnAnswer, standing: Standing, rules: OwnRules) -> OwnAnswer:
+    """What its records show stays, but nobody is well at a time that its log has not reached. Who is at the end of a
+    topic has nothing to commit."""
+    is_said_of_now = answer.rule in (OwnRule.CAUGHT_UP, OwnRule.KEEPS_UP) and answer.verdict == LagVerdict.OK
+    if is_said_of_now and standing.available_lag > rules.allowed_lag and is_end_missing(standing, rules):
+        return log_ended(standing)
+    return answer
+
+
+def is_end_missing(standing: Standing, rules: OwnRules) -> bool:
+    """Whether it probably committed after its log ended, which is shorter than those of others. Where nothing proves
+    that something was written, its own rhythm has to."""
+    unknown = standing.now - standing.heard_until
+    if standing.early_end is None or unknown <= 0:
+        return False
+    if standing.early_end == EarlyEnd.BEFORE_OTHERS:
+        return standing.cadence is not None and unknown > usual_silence(standing, rules)
+    return standing.cadence is None or unknown > standing.cadence
+
+
 def is_log_old(standing: Standing, rules: OwnRules) -> bool:
     """Whether the log ended so long ago that a group of this cadence would have committed since."""
     return standing.now - standing.heard_until > proven_silence(standing, rules)
@@ -170,7 +196,10 @@ def clock_went_back() -> OwnAnswer:
 def log_ended(standing: Standing) -> OwnAnswer:
     until, ago = clock_time(standing.heard_until), in_words(standing.now - standing.heard_until)
     reason = f"the data ends at {until}, {ago} before the as-of time; whether the group committed later is unknown"
-    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.LOG_ENDED, reason)
+    since = standing.silent_if_whole_since
+    if standing.early_end is not None and since is not None:
+        reason = f"no commit of the whole group is known since {clock_time(since)}, but {reason}"
+    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.LOG_ENDED, reason, since if standing.early_end else None)
 
 
 NOT_SUBSCRIBED = OwnAnswer(LagVerdict.OK, OwnRule.NOT_SUBSCRIBED, "no member of the group subscribes to the topic")

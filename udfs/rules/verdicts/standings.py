@@ -64,11 +64,11 @@ def standings(
             "num_repeats": np.where(is_late, num_repeats(facts), 0).tolist(),
         }
     )
-    now, log_until = facts.history.as_of_time, facts.log_until
+    now, log_until, early_end = facts.history.as_of_time, facts.log_until, facts.history.early_end
     of_asked = zip(*(compress(values, is_asked) for values in columns.values()), strict=True)
     for key, values in zip(np.flatnonzero(is_asked).tolist(), of_asked, strict=True):
         about = dict(zip(columns, values, strict=True))
-        yield Standing(now=now, log_until=log_until, rewind=back.get(key), **about)
+        yield Standing(now=now, log_until=log_until, early_end=early_end, rewind=back.get(key), **about)
 
 
 def columns_of(facts: OwnFacts) -> dict[str, list[Any]]:
@@ -109,7 +109,10 @@ def silence_columns(facts: OwnFacts, of_all: OfAllKeys) -> dict[str, list[Any]]:
     whole_group, whole_member = of_all.silences.groups, of_all.silences.members
     of_group = whole_group.last_of(groups)
     since = whole_member.silent_since(members, heard_until, patience)
+    if_whole = whole_group.silent_since(groups, facts.history.as_of_time, patience)
+    has_reader = facts.groups.num_members[facts.group] > 0
     columns = {
+        "silent_if_whole_since": np.where(has_reader, if_whole, NONE),
         "group_silent_since": whole_group.silent_since(groups, heard_until, patience),
         "member_silent_since": np.where(of_group == NONE, NONE, since),
         "others_until": np.where(facts.owner >= 0, whole_member.last_of(members), of_group),
