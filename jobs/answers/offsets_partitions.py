@@ -73,13 +73,8 @@ class OffsetsPartitions:
         partition = partition_for(group, number)
         if partition not in never_read(self.rows):
             return None
-        by = (
-            "" if self.rows[0]["num_partitions_source"] != NumPartitionsSource.ASSUMED else f", of an assumed {number},"
-        )
-        return (
-            f"its records would be in {OFFSETS_TOPIC}-{partition}{by} which was never read, so it may exist; "
-            f"the warehouse has {self.text}"
-        )
+        place = f"its records would be in {OFFSETS_TOPIC}-{partition}"
+        return f"{place}, which was never read, so it may exist; the warehouse has {self.text}"
 
     @property
     def text(self) -> str:

@@ -26,7 +26,9 @@ SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets' AS subject, CAST(N
         || CAST(known_end_offset - 1 - last_offset AS STRING) || ' offsets more' ELSE '' END
     || ': ' || CAST(num_groups AS STRING) || CASE num_groups WHEN 1 THEN ' group lives' ELSE ' groups live' END
     || ' there' || CASE WHEN num_early > 1
-      THEN ', and ' || CAST(num_early - 1 AS STRING) || ' more partitions end early' ELSE '' END AS message,
+      THEN ', and ' || CAST(num_early - 1 AS STRING)
+        || CASE num_early WHEN 2 THEN ' more partition ends' ELSE ' more partitions end' END || ' early' ELSE ''
+    END AS message,
   offsets_partition AS evidence_partition, last_offset AS evidence_first_offset, last_offset AS evidence_last_offset,
   CASE early_end WHEN 'before_others' THEN 'possible' ELSE 'certain' END AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_groups AS DOUBLE) AS harm

@@ -72,12 +72,16 @@ WRONG = [("my-group", "records of the group are in offsets partition 3; its hash
 def test_any_snapshot_shows_how_many_offsets_partitions_there_are(
     snapshots: list[dict[str, Any]], number: int | None
 ) -> None:
-    listed = ({(each["topic"], None): len(each["partitions"]) for each in row["topics"]} for row in snapshots)
+    listed = [{(each["topic"], None): len(each["partitions"]) for each in row["topics"]} for row in snapshots]
     captured = [
         {"captured_time": time, "offsets_partitions": row.get("offsets_partitions"), "settings": row.get("settings")}
         for time, row in enumerate(snapshots)
     ]
-    assert num_offsets_partitions(captured, Snapshots(dict(enumerate(listed))), last_seen=3) == number
+    found, source = num_offsets_partitions(captured, Snapshots(dict(enumerate(listed))), last_seen=3)
+    assert found == number
+    is_listed = any(("__consumer_offsets", None) in each for each in listed)
+    is_listed |= any(row["offsets_partitions"] for row in captured)
+    assert source == (None if number is None else "snapshot" if is_listed else "setting")
 
 
 def test_a_snapshot_that_says_nothing_new_replays_nothing_again(tmp_path: Path) -> None:
