@@ -176,7 +176,8 @@ class OwnRule(Meant):
     LOG_ENDED = (
         "log_ended",
         "A rule that depends on recent commits would decide, but the log was not read up to this time, and no end "
-        "offset of the log shows that all commits were read: UNKNOWN.",
+        "offset of the log shows that all commits were read: UNKNOWN. Where the log ends early (`offsets_partitions`), "
+        "also instead of OK.",
     )
     CLOCK_WENT_BACK = (
         "clock_went_back",
