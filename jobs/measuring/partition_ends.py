@@ -57,7 +57,8 @@ class LogAsRead:
             return PartitionEnd(ends=ends, torn_bytes=self.torn_tails.get(partition, 0))
         coverage = progress.coverage
         return PartitionEnd(
-            last_offset=coverage.last_offset,
+            # Of ranges: the last records may be compacted away, where another segment follows.
+            last_offset=max((each.last_offset for each in coverage.stretches), default=None),
             newest=None if coverage.last_time is None else min(coverage.last_time, self.as_of),
             usual_gap=coverage.usual_gap,
             torn_bytes=self.torn_tails.get(partition, 0),
@@ -127,21 +128,25 @@ class LogAsRead:
         return torn
 
     @cached_property
+    def lives(self) -> pa.Table:
+        """Each group with the offsets partition of its records, and in how many states it is now: one, or none."""
+        names = ["group_id", "evidence_partition"]
+        rows = self.warehouse.rows("group_state_intervals", ["cluster", *names, "to_offset"], self.cluster)
+        if rows is None:
+            return pa.table({name: [] for name in (*names, "to_offset_count")})
+        return rows.group_by(names).aggregate([("to_offset", "count", pc.CountOptions(mode="only_null"))])
+
+    @cached_property
     def num_groups(self) -> dict[int, int]:
-        counts: dict[int, int] = defaultdict(int)
-        for _, partition in self.groups:
-            counts[partition] += 1
-        return counts
+        there = self.lives.filter(pc.greater(self.lives["to_offset_count"], 0))
+        counted = pc.value_counts(there["evidence_partition"].combine_chunks())
+        return dict(zip(*(counted.field(place).to_pylist() for place in (0, 1)), strict=True))
 
     @cached_property
     def groups(self) -> list[tuple[str, int]]:
-        """With the offsets partition of their records."""
-        names = ["group_id", "evidence_partition"]
-        rows = self.warehouse.rows("group_state_intervals", ["cluster", *names], self.cluster)
-        if rows is None:
-            return []
-        found = rows.group_by(names).aggregate([]).sort_by([(name, "ascending") for name in names])
-        return list(zip(*(found[name].to_pylist() for name in names), strict=True))
+        """Of all times, with the offsets partition of their records."""
+        ordered = self.lives.sort_by([("group_id", "ascending"), ("evidence_partition", "ascending")])
+        return list(zip(ordered["group_id"].to_pylist(), ordered["evidence_partition"].to_pylist(), strict=True))
 
     @cached_property
     def num_partitions(self) -> tuple[int | None, NumPartitionsSource | None]:

@@ -21,7 +21,7 @@ OFFSETS_PARTITIONS = Table(
                "NULL: it is unknown."),
         Column("reading", Type.STRING, "read, empty, never_read or unknown; dim_enum explains the values.",
                is_nullable=False),
-        count("num_groups", "Groups that have records in it."),
+        count("num_groups", "Groups that have records in it and were not deleted."),
         count("num_captured_groups", "Groups whose settings a snapshot has, and whose hash puts them here."),
         number("last_offset", "Last offset that was read; NULL: no record was."),
         Column("newest_time", Type.TIMESTAMP, "Time of its newest record, at most the as-of time; NULL: none."),
