@@ -141,6 +141,7 @@ def progress_from(
         stretches[place] = KnownSpan(**{**vars(known), "last_offset": stretches[place].last_offset})
     coverage.gap_firsts, coverage.gap_lasts = list(before.gap_firsts), list(before.gap_lasts)
     coverage.last_offset, coverage.last_time = before.last_offset, before.last_time
+    coverage.newest_times = before.newest_times
     epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
     sightings = [replace(each) for each in earlier.sightings]
     unnamed = list(earlier.unnamed_topic_ids)
