@@ -6,8 +6,9 @@ from jobs.ingestion.driver.changes import Outcome
 from jobs.ingestion.driver.writer import About, IngestWriter
 from jobs.runs.run import Run, RunOutcome
 from jobs.sources.cluster_snapshot import Snapshot, rows_of_snapshots
-from jobs.sources.stored_snapshots import check_same_log, new_snapshots
-from schemas.words.records import OFFSETS_TOPIC
+from jobs.sources.same_cluster import SameCluster
+from jobs.sources.stored_snapshots import new_snapshots
+from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 
 JOB = "capture"
 
@@ -18,12 +19,13 @@ class SnapshotRun:
     name: str = JOB
 
     def make(self, run: Run) -> RunOutcome:
-        # Snapshots of one cluster together with the log of another would make both meaningless.
-        ids = {each["topic_id"] for each in self.snapshot["topics"] if each["topic"] == OFFSETS_TOPIC}
-        check_same_log(run.warehouse, run.cluster, dict.fromkeys(ids - {None}, ""))
+        rows = rows_of_snapshots([self.snapshot], run.cluster, run.run_id)
+        same_cluster = SameCluster(run.warehouse, run.cluster)
+        same_cluster.add_snapshots(rows[CLUSTER_SNAPSHOTS.name], rows[TOPIC_SNAPSHOTS.name], {})
+        same_cluster.check_topics([])
         writer = IngestWriter(run.warehouse, run.engine, About(run.cluster, run.run_id, run.settings.tables, "auto"))
         outcome = Outcome()
-        for name, rows in rows_of_snapshots([self.snapshot], run.cluster, run.run_id).items():
-            writer.add(outcome, name, new_snapshots(run.warehouse, name, rows, run.cluster))
+        for name, of_table in rows.items():
+            writer.add(outcome, name, new_snapshots(run.warehouse, name, of_table, run.cluster))
         facts = {"rows_added": dict(sorted(outcome.num_rows.items()))}
         return RunOutcome(writer.changes(outcome), lambda _: facts)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from jobs.broker.client_properties import client_properties
 from jobs.command_line.flags import instant
@@ -21,14 +20,16 @@ from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, uncha
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
 from jobs.runs.run import Run, RunOutcome
+from jobs.sources.log_ids import segment_ids
+from jobs.sources.same_cluster import SameCluster
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
-from jobs.sources.stored_snapshots import check_same_log, new_snapshots
+from jobs.sources.stored_snapshots import new_snapshots
 from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
-from schemas.words.records import OFFSETS_TOPIC
 
+COMMITS = "offset_commits"
 # The last two columns bring together equal lines that are not records.
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
 
@@ -76,12 +77,18 @@ class Ingest:
         )
 
     def read(self) -> Outcome:
+        self.same_cluster = SameCluster(self.warehouse, self.cluster)
         # Snapshots first: their errors are reported at once, and reading the source may take long.
         snapshots = self.snapshots()
         outcome = self.read_source(self.options.source)
+        self.check_topics(outcome)
         for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
             self.writer.add(outcome, name, rows)
         return outcome
+
+    def check_topics(self, outcome: Outcome) -> None:
+        folder = self.warehouse.path(COMMITS)
+        self.same_cluster.check_topics([folder / file.name for file in outcome.files.get(COMMITS, ())])
 
     def finish(self, outcome: Outcome, code: ExitCode) -> None:
         for line in (*self.of_future, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
@@ -117,6 +124,7 @@ class Ingest:
             engine=self.engine,
             known_topics=topics,
             clock=self.run.clock,
+            check_log=self.same_cluster.add_log,
             is_retry=is_retry,
         )
         read = source.read()
@@ -160,11 +168,9 @@ class Ingest:
         if not places:
             return {}
         read = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
-        topics = read.tables[TOPIC_SNAPSHOTS.name].select(["captured_time", "topic", "topic_id"])
-        named = topics.filter(pc.equal(topics["topic"], OFFSETS_TOPIC)).drop_null()
-        times = named.group_by("topic_id").aggregate([("captured_time", "min")]).to_pylist()
-        ids = {row["topic_id"]: f"{read.files[row['captured_time_min']]}: " for row in times}
-        check_same_log(self.warehouse, self.cluster, ids)
+        self.same_cluster.add_snapshots(
+            read.tables[CLUSTER_SNAPSHOTS.name], read.tables[TOPIC_SNAPSHOTS.name], read.files
+        )
         new = {
             name: new_snapshots(self.warehouse, name, rows, self.cluster, read.files)
             for name, rows in read.tables.items()
@@ -177,6 +183,8 @@ class Ingest:
         if self.options.retry_rejected:
             state = without_marks_of_damaged(state)
         files = self.segment_files(place)
+        ids = segment_ids(files)
+        self.same_cluster.add_log(ids.named)
         changed, self.num_files_unchanged = readings(files, state.marks)
         self.num_files_read = len(changed)
         if not changed:
@@ -184,10 +192,10 @@ class Ingest:
         answers = self.read_files(changed, state)
         outcome = outcome_of(answers, state.rejected)
         beside = unchanged_beside(files, changed)
-        outcome.source_rows = [
-            *source_rows(changed, answers, self.cluster, self.run_id),
-            *unchanged_rows(beside, state.marks, self.cluster, self.run_id),
-        ]
+        read = source_rows(changed, answers, self.cluster, self.run_id)
+        unread = unchanged_rows(beside, state.marks, self.cluster, self.run_id)
+        by_file = {str(file.path): ids.by_folder[str(file.path.parent)] for file in files}
+        outcome.source_rows = [row | by_file[row["source_file"]].columns() for row in (*read, *unread)]
         return outcome
 
     def segment_files(self, place: str) -> list[SegmentFile]:

@@ -82,6 +82,8 @@ def take_snapshot(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int
         "offsets_partitions": leaders(by_name.get(OFFSETS_TOPIC)),
         "settings": describe_settings(cluster, notify),
         "groups": describe_group_settings(cluster, groups.with_settings, notify),
+        "cluster_id": cluster.cluster_id,
+        "offsets_topic_id": by_name[OFFSETS_TOPIC].topic_id if OFFSETS_TOPIC in by_name else None,
     }
 
 

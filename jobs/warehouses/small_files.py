@@ -14,6 +14,7 @@ from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
 from jobs.storage.stored_files import nothing
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, partitioning
+from jobs.warehouses.older_tables import with_missing_columns
 from jobs.warehouses.table_files import STATISTICS_COLUMNS, TableFile
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
@@ -136,12 +137,19 @@ def parts_of(paths: Sequence[Place], table: Table) -> Iterator[pa.Table]:
 def row_groups(path: Place, table: Table) -> Iterator[pa.Table]:
     with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         for group in range(file.num_row_groups):
-            yield file.read_row_group(group, use_threads=False).cast(table_schema(table))
+            yield of_this_release(file.read_row_group(group, use_threads=False), table, path)
 
 
 def read_table_file(path: Place, table: Table) -> pa.Table:
     with pq.ParquetFile(path.parquet_source()) as file:
-        return file.read().cast(table_schema(table))
+        return of_this_release(file.read(), table, path)
+
+
+def of_this_release(rows: pa.Table, table: Table, path: Place) -> pa.Table:
+    """Columns that this release does not know would be lost: with them the cast fails."""
+    schema = table_schema(table)
+    is_known = set(rows.column_names) <= set(schema.names)
+    return with_missing_columns(rows, schema, path) if is_known else rows.cast(schema)
 
 
 def in_table_order(rows: pa.Table, table: Table) -> pa.Table:

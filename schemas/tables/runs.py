@@ -63,6 +63,17 @@ SOURCE_FILES = Table(
         Column(
             "file_id", Type.STRING, "For a live log: topic id and leader epoch, as id:epoch. NULL: all other sources."
         ),
+        Column(
+            "cluster_id",
+            Type.STRING,
+            "Id of the Kafka cluster, as brokers report it, or meta.properties in the log dir has it; NULL: neither.",
+        ),
+        Column(
+            "offsets_topic_id",
+            Type.STRING,
+            "Id of the topic __consumer_offsets, as brokers report it, or partition.metadata in the segment's folder "
+            "has it; NULL: neither.",
+        ),
     ),
     JOB,
 )

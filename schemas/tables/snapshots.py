@@ -54,6 +54,8 @@ CLUSTER_SNAPSHOTS = Table(
             ),
             "Group configs: settings of single consumer, share and streams groups; NULL: not captured.",
         ),
+        Column("cluster_id", Type.STRING, "Id of the Kafka cluster; NULL: not captured."),
+        Column("offsets_topic_id", Type.STRING, "Id of the topic __consumer_offsets; NULL: not captured."),
     ),
     JOB,
 )

@@ -93,6 +93,8 @@ def described_snapshot(topics: Mapping[str, DescribedTopic], captured_at_ms: int
     ]
     cluster: Row = {"captured_time": captured_at_ms}
     if OFFSETS_TOPIC in topics:
+        if (own_id := topics[OFFSETS_TOPIC].topic_id) is not None:
+            cluster["offsets_topic_id"] = own_id
         leaders = sorted(topics[OFFSETS_TOPIC].leaders.items())
         cluster["offsets_partitions"] = [{"partition": each, "leader": leader} for each, leader in leaders]
     return Snapshots([cluster], rows)

@@ -13,6 +13,7 @@ from schemas.words.records import NONE
 INT, LONG = 2**31 - 1, 2**63 - 1
 TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 TOPIC_ID = re.compile(r"[a-zA-Z0-9_-]{22}")
+CLUSTER_ID = re.compile(r"[\x21-\x7e]{1,255}")
 NUMBER = re.compile(r"-?[0-9]{1,19}")
 POSITIVE = re.compile(r"0*[1-9][0-9]{0,17}")
 # Settings that rules read, as brokers and groups name them. Brokers take no other values of them.
@@ -172,6 +173,7 @@ def groups(value: Any, place: str) -> list[Row]:
 
 topic_name = matching(TOPIC, "a topic's name (letters, digits, . _ -, at most 249)")
 ID_TEXT = matching(TOPIC_ID, "a topic id of 22 characters")
+cluster_id = matching(CLUSTER_ID, "the id of a Kafka cluster, without spaces")
 ANY_TEXT = matching(re.compile(r"[^\ud800-\udfff]*", re.DOTALL), "a text")
 
 

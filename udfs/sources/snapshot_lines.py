@@ -10,7 +10,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from schemas.words.records import NONE
+from schemas.words.records import NONE, OFFSETS_TOPIC
 from udfs.sources.kafka_topics import DESCRIBED, described_topics
 from udfs.sources.snapshot_fields import (
     ANY_TEXT,
@@ -20,6 +20,7 @@ from udfs.sources.snapshot_fields import (
     Member,
     Row,
     Snapshots,
+    cluster_id,
     fields_of,
     groups,
     list_of,
@@ -112,11 +113,21 @@ def json_object(number: int, line: str) -> Any:
 
 def snapshot_of(line: Any, place: str) -> Snapshots:
     fields = fields_of(line, SNAPSHOT, place)
-    captured = {"captured_time": fields.pop("captured_at")}
-    topics = [
-        {**captured, **topic, **partition} for topic in fields.pop("topics") for partition in topic.pop("partitions")
-    ]
+    captured, listed = {"captured_time": fields.pop("captured_at")}, fields.pop("topics")
+    fields["offsets_topic_id"] = offsets_topic_id(fields["offsets_topic_id"], listed, place)
+    topics = [{**captured, **topic, **partition} for topic in listed for partition in topic.pop("partitions")]
     return Snapshots([{**captured, "group_settings": fields.pop("groups"), **fields}], topics)
+
+
+def offsets_topic_id(given: str | None, topics: Iterable[Row], place: str) -> str | None:
+    """Snapshots of earlier releases have it only in the list of topics."""
+    for topic in topics:
+        if topic["topic"] == OFFSETS_TOPIC and (listed := topic["topic_id"]) is not None:
+            if given not in (None, listed):
+                where = f"{place} offsets_topic_id: {quote_value(given)}"
+                raise Malformed(f"{where}, but topics has {OFFSETS_TOPIC} with id {quote_value(listed)}")
+            return str(listed)
+    return given
 
 
 def milliseconds(value: Any, place: str) -> int:
@@ -154,6 +165,8 @@ SNAPSHOT = {
     "offsets_partitions": Member(list_of(object_of(OFFSETS_PARTITION))),
     "settings": Member(settings),
     "groups": Member(groups),
+    "cluster_id": Member(cluster_id),
+    "offsets_topic_id": Member(topic_id),
 }
 
 

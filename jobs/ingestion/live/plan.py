@@ -49,9 +49,7 @@ class Planner:
     cluster: "KafkaCluster"
     is_retry: bool
 
-    def plan(self) -> LivePlan:
-        topic = offsets_topic(self.log, self.cluster)
-        check_same_id(self.log, topic, self.state.log_ids.values())
+    def plan(self, topic: "Topic") -> LivePlan:
         offsets = self.settled_offsets([each.partition for each in topic.partitions])
         ids = {each.partition: log_id(topic, each) for each in topic.partitions}
         known = {number: self.known_ranges(number) for number in offsets}

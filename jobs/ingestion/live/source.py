@@ -20,6 +20,7 @@ from jobs.ingestion.task.messages import Counts, IngestResult
 from jobs.ingestion.task.plan import PartitionSpan, tasks
 from jobs.output.failure import Failure, say
 from jobs.sources.cluster_snapshot import Snapshot, take_snapshot
+from jobs.sources.log_ids import LogIds, NamedId
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @dataclass
 class LiveRead:
     plan: LivePlan
+    ids: LogIds
     answers: list[IngestResult] = field(default_factory=list)
     snapshots: list[Snapshot] = field(default_factory=list)
 
@@ -50,6 +52,7 @@ class LiveRead:
                 "read_from_position": start,
                 "read_to_position": unit.last + 1,
                 "file_id": self.plan.ids[unit.partition],
+                **self.ids.columns(),
             }
             for name in ("first_offset", "last_offset", "num_records", "num_batches", "num_tombstones"):
                 row[name] = getattr(facts, name)
@@ -66,6 +69,8 @@ class LiveSource:
     # Topics for which the warehouse has commits.
     known_topics: Callable[[], Collection[str]]
     clock: Callable[[], int]
+    # Fails if the log is not that of the warehouse.
+    check_log: Callable[[list[NamedId]], None]
     is_retry: bool = False
 
     def read(self) -> LiveRead:
@@ -73,8 +78,11 @@ class LiveSource:
         with self.log.connect() as cluster:
             snapshot, topics = self.first_snapshot(cluster, left_out)
             snapshots = [snapshot]
-            plan = Planner(self.log, self.state, cluster, self.is_retry).plan()
-        read = LiveRead(plan, snapshots=snapshots)
+            topic = offsets_topic(self.log, cluster)
+            ids = LogIds(cluster.cluster_id, topic.topic_id)
+            self.check_log(ids.named(f"kafka:{self.log.servers}"))
+            plan = Planner(self.log, self.state, cluster, self.is_retry).plan(topic)
+        read = LiveRead(plan, ids, snapshots=snapshots)
         if plan.units:
             read.answers = self.read_units(plan)
         with self.log.connect(is_known_to_answer=True) as cluster:

@@ -1,0 +1,219 @@
+"""Whether the log and the snapshots that a run reads are of one Kafka cluster, and of that which the warehouse has.
+
+    one = SameCluster(warehouse, "prod")
+    one.add_snapshots(named_ids, topics)    # each of these fails if it contradicts what is known by then
+    one.add_log(named_ids)
+    one.check_topics(files)                 # by the topic ids in commits, where nothing else decides
+
+Snapshots of another cluster make lag and verdicts meaningless. The log decides what is foreign: its cluster id, and the
+id of its offsets topic. Without them, and between snapshots alone, the topics that commits name decide.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.output.failure import Failure
+from jobs.sources.committed_topics import commit_files, committed_ids, contradicted, joined
+from jobs.sources.log_ids import WORDS, NamedId, stored_log_ids
+from jobs.sources.stored_snapshots import (
+    NAMED_SCHEMA,
+    OTHER_CLUSTER,
+    TIME,
+    StoredSnapshots,
+    drop_command,
+    iso_of,
+)
+from jobs.storage.places.place import Place
+from jobs.warehouses.warehouse import Warehouse
+from schemas.tables.snapshots import CLUSTER_SNAPSHOTS
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.arrays.arrow_schema import table_schema
+from udfs.sentences.counts import counted
+
+# Of topics in stored snapshots that a run looks at.
+MOST_ROWS = 1_000_000
+OF_THIS = "give those of the cluster that the log is of"
+IDS = table_schema(CLUSTER_SNAPSHOTS).empty_table().select([TIME, *WORDS])
+
+
+@dataclass
+class SameCluster:
+    """`log` and `snapshots`: what the run has read. `topics`: time, topic and id of each topic in a snapshot of the
+    run, `times`: with both ids of each snapshot, `places`: where a snapshot was read."""
+
+    warehouse: Warehouse
+    cluster: str
+    log: list[NamedId] = field(default_factory=list)
+    snapshots: list[NamedId] = field(default_factory=list)
+    topics: pa.Table = field(default_factory=NAMED_SCHEMA.empty_table)
+    times: pa.Table = field(default_factory=lambda: IDS)
+    places: dict[datetime, str] = field(default_factory=dict)
+
+    @cached_property
+    def stored_log(self) -> list[NamedId]:
+        return stored_log_ids(self.warehouse, self.cluster)
+
+    @cached_property
+    def stored(self) -> StoredSnapshots:
+        return StoredSnapshots(self.warehouse, self.cluster)
+
+    def add_snapshots(self, clusters: pa.Table, topics: pa.Table, places: dict[datetime, str]) -> None:
+        """Rows of the two tables; `places`: by time, where a snapshot was read."""
+        self.times, self.places = clusters.select(IDS.column_names), places
+        self.topics = topics.select(NAMED_SCHEMA.names).filter(topics.column("topic_id").is_valid())
+        first = {
+            (kind, row[kind]): NamedId(kind, row[kind], self.place_of(row[TIME]))
+            for row in reversed(self.times.to_pylist())
+            for kind in WORDS
+            if row[kind] is not None
+        }
+        self.snapshots = [first[each] for each in sorted(first, key=lambda each: (each[0], first[each].place, each[1]))]
+        self.check()
+
+    def place_of(self, time: datetime) -> str:
+        return self.places.get(time, "the snapshot")
+
+    def add_log(self, ids: Iterable[NamedId]) -> None:
+        self.log += ids
+        self.check()
+
+    def check(self) -> None:
+        for kind in WORDS if self.log or self.snapshots else ():
+            logs = first_of(kind, [*self.log, *self.stored_log])
+            if len(logs) > 1:
+                raise two_logs(*logs[:2], is_one_run=logs[1] in self.log)
+            given = first_of(kind, self.snapshots)
+            if logs:
+                self.check_by_log(logs[0], given, self.stored.ids(kind))
+            elif given:
+                self.check_among_snapshots(given, self.stored.ids(kind))
+
+    def check_by_log(self, log: NamedId, given: Sequence[NamedId], stored: Collection[str]) -> None:
+        for each in given:
+            if each.id != log.id:
+                renamed = "" if log in self.log else ", or give these a cluster of their own: --cluster NAME"
+                raise failure(f"{differ(each, log)}: snapshots of another Kafka cluster; {OF_THIS}{renamed}")
+        for each_id in sorted({*stored} - {log.id}):
+            raise failure(f"{log.place} has {WORDS[log.kind]} {log.id}, but {self.stored_line(log.kind, each_id)}")
+
+    def check_among_snapshots(self, given: Sequence[NamedId], stored: Collection[str]) -> None:
+        if len(given) > 1:
+            line = "snapshots of two Kafka clusters; give those of one, or each a name of its own: --cluster NAME"
+            raise failure(f"{differ(*given[:2])}: {line}")
+        for each in given:
+            for other in sorted({*stored} - {each.id}):
+                raise failure(self.unlike_stored(each, other))
+
+    def unlike_stored(self, given: NamedId, other: str) -> str:
+        """Of two snapshots, that one belongs to the log whose topics have the ids that commits name."""
+        is_given, is_stored = self.agrees(self.topics), self.agrees(self.stored_topics())
+        if is_given and not is_stored:
+            return (
+                f"{given.place}: {WORDS[given.kind]} is {given.id}, and its topics have the ids that commits name, but "
+                f"{self.stored_line(given.kind, other)}"
+            )
+        times = self.times_of(given.kind, other)
+        line = (
+            f"{given.place}: {WORDS[given.kind]} is {given.id}, but {self.number_of(times)} of cluster {self.cluster} "
+            f"in the warehouse have {other}"
+        )
+        if is_stored and not is_given:
+            return f"{line}, and those are of the log there; {OF_THIS}, or {OTHER_CLUSTER}"
+        return f"{line}; if those are wrong, remove them with `{self.command(times)}`, else {OTHER_CLUSTER}"
+
+    def agrees(self, topics: pa.Table) -> bool:
+        """Whether commits name a topic with the id that it has there."""
+        ids = pc.unique(joined(topics))
+        known = committed_ids(commit_files(self.warehouse, self.cluster), self.cluster)
+        return len(ids) > 0 and any(pc.any(pc.is_in(joined(part), value_set=ids)).as_py() for part in known)
+
+    def stored_topics(self) -> pa.Table:
+        return pa.concat_tables([NAMED_SCHEMA.empty_table(), *self.stored.topics(MOST_ROWS)])
+
+    def stored_line(self, kind: str, each_id: str) -> str:
+        times = self.times_of(kind, each_id)
+        return (
+            f"{self.number_of(times)} of cluster {self.cluster} in the warehouse have {each_id}: they are of another "
+            f"Kafka cluster; remove them with `{self.command(times)}`, and run this again"
+        )
+
+    def number_of(self, times: Sequence[datetime]) -> str:
+        span = f"captured from {iso_of(times[0])} to {iso_of(times[-1])}"
+        return f"{counted(len(times), 'snapshot')} {span}"
+
+    def times_of(self, kind: str, each_id: str) -> list[datetime]:
+        rows = self.stored.ids_by_time()
+        return list(rows.filter(pc.equal(rows.column(kind), each_id)).column(TIME).to_pylist())
+
+    def command(self, times: Collection[datetime]) -> str:
+        return drop_command(self.warehouse, self.cluster, times, self.stored.rows.column(TIME).to_pylist())
+
+    def check_topics(self, new: Sequence[Place]) -> None:
+        """By what the log itself says, of snapshots that no id decides about. `new`: files of commits that this run
+        has written."""
+        known = commit_files(self.warehouse, self.cluster)
+        given = self.undecided(self.topics, self.times)
+        if given.num_rows and (found := self.contradicted(given, [*new, *known])).num_rows:
+            raise failure(f"{self.place_of(found[TIME][0].as_py())}: {contradiction(found)}; {OF_THIS}")
+        if not (new and self.stored.rows.num_rows):
+            return
+        stored = self.undecided(self.stored_topics(), self.stored.rows)
+        # Earlier runs have looked at the commits that they read. Other topics there may agree.
+        suspected = self.contradicted(stored, new).column(TIME) if stored.num_rows else pa.array([])
+        if not len(suspected):
+            return
+        stored = stored.filter(pc.is_in(stored.column(TIME), value_set=suspected.combine_chunks()))
+        if (found := self.contradicted(stored, [*new, *known])).num_rows:
+            times = sorted(set(found.column(TIME).to_pylist()))
+            line = f"{self.number_of(times)} in the warehouse, cluster {self.cluster}: {contradiction(found)}"
+            raise failure(f"{line}; remove them with `{self.command(times)}`, and run this again")
+
+    def undecided(self, topics: pa.Table, times: pa.Table) -> pa.Table:
+        """Of snapshots without an id that the log has too."""
+        kinds = sorted({each.kind for each in (*self.log, *self.stored_log)})
+        for kind in kinds:
+            decided = times.filter(times.column(kind).is_valid()).column(TIME).combine_chunks()
+            topics = topics.filter(pc.invert(pc.is_in(topics.column(TIME), value_set=decided)))
+        return topics
+
+    def contradicted(self, topics: pa.Table, files: Iterable[Place]) -> pa.Table:
+        return contradicted(topics, committed_ids(files, self.cluster))
+
+
+def first_of(kind: str, ids: Iterable[NamedId]) -> list[NamedId]:
+    """Of each distinct id the first one."""
+    first: dict[str, NamedId] = {}
+    for each in ids:
+        if each.kind == kind:
+            first.setdefault(each.id, each)
+    return list(first.values())
+
+
+def failure(line: str) -> Failure:
+    return Failure(ExitCode.UNREADABLE_INPUT, line)
+
+
+def differ(one: NamedId, other: NamedId) -> str:
+    return f"{one.place}: {WORDS[one.kind]} is {one.id}, but {other.place} has {other.id}"
+
+
+def two_logs(one: NamedId, other: NamedId, *, is_one_run: bool) -> Failure:
+    if is_one_run:
+        return failure(f"{differ(one, other)}: logs of two Kafka clusters; give the log of one")
+    return failure(f"{differ(one, other)}: another log, or {OFFSETS_TOPIC} was recreated; {OTHER_CLUSTER}")
+
+
+def contradiction(found: pa.Table) -> str:
+    """What the first of these snapshots and commits say of the same topics."""
+    first = sorted(
+        (row for row in found.to_pylist() if row[TIME] == found[TIME][0].as_py()), key=lambda row: str(row["topic"])
+    )
+    named = [f"topic {row['topic']} has id {row['topic_id']}, in commits {row['committed_id']}" for row in first[:2]]
+    more = f"; of {counted(len(first), 'topic')} none has the id that commits name" if len(first) > 2 else ""
+    return f"{'; '.join(named)}{more}: snapshots of another Kafka cluster"
