@@ -173,7 +173,7 @@ def groups(value: Any, place: str) -> list[Row]:
 
 topic_name = matching(TOPIC, "a topic's name (letters, digits, . _ -, at most 249)")
 ID_TEXT = matching(TOPIC_ID, "a topic id of 22 characters")
-cluster_id = matching(CLUSTER_ID, "the id of a Kafka cluster, without spaces")
+cluster_id = matching(CLUSTER_ID, "a cluster id without spaces")
 ANY_TEXT = matching(re.compile(r"[^\ud800-\udfff]*", re.DOTALL), "a text")
 
 

@@ -33,6 +33,8 @@ SNAPSHOT: dict[str, Any] = {
     "offsets_partitions": [{"partition": 0, "leader": 1}],
     "settings": {"offsets.retention.minutes": 10_080, "a.b": "c"},
     "groups": [{"group_id": "h", "settings": {}}, {"group_id": "g", "settings": {"share.session.timeout.ms": 60_000}}],
+    "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk",
+    "offsets_topic_id": "7z1RNuzRT8avpLU2aul7Mw",
 }
 TEXT = "orders:0:9\norders:1:7\npayments:0:\n"
 
@@ -70,6 +72,8 @@ def test_a_snapshot_becomes_rows_of_both_tables_once(tmp_path: Path) -> None:
             {"group_id": "g", "settings": [("share.session.timeout.ms", "60000")]},
             {"group_id": "h", "settings": []},
         ],
+        "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk",
+        "offsets_topic_id": "7z1RNuzRT8avpLU2aul7Mw",
     }
     topics = rows(w, "topic_snapshots")
     common = {"cluster": "sample", "captured_time": at(T), "topic": "orders", "topic_id": ID, "run_id": first["run_id"]}

@@ -70,6 +70,7 @@ def test_rows_are_those_of_the_declared_tables(tmp_path: Path) -> None:
         "cluster": "prod", "captured_time": time_of(NOW), "run_id": "run-1",
         "brokers": [{"id": 1, "host": "h", "port": 9092, "rack": None}], "offsets_partitions": None,
         "settings": [("offsets.retention.minutes", "60")], "group_settings": None,
+        "cluster_id": None, "offsets_topic_id": None,
     }  # fmt: skip
     (topic,) = tables["topic_snapshots"].to_pylist()
     assert topic == {

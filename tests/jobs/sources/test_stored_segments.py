@@ -178,8 +178,8 @@ def test_a_server_that_fails_while_it_is_read_ends_the_run_and_the_next_goes_on(
 ) -> None:
     place, url, behaviour = ill
     reach(monkeypatch, options_for(url, retry_seconds=1))
-    # The list is given, and the first of what is asked of a file.
-    behaviour.requests, behaviour.next, behaviour.always = [], ["pass", "pass"], "500"
+    # The list is given, that no file has the ids of the log, and the first of what is asked of a segment.
+    behaviour.requests, behaviour.next, behaviour.always = [], ["pass"] * 4, "500"
     assert run_ingest(tmp_path / "w", "--source", f"segments:{place}") == ExitCode.UNREADABLE_INPUT
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"groupscope: {place}/__consumer_offsets-3/")

@@ -191,6 +191,8 @@ COLUMNS = {
         "last_batch_position": "BIGINT",
         "last_batch_crc": "BIGINT",
         "file_id": "STRING",
+        "cluster_id": "STRING",
+        "offsets_topic_id": "STRING",
     },
     "cluster_snapshots": {
         "cluster": "STRING",
@@ -200,6 +202,8 @@ COLUMNS = {
         "offsets_partitions": "ARRAY<STRUCT<partition: INT, leader: INT>>",
         "settings": "MAP<STRING, STRING>",
         "group_settings": "ARRAY<STRUCT<group_id: STRING, settings: MAP<STRING, STRING>>>",
+        "cluster_id": "STRING",
+        "offsets_topic_id": "STRING",
     },
     "topic_snapshots": {
         "cluster": "STRING",

@@ -10,6 +10,7 @@ from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse_each
 
 NOW = 1_700_000_000_000
 ID = "Jx5m2k3lQ0-Yb_7wPz1aAg"
+OFFSETS_ID = "7z1RNuzRT8avpLU2aul7Mw"
 FULL: dict[str, Any] = {
     "captured_at": NOW,
     "topics": [
@@ -36,6 +37,8 @@ FULL: dict[str, Any] = {
         {"group_id": "g", "settings": {"consumer.session.timeout.ms": 6000, "from_a_later_release": "x"}, "later": 1},
         {"group_id": "a/\u2028", "settings": {}},
     ],
+    "cluster_id": "5L6g3nShT-eMCtK--X86sw",
+    "offsets_topic_id": OFFSETS_ID,
     "from_a_later_release": {},
 }
 
@@ -90,7 +93,24 @@ def test_a_line_of_ours() -> None:
                 "settings": [("consumer.session.timeout.ms", "6000"), ("from_a_later_release", "x")],
             },
         ],
+        "cluster_id": "5L6g3nShT-eMCtK--X86sw",
+        "offsets_topic_id": OFFSETS_ID,
     }  # fmt: skip
+
+
+def test_the_id_of_the_offsets_topic_may_be_in_the_list_of_topics_alone() -> None:
+    listed = {"topic": "__consumer_offsets", "topic_id": OFFSETS_ID, "partitions": []}
+    line: dict[str, Any] = {"captured_at": NOW, "topics": [listed]}
+    (cluster,) = known(parse(json.dumps(line), 1).clusters)
+    assert cluster == {"captured_time": NOW, "offsets_topic_id": OFFSETS_ID}
+    with pytest.raises(Malformed) as caught:
+        parse(json.dumps(line | {"offsets_topic_id": ID}), 1)
+    assert str(caught.value) == (
+        f'line 1: offsets_topic_id: "{ID}", but topics has __consumer_offsets with id "{OFFSETS_ID}"'
+    )
+    described = "Topic: __consumer_offsets\tTopicId: {id}\tPartitionCount: 1\nTopic: __consumer_offsets\tPartition: 0"
+    (cluster,) = parse(described.format(id=OFFSETS_ID), NOW).clusters
+    assert cluster["offsets_topic_id"] == OFFSETS_ID
 
 
 def test_only_time_and_topics_are_needed() -> None:
@@ -254,6 +274,9 @@ def test_a_malformed_text_is_reported_with_its_line(text: str, message: str) -> 
             "45s",
             f'groups[0].settings.consumer.session.timeout.ms: "45s", {NO_COUNT}',
         ),
+        (["cluster_id"], 7, "cluster_id: 7, a cluster id without spaces expected"),
+        (["cluster_id"], "a b", 'cluster_id: "a b", a cluster id without spaces expected'),
+        (["offsets_topic_id"], "short", 'offsets_topic_id: "short", a topic id of 22 characters expected'),
         (["groups"], {}, "groups: {}, a list expected"),
         (["groups", 1], "g", 'groups[1]: "g", an object expected'),
         (["groups", 1, "group_id"], ..., "groups[1].group_id: missing"),
