@@ -12,7 +12,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from jobs.checks import history_checks, row_checks, table_checks, version_checks
+from jobs.checks import history_checks, row_checks, snapshot_checks, table_checks, version_checks
 from jobs.checks.check import Finding, Status, findings
 from jobs.output.failure import say
 from jobs.output.progress import doing
@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def run_checks(root: Place, *, with_spark: bool = False) -> Sequence[Finding]:
-    checks = [*table_checks.CHECKS, *row_checks.CHECKS, *history_checks.CHECKS, *version_checks.CHECKS]
+    modules = (table_checks, row_checks, history_checks, snapshot_checks, version_checks)
+    checks = [check for module in modules for check in module.CHECKS]
     if with_spark:
         checks.append(version_checks.SPARK)
     with doing("doctor"):

@@ -1,5 +1,7 @@
 """`groupscope maintain --dry-run`: what a run would change."""
 
+from collections.abc import Mapping
+
 from jobs.maintaining.upkeep import Upkeep
 from schemas.contract.tables import TABLES
 
@@ -19,3 +21,8 @@ def changed_tables(upkeep: Upkeep) -> list[tuple[str, int, int, int, int]]:
         for table in TABLES
     ]
     return [row for row in rows if any(row[1:])]
+
+
+def tables_without(rows: Mapping[str, int]) -> list[tuple[str, int, int, int, int]]:
+    """Where only rows are dropped, so many by table."""
+    return [(table, number, 0, 0, 0) for table, number in rows.items()]

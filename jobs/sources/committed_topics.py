@@ -2,6 +2,7 @@
 ids that commits name."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -85,6 +86,13 @@ def contradicted(named: pa.Table, commits: Iterable[pa.Table]) -> pa.Table:
     return of_several_topics(
         on_both.filter(pc.invert(pc.is_in(on_both.column(TIME), value_set=later.combine_chunks())))
     )
+
+
+def agreeing(named: pa.Table, commits: Iterable[pa.Table]) -> set[datetime]:
+    """Times of the snapshots in which a topic has an id that commits name."""
+    ids = joined(named)
+    known = [named.filter(pc.is_in(ids, value_set=joined(part).combine_chunks())) for part in commits]
+    return {time for rows in known for time in rows.column(TIME).to_pylist()}
 
 
 def joined(rows: pa.Table) -> Any:

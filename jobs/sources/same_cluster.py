@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.output.failure import Failure
-from jobs.sources.committed_topics import commit_files, committed_ids, contradicted, joined
+from jobs.sources.committed_topics import agreeing, commit_files, committed_ids, contradicted
 from jobs.sources.log_ids import WORDS, NamedId, stored_log_ids
 from jobs.sources.stored_snapshots import (
     NAMED_SCHEMA,
@@ -129,9 +129,8 @@ class SameCluster:
 
     def agrees(self, topics: pa.Table) -> bool:
         """Whether commits name a topic with the id that it has there."""
-        ids = pc.unique(joined(topics))
         known = committed_ids(commit_files(self.warehouse, self.cluster), self.cluster)
-        return len(ids) > 0 and any(pc.any(pc.is_in(joined(part), value_set=ids)).as_py() for part in known)
+        return any(agreeing(topics, [part]) for part in known) if topics.num_rows else False
 
     def stored_topics(self) -> pa.Table:
         return pa.concat_tables([NAMED_SCHEMA.empty_table(), *self.stored.topics(MOST_ROWS)])
