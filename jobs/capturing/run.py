@@ -22,7 +22,8 @@ class SnapshotRun:
         rows = rows_of_snapshots([self.snapshot], run.cluster, run.run_id)
         same_cluster = SameCluster(run.warehouse, run.cluster)
         same_cluster.add_snapshots(rows[CLUSTER_SNAPSHOTS.name], rows[TOPIC_SNAPSHOTS.name], {})
-        same_cluster.check_topics([])
+        same_cluster.check_ids([])
+        same_cluster.check_commits([])
         writer = IngestWriter(run.warehouse, run.engine, About(run.cluster, run.run_id, run.settings.tables, "auto"))
         outcome = Outcome()
         for name, of_table in rows.items():

@@ -1,7 +1,8 @@
 """The ingest job: what it reads, and how it writes it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, uncha
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
 from jobs.runs.run import Run, RunOutcome
-from jobs.sources.log_ids import segment_ids
+from jobs.sources.log_ids import NamedId, segment_ids
 from jobs.sources.same_cluster import SameCluster
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
@@ -55,6 +56,8 @@ class Ingest:
     def __init__(self, options: IngestOptions, *, is_retry: bool) -> None:
         self.options, self.is_retry = options, is_retry
         self.num_files_read = self.num_files_unchanged = 0
+        self.snapshots: dict[str, pa.Table] = {}
+        self.snapshot_files: dict[datetime, str] = {}
         self.live_snapshots: dict[str, pa.Table] = {}
         self.of_future: list[str] = []
 
@@ -77,18 +80,14 @@ class Ingest:
         )
 
     def read(self) -> Outcome:
-        self.same_cluster = SameCluster(self.warehouse, self.cluster)
         # Snapshots first: their errors are reported at once, and reading the source may take long.
-        snapshots = self.snapshots()
+        self.read_snapshots()
         outcome = self.read_source(self.options.source)
-        self.check_topics(outcome)
-        for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
+        folder = self.warehouse.path(COMMITS)
+        self.same_cluster.check_commits([folder / file.name for file in outcome.files.get(COMMITS, ())])
+        for name, rows in [*self.snapshots.items(), *self.live_snapshots.items()]:
             self.writer.add(outcome, name, rows)
         return outcome
-
-    def check_topics(self, outcome: Outcome) -> None:
-        folder = self.warehouse.path(COMMITS)
-        self.same_cluster.check_topics([folder / file.name for file in outcome.files.get(COMMITS, ())])
 
     def finish(self, outcome: Outcome, code: ExitCode) -> None:
         for line in (*self.of_future, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
@@ -96,6 +95,7 @@ class Ingest:
 
     def read_source(self, source: str | None) -> Outcome:
         if source is None:
+            self.check_snapshots([])
             return Outcome()
         match source.partition(":"):
             case "segments", _, place if place:
@@ -124,7 +124,7 @@ class Ingest:
             engine=self.engine,
             known_topics=topics,
             clock=self.run.clock,
-            check_log=self.same_cluster.add_log,
+            check_log=self.check_snapshots,
             is_retry=is_retry,
         )
         read = source.read()
@@ -141,6 +141,7 @@ class Ingest:
         from jobs.ingestion.task.archives import archive_steps
         from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_failure
 
+        self.check_snapshots([])
         state, spark = state_with_intact(self.warehouse, self.cluster), self.engine.spark
         files = archive_files(spark, path)
         changed = [file for file in files if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
@@ -161,22 +162,27 @@ class Ingest:
         outcome.num_other_topics = seen.get[NUM_OTHER_TOPICS] if any(file.size_bytes for file in changed) else 0
         return outcome
 
-    def snapshots(self) -> dict[str, pa.Table]:
-        """Rows that the warehouse does not have."""
+    def read_snapshots(self) -> None:
+        self.same_cluster = SameCluster(self.warehouse, self.cluster)
         captured, places = self.options.captured_at, self.options.snapshots
         captured_ms = None if captured is None else instant(captured, self.run.started_ms, "--captured-at")
-        if not places:
-            return {}
-        read = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
-        self.same_cluster.add_snapshots(
-            read.tables[CLUSTER_SNAPSHOTS.name], read.tables[TOPIC_SNAPSHOTS.name], read.files
-        )
-        new = {
-            name: new_snapshots(self.warehouse, name, rows, self.cluster, read.files)
-            for name, rows in read.tables.items()
+        if places:
+            read = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
+            self.snapshots, self.snapshot_files = read.tables, read.files
+            self.same_cluster.add_snapshots(
+                read.tables[CLUSTER_SNAPSHOTS.name], read.tables[TOPIC_SNAPSHOTS.name], read.files
+            )
+
+    def check_snapshots(self, log: Iterable[NamedId]) -> None:
+        """`log`: what names the log. Only rows that the warehouse does not have stay."""
+        self.same_cluster.check_ids(log)
+        self.snapshots = {
+            name: new_snapshots(self.warehouse, name, rows, self.cluster, self.snapshot_files)
+            for name, rows in self.snapshots.items()
         }
-        self.of_future = future_snapshots(new[CLUSTER_SNAPSHOTS.name], read.files, self.run.started_ms)
-        return new
+        if self.snapshots:
+            new = self.snapshots[CLUSTER_SNAPSHOTS.name]
+            self.of_future = future_snapshots(new, self.snapshot_files, self.run.started_ms)
 
     def read_segments(self, place: str) -> Outcome:
         state = state_with_intact(self.warehouse, self.cluster)
@@ -184,7 +190,7 @@ class Ingest:
             state = without_marks_of_damaged(state)
         files = self.segment_files(place)
         ids = segment_ids(files)
-        self.same_cluster.add_log(ids.named)
+        self.check_snapshots(ids.named)
         changed, self.num_files_unchanged = readings(files, state.marks)
         self.num_files_read = len(changed)
         if not changed:

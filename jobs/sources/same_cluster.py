@@ -1,9 +1,9 @@
 """Whether the log and the snapshots that a run reads are of one Kafka cluster, and of that which the warehouse has.
 
     one = SameCluster(warehouse, "prod")
-    one.add_snapshots(named_ids, topics)    # each of these fails if it contradicts what is known by then
-    one.add_log(named_ids)
-    one.check_topics(files)                 # by the topic ids in commits, where nothing else decides
+    one.add_snapshots(clusters, topics, places)
+    one.check_ids(named_ids)     # of the log, before it is read
+    one.check_commits(files)     # by the topics that commits name, where no id of the log decides
 
 Snapshots of another cluster make lag and verdicts meaningless. The log decides what is foreign: its cluster id, and the
 id of its offsets topic. Without them, and between snapshots alone, the topics that commits name decide.
@@ -74,25 +74,22 @@ class SameCluster:
             if row[kind] is not None
         }
         self.snapshots = [first[each] for each in sorted(first, key=lambda each: (each[0], first[each].place, each[1]))]
-        self.check()
 
     def place_of(self, time: datetime) -> str:
         return self.places.get(time, "the snapshot")
 
-    def add_log(self, ids: Iterable[NamedId]) -> None:
-        self.log += ids
-        self.check()
-
-    def check(self) -> None:
+    def check_ids(self, log: Iterable[NamedId]) -> None:
+        """`log`: of the log that the run reads, as far as anything names it."""
+        self.log = list(log)
         for kind in WORDS if self.log or self.snapshots else ():
-            logs = first_of(kind, [*self.log, *self.stored_log])
+            logs, given = first_of(kind, [*self.log, *self.stored_log]), first_of(kind, self.snapshots)
             if len(logs) > 1:
                 raise two_logs(*logs[:2], is_one_run=logs[1] in self.log)
-            given = first_of(kind, self.snapshots)
             if logs:
                 self.check_by_log(logs[0], given, self.stored.ids(kind))
-            elif given:
-                self.check_among_snapshots(given, self.stored.ids(kind))
+            elif len(given) > 1:
+                line = "snapshots of two Kafka clusters; give those of one, or each a name of its own: --cluster NAME"
+                raise failure(f"{differ(*given[:2])}: {line}")
 
     def check_by_log(self, log: NamedId, given: Sequence[NamedId], stored: Collection[str]) -> None:
         for each in given:
@@ -102,17 +99,16 @@ class SameCluster:
         for each_id in sorted({*stored} - {log.id}):
             raise failure(f"{log.place} has {WORDS[log.kind]} {log.id}, but {self.stored_line(log.kind, each_id)}")
 
-    def check_among_snapshots(self, given: Sequence[NamedId], stored: Collection[str]) -> None:
-        if len(given) > 1:
-            line = "snapshots of two Kafka clusters; give those of one, or each a name of its own: --cluster NAME"
-            raise failure(f"{differ(*given[:2])}: {line}")
-        for each in given:
-            for other in sorted({*stored} - {each.id}):
-                raise failure(self.unlike_stored(each, other))
+    def check_beside_stored(self, commits: Sequence[Place]) -> None:
+        """Where the log has no id of this kind, and snapshots have."""
+        for each in self.snapshots:
+            if not first_of(each.kind, [*self.log, *self.stored_log]):
+                for other in sorted({*self.stored.ids(each.kind)} - {each.id}):
+                    raise failure(self.unlike_stored(each, other, commits))
 
-    def unlike_stored(self, given: NamedId, other: str) -> str:
+    def unlike_stored(self, given: NamedId, other: str, commits: Sequence[Place]) -> str:
         """Of two snapshots, that one belongs to the log whose topics have the ids that commits name."""
-        is_given, is_stored = self.agrees(self.topics), self.agrees(self.stored_topics())
+        is_given, is_stored = self.agrees(self.topics, commits), self.agrees(self.stored_topics(), commits)
         if is_given and not is_stored:
             return (
                 f"{given.place}: {WORDS[given.kind]} is {given.id}, and its topics have the ids that commits name, but "
@@ -127,10 +123,9 @@ class SameCluster:
             return f"{line}, and those are of the log there; {OF_THIS}, or {OTHER_CLUSTER}"
         return f"{line}; if those are wrong, remove them with `{self.command(times)}`, else {OTHER_CLUSTER}"
 
-    def agrees(self, topics: pa.Table) -> bool:
+    def agrees(self, topics: pa.Table, commits: Sequence[Place]) -> bool:
         """Whether commits name a topic with the id that it has there."""
-        known = committed_ids(commit_files(self.warehouse, self.cluster), self.cluster)
-        return any(agreeing(topics, [part]) for part in known) if topics.num_rows else False
+        return topics.num_rows > 0 and any(agreeing(topics, [part]) for part in committed_ids(commits, self.cluster))
 
     def stored_topics(self) -> pa.Table:
         return pa.concat_tables([NAMED_SCHEMA.empty_table(), *self.stored.topics(MOST_ROWS)])
@@ -153,10 +148,12 @@ class SameCluster:
     def command(self, times: Collection[datetime]) -> str:
         return drop_command(self.warehouse, self.cluster, times, self.stored.rows.column(TIME).to_pylist())
 
-    def check_topics(self, new: Sequence[Place]) -> None:
-        """By what the log itself says, of snapshots that no id decides about. `new`: files of commits that this run
-        has written."""
+    def check_commits(self, new: Sequence[Place]) -> None:
+        """By what the log itself says. `new`: files of commits that this run has written."""
+        if not (new or self.snapshots or self.topics.num_rows):
+            return
         known = commit_files(self.warehouse, self.cluster)
+        self.check_beside_stored([*new, *known])
         given = self.undecided(self.topics, self.times)
         if given.num_rows and (found := self.contradicted(given, [*new, *known])).num_rows:
             raise failure(f"{self.place_of(found[TIME][0].as_py())}: {contradiction(found)}; {OF_THIS}")

@@ -19,6 +19,7 @@ from jobs.runs.result import iso
 from jobs.sources.log_ids import TOPIC, WORDS
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
+from jobs.warehouses.older_tables import with_missing_columns
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
@@ -78,7 +79,8 @@ def rows_of_times(path: Place, name: str, bounds: dict[str, datetime], wanted: p
         for group in range(file.num_row_groups):
             statistics = file.metadata.row_group(group).column(column).statistics
             if statistics is None or not statistics.has_min_max or overlap(statistics.min, statistics.max, bounds):
-                rows = file.read_row_group(group, schema.names, use_threads=False).cast(schema)
+                # A release without some of the columns may have written it.
+                rows = with_missing_columns(file.read_row_group(group, schema.names, use_threads=False), schema, path)
                 yield rows.filter(pc.is_in(rows.column(TIME), wanted))
 
 

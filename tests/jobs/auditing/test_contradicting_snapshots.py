@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from schemas.words.exit_codes import ExitCode
 from tests.builders.generated.topics import written as written_record
 from tests.builders.logs.by_hand import Event, commit, write_log
 from tests.make.log import T0
 from tests.runs.ingested import ingest, rows
-from tests.runs.refused import refused, unchanged
 from tests.runs.replayed_logs import replay, result_of
 
 OURS, THEIRS, ORDERS = "AAAAAAAAAAAAAAAAAAAAAQ", "BBBBBBBBBBBBBBBBBBBBBQ", "CCCCCCCCCCCCCCCCCCCCCQ"
@@ -85,23 +83,3 @@ def test_a_topic_made_anew_has_no_lag_of_the_commit_before(tmp_path: Path) -> No
     result = measured(tmp_path / "one", snapshot(10, 9), snapshot(20, 30, topic_id=THEIRS), topic_id=ORDERS)
     results = [(row["lag_raw"], row["unknown_reason"]) for row in result if row["committed_offset"] is not None]
     assert results == [(2, None), (None, "topic_recreated")]
-
-
-def test_another_id_of_the_offsets_topic_is_another_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    warehouse = tmp_path / "w"
-    both = written(tmp_path / "both.jsonl", snapshot(10, 9), snapshot(20, 9, offsets_id=THEIRS))
-    line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", both)
-    assert (
-        line == f"{both}: topic __consumer_offsets has id {OURS}, {both}: it is {THEIRS}; "
-        "give this Kafka cluster another name: --cluster NAME"
-    )
-    ingest(warehouse, "--snapshots", written(tmp_path / "ours.jsonl", snapshot(10, 9)))
-    theirs = written(tmp_path / "theirs.jsonl", snapshot(20, 9, offsets_id=THEIRS))
-    with unchanged(warehouse):
-        line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
-    message = (
-        f"has id {THEIRS}, in the warehouse, cluster default has id {OURS}; give this Kafka cluster another "
-        "name: --cluster NAME"
-    )
-    assert line == f"{theirs}: topic __consumer_offsets {message}"
-    assert ingest(warehouse, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] == 51
