@@ -1,5 +1,6 @@
 """Runs that follow each other on one live topic: what is gone in between is told, and another topic is refused."""
 
+import json
 import time
 from contextlib import contextmanager
 
@@ -9,6 +10,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 import jobs.ingestion.live.plan
 import jobs.ingestion.live.span
 import jobs.sources.live_cuts
+from jobs import cli
 from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.offsets import partition_offsets
@@ -102,6 +104,24 @@ def test_what_is_gone_before_it_was_read_is_a_gap(tmp_path, broker, capsys):
 def counts_of(warehouse, run_id):
     (run,) = [row for row in rows(warehouse, "runs") if row["run_id"] == run_id]
     return list(run["ingest_counts"])
+
+
+@pytest.mark.drawn_together(2)
+def test_snapshots_of_another_cluster_are_refused_before_the_log_is_read(tmp_path, unharmed, capsys):
+    """Whether they are in the warehouse or beside the log."""
+    theirs, foreign = "MkU3OEVBNTcwNTJENDM2Qg", tmp_path / "foreign.jsonl"
+    foreign.write_text(json.dumps({"captured_at": 1_795_230_000_000, "topics": [], "cluster_id": theirs}) + "\n")
+    ours = (unharmed.log_dir / "meta.properties").read_text().partition("cluster.id=")[2].split()[0]
+    source = ("--source", f"kafka:{unharmed.bootstrap}")
+    assert run_ingest(tmp_path / "none", *source, "--snapshots", foreign) == ExitCode.UNREADABLE_INPUT
+    line = f"{foreign}: the cluster id is {theirs}, but kafka:{unharmed.bootstrap} has {ours}: snapshots of another"
+    assert line in capsys.readouterr().err
+    ingest(tmp_path / "w", "--snapshots", foreign)
+    line = refused(tmp_path / "w", unharmed, capsys)
+    assert theirs in line and ours in line and "--drop-snapshots" in line and "--cluster" not in line
+    assert cli.main(["maintain", "--warehouse", str(tmp_path / "w"), "--drop-snapshots", ".."]) == ExitCode.CLEAN
+    assert ingest_live(tmp_path / "w", unharmed)["decoded"] > 0
+    assert {row["cluster_id"] for row in rows(tmp_path / "w", "cluster_snapshots")} == {ours}
 
 
 @pytest.mark.drawn_together(2)

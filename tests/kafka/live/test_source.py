@@ -116,6 +116,9 @@ def test_what_was_asked_for_is_in_source_files(played):
     for row in sorted(rows(played.folder / "scheduled", "source_files"), key=lambda row: row["run_id"]):
         partition, start = row["offsets_partition"], row["read_from_position"]
         assert row["kind"] == "kafka"
+        assert f"cluster.id={row['cluster_id']}\n" in (played.broker.log_dir / "meta.properties").read_text()
+        of_partition = played.broker.log_dir / f"__consumer_offsets-{partition}" / "partition.metadata"
+        assert f"topic_id: {row['offsets_topic_id']}" in of_partition.read_text()
         assert row["source_file"] == f"kafka:__consumer_offsets-{partition}@{start}"
         if row["read_to_position"] > ends.get(partition, 0):
             assert start == ends.get(partition, 0)

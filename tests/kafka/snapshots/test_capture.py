@@ -25,7 +25,7 @@ from tests.kafka.java_programs import compile_java
 from tests.kafka.kafka_tools import EARLIEST, LATEST
 from tests.kafka.phases import ANSWERS, Phase
 from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, RELEASES
-from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.ingested import ROOT, ingest, rows, run_ingest
 
 pytestmark = pytest.mark.broker
 
@@ -89,6 +89,12 @@ def capture_line(broker, path, *arguments):
     return lines_of(path)[-1]
 
 
+def written_by(broker, file, name):
+    """What a broker's file in its log dir has on this line."""
+    lines = (broker.log_dir / file).read_text().splitlines()
+    return [line.removeprefix(name) for line in lines if line.startswith(name)]
+
+
 def partitions_of(snapshot, name):
     return {
         (topic["topic"], each["partition"]): each[name] for topic in snapshot["topics"] for each in topic["partitions"]
@@ -125,6 +131,9 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(broker, tmp_path, monkeypatch
     topics = {each["topic"]: (each["topic_id"], len(each["partitions"])) for each in snapshot["topics"]}
     assert topics == {name: found for name, found in kafka_tools.topic_ids(broker).items() if name in names}
     assert set(map(tuple, partitions_of(snapshot, "racks").values())) == {("rack-a",)}
+    assert snapshot["offsets_topic_id"] == kafka_tools.topic_ids(broker)[OFFSETS_TOPIC][0]
+    assert snapshot["offsets_topic_id"] in written_by(broker, f"{OFFSETS_TOPIC}-0/partition.metadata", "topic_id: ")
+    assert written_by(broker, "meta.properties", "cluster.id=") == [snapshot["cluster_id"]]
     assert snapshot["brokers"] == kafka_tools.nodes(broker)
     leaders = {each["partition"]: each["leader"] for each in snapshot["offsets_partitions"]}
     assert leaders == kafka_tools.leaders(broker, OFFSETS_TOPIC)
@@ -179,9 +188,9 @@ def test_an_old_brokers_requests_leave_out_what_they_cannot_say(broker, tmp_path
     while partitions_of(whole, "log_end_offset") != partitions_of(after, "log_end_offset"):
         assert time.monotonic() < deadline, "the offsets topic of the broker never rests"
         whole, old, after = captured()
-    assert {each["topic_id"] for each in old["topics"]} == {None}
+    assert {each["topic_id"] for each in old["topics"]} == {None} == {old["offsets_topic_id"]}
     for snapshot in (whole, old):
-        del snapshot["captured_at"]
+        del snapshot["captured_at"], snapshot["offsets_topic_id"]
         for topic in snapshot["topics"]:
             del topic["topic_id"]
             for partition in topic["partitions"]:
@@ -249,6 +258,27 @@ def test_another_clusters_snapshots_are_refused(small, tmp_path, capsys):
     assert capsys.readouterr().err.endswith("give this Kafka cluster another name: --cluster NAME\n")
     assert rows(warehouse, "runs") == before
     assert run_capture(small, "--warehouse", warehouse, "--cluster", "b") == ExitCode.CLEAN
+
+
+@pytest.mark.drawn_together(6)
+@pytest.mark.drawn(1)
+def test_snapshots_of_one_broker_beside_the_log_of_another_are_refused(broker, small, tmp_path, capsys):
+    """Both have topics of the same names."""
+    theirs, ours, warehouse = tmp_path / "theirs", tmp_path / "ours", tmp_path / "warehouse"
+    foreign, own = capture_line(broker, theirs), capture_line(small, ours)
+    log = ("--source", f"segments:{small.log_dir}")
+    assert run_ingest(tmp_path / "none", *log, "--snapshots", theirs) == ExitCode.UNREADABLE_INPUT
+    assert foreign["cluster_id"] in (line := capsys.readouterr().err) and own["cluster_id"] in line
+    ingest(warehouse, "--snapshots", theirs)
+    assert run_ingest(warehouse, *log, "--snapshots", ours) == ExitCode.UNREADABLE_INPUT
+    assert "maintain --drop-snapshots" in (line := capsys.readouterr().err) and "--cluster" not in line
+    assert run_capture(small, "--warehouse", warehouse) == ExitCode.UNREADABLE_INPUT
+    assert cli.main(["maintain", "--warehouse", str(warehouse), "--drop-snapshots", ".."]) == ExitCode.CLEAN
+    ingest(warehouse, *log, "--snapshots", ours)
+    ids = {(row["cluster_id"], row["offsets_topic_id"]) for row in rows(warehouse, "source_files")}
+    assert ids == {(own["cluster_id"], own["offsets_topic_id"])}
+    assert run_capture(broker, "--warehouse", warehouse) == ExitCode.UNREADABLE_INPUT
+    assert run_capture(small, "--warehouse", warehouse) == ExitCode.CLEAN
 
 
 class Clock:
