@@ -73,8 +73,12 @@ class CheckedSnapshots:
                     wrong |= times
                     yield times, f"{WORDS[each.kind]} is {own_id}, but the log has {each.id}"
         right -= wrong
-        found = contradicted(self.topics_at(self.every - right - wrong), self.commits)
+        undecided = self.every - right - wrong
+        found = contradicted(self.topics_at(undecided), self.commits)
         if times := set(found.column(TIME).to_pylist()):
+            # Others with their ids are of the same cluster.
+            same = (some for kind in WORDS for some in self.times_by_id(kind, undecided).values() if some & times)
+            times = times.union(*same)
             wrong |= times
             yield times, contradiction(found)
         for kind in WORDS:

@@ -34,6 +34,7 @@ from schemas.tables.state.replayed_log import REPLAYED_PARTITIONS
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
+from udfs.sources.snapshot_lines import FIRST_MS
 
 FLAG, BETWEEN = "--drop-snapshots", ".."
 MOST_NAMED = 3
@@ -73,6 +74,11 @@ def interval_of(text: str, now_ms: int) -> Interval:
         line = "give FROM..TO, FROM.. or ..TO; snapshots captured at FROM are dropped, those captured at TO are not"
         raise Failure(ExitCode.USAGE, f"{FLAG} {text!r}: {line}")
     ends = [instant(each.strip(), now_ms, FLAG) if each.strip() else None for each in (first, end)]
+    for each, ms in zip((first, end), ends, strict=True):
+        # A year would take out all.
+        if ms is not None and ms < FIRST_MS:
+            line = "would be milliseconds since 1970, long before Kafka; give ISO 8601 such as 2026-11-21T03:00"
+            raise Failure(ExitCode.USAGE, f"{FLAG} {text}: {each.strip()} {line}")
     interval = Interval(*ends)
     if interval.first is not None and interval.end is not None and interval.first >= interval.end:
         raise Failure(ExitCode.USAGE, f"{FLAG} {text!r}: the first time must be before the second one")

@@ -1,0 +1,158 @@
+"""`groupscope maintain --drop-snapshots` takes snapshots out of a warehouse: what the next audit leaves is what a
+warehouse has that never had them."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import cli
+from jobs.doctor import run_checks
+from jobs.sources.same_cluster import SameCluster
+from jobs.storage.places.local_place import LocalPlace
+from schemas.words.exit_codes import ExitCode
+from tests.audited_sample import SAMPLE, audited_sample
+from tests.runs.ingested import ROOT, ingest, rows
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, row_texts
+
+__all__ = ["audited_sample"]
+
+SNAPSHOTS = SAMPLE / "snapshots.jsonl"
+COMPARED = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED, "cluster_snapshots", "topic_snapshots")
+T = 1_795_230_000_000
+
+
+def foreign_snapshots() -> list[dict[str, Any]]:
+    """Of another cluster with topics of the same names, captured half a second after each of ours: with other ids, more
+    partitions, other ends and other settings."""
+    snapshots = [json.loads(line) for line in SNAPSHOTS.read_text().splitlines()]
+    for each in snapshots:
+        each["captured_at"] += 500
+        each["settings"]["offsets.retention.minutes"] = "1"
+        each["settings"]["group.consumer.session.timeout.ms"] = "1000"
+        for topic in each["topics"]:
+            topic["topic_id"] = topic["topic_id"][:-2][::-1] + topic["topic_id"][-2:]
+            partitions = topic["partitions"]
+            partitions += [{**part, "partition": part["partition"] + len(partitions)} for part in partitions]
+            for part in partitions:
+                if part["log_end_offset"] is not None:
+                    part["log_end_offset"] = 3 * part["log_end_offset"] + 100
+    return snapshots
+
+
+def test_the_next_audit_leaves_what_a_warehouse_has_that_never_had_them(
+    audited_sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    warehouse, wrong = tmp_path / "w", tmp_path / "wrong.jsonl"
+    wrong.write_text("".join(f"{json.dumps(each)}\n" for each in foreign_snapshots()))
+    words = ["audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample", "--warehouse", str(warehouse)]
+    words += ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never", "--report", str(tmp_path / "r")]
+    with monkeypatch.context() as patch:
+        # By a release that did not look.
+        for name in ("check_ids", "check_commits"):
+            patch.setattr(SameCluster, name, lambda *_: None)
+        assert cli.main([*words, "--snapshots", str(wrong), "--snapshots", str(SNAPSHOTS)]) == ExitCode.CLEAN
+    with_both = row_texts(warehouse, ["lag_points", "assignment_audit", "expiry_forecast", "topics"])
+    without = row_texts(audited_sample, with_both)
+    assert all(set(with_both[name]) != set(without[name]) for name in without)
+
+    # Ours lie between theirs again and again: one interval takes out all.
+    (found,) = [each for each in run_checks(LocalPlace(warehouse)) if each.status != "ok"]
+    assert (found.check, "21 snapshots of another Kafka cluster" in found.message) == ("snapshots", True)
+    capfd.readouterr()
+    command = str(found.mend).partition("; ")[0]
+    assert cli.main(shlex.split(command)[1:]) == ExitCode.CLEAN
+    said = capfd.readouterr().out
+    assert "dropped 41 snapshots of cluster sample, captured from 2026-11-21T17:36:27.879Z to " in " ".join(
+        said.split()
+    )
+    assert "it has 1 snapshot, captured from 2026-11-21T17:36:27.379Z to " in " ".join(said.split())
+    assert rows(warehouse, "group_verdicts") == []
+    assert cli.main([*words, "--snapshots", str(SNAPSHOTS)]) == ExitCode.CLEAN
+    assert_same(row_texts(audited_sample, COMPARED), row_texts(warehouse, COMPARED), "after the drop")
+    capfd.readouterr()
+    assert cli.main([*words, "--snapshots", str(wrong)]) == ExitCode.UNREADABLE_INPUT
+    assert "and those are of the log there" in capfd.readouterr().err
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """Snapshots of three seconds, of each of two clusters."""
+    for name in ("one", "two"):
+        lines = [{"captured_at": T + 1_000 * each, "topics": [{"topic": name, "partitions": [
+            {"partition": 0, "log_end_offset": each}]}]} for each in range(3)]  # fmt: skip
+        (tmp_path / name).write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+        ingest(tmp_path / "w", "--snapshots", tmp_path / name, "--cluster", name)
+    return tmp_path / "w"
+
+
+def drop(warehouse: Path, interval: str, *flags: str) -> int:
+    return cli.main(["maintain", "--warehouse", str(warehouse), f"--drop-snapshots={interval}", *flags])
+
+
+def seconds_left(warehouse: Path) -> dict[str, list[int]]:
+    left: dict[str, set[int]] = {"one": set(), "two": set()}
+    for table in ("cluster_snapshots", "topic_snapshots"):
+        for row in rows(warehouse, table):
+            left[row["cluster"]].add(round(row["captured_time"].timestamp()) - T // 1_000)
+    return {cluster: sorted(seconds) for cluster, seconds in left.items()}
+
+
+AT = [f"2026-11-21T03:00:0{each}Z" for each in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("interval", "left"),
+    [("..", []), (f"..{AT[2]}", [2]), (f"{AT[1]}..", [0]), (f"{T + 1_000}..{T + 1_001}", [0, 2]),
+     (f"{T + 1}..{T + 1_000}", [0, 1, 2])],
+)  # fmt: skip
+def test_an_interval_is_half_open_and_about_one_cluster(
+    three: Path, interval: str, left: list[int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(path for path in three.rglob("*") if path.suffix == ".parquet")
+    assert drop(three, interval, "--cluster", "one", "--dry-run", "--format", "json") == ExitCode.CLEAN
+    would = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert {row["table"]: row["num_rows_dropped"] for row in would} == (
+        dict.fromkeys(("cluster_snapshots", "topic_snapshots"), 3 - len(left)) if len(left) < 3 else {}
+    )
+    assert sorted(path for path in three.rglob("*") if path.suffix == ".parquet") == before
+    assert drop(three, interval, "--cluster", "one", "--format", "json") == ExitCode.CLEAN
+    result = json.loads(capfd.readouterr().out)
+    assert (result["num_snapshots_dropped"], result["num_rows_dropped"]) == (3 - len(left), 2 * (3 - len(left)))
+    assert seconds_left(three) == {"one": left, "two": [0, 1, 2]}
+    # The file can be read again.
+    assert ingest(three, "--snapshots", three.parent / "one", "--cluster", "one")["rows_added"] == (
+        dict.fromkeys(("cluster_snapshots", "topic_snapshots"), 3 - len(left))
+    )
+
+
+def test_an_interval_without_a_snapshot_says_what_there_is(three: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert drop(three, f"{AT[3]}..", "--cluster", "two") == ExitCode.CLEAN
+    said = " ".join(capfd.readouterr().out.split())
+    assert "no snapshot of cluster two was captured in 2026-11-21T03:00:03.000Z..; it has 3 snapshots" in said
+    assert "captured from 2026-11-21T03:00:00.000Z to 2026-11-21T03:00:02.000Z; nothing was changed" in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (("--drop-snapshots", AT[0]), "'2026-11-21T03:00:00Z': give FROM..TO, FROM.. or ..TO; snapshots captured at"),
+        (("--drop-snapshots", f"{AT[1]}..{AT[1]}"), "the first time must be before the second one"),
+        (("--drop-snapshots", f"{AT[2]}..{AT[1]}"), "the first time must be before the second one"),
+        (("--drop-snapshots", "x.."), "--drop-snapshots 'x': give ISO 8601 such as"),
+        (("--drop-snapshots", "2026.."), "--drop-snapshots 2026..: 2026 would be milliseconds since 1970"),
+        (("--drop-snapshots", ".."), "holds several clusters"),
+        (("--drop-snapshots", "..", "--cluster", "three"), "has no cluster three; it has one, two"),
+        (("--keep", "2d", "--cluster", "one"), "--cluster one: only --drop-snapshots is about one cluster"),
+        (("--keep", "2d", "--drop-snapshots", ".."), "not allowed with argument --keep"),
+        ((), "one of the arguments --keep --drop-snapshots is required"),
+    ],
+)
+def test_a_wrong_interval_or_cluster_is_refused_and_changes_nothing(
+    three: Path, flags: tuple[str, ...], line: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["maintain", "--warehouse", str(three), *flags]) == ExitCode.USAGE
+    assert line in capfd.readouterr().err
+    assert seconds_left(three) == {"one": [0, 1, 2], "two": [0, 1, 2]}
