@@ -1,1 +1,1 @@
-"""`groupscope maintain`: merges small files, drops old closed rows, deletes unneeded files and Delta logs."""
+"""`groupscope maintain`: merges small files, drops old rows and unwanted snapshots, deletes unneeded files and logs."""

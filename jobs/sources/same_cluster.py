@@ -66,7 +66,7 @@ class SameCluster:
     def add_snapshots(self, clusters: pa.Table, topics: pa.Table, places: dict[datetime, str]) -> None:
         """Rows of the two tables; `places`: by time, where a snapshot was read."""
         self.times, self.places = clusters.select(IDS.column_names), places
-        self.topics = topics.select(NAMED_SCHEMA.names).filter(topics.column("topic_id").is_valid())
+        self.topics = once_a_topic(topics.select(NAMED_SCHEMA.names))
         first = {
             (kind, row[kind]): NamedId(kind, row[kind], self.place_of(row[TIME]))
             for row in reversed(self.times.to_pylist())
@@ -180,6 +180,17 @@ class SameCluster:
 
     def contradicted(self, topics: pa.Table, files: Iterable[Place]) -> pa.Table:
         return contradicted(topics, committed_ids(files, self.cluster))
+
+
+def once_a_topic(rows: pa.Table) -> pa.Table:
+    """Of topics with an id. A topic's partitions lie beside each other, and there may be millions."""
+    rows = rows.filter(rows.column("topic_id").is_valid()).combine_chunks()
+    if not rows.num_rows:
+        return rows
+    before, after = rows.slice(0, rows.num_rows - 1), rows.slice(1)
+    is_new = [pc.not_equal(before.column(name), after.column(name)) for name in rows.column_names]
+    is_first = pc.or_(pc.or_(is_new[0], is_new[1]), is_new[2])
+    return rows.filter(pa.chunked_array([pa.array([True]), *is_first.chunks]))
 
 
 def first_of(kind: str, ids: Iterable[NamedId]) -> list[NamedId]:
