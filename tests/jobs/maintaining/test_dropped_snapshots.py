@@ -14,8 +14,11 @@ from jobs.sources.same_cluster import SameCluster
 from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import SAMPLE, audited_sample
+from tests.builders.logs.by_hand import commit, target, write_log, write_snapshot
+from tests.make.log import T0
 from tests.runs.ingested import ROOT, ingest, rows
-from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, row_texts
+from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, result_of, row_texts
+from udfs.groups.group_partition import partition_for
 
 __all__ = ["audited_sample"]
 
@@ -46,7 +49,7 @@ def test_the_next_audit_leaves_what_a_warehouse_has_that_never_had_them(
     audited_sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     warehouse, wrong = tmp_path / "w", tmp_path / "wrong.jsonl"
-    wrong.write_text("".join(f"{json.dumps(each)}\n" for each in foreign_snapshots()))
+    written(wrong, *foreign_snapshots())
     words = ["audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample", "--warehouse", str(warehouse)]
     words += ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never", "--report", str(tmp_path / "r")]
     with monkeypatch.context() as patch:
@@ -83,8 +86,7 @@ def three(tmp_path: Path) -> Path:
     for name in ("one", "two"):
         lines = [{"captured_at": T + 1_000 * each, "topics": [{"topic": name, "partitions": [
             {"partition": 0, "log_end_offset": each}]}]} for each in range(3)]  # fmt: skip
-        (tmp_path / name).write_text("".join(f"{json.dumps(each)}\n" for each in lines))
-        ingest(tmp_path / "w", "--snapshots", tmp_path / name, "--cluster", name)
+        ingest(tmp_path / "w", "--snapshots", written(tmp_path / name, *lines), "--cluster", name)
     return tmp_path / "w"
 
 
@@ -156,3 +158,48 @@ def test_a_wrong_interval_or_cluster_is_refused_and_changes_nothing(
     assert cli.main(["maintain", "--warehouse", str(three), *flags]) == ExitCode.USAGE
     assert line in capfd.readouterr().err
     assert seconds_left(three) == {"one": [0, 1, 2], "two": [0, 1, 2]}
+
+
+JOBS = ("replay", "assignments", "lag")
+
+
+def test_names_and_settled_lag_that_rested_on_a_snapshot_go_with_it(tmp_path: Path) -> None:
+    """Records of the modern group have the topics' ids alone, which the snapshot in the middle names. Lag at its time is
+    settled: later runs do not look at it again."""
+    commits = [commit("billing", "orders", 0, each, offset=each) for each in range(1, 300, 4)]
+    log = {
+        partition_for("billing", 50): commits,
+        partition_for("modern", 50): [target("modern", 5, {"orders": 2, "payments": 3})],
+    }
+    source = write_log(tmp_path / "log", log)
+    others = written(tmp_path / "others.jsonl", *(ends(each, 10 * each) for each in (20, 200, 260, 290)))
+    one = write_snapshot(tmp_path / "one.jsonl", 100, {"orders": 2, "payments": 3})
+    for name, snapshots in (("never", [others]), ("had", [others, one])):
+        ingest(tmp_path / name, "--source", source, *(word for each in snapshots for word in ("--snapshots", each)))
+        for job in JOBS:
+            result_of(job, tmp_path / name)
+    tables = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED)
+    never, had = (row_texts(tmp_path / name, tables) for name in ("never", "had"))
+    assert all(never[name] != had[name] for name in ("ownership_intervals", "topics", "lag_points"))
+    # Of a time that lag has settled.
+    settled = [row["settled_time"] for row in rows(tmp_path / "had", "measured_partitions")]
+    assert any(each and each.timestamp() * 1_000 > T0 + 100_000 for each in settled)
+
+    assert drop(tmp_path / "had", f"{T0 + 100_000}..{T0 + 100_001}") == ExitCode.CLEAN
+    result_of("lag", tmp_path / "had")
+    times = {row["snapshot_time"].timestamp() for row in rows(tmp_path / "had", "lag_points")}
+    assert T0 / 1_000 + 100 not in times and len(times) == 4
+    for job in JOBS:
+        result_of(job, tmp_path / "had")
+    assert_same(never, row_texts(tmp_path / "had", tables), "after the drop")
+
+
+def ends(seconds: int, end: int) -> dict[str, Any]:
+    """Without ids."""
+    partitions = [{"partition": each, "log_end_offset": end} for each in range(2)]
+    return {"captured_at": T0 + 1_000 * seconds, "topics": [{"topic": "orders", "partitions": partitions}]}
+
+
+def written(path: Path, *snapshots: dict[str, Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in snapshots))
+    return path
