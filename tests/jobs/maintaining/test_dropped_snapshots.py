@@ -164,8 +164,8 @@ JOBS = ("replay", "assignments", "lag")
 
 
 def test_names_and_settled_lag_that_rested_on_a_snapshot_go_with_it(tmp_path: Path) -> None:
-    """Records of the modern group have the topics' ids alone, which the snapshot in the middle names. Lag at its time is
-    settled: later runs do not look at it again."""
+    """Records of the modern group have the ids of topics alone, which the snapshot in the middle names. Lag at its time
+    is settled: later runs do not look at it again."""
     commits = [commit("billing", "orders", 0, each, offset=each) for each in range(1, 300, 4)]
     log = {
         partition_for("billing", 50): commits,
