@@ -14,7 +14,7 @@ from jobs.sources.same_cluster import SameCluster
 from jobs.storage.places.local_place import LocalPlace
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import SAMPLE, audited_sample
-from tests.builders.logs.by_hand import commit, target, write_log, write_snapshot
+from tests.builders.logs.by_hand import IDS, commit, target, write_log
 from tests.make.log import T0
 from tests.runs.ingested import ROOT, ingest, rows
 from tests.runs.replayed_logs import ASSIGNMENTS, HISTORY, MEASURED, STATES, assert_same, result_of, row_texts
@@ -173,7 +173,10 @@ def test_names_and_settled_lag_that_rested_on_a_snapshot_go_with_it(tmp_path: Pa
     }
     source = write_log(tmp_path / "log", log)
     others = written(tmp_path / "others.jsonl", *(ends(each, 10 * each) for each in (20, 200, 260, 290)))
-    one = write_snapshot(tmp_path / "one.jsonl", 100, {"orders": 2, "payments": 3})
+    # Without ends, by which a replay sees that snapshots have changed.
+    topics = [{"topic": name, "topic_id": IDS[name], "partitions": [{"partition": each} for each in range(number)]}
+              for name, number in (("orders", 2), ("payments", 3))]  # fmt: skip
+    one = written(tmp_path / "one.jsonl", {"captured_at": T0 + 100_000, "topics": topics})
     for name, snapshots in (("never", [others]), ("had", [others, one])):
         ingest(tmp_path / name, "--source", source, *(word for each in snapshots for word in ("--snapshots", each)))
         for job in JOBS:
