@@ -97,7 +97,18 @@ class SameCluster:
                 renamed = "" if log in self.log else ", or give these a cluster of their own: --cluster NAME"
                 raise failure(f"{differ(each, log)}: snapshots of another Kafka cluster; {OF_THIS}{renamed}")
         for each_id in sorted({*stored} - {log.id}):
-            raise failure(f"{log.place} has {WORDS[log.kind]} {log.id}, but {self.stored_line(log.kind, each_id)}")
+            raise failure(self.unlike_log(log, each_id))
+
+    def unlike_log(self, log: NamedId, stored: str) -> str:
+        """A warehouse that knows no id of its log may have commits of it: the log that the run reads may be another."""
+        is_known = any(each.kind == log.kind for each in self.stored_log)
+        if not is_known and self.agrees(self.stored_topics(), commit_files(self.warehouse, self.cluster)):
+            line = (
+                f"{log.place}: {WORDS[log.kind]} is {log.id}, but snapshots of cluster {self.cluster} in the warehouse"
+            )
+            return f"{line} have {stored}, and those are of the log there; {OTHER_CLUSTER}"
+        line = f"{log.place} has {WORDS[log.kind]} {log.id}, but {self.stored_line(log.kind, stored)}"
+        return line if is_known else f"{line}; or give the log of this cluster, if that is another one"
 
     def check_beside_stored(self, commits: Sequence[Place]) -> None:
         """Where the log has no id of this kind, and snapshots have."""
@@ -154,32 +165,35 @@ class SameCluster:
             return
         known = commit_files(self.warehouse, self.cluster)
         self.check_beside_stored([*new, *known])
-        given = self.undecided(self.topics, self.times)
+        given = at_times(self.topics, self.undecided(self.times))
         if given.num_rows and (found := self.contradicted(given, [*new, *known])).num_rows:
             raise failure(f"{self.place_of(found[TIME][0].as_py())}: {contradiction(found)}; {OF_THIS}")
-        if not (new and self.stored.rows.num_rows):
+        times = self.undecided(self.stored.rows) if new else pa.array([])
+        if not len(times):
             return
-        stored = self.undecided(self.stored_topics(), self.stored.rows)
+        stored = at_times(self.stored_topics(), times)
         # Earlier runs have looked at the commits that they read. Other topics there may agree.
-        suspected = self.contradicted(stored, new).column(TIME) if stored.num_rows else pa.array([])
-        if not len(suspected):
+        suspected = self.contradicted(stored, new)
+        if not suspected.num_rows:
             return
-        stored = stored.filter(pc.is_in(stored.column(TIME), value_set=suspected.combine_chunks()))
+        stored = at_times(stored, suspected.column(TIME).combine_chunks())
         if (found := self.contradicted(stored, [*new, *known])).num_rows:
             times = sorted(set(found.column(TIME).to_pylist()))
             line = f"{self.number_of(times)} in the warehouse, cluster {self.cluster}: {contradiction(found)}"
             raise failure(f"{line}; remove them with `{self.command(times)}`, and run this again")
 
-    def undecided(self, topics: pa.Table, times: pa.Table) -> pa.Table:
-        """Of snapshots without an id that the log has too."""
-        kinds = sorted({each.kind for each in (*self.log, *self.stored_log)})
-        for kind in kinds:
-            decided = times.filter(times.column(kind).is_valid()).column(TIME).combine_chunks()
-            topics = topics.filter(pc.invert(pc.is_in(topics.column(TIME), value_set=decided)))
-        return topics
+    def undecided(self, times: pa.Table) -> pa.Array:
+        """Times of snapshots without an id that the log has too. `times`: with the ids of each snapshot."""
+        for kind in sorted({each.kind for each in (*self.log, *self.stored_log)}):
+            times = times.filter(times.column(kind).is_null())
+        return times.column(TIME).combine_chunks()
 
     def contradicted(self, topics: pa.Table, files: Iterable[Place]) -> pa.Table:
         return contradicted(topics, committed_ids(files, self.cluster))
+
+
+def at_times(topics: pa.Table, times: pa.Array) -> pa.Table:
+    return topics.filter(pc.is_in(topics.column(TIME), value_set=times))
 
 
 def once_a_topic(rows: pa.Table) -> pa.Table:

@@ -287,6 +287,11 @@ def test_a_warehouse_of_an_earlier_release_has_the_ids_in_other_places(
     with unchanged(old):
         line = refused(old, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", wrong)
     assert OUR_OFFSETS in line and THEIR_OFFSETS in line
+    # A wrong log, though this warehouse knows no id of its own: its snapshots are right.
+    wrong_log = log(tmp_path / "wrong", topics=OTHER_TOPICS)
+    (tmp_path / "wrong" / "__consumer_offsets-9" / "partition.metadata").write_text(f"topic_id: {THEIR_OFFSETS}\n")
+    line = refused(old, capsys, ExitCode.UNREADABLE_INPUT, "--source", wrong_log)
+    assert OUR_OFFSETS in line and THEIR_OFFSETS in line and line.endswith(RENAMED) and "maintain" not in line
     assert sum(ingest(old, "--source", source, "--snapshots", own)["rows_added"].values()) == 0
     later = written(tmp_path / "later.jsonl", snapshot(40, cluster=OURS, offsets=OUR_OFFSETS))
     ingest(old, "--snapshots", later)
