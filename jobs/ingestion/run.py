@@ -11,9 +11,16 @@ import pyarrow.compute as pc
 
 from jobs.broker.client_properties import client_properties
 from jobs.command_line.flags import instant
-from jobs.ingestion.driver.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
+from jobs.ingestion.driver.changes import (
+    Outcome,
+    archive_rows,
+    outcome_of,
+    skipped_rows,
+    source_rows,
+    unchanged_rows,
+)
 from jobs.ingestion.driver.intact_ranges import state_with_intact
-from jobs.ingestion.driver.state import State
+from jobs.ingestion.driver.state import SEGMENTS, State
 from jobs.ingestion.driver.writer import JOB, About, EarlierKnowledge, IngestWriter
 from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, future_snapshots, warnings
 from jobs.ingestion.task.messages import IngestResult
@@ -21,9 +28,10 @@ from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, uncha
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
 from jobs.runs.run import Run, RunOutcome
-from jobs.sources.segment_source import SegmentFile, segment_files
+from jobs.sources.segment_source import FoundSegments, find_segments
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import check_same_log, new_snapshots
+from jobs.sources.unreadable import OnUnreadable, Unreadable, refusal
 from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
@@ -53,9 +61,10 @@ class Ingest:
 
     def __init__(self, options: IngestOptions, *, is_retry: bool) -> None:
         self.options, self.is_retry = options, is_retry
-        self.num_files_read = self.num_files_unchanged = 0
+        self.num_files_read = self.num_files_unchanged = self.num_files_skipped = 0
         self.live_snapshots: dict[str, pa.Table] = {}
-        self.of_future: list[str] = []
+        # Said when the run is done.
+        self.notes: list[str] = []
 
     def make(self, run: Run) -> RunOutcome:
         self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
@@ -84,7 +93,7 @@ class Ingest:
         return outcome
 
     def finish(self, outcome: Outcome, code: ExitCode) -> None:
-        for line in (*self.of_future, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
+        for line in (*self.notes, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
             say(line)
 
     def read_source(self, source: str | None) -> Outcome:
@@ -169,31 +178,45 @@ class Ingest:
             name: new_snapshots(self.warehouse, name, rows, self.cluster, read.files)
             for name, rows in read.tables.items()
         }
-        self.of_future = future_snapshots(new[CLUSTER_SNAPSHOTS.name], read.files, self.run.started_ms)
+        self.notes += future_snapshots(new[CLUSTER_SNAPSHOTS.name], read.files, self.run.started_ms)
         return new
 
     def read_segments(self, place: str) -> Outcome:
         state = state_with_intact(self.warehouse, self.cluster)
         if self.options.retry_rejected:
             state = without_marks_of_damaged(state)
-        files = self.segment_files(place)
-        changed, self.num_files_unchanged = readings(files, state.marks)
+        found = self.find_segments(place)
+        files, skipped = found.files, skipped_rows(found.unreadable, SEGMENTS, self.cluster, self.run_id)
+        changed, self.num_files_unchanged = readings(files, state.marks, found.unreadable)
         self.num_files_read = len(changed)
         if not changed:
-            return Outcome()
+            return Outcome(source_rows=skipped)
         answers = self.read_files(changed, state)
         outcome = outcome_of(answers, state.rejected)
         beside = unchanged_beside(files, changed)
         outcome.source_rows = [
             *source_rows(changed, answers, self.cluster, self.run_id),
             *unchanged_rows(beside, state.marks, self.cluster, self.run_id),
+            *skipped,
         ]
         return outcome
 
-    def segment_files(self, place: str) -> list[SegmentFile]:
+    def find_segments(self, place: str) -> FoundSegments:
         partition = self.options.offsets_partition
         pattern = place if is_remote(place) else str(local_path(place))
-        return segment_files(pattern, partition, self.run.storage_options)
+        found = find_segments(pattern, partition, self.run.storage_options)
+        self.skip(found.unreadable, is_all=not found.files)
+        self.notes += [f"{line}: not looked into for folders of offsets partitions" for line in found.passed_over]
+        return found
+
+    def skip(self, unreadable: Sequence[Unreadable], *, is_all: bool) -> None:
+        """Unless the settings refuse that, or nothing else is there."""
+        if unreadable and is_all:
+            raise refusal(unreadable)
+        if unreadable and self.settings.ingest.unreadable == OnUnreadable.REFUSE:
+            raise refusal(unreadable, f', or go on without it: [ingest] unreadable = "{OnUnreadable.SKIP}"')
+        self.num_files_skipped = len(unreadable)
+        self.notes += [each.skipped_line for each in unreadable]
 
     def read_files(self, changed: Sequence[Reading], state: State) -> list[IngestResult]:
         total = sum(reading.size for reading in changed)
@@ -210,6 +233,7 @@ class Ingest:
             "source": (self.options.source or "").partition(":")[0] or None,
             "num_files_read": self.num_files_read,
             "num_files_unchanged": self.num_files_unchanged,
+            "num_files_skipped": self.num_files_skipped,
         }
 
     def counts(self, outcome: Outcome) -> dict[str, Any]:

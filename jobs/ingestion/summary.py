@@ -92,7 +92,8 @@ def damage_text(result: Mapping[str, Any]) -> str:
 def things_read(result: Mapping[str, Any]) -> str:
     if result.get("source") == LIVE:
         return f"{counted(result['num_files_read'], 'range')} of offsets read"
-    return f"{counted(result['num_files_read'], 'file')} read, {result['num_files_unchanged']:,} unchanged"
+    skipped = f", {result['num_files_skipped']:,} skipped" if result["num_files_skipped"] else ""
+    return f"{counted(result['num_files_read'], 'file')} read, {result['num_files_unchanged']:,} unchanged{skipped}"
 
 
 def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> list[str]:
