@@ -19,6 +19,7 @@ from jobs.ingestion.driver.changes import (
     source_rows,
     unchanged_rows,
 )
+from jobs.ingestion.driver.folder_numbers import check_folder_numbers
 from jobs.ingestion.driver.intact_ranges import state_with_intact
 from jobs.ingestion.driver.state import SEGMENTS, State
 from jobs.ingestion.driver.writer import JOB, About, EarlierKnowledge, IngestWriter
@@ -27,6 +28,8 @@ from jobs.ingestion.task.messages import IngestResult
 from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
+from jobs.replaying.task.snapshot_rules import CAPTURED, num_offsets_partitions, snapshots_of, topics_of
+from jobs.replaying.task.warehouse_state import rows_of, with_micros
 from jobs.runs.run import Run, RunOutcome
 from jobs.sources.segment_source import FoundSegments, find_segments
 from jobs.sources.snapshot_files import read_snapshots
@@ -36,6 +39,7 @@ from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
+from udfs.topics.names import Snapshots
 
 # The last two columns bring together equal lines that are not records.
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
@@ -65,6 +69,7 @@ class Ingest:
         self.live_snapshots: dict[str, pa.Table] = {}
         # Said when the run is done.
         self.notes: list[str] = []
+        self.new_snapshots: dict[str, pa.Table] = {}
 
     def make(self, run: Run) -> RunOutcome:
         self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
@@ -86,7 +91,7 @@ class Ingest:
 
     def read(self) -> Outcome:
         # Snapshots first: their errors are reported at once, and reading the source may take long.
-        snapshots = self.snapshots()
+        self.new_snapshots = snapshots = self.snapshots()
         outcome = self.read_source(self.options.source)
         for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
             self.writer.add(outcome, name, rows)
@@ -193,6 +198,7 @@ class Ingest:
             return Outcome(source_rows=skipped)
         answers = self.read_files(changed, state)
         outcome = outcome_of(answers, state.rejected)
+        check_folder_numbers(files, answers, self.num_offsets_partitions)
         beside = unchanged_beside(files, changed)
         outcome.source_rows = [
             *source_rows(changed, answers, self.cluster, self.run_id),
@@ -200,6 +206,15 @@ class Ingest:
             *skipped,
         ]
         return outcome
+
+    def num_offsets_partitions(self) -> int | None:
+        """By the snapshots of this run and earlier ones."""
+        captured = rows_of(self.warehouse, CLUSTER_SNAPSHOTS.name, self.cluster, CAPTURED)
+        topics = dict(snapshots_of(self.warehouse, self.cluster).topics)
+        if self.new_snapshots:
+            captured += [with_micros(row) for row in self.new_snapshots[CLUSTER_SNAPSHOTS.name].to_pylist()]
+            topics |= topics_of(self.new_snapshots[TOPIC_SNAPSHOTS.name])
+        return num_offsets_partitions(sorted(captured, key=lambda row: row["captured_time"]), Snapshots(topics), -1)
 
     def find_segments(self, place: str) -> FoundSegments:
         partition = self.options.offsets_partition
