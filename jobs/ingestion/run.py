@@ -39,6 +39,7 @@ from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
+from udfs.sentences.counts import counted
 from udfs.topics.names import Snapshots
 
 # The last two columns bring together equal lines that are not records.
@@ -106,13 +107,23 @@ class Ingest:
             return Outcome()
         match source.partition(":"):
             case "segments", _, place if place:
-                return self.read_segments(place)
+                return self.with_something(source, self.read_segments(place))
             case "records", _, place if place:
-                return self.read_archive(place)
+                return self.with_something(source, self.read_archive(place))
             case "kafka", _, servers if servers:
                 return self.read_live(servers)
         expected = "give segments:DIR, kafka:HOST:PORT or records:PATH"
         raise Failure(ExitCode.USAGE, f"--source {source!r}; {expected}")
+
+    def with_something(self, source: str, outcome: Outcome) -> Outcome:
+        """Not nothing, where nothing is known: that all is well would be said of no record."""
+        if outcome.total("read") or self.cluster in self.warehouse.clusters():
+            return outcome
+        line = f"{source}: there is no record of {OFFSETS_TOPIC} in {counted(self.num_files_read, 'file')}"
+        if outcome.num_other_topics:
+            line += f", only {counted(outcome.num_other_topics, 'row')} of other topics"
+        remedy = "give a log that has some: a whole copy, of a topic in use"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{line}, and nothing is known of cluster {self.cluster}; {remedy}")
 
     def read_live(self, servers: str) -> Outcome:
         # Imported here, since its library is an optional dependency.

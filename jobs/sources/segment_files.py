@@ -150,6 +150,13 @@ def spans_of(path: Place, span_bytes: int, start: int = 0) -> Iterator[Span]:
         yield Span(path, start, size, identity, size)
 
 
+def is_like_segment(head: bytes) -> bool:
+    """By the first bytes of a file: no log has 2**56 records, and no other formats are known. Of a damaged segment they
+    may be wrong."""
+    magic = head[LONGER_HEADER.size - 2 : LONGER_HEADER.size - 1]
+    return not head[:1].strip(b"\0") and magic <= bytes([MAGIC_OF_BATCHES])
+
+
 def open_segment(path: Place, identity: int | None = None) -> BufferedReader:
     """Opens the file, and not another one that has taken its name since it was found."""
     try:

@@ -191,6 +191,7 @@ COLUMNS = {
         "last_batch_position": "BIGINT",
         "last_batch_crc": "BIGINT",
         "file_id": "STRING",
+        "skipped_reason": "STRING",
     },
     "cluster_snapshots": {
         "cluster": "STRING",
