@@ -151,30 +151,40 @@ class Walk:
                 self.cannot(folder / name, IS_PACKED, UNPACK)
 
     def take_folders_below(self, root: Path) -> Iterator[Path]:
-        """Also links to folders, unless they lead to one that is found anyway: two paths to one folder are one copy."""
+        """Also links to folders, unless they lead to one that is found anyway: two paths to one folder are one copy.
+        What is no folder, such as a link that leads nowhere, is reported when it is listed."""
         own: list[Path] = []
         links: list[Path] = []
-        for above, folders, names in os.walk(root, onerror=self.pass_over):
-            yield Path(above)
-            for path in (Path(above, name) for name in folders if FOLDER.fullmatch(name)):
-                (links if path.is_symlink() else own).append(path)
-            # What is no folder, such as a link that leads nowhere, is reported when it is listed.
-            own += [Path(above, name) for name in names if FOLDER.fullmatch(name)]
-            there = {*folders, *names}
-            for name in names:
-                if is_packed_folder(name, there):
-                    self.cannot(Path(above, name), IS_PACKED, UNPACK)
-            folders[:] = [name for name in folders if not FOLDER.fullmatch(name)]
-        # Unlike Path.resolve, this takes links in a circle as they are.
-        targets = {os.path.realpath(folder): folder for folder in sorted(links)}
-        targets |= {os.path.realpath(folder): folder for folder in own}
-        for folder in sorted(targets.values()):
+        left = [root]
+        while left:
+            above = left.pop()
+            yield above
+            entries = self.entries_of(above)
+            there = {entry.name for entry in entries}
+            for entry in entries:
+                if FOLDER.fullmatch(entry.name):
+                    (links if entry.is_symlink() else own).append(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    left.append(Path(entry.path))
+                elif is_packed_folder(entry.name, there):
+                    self.cannot(Path(entry.path), IS_PACKED, UNPACK)
+        folders: dict[str, Path] = {}
+        for folder in [*sorted(links), *own]:
+            yield folder
+            # Unlike Path.resolve, this takes links in a circle as they are.
+            folders[os.path.realpath(folder)] = folder
+        for folder in sorted(folders.values()):
             yield folder
             self.take_folder(folder)
 
-    def pass_over(self, error: OSError) -> None:
-        if OF_NO_CONCERN.fullmatch(Path(error.filename).name) is None:
-            self.passed_over.append(f"{error.filename}: {os_error_reason(error)}")
+    def entries_of(self, folder: Path) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as entries:
+                return list(entries)
+        except OSError as error:
+            if OF_NO_CONCERN.fullmatch(folder.name) is None:
+                self.passed_over.append(f"{folder}: {os_error_reason(error)}")
+            return []
 
     def cannot(self, path: Path, reason: str, remedy: str) -> None:
         place = str(path.absolute())
