@@ -21,9 +21,9 @@ from jobs.ingestion.driver.changes import (
 )
 from jobs.ingestion.driver.folder_numbers import check_folder_numbers
 from jobs.ingestion.driver.intact_ranges import state_with_intact
-from jobs.ingestion.driver.state import SEGMENTS, State
+from jobs.ingestion.driver.state import ARCHIVE, SEGMENTS, State
 from jobs.ingestion.driver.writer import JOB, About, EarlierKnowledge, IngestWriter
-from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, future_snapshots, warnings
+from jobs.ingestion.summary import VERDICTS, ends_apart, exit_code_of, facts, future_snapshots, swaps, warnings
 from jobs.ingestion.task.messages import IngestResult
 from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.task.task import unit_steps
@@ -34,7 +34,7 @@ from jobs.runs.run import Run, RunOutcome
 from jobs.sources.segment_source import FoundSegments, find_segments
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import check_same_log, new_snapshots
-from jobs.sources.unreadable import OnUnreadable, Unreadable, refusal
+from jobs.sources.unreadable import WAY_ON, OnUnreadable, Unreadable, refusal
 from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
@@ -156,22 +156,41 @@ class Ingest:
         from pyspark.sql import Observation
 
         from jobs.ingestion.task.archives import archive_steps
-        from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_failure
+        from jobs.sources.archive_source import (
+            NUM_OTHER_TOPICS,
+            archive_files,
+            archive_frame,
+            unreadable_failure,
+            unreadable_files,
+        )
 
         state, spark = state_with_intact(self.warehouse, self.cluster), self.engine.spark
-        files = archive_files(spark, path)
+        unreadable: list[Unreadable] | None = None if self.refuses_unreadable else []
+        files = archive_files(spark, path, unreadable)
         changed = [file for file in files if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
+        if unreadable is not None:
+            unreadable += unreadable_files(spark, changed)
+            left_out = {each.path for each in unreadable}
+            files, changed = ([file for file in some if file.path not in left_out] for some in (files, changed))
+            self.skip(unreadable, is_all=not files)
+        skipped = skipped_rows(unreadable or (), ARCHIVE, self.cluster, self.run_id)
         self.num_files_read, self.num_files_unchanged = len(changed), len(files) - len(changed)
         if not changed:
-            return Outcome()
+            return Outcome(source_rows=skipped)
+
+        def culprits() -> Failure | None:
+            found = unreadable_files(spark, changed)
+            return refusal(found, WAY_ON) if found else None
+
         seen = Observation()
-        frame = archive_frame(spark, path, [file.path for file in changed], seen)
+        with unreadable_failure(path, culprits):
+            frame = archive_frame(spark, path, [file.path for file in changed], seen, unreadable)
         by_partition = frame.repartition(2 * self.engine.num_workers, "partition").sortWithinPartitions(*SORTED_BY)
         earlier = EarlierKnowledge(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
-        with unreadable_failure(path):
+        with unreadable_failure(path, culprits):
             answers = self.writer.read_frame(by_partition, archive_steps, self.writer.task_input(earlier))
         outcome = outcome_of(answers, state.rejected)
-        outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
+        outcome.source_rows = [*archive_rows(changed, answers, self.cluster, self.run_id), *skipped]
         # A file that is read again produces its broken lines again.
         outcome.retracted_ranges += [(file.path, None) for file in changed if file.path in state.archives]
         # Of files without a byte, Spark makes no task and observes nothing.
@@ -216,6 +235,8 @@ class Ingest:
             *unchanged_rows(beside, state.marks, self.cluster, self.run_id),
             *skipped,
         ]
+        self.notes += swaps(changed)
+        self.notes += ends_apart(files, state.marks, outcome.source_rows)
         return outcome
 
     def num_offsets_partitions(self) -> int | None:
@@ -235,12 +256,16 @@ class Ingest:
         self.notes += [f"{line}: not looked into for folders of offsets partitions" for line in found.passed_over]
         return found
 
+    @property
+    def refuses_unreadable(self) -> bool:
+        return self.settings.ingest.unreadable == OnUnreadable.REFUSE
+
     def skip(self, unreadable: Sequence[Unreadable], *, is_all: bool) -> None:
         """Unless the settings refuse that, or nothing else is there."""
         if unreadable and is_all:
             raise refusal(unreadable)
-        if unreadable and self.settings.ingest.unreadable == OnUnreadable.REFUSE:
-            raise refusal(unreadable, f', or go on without it: [ingest] unreadable = "{OnUnreadable.SKIP}"')
+        if unreadable and self.refuses_unreadable:
+            raise refusal(unreadable, WAY_ON)
         self.num_files_skipped = len(unreadable)
         self.notes += [each.skipped_line for each in unreadable]
 

@@ -122,13 +122,15 @@ def is_whole_swap(name: str, beside: Container[str]) -> bool:
     return segment != name and BASE_NAME.fullmatch(segment) is not None and segment not in beside
 
 
-def spans_of(path: Place, span_bytes: int, start: int = 0) -> Iterator[Span]:
+def spans_of(path: Place, span_bytes: int, start: int = 0, most_bytes: int | None = None) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one batch to the next, but a wrong length leads into the middle of
     another. So a cut is made only before a good batch whose first offset is known; from the first implausible length
-    on, everything is one span. No checksum covers the first offset: it must fit between those before and after it."""
+    on, everything is one span. No checksum covers the first offset: it must fit between those before and after it.
+    `most_bytes`: what it grew by since it had this size is left to the next run."""
     position = start
     with open_segment(path) as file:
-        size, identity = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
+        status = os.fstat(file.fileno())
+        size, identity = min(status.st_size, most_bytes or status.st_size), status.st_ino
         block, block_start = b"", 0
         while position + ENTRY_HEADER.size <= size:
             at = position - block_start

@@ -20,6 +20,9 @@ class OnUnreadable(StrEnum):
     SKIP = "skip"
 
 
+WAY_ON = f', or go on without it: [ingest] unreadable = "{OnUnreadable.SKIP}"'
+
+
 @dataclass(frozen=True)
 class Unreadable:
     """`offsets_partition`: of what would be in it; None: several, or unknown. `remedy`: what to do."""

@@ -163,7 +163,7 @@ def spans(changed: list[Reading], most_bytes: int) -> Iterator[CopySpan]:
         file = reading.file
         # Finding the cuts means a look at the whole file, which is cheap only on local disks.
         if reading.size > most_bytes * 3 // 2 and not file.path.is_remote:
-            parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start)
+            parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start, file.size)
         else:
             parts = (Span(file.path, reading.start, file.size, file.identity, file.size),)
         for part in parts:
