@@ -56,9 +56,10 @@ class Ingest:
     unreadable: str = setting(
         "refuse",
         '"refuse" or "skip"',
-        "What a run does if a part of --source is there and cannot be read: a folder of an offsets partition, a "
-        "segment, or a file of an archive. refuse: it ends with exit code 21 and changes nothing. skip: it goes on "
-        "without the part, and reports it as a critical finding until a later run reads it.",
+        "What a run does if a part of --source is there and cannot be read: a folder of an offsets partition or a "
+        "segment on a local disk, or a file of an archive. refuse: it ends with exit code 21 and changes nothing. "
+        "skip: it goes on without the part, and reports it as a critical finding until a later run reads it. Of "
+        "segments in an object store or in HDFS, a part that cannot be read always ends the run.",
         one_of("refuse", "skip"),
     )
 
