@@ -27,14 +27,18 @@ from jobs.processes.no_pandas import keep_pandas_out
 from jobs.processes.processors import cores
 from jobs.processes.turns import SharedCounts, Turn, take_turns
 from jobs.sources.segment_files import (
+    HEADER_BYTES,
     Span,
     chunks,
     first_offset_of,
     framed_pieces,
+    is_like_segment,
     is_torn_end,
     offsets_partition_of,
+    open_segment,
     spans_of,
 )
+from jobs.sources.unreadable import IS_PACKED, UNPACK, is_packed
 from jobs.spark.compiled_loops import load_compiled_loops
 from jobs.storage.places.local_place import LocalPlace
 from schemas.records.registry import REGISTRY
@@ -99,11 +103,18 @@ def check_file(path: Path) -> None:
     if path.exists() and not path.is_file():
         # A pipe has no size, and several processes cannot read it in parallel.
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is a pipe or device; give a regular file")
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {error.strerror}; give a readable segment file") from None
+    if is_packed(path.name):
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {IS_PACKED}; {UNPACK}")
+    with open_segment(LocalPlace(path)) as file:
+        is_like_one = is_like_segment(file.read(HEADER_BYTES))
+    # Its bytes would be printed as damaged ones.
+    if not is_like_one and not any(len(framed.batches) for span in whole_spans(path) for framed in framed_pieces(span)):
+        line = f"is no segment: no batch of records is in its {counted(path.stat().st_size, 'byte')}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {line}; give .log files of a folder __consumer_offsets-N")
+
+
+def whole_spans(path: Path) -> Iterator[Span]:
+    return spans_of(LocalPlace(path), SPAN_BYTES)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -176,7 +187,7 @@ def spans_to_read(options: Options) -> list[Span]:
         if span.next_offset is not None or span.end < (span.file_size or 0)
         else replace(span, next_offset=following[path])
         for path in options.files
-        for span in spans_of(LocalPlace(path), SPAN_BYTES)
+        for span in whole_spans(path)
     ]
 
 

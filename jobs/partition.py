@@ -118,9 +118,10 @@ def read_of(history: History, partition: int | None) -> dict[str, Any]:
 
 def sources_of(history: History, partition: int | None) -> list[str]:
     """In the order of what was read; of a live log, what was fetched at once. An archive may have any partition."""
-    columns = ["run_id", "source_file", "kind", "last_offset", "offsets_partition"]
+    columns = ["run_id", "source_file", "kind", "last_offset", "offsets_partition", "skipped_reason"]
     rows = history.rows("source_files", Condition("offsets_partition", "=", partition, or_null=True), columns=columns)
-    own = [row for row in rows if row["offsets_partition"] is not None or row["kind"] == SourceKind.RECORDS]
+    read = [row for row in rows if row["skipped_reason"] is None]
+    own = [row for row in read if row["offsets_partition"] is not None or row["kind"] == SourceKind.RECORDS]
     return [row["source_file"] for row in sorted(own, key=lambda row: (row["last_offset"] or 0, row["run_id"]))]
 
 

@@ -39,7 +39,8 @@ class OffsetsPartitions:
             return []
         groups = self.coordinators.arrow("group_state_intervals", ["group_id", "evidence_partition"])
         places = groups.group_by(groups.column_names).aggregate([])
-        files = self.coordinators.arrow("source_files", ["offsets_partition", "kind"])
+        files = self.coordinators.arrow("source_files", ["offsets_partition", "kind", "skipped_reason"])
+        files = files.filter(pc.is_null(files["skipped_reason"]))
         if not {*pc.unique(files["kind"]).to_pylist()} <= SHOW_PARTITIONS:
             return []
         read = {*pc.unique(files["offsets_partition"]).drop_null().to_pylist()}

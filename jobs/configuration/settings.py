@@ -19,6 +19,7 @@ from jobs.configuration.value_checks import (
     TOPIC_SETS,
     Check,
     number_from,
+    one_of,
 )
 from jobs.storage.options import ANSWER_SECONDS, RETRY_SECONDS, StorageOptions, storage_options
 from schemas.words.tool_groups import TOOL_GROUPS
@@ -51,6 +52,15 @@ class Ingest:
         "exit code 22. Two things do not count: record types and versions unknown to this release, and a last batch "
         "that was not completely written when the log was copied.",
         SHARE,
+    )
+    unreadable: str = setting(
+        "refuse",
+        '"refuse" or "skip"',
+        "What a run does if a part of --source is there and cannot be read: a folder of an offsets partition or a "
+        "segment on a local disk, or a file of an archive. refuse: it ends with exit code 21 and changes nothing. "
+        "skip: it goes on without the part, and reports it as a critical finding until a later run reads it. Of "
+        "segments in an object store or in HDFS, a part that cannot be read always ends the run.",
+        one_of("refuse", "skip"),
     )
 
 
@@ -310,7 +320,8 @@ class Storages:
         ANSWER_SECONDS,
         "seconds",
         "If HDFS does not answer a request for this long, the command fails. It is the time for one request, not for a "
-        "file: a large file may take longer. Choose more than the name nodes need when another one takes over.",
+        "file: a large file may take longer. Choose more than the name nodes need when another one takes over. It is "
+        "also the time in which a local disk must list a folder of --source, or open a file.",
         number_from(1, 3600),
     )
 

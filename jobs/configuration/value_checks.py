@@ -24,6 +24,11 @@ def number_from(least: int, most: int) -> Check:
     return Check(f"a whole number from {least:_} to {most:_}", right)
 
 
+def one_of(*choices: str) -> Check:
+    expected = " or ".join(f'"{choice}"' for choice in choices)
+    return Check(expected, lambda value: value if value in choices else None)
+
+
 def right_share(value: object) -> float | None:
     # A whole 0 or 1 is the same setting as 0.0 or 1.0, and must not change the hash of the settings.
     return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]

@@ -11,11 +11,14 @@ from pathlib import Path
 
 from jobs.engine.worker import start_server
 from jobs.processes.processors import default_workers
+from jobs.storage.calls.answers import NoAnswer, Server
 
 # Bytes of segments that changed since the last run. Less is one task, which the driver does itself.
 FEWEST_BYTES = 32 << 20
 SOURCE = "segments:"
 RUN_RESULTS = "_runs"
+# An estimate that takes longer saves nothing.
+PATIENCE_SECONDS = 0.5
 
 
 def start_early(arguments: argparse.Namespace) -> None:
@@ -24,7 +27,12 @@ def start_early(arguments: argparse.Namespace) -> None:
     if not source.startswith(SOURCE) or (arguments.workers or default_workers()) < 2:
         return
     folder = Path(source.removeprefix(SOURCE))
-    if new_bytes(folder, last_run(Path(arguments.warehouse))) >= FEWEST_BYTES:
+    try:
+        size = Server(PATIENCE_SECONDS).answer(lambda: new_bytes(folder, last_run(Path(arguments.warehouse))))
+    except NoAnswer:
+        # The run finds out whether the disk answers at all.
+        return
+    if size >= FEWEST_BYTES:
         start_server(arguments.command)
 
 

@@ -11,24 +11,38 @@ import pyarrow as pa
 
 from jobs.broker.client_properties import client_properties
 from jobs.command_line.flags import instant
-from jobs.ingestion.driver.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
+from jobs.ingestion.driver.changes import (
+    Outcome,
+    archive_rows,
+    outcome_of,
+    skipped_rows,
+    source_rows,
+    unchanged_rows,
+)
+from jobs.ingestion.driver.folder_numbers import check_folder_numbers
 from jobs.ingestion.driver.intact_ranges import state_with_intact
-from jobs.ingestion.driver.state import State
+from jobs.ingestion.driver.state import ARCHIVE, SEGMENTS, State
 from jobs.ingestion.driver.writer import JOB, About, EarlierKnowledge, IngestWriter
-from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, future_snapshots, warnings
+from jobs.ingestion.summary import VERDICTS, ends_apart, exit_code_of, facts, future_snapshots, swaps, warnings
 from jobs.ingestion.task.messages import IngestResult
 from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
+from jobs.replaying.task.snapshot_rules import CAPTURED, num_offsets_partitions, snapshots_of, topics_of
+from jobs.replaying.task.warehouse_state import rows_of, with_micros
 from jobs.runs.run import Run, RunOutcome
 from jobs.sources.log_ids import NamedId, segment_ids
 from jobs.sources.same_cluster import SameCluster
-from jobs.sources.segment_source import SegmentFile, segment_files
+from jobs.sources.segment_source import FoundSegments, find_segments
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import new_snapshots
+from jobs.sources.unreadable import WAY_ON, OnUnreadable, Unreadable, refusal
 from jobs.storage.places.addresses import is_remote, local_path
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.sentences.counts import counted
+from udfs.topics.names import Snapshots
 
 COMMITS = "offset_commits"
 # The last two columns bring together equal lines that are not records.
@@ -55,11 +69,12 @@ class Ingest:
 
     def __init__(self, options: IngestOptions, *, is_retry: bool) -> None:
         self.options, self.is_retry = options, is_retry
-        self.num_files_read = self.num_files_unchanged = 0
+        self.num_files_read = self.num_files_unchanged = self.num_files_skipped = 0
         self.snapshots: dict[str, pa.Table] = {}
         self.snapshot_files: dict[datetime, str] = {}
         self.live_snapshots: dict[str, pa.Table] = {}
-        self.of_future: list[str] = []
+        # Said when the run is done.
+        self.notes: list[str] = []
 
     def make(self, run: Run) -> RunOutcome:
         self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
@@ -90,7 +105,7 @@ class Ingest:
         return outcome
 
     def finish(self, outcome: Outcome, code: ExitCode) -> None:
-        for line in (*self.of_future, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
+        for line in (*self.notes, *warnings(outcome, code, self.settings.ingest.max_rejected_share)):
             say(line)
 
     def read_source(self, source: str | None) -> Outcome:
@@ -99,13 +114,23 @@ class Ingest:
             return Outcome()
         match source.partition(":"):
             case "segments", _, place if place:
-                return self.read_segments(place)
+                return self.with_something(source, self.read_segments(place))
             case "records", _, place if place:
-                return self.read_archive(place)
+                return self.with_something(source, self.read_archive(place))
             case "kafka", _, servers if servers:
                 return self.read_live(servers)
         expected = "give segments:DIR, kafka:HOST:PORT or records:PATH"
         raise Failure(ExitCode.USAGE, f"--source {source!r}; {expected}")
+
+    def with_something(self, source: str, outcome: Outcome) -> Outcome:
+        """Not nothing, where nothing is known: that all is well would be said of no record."""
+        if outcome.total("read") or self.cluster in self.warehouse.clusters():
+            return outcome
+        line = f"{source}: there is no record of {OFFSETS_TOPIC} in {counted(self.num_files_read, 'file')}"
+        if outcome.num_other_topics:
+            line += f", only {counted(outcome.num_other_topics, 'row')} of other topics"
+        remedy = "give a log that has some: a whole copy, of a topic in use"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{line}, and nothing is known of cluster {self.cluster}; {remedy}")
 
     def read_live(self, servers: str) -> Outcome:
         # Imported here, since its library is an optional dependency.
@@ -139,23 +164,42 @@ class Ingest:
         from pyspark.sql import Observation
 
         from jobs.ingestion.task.archives import archive_steps
-        from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_failure
+        from jobs.sources.archive_source import (
+            NUM_OTHER_TOPICS,
+            archive_files,
+            archive_frame,
+            unreadable_failure,
+            unreadable_files,
+        )
 
         self.check_snapshots([])
         state, spark = state_with_intact(self.warehouse, self.cluster), self.engine.spark
-        files = archive_files(spark, path)
+        unreadable: list[Unreadable] | None = None if self.refuses_unreadable else []
+        files = archive_files(spark, path, unreadable)
         changed = [file for file in files if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
+        if unreadable is not None:
+            unreadable += unreadable_files(spark, changed)
+            left_out = {each.path for each in unreadable}
+            files, changed = ([file for file in some if file.path not in left_out] for some in (files, changed))
+            self.skip(unreadable, is_all=not files)
+        skipped = skipped_rows(unreadable or (), ARCHIVE, self.cluster, self.run_id)
         self.num_files_read, self.num_files_unchanged = len(changed), len(files) - len(changed)
         if not changed:
-            return Outcome()
+            return Outcome(source_rows=skipped)
+
+        def culprits() -> Failure | None:
+            found = unreadable_files(spark, changed)
+            return refusal(found, WAY_ON) if found else None
+
         seen = Observation()
-        frame = archive_frame(spark, path, [file.path for file in changed], seen)
+        with unreadable_failure(path, culprits):
+            frame = archive_frame(spark, path, [file.path for file in changed], seen, unreadable)
         by_partition = frame.repartition(2 * self.engine.num_workers, "partition").sortWithinPartitions(*SORTED_BY)
         earlier = EarlierKnowledge(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
-        with unreadable_failure(path):
+        with unreadable_failure(path, culprits):
             answers = self.writer.read_frame(by_partition, archive_steps, self.writer.task_input(earlier))
         outcome = outcome_of(answers, state.rejected)
-        outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
+        outcome.source_rows = [*archive_rows(changed, answers, self.cluster, self.run_id), *skipped]
         # A file that is read again produces its broken lines again.
         outcome.retracted_ranges += [(file.path, None) for file in changed if file.path in state.archives]
         # Of files without a byte, Spark makes no task and observes nothing.
@@ -182,32 +226,63 @@ class Ingest:
         }
         if self.snapshots:
             new = self.snapshots[CLUSTER_SNAPSHOTS.name]
-            self.of_future = future_snapshots(new, self.snapshot_files, self.run.started_ms)
+            self.notes += future_snapshots(new, self.snapshot_files, self.run.started_ms)
 
     def read_segments(self, place: str) -> Outcome:
         state = state_with_intact(self.warehouse, self.cluster)
         if self.options.retry_rejected:
             state = without_marks_of_damaged(state)
-        files = self.segment_files(place)
+        found = self.find_segments(place)
+        files, skipped = found.files, skipped_rows(found.unreadable, SEGMENTS, self.cluster, self.run_id)
         ids = segment_ids(files)
         self.check_snapshots(ids.named)
-        changed, self.num_files_unchanged = readings(files, state.marks)
+        changed, self.num_files_unchanged = readings(files, state.marks, found.unreadable)
         self.num_files_read = len(changed)
         if not changed:
-            return Outcome()
+            return Outcome(source_rows=skipped)
         answers = self.read_files(changed, state)
         outcome = outcome_of(answers, state.rejected)
+        check_folder_numbers(files, answers, self.num_offsets_partitions)
         beside = unchanged_beside(files, changed)
         read = source_rows(changed, answers, self.cluster, self.run_id)
         unread = unchanged_rows(beside, state.marks, self.cluster, self.run_id)
         by_file = {str(file.path): ids.by_folder[str(file.path.parent)] for file in files}
         outcome.source_rows = [row | by_file[row["source_file"]].columns() for row in (*read, *unread)]
+        self.notes += swaps(changed)
+        self.notes += ends_apart(files, state.marks, outcome.source_rows)
+        outcome.source_rows = [*outcome.source_rows, *skipped]
         return outcome
 
-    def segment_files(self, place: str) -> list[SegmentFile]:
+    def num_offsets_partitions(self) -> int | None:
+        """By the snapshots of this run and earlier ones."""
+        captured = rows_of(self.warehouse, CLUSTER_SNAPSHOTS.name, self.cluster, CAPTURED)
+        topics = dict(snapshots_of(self.warehouse, self.cluster).topics)
+        if self.snapshots:
+            captured += [with_micros(row) for row in self.snapshots[CLUSTER_SNAPSHOTS.name].to_pylist()]
+            topics |= topics_of(self.snapshots[TOPIC_SNAPSHOTS.name])
+        ordered = sorted(captured, key=lambda row: row["captured_time"])
+        return num_offsets_partitions(ordered, Snapshots(topics), -1)[0]
+
+    def find_segments(self, place: str) -> FoundSegments:
         partition = self.options.offsets_partition
         pattern = place if is_remote(place) else str(local_path(place))
-        return segment_files(pattern, partition, self.run.storage_options)
+        found = find_segments(pattern, partition, self.run.storage_options)
+        self.skip(found.unreadable, is_all=not found.files)
+        self.notes += [f"{line}: not looked into for folders of offsets partitions" for line in found.passed_over]
+        return found
+
+    @property
+    def refuses_unreadable(self) -> bool:
+        return self.settings.ingest.unreadable == OnUnreadable.REFUSE
+
+    def skip(self, unreadable: Sequence[Unreadable], *, is_all: bool) -> None:
+        """Unless the settings refuse that, or nothing else is there."""
+        if unreadable and is_all:
+            raise refusal(unreadable)
+        if unreadable and self.refuses_unreadable:
+            raise refusal(unreadable, WAY_ON)
+        self.num_files_skipped = len(unreadable)
+        self.notes += [each.skipped_line for each in unreadable]
 
     def read_files(self, changed: Sequence[Reading], state: State) -> list[IngestResult]:
         total = sum(reading.size for reading in changed)
@@ -224,6 +299,7 @@ class Ingest:
             "source": (self.options.source or "").partition(":")[0] or None,
             "num_files_read": self.num_files_read,
             "num_files_unchanged": self.num_files_unchanged,
+            "num_files_skipped": self.num_files_skipped,
         }
 
     def counts(self, outcome: Outcome) -> dict[str, Any]:

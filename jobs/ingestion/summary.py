@@ -1,7 +1,8 @@
 """The lines that an ingest prints while it runs and when it is done."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,10 @@ import pyarrow.compute as pc
 from jobs.command_line.flags import EPOCH
 from jobs.ingestion.driver.changes import Outcome
 from jobs.ingestion.driver.state import LIVE
+from jobs.ingestion.task.plan import Reading
 from jobs.runs.result import iso
+from jobs.sources.segment_files import BASE_NAME, SWAP
+from jobs.sources.segment_source import Marks, SegmentFile, in_order
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
 from udfs.sentences.counts import counted
@@ -92,7 +96,8 @@ def damage_text(result: Mapping[str, Any]) -> str:
 def things_read(result: Mapping[str, Any]) -> str:
     if result.get("source") == LIVE:
         return f"{counted(result['num_files_read'], 'range')} of offsets read"
-    return f"{counted(result['num_files_read'], 'file')} read, {result['num_files_unchanged']:,} unchanged"
+    skipped = f", {result['num_files_skipped']:,} skipped" if result["num_files_skipped"] else ""
+    return f"{counted(result['num_files_read'], 'file')} read, {result['num_files_unchanged']:,} unchanged{skipped}"
 
 
 def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> list[str]:
@@ -114,6 +119,37 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
         line = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"
         lines.append(f"{line}; more than {max_rejected_share:.1%} is an error (setting max_rejected_share)")
     return lines
+
+
+def swaps(changed: Iterable[Reading]) -> list[str]:
+    """Segments that are read under the name that the cleaner gave them."""
+    copied = "the folder was copied while the cleaner replaced this segment"
+    paths = [reading.file.path for reading in changed if reading.file.path.name.endswith(SWAP)]
+    return [f"{path}: read in place of {path.name.removesuffix(SWAP)}, which is not there: {copied}" for path in paths]
+
+
+def ends_apart(
+    files: Sequence[SegmentFile], marks: Mapping[str, Marks], rows: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """Copies of one offsets partition that end at different offsets, as those of brokers of which one was copied later.
+    `rows` of source_files of this run; `marks`: what earlier ones read."""
+    lasts = {str(file.path): marks[str(file.path)].last_offset for file in files if str(file.path) in marks}
+    lasts |= {row["source_file"]: row["last_offset"] for row in rows if row.get("last_offset") is not None}
+    apart: list[tuple[int, str, int, str, int]] = []
+    for _, of_partition in groupby(sorted(files, key=in_order), key=lambda file: file.partition):
+        ends: dict[str, int] = {}
+        for file in of_partition:
+            if BASE_NAME.fullmatch(file.path.name) and (last := lasts.get(str(file.path))) is not None:
+                ends[str(file.path.parent)] = max(last, ends.get(str(file.path.parent), last))
+        if len(set(ends.values())) > 1:
+            early, late = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
+            apart.append((ends[late] - ends[early], early, ends[early], late, ends[late]))
+    if not apart:
+        return []
+    _, early, early_end, late, late_end = max(apart)
+    which = f"{early} ends at offset {early_end:,}, {late} at {late_end:,}"
+    others = f" (the farthest apart of {len(apart):,} offsets partitions)" if len(apart) > 1 else ""
+    return [f"copies with different ends: {which}{others}: the later end counts"]
 
 
 def future_snapshots(snapshots: pa.Table, files: Mapping[datetime, str], started_ms: int) -> list[str]:

@@ -30,6 +30,7 @@ from udfs.topics.names import Snapshots
 
 FILES = [
     "cluster", "run_id", "offsets_partition", "source_file", "kind", "size_bytes", "last_offset", "read_to_position",
+    "skipped_reason",
 ]  # fmt: skip
 ENDS = ["cluster", "captured_time", "topic", "partition", "log_start_offset", "log_end_offset"]
 
@@ -96,9 +97,11 @@ class LogAsRead:
 
     @cached_property
     def files(self) -> pa.Table:
-        """By run."""
+        """Those that were read, by run."""
         rows = table_of_cluster(self.warehouse, "source_files", FILES, self.cluster, "run_id")
-        return pa.table({name: [] for name in FILES[1:]}) if rows is None else rows
+        if rows is None:
+            return pa.table({name: [] for name in FILES[1:]})
+        return rows.filter(pc.is_null(rows["skipped_reason"]))
 
     @cached_property
     def read_partitions(self) -> set[int]:

@@ -160,7 +160,9 @@ def verdicts(numbers: Mapping[str, int]) -> str:
 def things_read(result: Mapping[str, Any]) -> str:
     if result["source"] == LIVE:
         return f"{counted(result['num_files_read'], 'range')} of offsets"
-    return f"{counted(result['num_files_read'], 'file')} ({result['num_files_unchanged']:,} others unchanged)"
+    skipped = f", {result['num_files_skipped']:,} skipped" if result["num_files_skipped"] else ""
+    files = counted(result["num_files_read"], "file")
+    return f"{files} ({result['num_files_unchanged']:,} others unchanged{skipped})"
 
 
 def counts(result: Mapping[str, Any]) -> str:

@@ -1,11 +1,13 @@
 """The files of an archive on any storage that Hadoop can read: Delta tables, Parquet and JSON lines."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jobs.output.failure import Failure
+from jobs.sources.unreadable import Unreadable
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -110,36 +112,59 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def archive_files(spark: "SparkSession", path: str) -> list[ArchiveFile]:
+def archive_files(spark: "SparkSession", path: str, unreadable: list[Unreadable] | None = None) -> list[ArchiveFile]:
     """For a Delta table, the files of its current version."""
-    return [file for archive in find_archives(spark, path) for file in archive.files]
+    return [file for archive in find_archives(spark, path, unreadable) for file in archive.files]
 
 
-def find_archives(spark: "SparkSession", path: str) -> list[ArchiveFiles]:
-    """What is at the path; a Failure if there is nothing, or something that is not an archive."""
+def find_archives(spark: "SparkSession", path: str, unreadable: list[Unreadable] | None = None) -> list[ArchiveFiles]:
+    """What is at the path; a Failure if there is nothing, or something that is not an archive. `unreadable` takes what
+    cannot be listed or opened; without it, that fails."""
     files = FileSystem(spark)
     try:
-        archives = list(archives_at(files, path))
+        archives = list(archives_at(files, path, unreadable))
     except Exception as error:
         if not is_of_java(error):
             raise
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {java_message(error)}; {EXPECTED}") from None
-    if not archives:
+    if not archives and not unreadable:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: holds no files; {EXPECTED}")
     return archives
 
 
-def archives_at(files: FileSystem, path: str) -> Iterator[ArchiveFiles]:
+def unreadable_files(spark: "SparkSession", some: Iterable[ArchiveFile]) -> list[Unreadable]:
+    """Of these files, by opening each."""
+    files, found = FileSystem(spark), list[Unreadable]()
+    for file in some:
+        with taken_note_of(found, file.path):
+            files.head(file.path)
+    return found
+
+
+@contextmanager
+def taken_note_of(unreadable: list[Unreadable] | None, path: str) -> Iterator[None]:
+    """Of a file or folder that Java cannot read; without a list it fails."""
+    try:
+        yield
+    except Exception as error:
+        if unreadable is None or not is_of_java(error):
+            raise
+        reason = java_message(error).removeprefix(f"{path}: ").removeprefix(f"{path} ")
+        unreadable.append(Unreadable(path, None, reason.strip("()"), "make it readable"))
+
+
+def archives_at(files: FileSystem, path: str, unreadable: list[Unreadable] | None = None) -> Iterator[ArchiveFiles]:
     statuses = files.statuses(path)
     if not statuses:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: there is no such file or folder; {EXPECTED}")
     loose: dict[Format, list[ArchiveFile]] = {}
     for status in statuses:
         check_outside_tables(files, status.getPath())
-        for entry in walk(files, status):
+        for entry in walk(files, status, unreadable):
             if isinstance(entry, ArchiveFiles):
                 yield entry
-            else:
+                continue
+            with taken_note_of(unreadable, entry.path):
                 loose.setdefault(format_of(files, entry), []).append(entry)
     yield from (ArchiveFiles(format, tuple(entries)) for format, entries in loose.items())
 
@@ -155,15 +180,18 @@ def check_outside_tables(files: FileSystem, path: Any) -> None:
             )
 
 
-def walk(files: FileSystem, status: Any) -> Iterator[ArchiveFile | ArchiveFiles]:
+def walk(files: FileSystem, status: Any, unreadable: list[Unreadable] | None) -> Iterator[ArchiveFile | ArchiveFiles]:
     path = status.getPath()
     if not status.isDirectory():
         yield ArchiveFile(files.shown_path(path), int(status.getLen()), int(status.getModificationTime()))
     elif files.is_delta(path):
         yield delta_files(files, path)
     else:
-        for child in files.children(path):
-            yield from walk(files, child)
+        children: list[Any] = []
+        with taken_note_of(unreadable, files.shown_path(path)):
+            children = files.children(path)
+        for child in children:
+            yield from walk(files, child, unreadable)
 
 
 def format_of(files: FileSystem, file: ArchiveFile) -> Format:

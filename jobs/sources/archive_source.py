@@ -9,7 +9,7 @@ an Observation passed as `seen` counts them when the frame is first read.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,12 +30,14 @@ from jobs.sources.archive_files import (
     archive_files,
     find_archives,
     is_of_java,
+    unreadable_files,
 )
+from jobs.sources.unreadable import Unreadable
 from schemas.words.exit_codes import ExitCode
 from udfs.sources.archive_lines import LINE_ROWS, archive_rows, folder_columns
 from udfs.sources.archive_rows import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
 
-__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "unreadable_failure"]
+__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "unreadable_failure", "unreadable_files"]
 
 # The metrics of the Observation that is passed to archive_frame.
 NUM_OTHER_TOPICS = "num_other_topics"
@@ -46,10 +48,14 @@ UNREADABLE_SIGNS = ("FAILED_READ_FILE", "is not a Parquet file")
 
 
 def archive_frame(
-    spark: SparkSession, path: str, files: Collection[str] | None = None, seen: Observation | None = None
+    spark: SparkSession,
+    path: str,
+    files: Collection[str] | None = None,
+    seen: Observation | None = None,
+    unreadable: list[Unreadable] | None = None,
 ) -> DataFrame:
-    """The archive's rows. Columns are checked now; rows are read when the frame is."""
-    archives = find_archives(spark, path)
+    """The archive's rows. Columns are checked now; rows are read when the frame is. `unreadable`: see find_archives."""
+    archives = find_archives(spark, path, unreadable)
     chosen = archives if files is None else chosen_files(archives, path, set(files))
     system = FileSystem(spark)
     with unreadable_failure(path):
@@ -62,11 +68,14 @@ def archive_frame(
 
 
 @contextmanager
-def unreadable_failure(path: str) -> Iterator[None]:
-    """Used around all code that reads an archive's frame: users must repair unreadable files."""
+def unreadable_failure(path: str, culprits: Callable[[], Failure | None] = lambda: None) -> Iterator[None]:
+    """Used around all code that reads an archive's frame: users must repair unreadable files. `culprits`: what is said
+    of those that cannot be opened, which Spark does not always name."""
     try:
         yield
     except Exception as error:
+        if (isinstance(error, PySparkException) or is_of_java(error)) and (failure := culprits()) is not None:
+            raise failure from None
         lines = str(error).splitlines() if isinstance(error, PySparkException) or is_of_java(error) else []
         reason = next((line for line in lines if any(sign in line for sign in UNREADABLE_SIGNS)), None)
         if reason is None:

@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -36,7 +36,11 @@ ENTRY_HEADER = struct.Struct(">qi")
 # Skips a checksum, or the leader epoch: reads the magic, and the attributes of the older formats.
 LONGER_HEADER = struct.Struct(">qi4xbB")
 LAST_DELTA = struct.Struct(">23xi")
+SUFFIX = ".log"
 BASE_NAME = re.compile(r"\d{20}\.log")
+# While the cleaner replaces segments, those that it has finished have such an ending.
+SWAP = ".swap"
+NAMED_BY_OFFSET = re.compile(r"(\d{20})\.log(\.swap)?")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 # Kafka numbers partitions with 32 bits.
 HIGHEST_PARTITION = 2**31 - 1
@@ -95,19 +99,38 @@ def offsets_partition_of(path: Place) -> int | None:
     return int(match[1])
 
 
+def partition_in(path: str) -> int | None:
+    """The partition that a folder is named after, or the folder that a file is in; None: they have other names."""
+    for name in reversed(path.split("/")[-2:]):
+        if (match := FOLDER.fullmatch(name)) is not None and int(match[1]) <= HIGHEST_PARTITION:
+            return int(match[1])
+    return None
+
+
 def first_offset_of(path: Place) -> int | None:
     """No record of a segment has a lower offset. The name of the segment shows it, and is more reliable than bytes that
     may be damaged. None: it has another name."""
-    return int(path.stem) if BASE_NAME.fullmatch(path.name) else None
+    match = NAMED_BY_OFFSET.fullmatch(path.name)
+    return None if match is None else int(match[1])
 
 
-def spans_of(path: Place, span_bytes: int, start: int = 0) -> Iterator[Span]:
+def is_whole_swap(name: str, beside: Container[str]) -> bool:
+    """Whether it stands for a segment that is not there. A broker that starts then gives it the segment's name. It
+    deletes `.cleaned`, which the cleaner had not finished, and `.deleted`, which the cleaner had replaced: so none of
+    these is read."""
+    segment = name.removesuffix(SWAP)
+    return segment != name and BASE_NAME.fullmatch(segment) is not None and segment not in beside
+
+
+def spans_of(path: Place, span_bytes: int, start: int = 0, most_bytes: int | None = None) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one batch to the next, but a wrong length leads into the middle of
     another. So a cut is made only before a good batch whose first offset is known; from the first implausible length
-    on, everything is one span. No checksum covers the first offset: it must fit between those before and after it."""
+    on, everything is one span. No checksum covers the first offset: it must fit between those before and after it.
+    `most_bytes`: what it grew by since it had this size is left to the next run."""
     position = start
     with open_segment(path) as file:
-        size, identity = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
+        status = os.fstat(file.fileno())
+        size, identity = min(status.st_size, most_bytes or status.st_size), status.st_ino
         block, block_start = b"", 0
         while position + ENTRY_HEADER.size <= size:
             at = position - block_start
@@ -127,6 +150,13 @@ def spans_of(path: Place, span_bytes: int, start: int = 0) -> Iterator[Span]:
                 start = position
     if start < size:
         yield Span(path, start, size, identity, size)
+
+
+def is_like_segment(head: bytes) -> bool:
+    """By the first bytes of a file: no log has 2**56 records, and no other formats are known. Of a damaged segment they
+    may be wrong."""
+    magic = head[LONGER_HEADER.size - 2 : LONGER_HEADER.size - 1]
+    return not head[:1].strip(b"\0") and magic <= bytes([MAGIC_OF_BATCHES])
 
 
 def open_segment(path: Place, identity: int | None = None) -> BufferedReader:

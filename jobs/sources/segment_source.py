@@ -1,21 +1,17 @@
 """The source `segments:DIR`: segment files of a broker's offsets partitions, and copies of them."""
 
-import glob
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from jobs.output.failure import Failure
-from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, offsets_partition_of, open_segment
+from jobs.sources.local_segments import local_segments
+from jobs.sources.segment_files import batch_crc, first_offset_of, offsets_partition_of, open_segment
 from jobs.sources.stored_segments import stored_segments
+from jobs.sources.unreadable import Unreadable, refusal
 from jobs.storage.options import StorageOptions, storage_options
 from jobs.storage.places.addresses import is_remote
-from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.places.place import Place
 from schemas.words.exit_codes import ExitCode
-
-SUFFIX = ".log"
 
 
 @dataclass(frozen=True)
@@ -44,75 +40,62 @@ class Marks:
     last_batch_crc: int | None
 
 
+@dataclass(frozen=True)
+class FoundSegments:
+    """`files` by offsets partition, then folder, then first offset. `passed_over`: lines about folders that may hold
+    some, and cannot be looked into."""
+
+    files: list[SegmentFile]
+    unreadable: list[Unreadable]
+    passed_over: list[str] = field(default_factory=list)
+
+
 def segment_files(pattern: str, partition: int | None, options: StorageOptions | None = None) -> list[SegmentFile]:
-    """Files by offsets partition, then folder, then first offset."""
+    """All of them: if one cannot be read, this fails."""
+    found = find_segments(pattern, partition, options)
+    if found.unreadable:
+        raise refusal(found.unreadable)
+    return found.files
+
+
+def find_segments(pattern: str, partition: int | None, options: StorageOptions | None = None) -> FoundSegments:
+    options = options or storage_options((), os.environ, {})
     if is_remote(pattern):
-        return stored_segment_files(pattern, partition, options or storage_options((), os.environ, {}))
-    roots = [Path(match) for match in sorted(glob.glob(pattern))] if has_magic(pattern) else [Path(pattern)]
-    if not roots:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: nothing matches; give folders of segments")
-    paths = sorted({path.absolute() for root in roots for path in paths_below(root)})
-    files = [segment_file(path, partition_of(path, partition)) for path in map(LocalPlace, paths)]
-    if not files:
-        line = "no segment files (….log) in it; give a log dir, a folder with several of them, or __consumer_offsets-N"
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {line}")
-    return sorted(files, key=in_order)
+        return in_storage(pattern, partition, options)
+    found = local_segments(pattern, options.answer_seconds)
+    files = [
+        SegmentFile(
+            path=each.path,
+            partition=partition_of(each.path, partition),
+            size=each.size,
+            modified_ms=each.modified_ms,
+            identity=each.identity,
+            base_offset=base_offset_of(each.path),
+        )
+        for each in found.files
+    ]
+    return FoundSegments(sorted(files, key=in_order), found.unreadable, found.passed_over)
 
 
-def stored_segment_files(place: str, partition: int | None, options: StorageOptions) -> list[SegmentFile]:
+def in_storage(place: str, partition: int | None, options: StorageOptions) -> FoundSegments:
     """The same for remote storage, by the same rules."""
-    return sorted(
-        (
-            SegmentFile(
-                path=path,
-                partition=partition_of(path, partition),
-                size=file.size,
-                modified_ms=file.modified_ms,
-                identity=file.modified_ms,
-                base_offset=base_offset_of(path),
-            )
-            for path, file in stored_segments(place, options)
-        ),
-        key=in_order,
-    )
+    found = stored_segments(place, options)
+    files = [
+        SegmentFile(
+            path=path,
+            partition=partition_of(path, partition),
+            size=file.size,
+            modified_ms=file.modified_ms,
+            identity=file.modified_ms,
+            base_offset=base_offset_of(path),
+        )
+        for path, file in found.files
+    ]
+    return FoundSegments(sorted(files, key=in_order), found.unreadable)
 
 
 def in_order(file: SegmentFile) -> tuple[int, str, int, str]:
     return file.partition, str(file.path.parent), file.base_offset, str(file.path)
-
-
-def has_magic(pattern: str) -> bool:
-    # A folder may have such a name too.
-    return glob.has_magic(pattern) and not Path(pattern).exists()
-
-
-def paths_below(root: Path) -> Iterator[Path]:
-    """Segment files of a folder and, for folders of offsets partitions, of the folders in it."""
-    if root.is_file():
-        yield root
-    elif not root.exists():
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{root}: no such folder; give a folder with segment files")
-    else:
-        yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX) and not path.is_dir())
-        for folder in partition_folders(root):
-            # A folder instead of a segment is reported when it is opened: its records would be missing.
-            yield from (path for path in folder.iterdir() if path.name.endswith(SUFFIX))
-
-
-def partition_folders(root: Path) -> Iterator[Path]:
-    """Also links to folders, unless they lead to one that is found anyway."""
-    own_folders: list[Path] = []
-    links: list[Path] = []
-    for above, folders, _ in os.walk(root):
-        if FOLDER.fullmatch(Path(above).name):
-            own_folders.append(Path(above))
-            folders.clear()
-        links += [Path(above, name) for name in folders if FOLDER.fullmatch(name) and Path(above, name).is_symlink()]
-    # Two paths to one folder are one copy.
-    targets = {folder.resolve(): folder for folder in sorted(links)} | {
-        folder.resolve(): folder for folder in own_folders
-    }
-    return iter(sorted(targets.values()))
 
 
 def partition_of(path: Place, given: int | None) -> int:
@@ -122,20 +105,6 @@ def partition_of(path: Place, given: int | None) -> int:
         line = "not in a folder __consumer_offsets-N; add --offsets-partition N"
         raise Failure(ExitCode.USAGE, f"{path}: {line}")
     return given
-
-
-def segment_file(path: LocalPlace, partition: int) -> SegmentFile:
-    with open_segment(path) as file:
-        stat = os.fstat(file.fileno())
-    modified_ms = stat.st_mtime_ns // 1_000_000
-    return SegmentFile(
-        path=path,
-        partition=partition,
-        size=stat.st_size,
-        modified_ms=modified_ms,
-        identity=stat.st_ino,
-        base_offset=base_offset_of(path),
-    )
 
 
 def base_offset_of(path: Place) -> int:

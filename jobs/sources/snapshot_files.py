@@ -22,6 +22,8 @@ import pyarrow as pa
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import Failure, os_error_line
 from jobs.sources.stored_segments import split_at_pattern
+from jobs.sources.unreadable import IS_PACKED, UNPACK
+from jobs.storage.calls.answers import NoAnswer, Server
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import is_remote, storage_at
 from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
@@ -33,6 +35,10 @@ from udfs.sources.snapshot_fields import Malformed, Row, Snapshots
 from udfs.sources.snapshot_lines import Contradiction, merge_rows, parse_each
 
 GZIP_MAGIC = b"\x1f\x8b"
+# Of zip, bzip2, xz, Zstandard and LZ4; and of tar, whose first file's name comes before.
+PACKED_MAGIC = (b"PK\3\4", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
+TAR_PLACE, TAR_MAGIC = 257, b"ustar"
+IN_UTF_8 = "give the file in UTF-8"
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Iterator[Sna
         yield from parse_each(text_of(file.content), file.modified_ms if captured_at_ms is None else captured_at_ms)
         return
     except UnicodeDecodeError as error:
-        line = f"byte {error.object[error.start]:#04x} at position {error.start} is not UTF-8"
+        line = f"byte {error.object[error.start]:#04x} at position {error.start} is not UTF-8; {IN_UTF_8}"
     except (OSError, EOFError, zlib.error) as error:
         line = f"not a whole gzip file, {error}"
     except Malformed as error:
@@ -75,7 +81,13 @@ def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Iterator[Sna
 
 
 def text_of(content: bytes) -> str:
-    return (gzip.decompress(content) if content.startswith(GZIP_MAGIC) else content).decode("utf-8-sig")
+    plain = gzip.decompress(content) if content.startswith(GZIP_MAGIC) else content
+    if plain.startswith(PACKED_MAGIC) or plain[TAR_PLACE:].startswith(TAR_MAGIC):
+        raise Malformed(f"{IS_PACKED}; {UNPACK}")
+    text = plain.decode("utf-8-sig")
+    if (place := text.find("\0")) >= 0:
+        raise Malformed(f"byte 0x00 at position {place}, as UTF-16 has it; {IN_UTF_8}")
+    return text
 
 
 @dataclass
@@ -146,13 +158,16 @@ def files_at(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
     files = [file for each in places for file in local_files(Path(each))]
     if not files:
         raise no_files(path)
+    disk = Server(options.answer_seconds)
     for file in files:
         try:
-            yield SnapshotFile(str(file), file.stat().st_mtime_ns // 1_000_000, file.read_bytes())
+            # A pipe may be meant, such as the output of a command, or be one that nobody writes to.
+            content = disk.answer(file.read_bytes)
+            yield SnapshotFile(str(file), file.stat().st_mtime_ns // 1_000_000, content)
         except OSError as error:
-            raise Failure(
-                ExitCode.UNREADABLE_INPUT, f"{file}: {error.strerror}; give a readable file of snapshots"
-            ) from None
+            reason = str(error) if isinstance(error, NoAnswer) else error.strerror
+            line = f"{file}: {reason}; give a readable file of snapshots"
+            raise Failure(ExitCode.UNREADABLE_INPUT, line) from None
 
 
 def no_files(path: str) -> Failure:

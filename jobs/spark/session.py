@@ -24,6 +24,8 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
     # Coalescing judges by bytes, and would put the work of Python, which is slow on few bytes, into one task.
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    # A frame that turns out to be empty would lose what is counted on the way to it.
+    "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
     # The default is INT96, which other readers of Parquet no longer take.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # A crash in a native library otherwise says only that the worker is gone.

@@ -3,7 +3,7 @@ WITH listed AS (
   SELECT offsets_partition, run_id, CAST(sum(size_bytes) AS BIGINT) AS num_bytes, count(*) AS num_files,
     min(first_offset) AS first_offset, max(last_offset) AS last_offset
   FROM source_files
-  WHERE cluster = :cluster AND kind = 'segments'
+  WHERE cluster = :cluster AND kind = 'segments' AND skipped_reason IS NULL
   GROUP BY offsets_partition, run_id
 ),
 newest AS (

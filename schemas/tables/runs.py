@@ -8,7 +8,7 @@ SOURCE_FILES = Table(
     "run and file, or fetched range",
     "What each run read from each file, with checksums that show later runs whether the file has changed. A segment "
     "next to a newly read one has a row too, even if nothing of it was read: the row shows that the log continues "
-    "there without a gap.",
+    "there without a gap. A file or folder that could not be read, and was skipped, has one with the reason.",
     ("cluster", "run_id", "offsets_partition", "source_file"),
     ("cluster", "run_id", "offsets_partition", "source_file"),
     (
@@ -73,6 +73,12 @@ SOURCE_FILES = Table(
             Type.STRING,
             "Id of the topic __consumer_offsets, as brokers report it, or partition.metadata in the segment's folder "
             "has it; NULL: neither.",
+        ),
+        Column(
+            "skipped_reason",
+            Type.STRING,
+            'Why the file or folder was not read, although it was there (`[ingest] unreadable = "skip"`). NULL: it '
+            "was read.",
         ),
     ),
     JOB,

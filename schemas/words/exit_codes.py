@@ -32,8 +32,9 @@ class ExitCode(IntEnum):
     )
     UNREADABLE_INPUT = (
         21,
-        "An input cannot be read, or it belongs to another Kafka cluster than the warehouse. The warehouse stays at "
-        "the last finished run.",
+        "An input cannot be read, belongs to another Kafka cluster than the warehouse or to another offsets partition "
+        "than its folder's name says, or gives no record where none is known. The warehouse stays at the last finished "
+        "run.",
     )
     REJECTED_SHARE = (
         22,

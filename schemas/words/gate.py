@@ -80,6 +80,14 @@ class FindingKind(Meant):
         "records of a newer release",
         "Some records have a type or version that this release of Groupscope does not know.",
     )
+    INPUT_SKIPPED = (
+        "input_skipped",
+        Severity.CRITICAL,
+        "part of the source skipped",
+        "A file or folder of the source was there and could not be read, and the run went on without it "
+        "(`[ingest] unreadable`). So records may be missing. The finding ends when a later run reads something of that "
+        "folder.",
+    )
     HISTORY_HOLE = "history_hole", Severity.WARNING, "part of the log never read", "A part of the log was never read."
     REPLAY_ANOMALY = (
         "replay_anomaly",
@@ -107,6 +115,14 @@ class FindingKind(Meant):
         "end of the log is missing",
         "Partitions of __consumer_offsets end before others do, or before a snapshot shows, and groups are there: "
         "whether these went on to commit is unknown.",
+    )
+    CLOCK_AHEAD = (
+        "clock_ahead",
+        Severity.INFO,
+        "clock ahead",
+        "Records or snapshots are of a time more than 5 minutes after the run began, so a clock is wrong: that of a "
+        "broker, of the machine that took the snapshots, or of this one. Without `--as-of`, copies of a log are judged "
+        "as of that later time.",
     )
     NO_SNAPSHOTS = (
         "no_snapshots",

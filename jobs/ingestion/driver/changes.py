@@ -17,6 +17,7 @@ from jobs.output.failure import Failure
 from jobs.sources.archive_files import ArchiveFile
 from jobs.sources.log_span import SpanFacts
 from jobs.sources.segment_source import Marks, SegmentFile
+from jobs.sources.unreadable import Unreadable
 from jobs.warehouses.delta_tables import DataFile
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
@@ -145,6 +146,21 @@ def unchanged_rows(files: Iterable[SegmentFile], marks: Mapping[str, Marks], clu
         | about_segment(file, cluster, run_id)
         for file in files
         for end in [marks[str(file.path)].read_to]
+    ]
+
+
+def skipped_rows(unreadable: Iterable[Unreadable], kind: str, cluster: str, run_id: str) -> list[Row]:
+    """Rows of `source_files` for what was there and could not be read."""
+    return [
+        {
+            "cluster": cluster,
+            "run_id": run_id,
+            "offsets_partition": each.offsets_partition,
+            "source_file": each.path,
+            "kind": kind,
+            "skipped_reason": each.reason,
+        }
+        for each in unreadable
     ]
 
 

@@ -5,7 +5,7 @@ never read. All is computed in columns: a year of hourly runs has hundreds of th
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,14 @@ import pyarrow.compute as pc
 
 from jobs.ingestion.driver.damaged_ranges import damaged_ranges
 from jobs.ingestion.driver.state import LIVE, SEGMENTS, table_of_cluster
+from jobs.sources.unreadable import unpacked_name
 from jobs.warehouses.warehouse import Warehouse
 from udfs.arrays.nullable import NONE, Numbers, first_of, numbers
 from udfs.log.offset_ranges import Range, join_by_group, join_ranges, running_most
 
 COLUMNS = [
     "cluster", "run_id", "offsets_partition", "source_file", "kind", "first_offset", "last_offset",
-    "read_from_position", "read_to_position",
+    "read_from_position", "read_to_position", "skipped_reason",
 ]  # fmt: skip
 # A segment's name is the first offset that it may contain.
 SEGMENT = re.compile(r"(\d{20})\.log$")
@@ -38,7 +39,7 @@ def covered_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Range]]
     }
     return {
         partition: join_ranges([*by_partition.get(partition, ()), *damaged.get(partition, ())])
-        for partition in sorted(pc.unique(rows["offsets_partition"]).drop_null().to_pylist())
+        for partition in sorted(pc.unique(rows_read(rows)["offsets_partition"]).drop_null().to_pylist())
     }
 
 
@@ -70,6 +71,8 @@ class FileRows:
 
 def read_ranges(rows: pa.Table) -> ReadRanges:
     """`rows` by run."""
+    holes = holes_of(rows)
+    rows = rows_read(rows)
     rows = rows.filter(pc.is_valid(rows["offsets_partition"]))
     copies: dict[str, int] = {}
     kinds = rows["kind"].cast(pa.string())
@@ -77,11 +80,44 @@ def read_ranges(rows: pa.Table) -> ReadRanges:
     is_archive = pc.invert(pc.or_(is_live, is_segment))
     parts = [
         of_live(file_rows(rows.filter(is_live), copies, str)),
-        of_segments(file_rows(rows.filter(is_segment), copies, folder_of)),
-        of_archives(file_rows(rows.filter(is_archive), copies, archive_of)),
+        of_segments(file_rows(rows.filter(is_segment), copies, folder_of), holes),
+        of_archives(file_rows(rows.filter(is_archive), copies, archive_of), holes),
     ]
     partitions, places, firsts, lasts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return ReadRanges(partitions, places, firsts, lasts, [*copies])
+
+
+def rows_read(rows: pa.Table) -> pa.Table:
+    return rows.filter(rows["skipped_reason"].is_null())
+
+
+@dataclass(frozen=True)
+class Holes:
+    """What could not be read. `segments`: by offsets partition, folder and run, the first offsets of segments.
+    `archives`: of which some file was never read since."""
+
+    segments: Mapping[tuple[int | None, str, str], Sequence[int]]
+    archives: frozenset[str]
+
+
+def holes_of(rows: pa.Table) -> Holes:
+    """Mostly, there are none."""
+    skipped = rows.filter(rows["skipped_reason"].is_valid()).to_pylist()
+    if not skipped:
+        return Holes({}, frozenset())
+    segments: dict[tuple[int | None, str, str], list[int]] = {}
+    left = {row["source_file"]: row["run_id"] for row in skipped if row["kind"] != SEGMENTS}
+    of_left = rows_read(rows).filter(
+        pc.is_in(rows_read(rows)["source_file"].cast(pa.string()), pa.array(list(left), pa.string()))
+    )
+    for row in of_left.to_pylist():
+        if row["run_id"] > left.get(row["source_file"], row["run_id"]):
+            del left[row["source_file"]]
+    for row in skipped:
+        if row["kind"] == SEGMENTS and (base := base_of(unpacked_name(row["source_file"]))) != NONE:
+            place = row["offsets_partition"], folder_of(row["source_file"]), row["run_id"]
+            segments.setdefault(place, []).append(base)
+    return Holes(segments, frozenset(map(archive_of, left)))
 
 
 def file_rows(rows: pa.Table, copies: dict[str, int], copy_of: Callable[[str], str]) -> FileRows:
@@ -103,15 +139,18 @@ def of_live(live: FileRows) -> Columns:
     return live.partitions[has_read], live.copies[has_read], firsts[has_read], ends[has_read] - 1
 
 
-def of_archives(archives: FileRows) -> Columns:
-    """Between the files of one archive nothing is missing, except records that archives leave out, such as markers."""
+def of_archives(archives: FileRows, holes: Holes) -> Columns:
+    """Between the files of one archive nothing is missing, except records that archives leave out, such as markers; if
+    a file could not be read, each of the others stands for itself."""
+    is_torn = np.array([archive_of(name) in holes.archives for name in archives.names], np.bool_)[archives.files]
     firsts, lasts = archives.numbers("first_offset"), archives.numbers("last_offset")
-    return spans(archives, np.where(firsts == NONE, MOST, firsts), np.where(firsts == NONE, NONE, lasts))
+    begins, ends = np.where(firsts == NONE, MOST, firsts), np.where(firsts == NONE, NONE, lasts)
+    return spans(archives, begins, ends, np.where(is_torn, archives.files + 1, 0))
 
 
-def of_segments(segments: FileRows) -> Columns:
-    """Segments of one folder that a run read follow each other. A file that was there before was read from the offset
-    it had reached."""
+def of_segments(segments: FileRows, holes: Holes) -> Columns:
+    """Segments of one folder that a run read follow each other, but for one between them that could not be read. A file
+    that was there before was read from the offset it had reached."""
     firsts, lasts = segments.numbers("first_offset"), segments.numbers("last_offset")
     base = np.array([base_of(name) for name in segments.names], np.int64)[segments.files]
     reached = reached_before(segments, lasts)
@@ -119,7 +158,15 @@ def of_segments(segments: FileRows) -> Columns:
     begins = np.where(goes_on, np.minimum(reached, MOST - 1) + 1, np.where(base != NONE, base, firsts))
     # The previous segment ends where this one begins, even if this one has no records yet.
     ends = np.maximum(np.where(base != NONE, base - 1, NONE), lasts)
-    runs = np.asarray(segments.rows["run_id"].combine_chunks().dictionary_encode().indices.to_numpy(), np.int64)
+    encoded = segments.rows["run_id"].cast(pa.string()).combine_chunks().dictionary_encode()
+    runs, names = np.asarray(encoded.indices.to_numpy(), np.int64), encoded.dictionary.to_pylist()
+    for (partition, folder, run), bases in holes.segments.items():
+        if run in names:
+            folders = np.array([folder_of(name) == folder for name in segments.names], np.bool_)[segments.files]
+            is_there = (segments.partitions == partition) & folders & (runs == names.index(run))
+            # Parts of a run that do not follow each other count as several.
+            beyond = np.searchsorted(np.sort(np.array(bases)), base, side="right")
+            runs = np.where(is_there, len(names) * (beyond + 1) + runs, runs)
     return spans(segments, np.where(begins == NONE, MOST, begins), ends, runs)
 
 

@@ -37,6 +37,7 @@ FILE_COLUMNS = [
     "last_batch_position",
     "last_batch_crc",
     "file_id",
+    "skipped_reason",
 ]
 RANGE_COLUMNS = [
     "cluster",
@@ -85,6 +86,7 @@ def state_of(warehouse: Warehouse, cluster: str, files: pa.Table | None) -> Stat
 
 
 def note_files(state: State, files: pa.Table) -> None:
+    files = files.filter(files["skipped_reason"].is_null())
     for row in files.take(pa.array(telling_rows(files))).to_pylist():
         name = row["source_file"]
         if row["kind"] == SEGMENTS:

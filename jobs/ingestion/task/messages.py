@@ -74,6 +74,8 @@ class IngestResult:
     damage: list[RejectedRange] = field(default_factory=list)
     # By offsets partition in which rejected ranges were checked: offsets that are decoded or are in an undamaged copy.
     seen: dict[int, list[Range]] = field(default_factory=dict)
+    # By folder of segments, the first groups of which it has records.
+    groups: dict[str, list[str]] = field(default_factory=dict)
     failure: tuple[int, str] | None = None
 
 

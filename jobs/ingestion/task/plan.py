@@ -4,14 +4,16 @@ A unit is a span of one offsets partition: in one copy of the log that no other 
 contain the span. Units that the warehouse may already have are marked: only these are compared with its rows.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from jobs.engine.task import PlanRow, TaskSpec
 from jobs.sources.log_span import LogSpan
-from jobs.sources.segment_files import BASE_NAME, Span, first_offset_of, spans_of
+from jobs.sources.segment_files import BASE_NAME, SUFFIX, Span, first_offset_of, spans_of
 from jobs.sources.segment_source import Marks, SegmentFile, read_on_from
+from jobs.sources.unreadable import Unreadable, unpacked_name
 from udfs.log.offset_ranges import Range
 
 NO_END = 2**63 - 1
@@ -62,9 +64,12 @@ class PartitionSpan:
         return sum(part.span.size for copy in self.copies for part in copy)
 
 
-def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
-    """What has changed, and the number of unchanged files."""
+def readings(
+    files: Sequence[SegmentFile], marks: Mapping[str, Marks], skipped: Iterable[Unreadable] = ()
+) -> tuple[list[Reading], int]:
+    """What has changed, and the number of unchanged files. `skipped`: what is there and cannot be read."""
     changed, num_unchanged = [], 0
+    missing = first_offsets_by_copy(skipped)
     for copy, of_copy in copies_of(files):
         for number, file in enumerate(of_copy):
             mark = marks.get(str(file.path))
@@ -73,10 +78,23 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
                 num_unchanged += 1
                 continue
             first = file.base_offset if mark is None or not start else next_offset(file, mark)
-            is_newest = number == len(of_copy) - 1
-            last = NO_END if is_newest else of_copy[number + 1].base_offset - 1
+            # Of the next segment, whether it can be read or not.
+            following = [each.base_offset for each in of_copy[number + 1 : number + 2]]
+            following += [each for each in missing.get((file.partition, copy), ()) if each > file.base_offset]
+            is_newest = not following
+            last = NO_END if is_newest else min(following) - 1
             changed.append(Reading(file=file, copy=copy, start=start, first=first, last=last, is_newest=is_newest))
     return changed, num_unchanged
+
+
+def first_offsets_by_copy(skipped: Iterable[Unreadable]) -> dict[tuple[int | None, str], list[int]]:
+    """Of segments, the lowest offset that they may hold, by offsets partition and copy."""
+    found: dict[tuple[int | None, str], list[int]] = defaultdict(list)
+    for each in skipped:
+        folder, _, name = unpacked_name(each.path).rpartition("/")
+        if BASE_NAME.fullmatch(name):
+            found[each.offsets_partition, folder].append(int(name.removesuffix(SUFFIX)))
+    return found
 
 
 def unchanged_beside(files: Sequence[SegmentFile], changed: Sequence[Reading]) -> list[SegmentFile]:
@@ -145,7 +163,7 @@ def spans(changed: list[Reading], most_bytes: int) -> Iterator[CopySpan]:
         file = reading.file
         # Finding the cuts means a look at the whole file, which is cheap only on local disks.
         if reading.size > most_bytes * 3 // 2 and not file.path.is_remote:
-            parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start)
+            parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start, file.size)
         else:
             parts = (Span(file.path, reading.start, file.size, file.identity, file.size),)
         for part in parts:

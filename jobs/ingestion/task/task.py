@@ -7,9 +7,11 @@ data. A failure that a user can act on is a result too: Spark would bury an exce
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.engine.task import Closing
 from jobs.ingestion.task.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
@@ -22,6 +24,7 @@ from jobs.ingestion.task.windows import note_offsets, read_offsets, runs_of, run
 from jobs.output.failure import Failure, os_error_line
 from jobs.processes.freed_memory import keep_memory
 from jobs.sources.log_span import SpanFacts
+from jobs.sources.segment_files import Span
 from jobs.storage.places.place import Place
 from jobs.warehouses.table_files import RowFiles, Waiting
 from schemas.contract.tables import TABLES
@@ -29,6 +32,7 @@ from schemas.words.exit_codes import ExitCode
 from udfs.decoding.decode import decode
 from udfs.framing.log_bytes.framed_records import Records
 from udfs.framing.rejected_ranges import RejectedRange
+from udfs.groups.misplaced_folders import ENOUGH_GROUPS
 from udfs.log.offset_ranges import Range, join_ranges
 from udfs.rows.merge_copies import REJECTED, Contradiction, MergedRows, merge
 from udfs.rows.origin import Origin
@@ -84,11 +88,14 @@ class Task:
         self.files = RowFiles(assignment.root, assignment.run_id)
         self.answer = IngestResult()
         self.shaper = Shaper()
+        # Of the segments that are being read; none for other sources.
+        self.folders: tuple[str, ...] = ()
 
     def take_on(self, unit: PartitionSpan) -> Iterator[None]:
         is_alone = len(unit.copies) == 1
         piece_bytes = PIECE_BYTES if is_alone else PIECE_BYTES_OF_COPIES
         copies = [Copy(spans, piece_bytes) for spans in unit.copies]
+        self.folders = folders_of(unit)
         counts = Counts(unit.partition)
         self.answer.counts.append(counts)
         if is_alone and not unit.may_be_known:
@@ -199,7 +206,18 @@ class Task:
         """`may_share_keys`: only for files; rows that are compared with others have the types of the table."""
         origin = Origin(self.input.cluster, partition, self.input.run_id, has_producers)
         decoded = decode(records.keys, records.values, records.is_control, may_share_keys=may_share_keys)
-        return self.shaper.tables(records, decoded, origin)
+        tables = self.shaper.tables(records, decoded, origin)
+        self.note_groups(tables)
+        return tables
+
+    def note_groups(self, tables: Mapping[str, pa.Table]) -> None:
+        """The first ones are enough. Copies that are read side by side are of one log."""
+        for folder in self.folders:
+            names = self.answer.groups.setdefault(folder, [])
+            for rows in tables.values():
+                if len(names) < ENOUGH_GROUPS and "group_id" in rows.column_names:
+                    found = (name for name in distinct(rows.column("group_id")) if name not in names)
+                    names += islice(found, ENOUGH_GROUPS - len(names))
 
     def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
         if ranges:
@@ -235,6 +253,18 @@ class Task:
             return IngestResult(failure=(error.code, str(error)))
         root = self.input.root
         return IngestResult(failure=(failure_code(error, root), os_error_line(error, root)))
+
+
+def folders_of(unit: PartitionSpan) -> tuple[str, ...]:
+    spans = (part.span for copy in unit.copies for part in copy)
+    return tuple(sorted({str(span.path.parent) for span in spans if isinstance(span, Span)}))
+
+
+def distinct(column: pa.ChunkedArray) -> Iterator[str]:
+    """Texts that are stored once for many rows are looked at once."""
+    for chunk in column.chunks:
+        texts = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
+        yield from filter(None, pc.unique(texts).to_pylist())
 
 
 def reach_of(ranges: Iterable[RejectedRange]) -> int:

@@ -35,14 +35,18 @@ def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
     rows = warehouse.rows("topic_snapshots", ["cluster", "captured_time", "topic", "topic_id", "partition"])
     if rows is None:
         return Snapshots({})
-    rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
+    return Snapshots(topics_of(rows.filter(pc.equal(rows.column("cluster"), cluster))))
+
+
+def topics_of(rows: pa.Table) -> dict[int, dict[Key, int]]:
+    """`rows` of topic_snapshots: by time, topics with their numbers of partitions."""
     counted = rows.group_by(["captured_time", "topic", "topic_id"]).aggregate([("partition", "max")])
     by_time: dict[int, dict[Key, int]] = {}
     times = counted.column("captured_time").cast(pa.int64()).to_pylist()
     columns = (counted.column(name).to_pylist() for name in ("topic", "topic_id", "partition_max"))
     for time, topic, topic_id, last in zip(times, *columns, strict=True):
         by_time.setdefault(time, {})[topic, topic_id] = last + 1
-    return Snapshots(by_time)
+    return by_time
 
 
 def end_offsets_of(warehouse: Warehouse, cluster: str) -> EndOffsets:

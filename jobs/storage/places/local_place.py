@@ -1,6 +1,8 @@
 """A file or folder of a disk of this machine, or one that it has mounted."""
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
@@ -83,8 +85,15 @@ class LocalPlace(Place):
         return self.path.open("rb")
 
     def open_identified(self) -> tuple[IO[bytes], int]:
-        file = self.path.open("rb")
-        return file, os.fstat(file.fileno()).st_ino
+        """Only regular files: a pipe would hold the command until somebody writes to it."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            is_folder = stat.S_ISDIR(status.st_mode)
+            what = (errno.EISDIR, os.strerror(errno.EISDIR)) if is_folder else (errno.EINVAL, "is a pipe or device")
+            raise OSError(*what, str(self.path))
+        return os.fdopen(descriptor, "rb"), status.st_ino
 
     def read_bytes(self) -> bytes:
         return self.path.read_bytes()

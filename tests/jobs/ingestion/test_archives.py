@@ -1,5 +1,6 @@
 """Archives through the whole ingest: the rows that segments of the same records make, known and contradicted alike."""
 
+import json
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -272,8 +273,9 @@ def test_archives_that_cannot_be_read(
         assert str(tmp_path / name) in line
 
 
-def test_files_without_a_byte_have_no_records(tmp_path: Path) -> None:
+def test_files_without_a_byte_have_no_records(tmp_path: Path, rng: np.random.Generator) -> None:
     warehouse, archive = tmp_path / "warehouse", tmp_path / "archive"
+    ingest(warehouse, "--source", f"segments:{write_copy(tmp_path / 'a', 3, random_log(rng, 3), rng)}")
     archive.mkdir()
     read = []
     for name in ("a", "b", None):
@@ -282,4 +284,16 @@ def test_files_without_a_byte_have_no_records(tmp_path: Path) -> None:
         result = ingest(warehouse, "--source", f"records:{archive}")
         read.append((result["num_files_read"], result["num_files_unchanged"], result["read"]))
     assert read == [(1, 0, 0), (1, 1, 0), (0, 2, 0)]
-    assert len(rows(warehouse, "source_files")) == 2
+    assert len([row for row in rows(warehouse, "source_files") if row["kind"] == "records"]) == 2
+
+
+def test_an_archive_without_a_record_is_refused_where_nothing_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = {"topic": "orders", "partition": 0, "offset": 1, "timestamp": 1_700_000_000_000, "key": None, "value": None}
+    (tmp_path / "a.jsonl").write_text(f"{json.dumps(other)}\n")
+    source = f"records:{tmp_path / 'a.jsonl'}"
+    line = refused(tmp_path / "w", capsys, ExitCode.UNREADABLE_INPUT, "--source", source)
+    found = f"{source}: there is no record of __consumer_offsets in 1 file, only 1 row of other topics"
+    remedy = "give a log that has some: a whole copy, of a topic in use"
+    assert line == f"{found}, and nothing is known of cluster default; {remedy}"

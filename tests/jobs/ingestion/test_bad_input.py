@@ -1,5 +1,10 @@
 """Input and flags that an ingest cannot use: one clear line, the contract's exit code, and nothing changed."""
 
+import gzip
+import io
+import os
+import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -182,6 +187,22 @@ def test_a_time_for_no_snapshots(tmp_path: Path, warehouse: Path, capsys: Capsys
     assert line == "--captured-at now: only --snapshots FILE uses it; add that file or leave the flag out"
 
 
+def tar_of(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as file:
+        member = tarfile.TarInfo("ends.txt")
+        member.size = len(content)
+        file.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def zip_of(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("ends.txt", content)
+    return buffer.getvalue()
+
+
 SNAPSHOTS = [
     (b'{"captured_at": 1795282587379, "topics": [}\n', "line 1: Expecting value at character 42"),
     (b'{"captured_at": 1795282587379, "topics": [{"topic": "a', "line 1: Unterminated string at character 52"),
@@ -193,7 +214,11 @@ SNAPSHOTS = [
     ),
     (b"t:0\n", 'line 1: "t:0", topic:partition:offset expected'),
     (b"t:0:5\nt:0:6\n", "two snapshots contradict each other"),
-    (b"\xff\xfe", "is not UTF-8"),
+    (b"\xff\xfe", "byte 0xff at position 0 is not UTF-8; give the file in UTF-8"),
+    ('{"captured_at": 1}'.encode("utf-16-le"), "byte 0x00 at position 1, as UTF-16 has it; give the file in UTF-8"),
+    (tar_of(b"t:0:5\n"), "is packed; unpack it first"),
+    (gzip.compress(tar_of(b"t:0:5\n")), "is packed; unpack it first"),
+    (zip_of(b"t:0:5\n"), "is packed; unpack it first"),
     (b"\x1f\x8bnothing", "not a whole gzip file"),
     (b"", "empty; give snapshots"),
 ]
@@ -217,6 +242,17 @@ def test_malformed_snapshots(
 def test_snapshots_that_are_not_there(tmp_path: Path, warehouse: Path, capsys: Capsys) -> None:
     with unchanged(warehouse):
         assert "no such file" in refused(warehouse, capsys, UNREADABLE, "--snapshots", tmp_path / "none.jsonl")
+
+
+def test_a_pipe_of_snapshots_that_nobody_writes_to(tmp_path: Path, warehouse: Path, capsys: Capsys) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "own.toml").write_text("[storage]\nanswer_seconds = 1\n")
+    words = ("--snapshots", tmp_path / "pipe", "--config", tmp_path / "own.toml")
+    with unchanged(warehouse):
+        line = refused(warehouse, capsys, UNREADABLE, *words)
+    assert line == f"{tmp_path / 'pipe'}: no answer for 1 s; give a readable file of snapshots"
+    # So that nothing waits for it any more.
+    os.close(os.open(tmp_path / "pipe", os.O_WRONLY))
 
 
 def test_snapshots_on_a_storage_that_is_not_known(warehouse: Path, capsys: Capsys) -> None:

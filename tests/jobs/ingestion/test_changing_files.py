@@ -1,6 +1,7 @@
 """Segments that change while an ingest reads them: one clear line, and nothing changed."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import jobs.ingestion.driver.writer
 import jobs.ingestion.run
 import jobs.ingestion.task.task
 import jobs.sources.segment_files
+from jobs.ingestion.task import plan
+from jobs.sources import local_segments
 from jobs.sources.segment_files import Span, framed_pieces
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import WrittenBatch, random_log
@@ -128,6 +131,61 @@ def test_a_segment_that_changes_amid_reading(
     assert message in line
     path.write_bytes(whole)
     check_goes_on(tmp_path, warehouse, source)
+
+
+@pytest.mark.parametrize("smallest_task", [16 << 20, 500], ids=["whole", "cut"])
+def test_what_a_segment_grows_by_is_left_to_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: list[WrittenBatch], smallest_task: int
+) -> None:
+    """It is read to the size that it had when it was opened, wherever it is cut."""
+    path, source = named(tmp_path / "more"), f"segments:{tmp_path / 'more'}"
+    first, rest = (b"".join(batch.bytes for batch in part) for part in (log[:-2], log[-2:]))
+    path.write_bytes(first)
+    real = jobs.ingestion.run.readings
+
+    def grown_first(*given: Any) -> Any:
+        with path.open("ab") as file:
+            file.write(rest)
+        return real(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.ingestion.run, "readings", grown_first)
+        patched.setattr(plan, "SMALLEST_TASK", smallest_task)
+        patched.setattr(plan, "LARGEST_TASK", smallest_task)
+        result = ingest(tmp_path / "w", "--source", source)
+    assert result["read"] == sum(len(batch.records) for batch in log[:-2])
+    result = ingest(tmp_path / "w", "--source", source)
+    assert (result["read"], result["already_known"]) == (sum(len(batch.records) for batch in log[-2:]), 0)
+    ingest(tmp_path / "direct", "--source", source)
+    assert history(tmp_path / "w") == history(tmp_path / "direct")
+
+
+def test_a_folder_that_vanishes_before_it_is_read(
+    tmp_path: Path, warehouse: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, log: list[WrittenBatch]
+) -> None:
+    path = named(tmp_path / "more")
+    path.write_bytes(b"".join(batch.bytes for batch in log))
+    with monkeypatch.context() as patched, unchanged(warehouse):
+        before_tasks(patched, lambda: shutil.rmtree(path.parent))
+        line = refused(warehouse, capsys, UNREADABLE, "--source", f"segments:{tmp_path / 'more'}")
+    assert line == f"{path}: No such file or directory; give a readable segment file"
+
+
+def test_a_folder_that_vanishes_while_it_is_looked_for(
+    tmp_path: Path, warehouse: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, log: list[WrittenBatch]
+) -> None:
+    path = named(tmp_path / "more")
+    path.write_bytes(b"".join(batch.bytes for batch in log))
+    real = local_segments.Walk.take_folder
+
+    def vanished_first(walk: Any, folder: Path) -> None:
+        shutil.rmtree(folder)
+        real(walk, folder)
+
+    with monkeypatch.context() as patched, unchanged(warehouse):
+        patched.setattr(local_segments.Walk, "take_folder", vanished_first)
+        line = refused(warehouse, capsys, UNREADABLE, "--source", f"segments:{tmp_path / 'more'}")
+    assert line.startswith(f"{path.parent}: No such file or directory; make it readable")
 
 
 def test_a_known_segment_that_is_deleted_while_a_run_is_planned(

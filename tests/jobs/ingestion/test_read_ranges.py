@@ -23,13 +23,22 @@ ROUNDS = 60
 
 
 def random_rows(rng: np.random.Generator) -> list[Row]:
-    """Of some runs, in their order: segments that grow, that are new and that are cut, archives, a live log."""
+    """Of some runs, in their order: segments that grow, that are new and that are cut, archives, a live log, and files
+    that could not be read."""
     rows = []
     for run in range(int(rng.integers(1, 12))):
         for _ in range(int(rng.integers(0, 5))):
             kind = str(rng.choice(["segments", "segments", "segments", "records", "kafka"]))
-            rows.append({**empty(run, kind), **file_of(rng, kind)})
+            row = {**empty(run, kind), **file_of(rng, kind)}
+            rows.append(skipped(row) if kind != "kafka" and rng.random() < 0.1 else row)
     return rows
+
+
+def skipped(row: Row) -> Row:
+    """It was there, and could not be read."""
+    kept = {name: row[name] for name in ("cluster", "run_id", "kind", "source_file")}
+    partition = row["offsets_partition"] if row["kind"] == "segments" else None
+    return dict.fromkeys(SCHEMA.names) | kept | {"offsets_partition": partition, "skipped_reason": "Permission denied"}
 
 
 def empty(run: int, kind: str) -> Row:
@@ -70,11 +79,20 @@ def file_of(rng: np.random.Generator, kind: str) -> Row:
 
 
 def by_partition(rows: list[Row]) -> dict[int, list[Row]]:
+    """With files of archives that were skipped and never read since, which may be of any of them."""
     result: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
         if row["offsets_partition"] is not None:
             result[row["offsets_partition"]].append(row)
-    return result
+    newest = {row["source_file"]: row["run_id"] for row in rows if row["skipped_reason"] is None}
+    of_archives = [
+        row
+        for row in rows
+        if row["skipped_reason"] is not None
+        and row["kind"] == "records"
+        and newest.get(row["source_file"], "") <= row["run_id"]
+    ]
+    return {partition: [*some, *of_archives] for partition, some in result.items()}
 
 
 def joined(ranges: dict[int, list[Range]]) -> dict[int, list[Range]]:
@@ -116,6 +134,8 @@ def test_few_rows_say_what_all_say_of_a_file(rng: np.random.Generator) -> None:
         note_files(state, rows)
         for row in rows.to_pylist():
             name, partition = row["source_file"], row["offsets_partition"]
+            if row["skipped_reason"] is not None:
+                continue
             if row["kind"] == "segments":
                 expected.marks[name] = marks_of(row, expected.marks.get(name))
             elif row["kind"] == "kafka":

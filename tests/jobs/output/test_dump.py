@@ -2,6 +2,7 @@
 kafka-python's record builder."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -141,7 +142,7 @@ def test_markers_of_both_kinds_have_their_names_in_csv(tmp_path: Path) -> None:
 
 def test_a_file_whose_name_is_no_text_is_named_by_escapes(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"\xff.log")
-    path.write_bytes(b"these are no records, just words\n")
+    path.write_bytes(batch(0, [(COMMIT_KEY, COMMIT_V3)])[:-1] + b"\xff")
     (line,) = lines(dump(path))
     assert line["source_file"] == str(path)
 
@@ -215,13 +216,35 @@ def test_a_damaged_batch_between_others_is_a_line_with_its_position(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("content", "code", "count"),
-    [(b"", 0, 0), (b"these are no records, just words\n" * 40, 22, 1), (bytes(4096), 0, 0)],
-    ids=["empty", "text", "preallocated zeros"],
+    [(b"", 0, 0), (bytes(4096), 0, 0), (b"\0" * 7 + b"\1" + bytes([0, 0, 9]), 0, 1)],
+    ids=["empty", "preallocated zeros", "torn amid its first length"],
 )
 def test_a_file_without_records_ends_with_its_exit_code(tmp_path: Path, content: bytes, code: int, count: int) -> None:
     done = dump(segment(tmp_path, content))
     assert (done.returncode, len(lines(done))) == (code, count)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "count"), [(b"hello\n", "6 bytes"), (b"these are no records, just words\n" * 40, "1,320 bytes")]
+)
+def test_what_is_no_segment_is_refused_in_one_line(tmp_path: Path, content: bytes, count: str) -> None:
+    path = tmp_path / "notasegment.txt"
+    path.write_bytes(content)
+    done = dump(path)
+    why = f"is no segment: no batch of records is in its {count}; give .log files of a folder __consumer_offsets-N"
+    assert (done.returncode, done.stdout, done.stderr) == (21, "", f"groupscope: {path}: {why}\n")
+    # Behind such bytes, a batch shows that it is one, whose beginning is damaged.
+    path.write_bytes(content + batch(5, [(COMMIT_KEY, COMMIT_V3)]))
+    done = dump(path)
+    assert (done.returncode, [line.get("offset") for line in lines(done)]) == (22, [5, None])
+
+
+def test_a_packed_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "copy.log.gz"
+    path.write_bytes(gzip.compress(batch(0, [(COMMIT_KEY, COMMIT_V3)])))
+    done = dump(path)
+    assert (done.returncode, done.stderr) == (21, f"groupscope: {path}: is packed; unpack it first\n")
 
 
 def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:

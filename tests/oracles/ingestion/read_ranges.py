@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from udfs.log.offset_ranges import Range
@@ -14,7 +14,10 @@ Row = Mapping[str, Any]
 
 
 def ranges_of(rows: Iterable[Row]) -> list[Range]:
-    """`rows` of one offsets partition, by run."""
+    """`rows` of one offsets partition, by run, with those of archives' files that were never read."""
+    rows = list(rows)
+    skipped = [row for row in rows if row["skipped_reason"] is not None]
+    rows = [row for row in rows if row["skipped_reason"] is None]
     ranges: list[Range] = []
     segments: dict[tuple[str, str], list[Row]] = defaultdict(list)
     archives: dict[str, list[Row]] = defaultdict(list)
@@ -26,12 +29,36 @@ def ranges_of(rows: Iterable[Row]) -> list[Range]:
             segments[folder_of(row["source_file"]), row["run_id"]].append(row)
         elif row["first_offset"] is not None:
             archives[archive_of(row["source_file"])].append(row)
-    # Between the files of one archive nothing is missing, except records that archives leave out, such as markers.
-    ranges += [span for of_archive in archives.values() if (span := span_of(of_archive)) is not None]
+    # Between the files of one archive nothing is missing, except records that archives leave out, such as markers, and
+    # what is in files that were never read.
+    torn = {archive_of(row["source_file"]) for row in skipped if row["kind"] != "segments"}
+    for name, of_archive in archives.items():
+        files = {row["source_file"] for row in of_archive}
+        parts = [[row for row in of_archive if row["source_file"] == file] for file in files]
+        ranges += [span for part in (parts if name in torn else [of_archive]) if (span := span_of(part)) is not None]
     reached: dict[str, int] = {}
-    for of_run in segments.values():
-        ranges += segment_range(of_run, reached)
+    for place, of_run in segments.items():
+        holes = sorted(
+            int(match[1])
+            for row in skipped
+            if (folder_of(row["source_file"]), row["run_id"]) == place and (match := SEGMENT.search(row["source_file"]))
+        )
+        known = dict(reached)
+        for part in cut(of_run, holes):
+            ranges += segment_range(part, dict(known))
+        segment_range(of_run, reached)
     return ranges
+
+
+def cut(rows: list[Row], holes: list[int]) -> Iterator[list[Row]]:
+    """At the first offset of each segment that could not be read."""
+    for number in range(len(holes) + 1):
+        yield [row for row in rows if sum(first <= base_of(row["source_file"]) for first in holes) == number]
+
+
+def base_of(name: str) -> int:
+    match = SEGMENT.search(name)
+    return -1 if match is None else int(match[1])
 
 
 def segment_range(rows: list[Row], reached: dict[str, int]) -> list[Range]:

@@ -193,6 +193,7 @@ COLUMNS = {
         "file_id": "STRING",
         "cluster_id": "STRING",
         "offsets_topic_id": "STRING",
+        "skipped_reason": "STRING",
     },
     "cluster_snapshots": {
         "cluster": "STRING",
