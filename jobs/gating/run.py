@@ -32,7 +32,7 @@ from jobs.gating.findings import (
 )
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
-from jobs.gating.options import GateOptions, check_matches, event_bounds, limit_of
+from jobs.gating.options import GateOptions, check_matches, event_bounds, iso_text, limit_of
 from jobs.gating.results import (
     Kinds,
     at_least,
@@ -52,6 +52,7 @@ from jobs.output.progress import counting
 from jobs.processes.processors import cores
 from jobs.queries.results import QueryResult
 from jobs.runs.as_of import check_as_of
+from jobs.runs.log_end import old_log_end
 from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
@@ -145,6 +146,12 @@ class Gate:
         """Time of the newest record or snapshot."""
         newest = newest_time(self.run)
         return None if newest is None else int(newest.timestamp() * 1000)
+
+    def old_log_end_time(self) -> str | None:
+        """For pages and programs: None unless the log ended long before the run."""
+        hours = self.run.settings.gate.max_source_age_hours
+        end = old_log_end(self.run.warehouse, self.run.cluster, self.started, hours)
+        return None if end is None else iso_text(end)
 
     @property
     def as_of_ms(self) -> int:
@@ -351,7 +358,7 @@ class Gate:
         # That nothing is new does not make it clean.
         worst = ExitCode.FINDINGS if is_broken or num_standing else ExitCode.CLEAN
         facts = {
-            "as_of_time": self.as_of.isoformat().replace("+00:00", "Z"),
+            "as_of_time": iso_text(self.as_of),
             "is_unchanged": results is None,
             "num_expectations": len(rows),
             "num_failed": sum(row["success"] is False for row in rows),
@@ -362,6 +369,7 @@ class Gate:
             "num_counting": num_counting,
             "num_left_out": num_left_out,
             "narrowed_by": self.narrowed_by,
+            "old_log_end_time": self.old_log_end_time(),
             "rows_added": {name: sum(file.num_rows for file in change.added) for name, change in changes.items()
                            if not TABLES[name].is_state},
         }  # fmt: skip

@@ -8,7 +8,7 @@ from jobs.ingestion.driver.state import LIVE
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
-from jobs.pages.gate import as_of_text, expectation_counts
+from jobs.pages.gate import as_of_text, expectation_counts, log_end_lines
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
@@ -38,6 +38,7 @@ def page(
     gate = result["gate"]
     yield verdict_line(warehouse, result, findings, ended_with)
     yield f"Audit of cluster {result['cluster']} as of {as_of_text(gate)}, run {result['run_id']}"
+    yield from log_end_lines(gate)
     yield ""
     yield from coverage_lines(warehouse, result, is_verbose=is_verbose)
     if findings:

@@ -91,9 +91,9 @@ class FindingKind(Meant):
         "source_not_advancing",
         Severity.CRITICAL,
         "nothing new from the source",
-        "No new records for longer than is accepted (`max_source_age_hours`), or snapshots show that an offsets "
-        "partition has newer records than those that were read: the source, or the copying of the log, may have "
-        "stopped.",
+        "No run read new records for longer than is accepted (`max_source_age_hours`), or snapshots show that an "
+        "offsets partition has newer records than those that were read: the source, or the copying of the log, may "
+        "have stopped. The first run on an old copy of a log reports none: its page says when the log ends.",
     )
     NO_SNAPSHOTS = (
         "no_snapshots",
