@@ -19,7 +19,14 @@ from jobs.gating.declarations.metric_files import Metrics, metric_files
 from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
-from jobs.gating.earlier_runs import known_groups, known_of, newest_time, reported_before
+from jobs.gating.earlier_runs import (
+    failures_before,
+    known_groups,
+    known_of,
+    newest_time,
+    reported_before,
+    reported_in,
+)
 from jobs.gating.findings import (
     Choice,
     Finding,
@@ -119,7 +126,7 @@ class Gate:
         given = None if asked is None else time_of(instant(asked, run.started_ms, "--as-of"))
         self.as_of = given or newest_time(run) or self.started
         self.check_options()
-        self.known = known_of(run)
+        self.known, self.failures = known_of(run), failures_before(run)
         bounds = event_bounds(self.options.since, self.options.until, self.as_of_ms)
         since, until = (None if each is None else time_of(each) for each in bounds)
         self.narrowed_by = self.options.narrowed_by(since, until)
@@ -159,14 +166,15 @@ class Gate:
 
     def basis(self) -> str:
         """Everything that the rows depend on. Every run adds a row to `runs`; what it says about tables is in their
-        versions. The clock matters only for a source that has not advanced for too long."""
+        versions. The clock matters only for a source that has not advanced for too long, and earlier runs only for what
+        they could not write."""
         versions = self.run.warehouse.versions()
         written = {table.name for table in WRITTEN} | {GATE_LIMITS.name, GATED_INPUTS.name, "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
         return hash_of(
             [seen, settings_hash(self.run.settings), self.as_of, repr(self.events), self.narrowed_by, files,
-             self.late_sources()]
+             self.late_sources(), [row["run_id"] for row in self.failures]]
         )  # fmt: skip
 
     def late_sources(self) -> list[str]:
@@ -196,7 +204,7 @@ class Gate:
         with self.has_findings(measured.findings, rows) as has_findings:
             failed = suite_findings(rows, self.rules.suites, self.about, has_findings)
         findings = [*failed, *measured.findings]
-        reported = reported_before(self.run, self.as_of)
+        reported = reported_before(self.run, self.as_of) | reported_in(self.failures)
         self.findings = finding_rows(findings, self.about, self.as_of, reported, self.waivers)
         state = {
             **self.about,

@@ -24,7 +24,7 @@ def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended
     yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {as_of_text(result)}"
     yield from log_end_lines(result)
     yield ""
-    yield f"Exit code     {exit_code_text(code, ended_with, result['verdict'])}"
+    yield f"Exit code     {exit_code_text(code, ended_with, result)}"
     yield f"Checks        {expectation_counts(result)}"
     yield f"Findings      {finding_counts(result, findings)}"
     if result["narrowed_by"] is not None:
@@ -51,9 +51,11 @@ def log_end_lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield old_log_text(with_zone(time_text(end)), started - end)
 
 
-def exit_code_text(code: ExitCode, ended_with: int, verdict: str) -> str:
-    if code == ExitCode.CLEAN and verdict != "clean":
+def exit_code_text(code: ExitCode, ended_with: int, result: Mapping[str, Any]) -> str:
+    if code == ExitCode.CLEAN and result["verdict"] != "clean":
         return f"{int(code)}: findings of this severity, but none is new"
+    if ended_with == code and result.get("report_failed"):
+        return f"{int(code)}: {'; '.join(result['report_failed'])}"
     if ended_with == code:
         return f"{int(code)}: {MEANINGS[code]}"
     return f"{int(ended_with)}, because of --fail-on never; with --fail-on critical it is {int(code)}"

@@ -95,6 +95,14 @@ class FindingKind(Meant):
         "offsets partition has newer records than those that were read: the source, or the copying of the log, may "
         "have stopped. The first run on an old copy of a log reports none: its page says when the log ends.",
     )
+    REPORT_FAILED = (
+        "report_failed",
+        Severity.CRITICAL,
+        "report not written",
+        "The report, the file of `--prometheus` or that of `--result-file` could not be written: what they show is of "
+        "an earlier run. All tables were written. The run itself says so on its page; each later one has this finding "
+        "until an audit has written everything.",
+    )
     NO_SNAPSHOTS = (
         "no_snapshots",
         Severity.INFO,

@@ -62,7 +62,7 @@ def write_run(
     about: Mapping[str, Any] | None = None,
 ) -> None:
     """`claimed`: counts that the run claims, if they are not those of its rows. It makes no `absent` tables.
-    `about`: columns of its row of `runs`, if they differ from those of an ingest; `rows` of `runs` are of other runs."""
+    `about`: columns of its row of `runs`, if they differ from those of an ingest; `rows` of `runs`: other runs."""
     # As a run's own, which reads `runs` once: otherwise all of it is read again for each table.
     warehouse = replace(warehouse, seen=[])
     changes = {
