@@ -41,6 +41,7 @@ from jobs.storage.places.addresses import place_at
 from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import one_cluster
 from jobs.warehouses.warehouse import Warehouse
+from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -130,6 +131,9 @@ def report_result(
         check_cluster(folder, marks, cluster)
         write_report(warehouse, cluster, choice, folder, engine=engine)
     except Failure as failure:
+        if failure.code == ExitCode.UNUSABLE_WAREHOUSE:
+            # Of a damaged table: nothing is wrong with the place of the report.
+            raise
         return {"place": None, "is_unchanged": False}, failure
     return {"place": place, "is_unchanged": False}, None
 
