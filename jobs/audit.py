@@ -23,10 +23,11 @@ from jobs.command_line.group_choice import GroupChoice
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.gating.options import exit_code, gate_options
+from jobs.gating.report_failures import Outputs, kept
 from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
-from jobs.output.failure import Failure
-from jobs.output.flag_files import check_is_no_folder
+from jobs.output.failure import Failure, say
+from jobs.output.flag_files import check_file
 from jobs.output.text_pages import print_page
 from jobs.pages.prometheus_file import PROMETHEUS, AuditSummary, group_verdicts_at, write_prometheus_file
 from jobs.pages.run import page
@@ -40,19 +41,19 @@ from jobs.storage.places.addresses import place_at
 from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import one_cluster
 from jobs.warehouses.warehouse import Warehouse
+from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with engine_of(arguments, "audit") as engine:
-        with recorded_failure(arguments.result_file, "audit"):
-            result, lines, unwritten = run_steps(at_start(arguments, now_ms()), engine)
-        if arguments.format == "table":
-            print_page(lines)
-        else:
-            ingest.show(result, arguments.format)
-        if unwritten is not None:
-            # Everything else is written and printed.
-            raise unwritten
+    with engine_of(arguments, "audit") as engine, recorded_failure(arguments.result_file, "audit"):
+        result, lines = run_steps(at_start(arguments, now_ms()), engine)
+    # Nothing is left that could fail: what is printed is what the command ends with.
+    if arguments.format == "table":
+        print_page(lines)
+    else:
+        ingest.show(result, arguments.format)
+    for line in result["report_failed"]:
+        say(line)
     return exit_code(result, arguments.fail_on)
 
 
@@ -63,10 +64,10 @@ def at_start(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
     return with_full_as_of(argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False}), now)
 
 
-def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
-    """Returns the result of the ingest with those of the later steps in it; the lines of the run page, made while the
-    tables are still open; and the reason why there is no report or no file for Prometheus, if one is missing."""
-    check_is_no_folder(PROMETHEUS, arguments.prometheus)
+def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str]]:
+    """Returns the result of the ingest with those of the later steps in it, and the lines of the run page, made while
+    the tables are still open."""
+    check_file(PROMETHEUS, arguments.prometheus)
     gate = Gate(gate_options(arguments), is_own_process=arguments.is_own_process)
     # Errors in its rules are reported before anything is read.
     _ = gate.rules
@@ -83,29 +84,28 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         if any(steps[0]["rows_added"].values()):
             gate.load_ahead()
         steps += run_all(jobs, warehouse, options, engine)
-        result = together(steps)
-        unwritten = None
+        result, outputs = together(steps), Outputs(gate, arguments.fail_on)
         # What shows a narrowed run would say that all else is well: the page and the file of the newest whole run stay.
         result["report"] = {"place": None, "is_unchanged": False}
         if gate.narrowed_by is None:
             result["report"], unwritten = report_result(warehouse, result["cluster"], folder, engine)
+            outputs = outputs if unwritten is None else outputs.and_failed(unwritten)
+            if arguments.prometheus is not None:
+                summary = audit_summary(warehouse, outputs.judged(result), gate, outputs.findings)
+                try:
+                    write_prometheus_file(arguments.prometheus, summary, options.settings)
+                except Failure as failure:
+                    outputs = outputs.and_failed(failure)
+        try:
+            write_result_file(arguments.result_file, result_text(outputs.judged(result)))
+        except Failure as failure:
+            outputs = outputs.and_failed(failure)
+        if gate.narrowed_by is None:
+            outputs = kept(outputs, warehouse, options, engine)
+        result = outputs.judged(result)
         ended_with = exit_code(result, arguments.fail_on)
-        lines = list(page(warehouse, result, gate.findings, ended_with, is_verbose=arguments.verbose))
-        if unwritten is not None:
-            result |= failed_by(unwritten)
-        if arguments.prometheus is not None and gate.narrowed_by is None:
-            summary = audit_summary(warehouse, result, gate)
-            try:
-                write_prometheus_file(arguments.prometheus, summary, options.settings)
-            except Failure as failure:
-                unwritten = unwritten or failure
-                result |= failed_by(unwritten)
-    write_result_file(arguments.result_file, result_text(result))
-    return result, lines, unwritten
-
-
-def failed_by(unwritten: Failure) -> dict[str, Any]:
-    return {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
+        lines = list(page(warehouse, result, outputs.findings, ended_with, is_verbose=arguments.verbose))
+    return result, lines
 
 
 def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: Engine) -> Place:
@@ -131,6 +131,9 @@ def report_result(
         check_cluster(folder, marks, cluster)
         write_report(warehouse, cluster, choice, folder, engine=engine)
     except Failure as failure:
+        if failure.code == ExitCode.UNUSABLE_WAREHOUSE:
+            # Of a damaged table: nothing is wrong with the place of the report.
+            raise
         return {"place": None, "is_unchanged": False}, failure
     return {"place": place, "is_unchanged": False}, None
 
@@ -146,7 +149,9 @@ def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {**first, **about, **times, "coverage": of_steps["lag"].pop("coverage"), **of_steps}
 
 
-def audit_summary(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -> AuditSummary:
+def audit_summary(
+    warehouse: Warehouse, result: Mapping[str, Any], gate: Gate, findings: Sequence[Mapping[str, Any]]
+) -> AuditSummary:
     cluster = result["cluster"]
     return AuditSummary(
         cluster=cluster,
@@ -154,7 +159,7 @@ def audit_summary(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -
         started_ms=ms_of(result["started_time"]),
         finished_ms=ms_of(result["finished_time"]),
         newest_ms=gate.newest_ms,
-        findings=gate.findings,
+        findings=findings,
         groups=group_verdicts_at(warehouse, cluster, gate.as_of),
     )
 

@@ -14,6 +14,7 @@ from jobs.output.failure import Failure
 from jobs.output.moved_time import moved
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import refusal_of_warehouse
+from jobs.warehouses.damaged_tables import first_damaged
 from jobs.warehouses.delta_tables import file_path, files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -101,6 +102,8 @@ class TableReader:
         except (OSError, pa.ArrowInvalid) as error:
             if (refusal := refusal_of_warehouse(error, paths[0])) is not None:
                 raise refusal from error
+            if not paths[0].is_remote and (found := first_damaged(paths)) is not None:
+                raise found from error
             lost = next((path for path in paths if not path.is_file()), None)
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 

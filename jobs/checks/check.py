@@ -16,6 +16,7 @@ from jobs.output.failure import Failure
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, rebuilding
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import Refused, raise_refusal
+from jobs.warehouses.damaged_tables import first_damaged
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -98,6 +99,16 @@ class CheckedWarehouse:
             self.damages[str(path)] = damage(path, row)
         return self.damages[str(path)]
 
+    def damaged_file(self) -> tuple[str, str] | None:
+        """The first file that is damaged inside, with its table. On local disks only: it reads all files."""
+        if self.warehouse.root.is_remote:
+            return None
+        for table in self.tables:
+            damaged = first_damaged(path for path, _ in self.files(table))
+            if damaged is not None:
+                return table, one_line(damaged)
+        return None
+
     def repair(self, table: str, clusters: Collection[str] | None = None) -> str:
         """Tables that a job can rebuild from the decoded ones need no sources. `clusters`: those that lose rows; None:
         all."""
@@ -149,5 +160,9 @@ def findings(check: Check, checked: CheckedWarehouse) -> list[Finding]:
         raise
     except (*UNREADABLE, Failure) as error:
         raise_refusal(error, checked.warehouse.root)
-        return [Finding(Status.BROKEN, check.name, None, f"could not be checked: {one_line(error)}", REBUILD)]
+        found = checked.damaged_file()
+        if found is None:
+            return [Finding(Status.BROKEN, check.name, None, f"could not be checked: {one_line(error)}", REBUILD)]
+        table, what = found
+        return [Finding(Status.BROKEN, check.name, table, f"could not be checked: {what}", checked.repair(table))]
     return problems or [Finding(Status.OK, check.name, None, check.good)]

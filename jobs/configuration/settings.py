@@ -191,8 +191,9 @@ class Gate:
     max_source_age_hours: int = setting(
         25,
         "hours",
-        "A run reports a finding if the newest record or snapshot is older than this when the run starts: the source "
-        "may have stopped. 0: no such finding.",
+        "A run reports a finding if the newest record or snapshot is older than this when the run starts, and no run "
+        "in this time read a newer one: the source may have stopped. The first run on an old copy reports none: its "
+        "page says when the log ends. 0: neither.",
         number_from(0, CENTURY_HOURS),
     )
     expiring_soon_hours: int = setting(

@@ -25,6 +25,169 @@ then the `verdict` is `findings` all the same. [What to do](operations.md#the-sc
 | code | meaning |
 |---|---|
 """
+CASES_INTRODUCTION = """
+## Cases
+
+Each of these commands is run by a test, which expects this code and this line. On the run page and on that of `gate`
+the code is the one that the command ends with. Where a command ends with 2, 21 or 23 the line is all that it prints.
+
+| case | command | code | line |
+|---|---|---|---|
+"""
+# `log`: that of a cluster; `w`: its warehouse; `sample`: a warehouse with critical findings; `full`, `locked`: a disk that
+# is full, and one that may only be read, with a warehouse on it.
+CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
+    (
+        "Nothing critical is wrong.",
+        "audit --source segments:log --warehouse w",
+        ExitCode.CLEAN,
+        "CLEAN, exit code 0: …",
+    ),
+    (
+        "The first audit of a copy of a log that was made long ago: the page says when it ends.",
+        "audit --source segments:log --warehouse new",
+        ExitCode.CLEAN,
+        "The log ends …, … before this run",
+    ),
+    (
+        "There are critical findings.",
+        "gate --warehouse sample --config sample.toml",
+        ExitCode.FINDINGS,
+        "Exit code 20: findings at …",
+    ),
+    (
+        "There are critical findings, and the command must not fail for them.",
+        "gate --warehouse sample --config sample.toml --fail-on never",
+        ExitCode.CLEAN,
+        "Exit code 0, because of --fail-on never; with --fail-on critical it is 20",
+    ),
+    (
+        "Something critical lasts, and a script asks for it.",
+        "status --warehouse sample --exit-code",
+        ExitCode.FINDINGS,
+        "… of 26 groups are not well; …",
+    ),
+    (
+        "A suite of expectations cannot be evaluated.",
+        "gate --warehouse w --config broken/groupscope.toml",
+        ExitCode.FINDINGS,
+        "checks of mine: 1 of 1 expectation could not be evaluated: …",
+    ),
+    (
+        "The report cannot be written.",
+        "audit --source segments:log --warehouse w --report full/r",
+        ExitCode.FINDINGS,
+        "critical report not written: --report …full/r: No space left on device; …",
+    ),
+    (
+        "The same, in the next audit: known, so that who is alerted once for each is not alerted again.",
+        "audit --source segments:log --warehouse w --report full/r --fail-on critical-new",
+        ExitCode.CLEAN,
+        "FINDINGS, exit code 0 because none is new: 1 critical, …",
+    ),
+    (
+        "The audit after that writes its report, and reports that the one before did not.",
+        "audit --source segments:log --warehouse w --verbose",
+        ExitCode.FINDINGS,
+        "the audit of … could not write it: --report …full/r: No space left on device; …",
+    ),
+    (
+        "The file for Prometheus cannot be written.",
+        "audit --source segments:log --warehouse w --prometheus full/groupscope.prom",
+        ExitCode.FINDINGS,
+        "critical report not written: --prometheus full/groupscope.prom: No space left on device; …",
+    ),
+    (
+        "The file for the result cannot be written.",
+        "lag --warehouse w --result-file full/result.json",
+        ExitCode.FINDINGS,
+        "groupscope: --result-file full/result.json: No space left on device; …",
+    ),
+    (
+        "A flag is mistyped.",
+        "audit --source segments:log --warehous w",
+        ExitCode.USAGE,
+        "groupscope: no flag --warehous (did you mean --warehouse?); …",
+    ),
+    (
+        "The file for the result would be in a folder that is not there.",
+        "audit --source segments:log --warehouse w --result-file none/result.json",
+        ExitCode.USAGE,
+        "groupscope: --result-file none/result.json: there is no folder none; …",
+    ),
+    (
+        "The warehouse has no such group.",
+        "why modern-statik --warehouse sample",
+        ExitCode.USAGE,
+        'groupscope: no group "modern-statik"; did you mean "modern-static"? …',
+    ),
+    (
+        "A setting is mistyped.",
+        "gate --warehouse w --config wrong/groupscope.toml",
+        ExitCode.USAGE,
+        "groupscope: wrong/groupscope.toml: …max_source_age_hours…",
+    ),
+    (
+        "The log is not where it should be.",
+        "audit --source segments:none --warehouse w",
+        ExitCode.UNREADABLE_INPUT,
+        "groupscope: segments:none: no such folder; …",
+    ),
+    (
+        "The log is of another cluster than the warehouse.",
+        "audit --source segments:other --warehouse w",
+        ExitCode.UNREADABLE_INPUT,
+        "groupscope: …/00000000000000000000.log: conflicts with the warehouse …; …--cluster NAME",
+    ),
+    (
+        "A hundredth of the records is in damaged bytes.",
+        "ingest --source segments:damaged --warehouse new",
+        ExitCode.REJECTED_SHARE,
+        "run …; … records read: …",
+    ),
+    (
+        "Another run works on the warehouse for longer than this one waits.",
+        "audit --source segments:log --warehouse busy --lock-wait 0",
+        ExitCode.UNUSABLE_WAREHOUSE,
+        "groupscope: …busy: busy with audit (…), not free within 0 s (--lock-wait)",
+    ),
+    (
+        "Ctrl-C, while it waits.",
+        "audit --source segments:log --warehouse busy",
+        ExitCode.INTERRUPTED,
+        "groupscope: interrupted",
+    ),
+    (
+        "The warehouse is on a disk that may only be read.",
+        "audit --source segments:log --warehouse locked/w",
+        ExitCode.UNUSABLE_WAREHOUSE,
+        "groupscope: …locked/w: is read-only; …",
+    ),
+    (
+        "The disk of the warehouse is full.",
+        "ingest --source segments:more --warehouse full/w",
+        ExitCode.UNUSABLE_WAREHOUSE,
+        "groupscope: …full/w: No space left on device",
+    ),
+    (
+        "A newer release has written the warehouse.",
+        "groups --warehouse newer",
+        ExitCode.UNUSABLE_WAREHOUSE,
+        "groupscope: newer: has table format 99, …: use a newer groupscope",
+    ),
+    (
+        "A file of a table is cut.",
+        "sql --warehouse cut 'SELECT * FROM runs'",
+        ExitCode.UNUSABLE_WAREHOUSE,
+        "groupscope: cut/runs/_delta_log/….json: is damaged: …; restore the file …",
+    ),
+    (
+        "The folder is no warehouse.",
+        "groups --warehouse log",
+        ExitCode.UNUSABLE_WAREHOUSE,
+        "groupscope: log: …",
+    ),
+)
 FINDINGS_INTRODUCTION = """# Findings
 
 Generated from `schemas/words/gate.py`: the kinds of findings that `groupscope audit` and `groupscope gate` report, with
@@ -53,7 +216,9 @@ narrowed do not count. `v_findings` shows the newest whole run, with the age of 
 
 
 def exit_codes_page() -> str:
-    return EXIT_CODES_INTRODUCTION + "".join(f"| {code.value} | {code.meaning} |\n" for code in ExitCode)
+    codes = (f"| {code.value} | {code.meaning} |\n" for code in ExitCode)
+    cases = (f"| {case} | `groupscope {command}` | {code.value} | `{line}` |\n" for case, command, code, line in CASES)
+    return "".join((EXIT_CODES_INTRODUCTION, *codes, CASES_INTRODUCTION, *cases))
 
 
 def findings_page() -> str:

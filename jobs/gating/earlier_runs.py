@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from jobs.gating.findings import Key, Reported
 from jobs.runs.as_of import known_span
 from jobs.runs.run import Run
-from schemas.tables.gate import FINDINGS, GATE_RESULTS, GATE_RUNS, JOB
+from schemas.tables.gate import FINDINGS, GATE_RESULTS, GATE_RUNS, JOB, REPORT_JOB
 from schemas.tables.state.gated import GATED_INPUTS
 
 Row = dict[str, Any]
@@ -61,6 +61,19 @@ def reported_before(run: Run, as_of: datetime) -> dict[Key, Reported]:
     return {
         (row["kind"], row["subject"], row["at_time"]): Reported(row["first_seen_time_min"], row["severity_last"])
         for row in known.to_pylist()
+    }
+
+
+def failures_before(run: Run) -> list[Row]:
+    """What the newest audit could not write, if it did not write everything."""
+    rows = run.warehouse.run_rows(["cluster", "run_id"], REPORT_JOB)
+    newest = max((str(row["run_id"]) for row in rows if row["cluster"] == run.cluster), default=None)
+    return [] if newest is None else list(rows_of(run, FINDINGS.name, newest))
+
+
+def reported_in(rows: Iterable[Row]) -> dict[Key, Reported]:
+    return {
+        (row["kind"], row["subject"], row["at_time"]): Reported(row["first_seen_time"], row["severity"]) for row in rows
     }
 
 

@@ -79,6 +79,12 @@ def exit_code(result: Mapping[str, Any], fail_on: str) -> int:
     return ExitCode.CLEAN if fail_on == NEVER and code == ExitCode.FINDINGS else code
 
 
+def counts(row: Mapping[str, Any], fail_on: str) -> bool:
+    """Whether a critical finding that is not waived is one that the run fails for."""
+    _, is_of_new = limit_of(fail_on)
+    return bool(row["is_new"]) or not is_of_new
+
+
 def check_matches(choice: GroupChoice, groups: Collection[str], cluster: str) -> None:
     """A choice of no group would find nothing, and look as if all were well. What --exclude-group alone leaves out may
     be all that a new cluster has yet."""

@@ -19,7 +19,14 @@ from jobs.gating.declarations.metric_files import Metrics, metric_files
 from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
-from jobs.gating.earlier_runs import known_groups, known_of, newest_time, reported_before
+from jobs.gating.earlier_runs import (
+    failures_before,
+    known_groups,
+    known_of,
+    newest_time,
+    reported_before,
+    reported_in,
+)
 from jobs.gating.findings import (
     Choice,
     Finding,
@@ -32,7 +39,7 @@ from jobs.gating.findings import (
 )
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
-from jobs.gating.options import GateOptions, check_matches, event_bounds, limit_of
+from jobs.gating.options import GateOptions, check_matches, event_bounds, iso_text, limit_of
 from jobs.gating.results import (
     Kinds,
     at_least,
@@ -52,6 +59,7 @@ from jobs.output.progress import counting
 from jobs.processes.processors import cores
 from jobs.queries.results import QueryResult
 from jobs.runs.as_of import check_as_of
+from jobs.runs.log_end import old_log_end
 from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
@@ -118,7 +126,7 @@ class Gate:
         given = None if asked is None else time_of(instant(asked, run.started_ms, "--as-of"))
         self.as_of = given or newest_time(run) or self.started
         self.check_options()
-        self.known = known_of(run)
+        self.known, self.failures = known_of(run), failures_before(run)
         bounds = event_bounds(self.options.since, self.options.until, self.as_of_ms)
         since, until = (None if each is None else time_of(each) for each in bounds)
         self.narrowed_by = self.options.narrowed_by(since, until)
@@ -146,20 +154,27 @@ class Gate:
         newest = newest_time(self.run)
         return None if newest is None else int(newest.timestamp() * 1000)
 
+    def old_log_end_time(self) -> str | None:
+        """For pages and programs: None unless the log ended long before the run."""
+        hours = self.run.settings.gate.max_source_age_hours
+        end = old_log_end(self.run.warehouse, self.run.cluster, self.started, hours)
+        return None if end is None else iso_text(end)
+
     @property
     def as_of_ms(self) -> int:
         return (self.as_of - EPOCH) // timedelta(milliseconds=1)
 
     def basis(self) -> str:
         """Everything that the rows depend on. Every run adds a row to `runs`; what it says about tables is in their
-        versions. The clock matters only for a source that has not advanced for too long."""
+        versions. The clock matters only for a source that has not advanced for too long, and earlier runs only for what
+        they could not write."""
         versions = self.run.warehouse.versions()
         written = {table.name for table in WRITTEN} | {GATE_LIMITS.name, GATED_INPUTS.name, "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
         return hash_of(
             [seen, settings_hash(self.run.settings), self.as_of, repr(self.events), self.narrowed_by, files,
-             self.late_sources()]
+             self.late_sources(), [row["run_id"] for row in self.failures]]
         )  # fmt: skip
 
     def late_sources(self) -> list[str]:
@@ -189,7 +204,7 @@ class Gate:
         with self.has_findings(measured.findings, rows) as has_findings:
             failed = suite_findings(rows, self.rules.suites, self.about, has_findings)
         findings = [*failed, *measured.findings]
-        reported = reported_before(self.run, self.as_of)
+        reported = reported_before(self.run, self.as_of) | reported_in(self.failures)
         self.findings = finding_rows(findings, self.about, self.as_of, reported, self.waivers)
         state = {
             **self.about,
@@ -351,7 +366,7 @@ class Gate:
         # That nothing is new does not make it clean.
         worst = ExitCode.FINDINGS if is_broken or num_standing else ExitCode.CLEAN
         facts = {
-            "as_of_time": self.as_of.isoformat().replace("+00:00", "Z"),
+            "as_of_time": iso_text(self.as_of),
             "is_unchanged": results is None,
             "num_expectations": len(rows),
             "num_failed": sum(row["success"] is False for row in rows),
@@ -362,6 +377,7 @@ class Gate:
             "num_counting": num_counting,
             "num_left_out": num_left_out,
             "narrowed_by": self.narrowed_by,
+            "old_log_end_time": self.old_log_end_time(),
             "rows_added": {name: sum(file.num_rows for file in change.added) for name, change in changes.items()
                            if not TABLES[name].is_state},
         }  # fmt: skip

@@ -13,6 +13,7 @@ from schemas.words.exit_codes import ExitCode
 
 # Characters: a statement of SQL may be long, and a path.
 MOST_SAID = 4_000
+FRAMES = re.compile(r"\n\s+0: ")
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -81,8 +82,14 @@ def code_and_line(error: Exception) -> tuple[int, str]:
         case OSError():
             return ExitCode.UNREADABLE_INPUT, os_error_line(error, "output")
         case _:
-            what = f"internal error, please report it: {type(error).__name__}: {error} (--debug shows where)"
+            first = next(iter(without_frames(str(error)).strip().splitlines()), "")
+            what = f"internal error, please report it: {type(error).__name__}: {first} (--debug shows where)"
             return ExitCode.FAILED, what
+
+
+def without_frames(text: str) -> str:
+    """Without the calls inside a library, which libraries in Rust add to their messages."""
+    return FRAMES.split(text, 1)[0]
 
 
 def os_error_line(error: OSError, place: object) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from jobs.output.rows import time_text
 from jobs.output.zones import with_zone
 from jobs.pages.finding_lines import finding_lines, summary_with_new
+from jobs.runs.log_end import old_log_text
 from schemas.tables.gate import FINDINGS
 from schemas.words.exit_codes import ExitCode
 
@@ -21,8 +22,9 @@ def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], ended
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     code = ExitCode(int(result["exit_code"]))
     yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {as_of_text(result)}"
+    yield from log_end_lines(result)
     yield ""
-    yield f"Exit code     {exit_code_text(code, ended_with, result['verdict'])}"
+    yield f"Exit code     {exit_code_text(code, ended_with, result)}"
     yield f"Checks        {expectation_counts(result)}"
     yield f"Findings      {finding_counts(result, findings)}"
     if result["narrowed_by"] is not None:
@@ -42,9 +44,18 @@ def as_of_text(result: Mapping[str, Any]) -> str:
     return with_zone(text, "; times inside messages are UTC")
 
 
-def exit_code_text(code: ExitCode, ended_with: int, verdict: str) -> str:
-    if code == ExitCode.CLEAN and verdict != "clean":
+def log_end_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    """Who looks at an old copy of the log must not take it for the present."""
+    if result["old_log_end_time"] is not None:
+        end, started = (datetime.fromisoformat(result[name]) for name in ("old_log_end_time", "started_time"))
+        yield old_log_text(with_zone(time_text(end)), started - end)
+
+
+def exit_code_text(code: ExitCode, ended_with: int, result: Mapping[str, Any]) -> str:
+    if code == ExitCode.CLEAN and result["verdict"] != "clean":
         return f"{int(code)}: findings of this severity, but none is new"
+    if ended_with == code and result.get("report_failed"):
+        return f"{int(code)}: {'; '.join(result['report_failed'])}"
     if ended_with == code:
         return f"{int(code)}: {MEANINGS[code]}"
     return f"{int(ended_with)}, because of --fail-on never; with --fail-on critical it is {int(code)}"

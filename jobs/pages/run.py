@@ -8,7 +8,7 @@ from jobs.ingestion.driver.state import LIVE
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
-from jobs.pages.gate import as_of_text, expectation_counts
+from jobs.pages.gate import as_of_text, expectation_counts, log_end_lines
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
@@ -28,26 +28,28 @@ MEANINGS = {
 }
 # Of partitions that end early.
 MOST_ENDS = 3
+Row = Mapping[str, Any]
 SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FROM v_group_verdict"
 
 
 def page(
     warehouse: Warehouse,
     result: Mapping[str, Any],
-    findings: Sequence[Mapping[str, Any]],
+    findings: Sequence[Row],
     ended_with: int,
     *,
     is_verbose: bool,
 ) -> Iterator[str]:
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
-    gate = result["gate"]
+    gate, findings = result["gate"], new_to_readers(result["gate"], findings)
     yield verdict_line(warehouse, result, findings, ended_with)
     yield f"Audit of cluster {result['cluster']} as of {as_of_text(gate)}, run {result['run_id']}"
+    yield from log_end_lines(gate)
     yield ""
     yield from coverage_lines(warehouse, result, findings, is_verbose=is_verbose)
     if findings:
         yield ""
-        is_known = [gate["is_unchanged"] or not row["is_new"] for row in findings]
+        is_known = [not row["is_new"] for row in findings]
         yield from finding_lines(findings) if is_verbose else new_finding_lines(findings, is_known)
     if not is_verbose:
         return
@@ -56,6 +58,13 @@ def page(
         yield from row_lines(("table", "rows", "added", "one row for each"), added, "table", width=terminal_width())
     yield ""
     yield f'Next: groupscope sql --warehouse {warehouse.address} "{SAMPLE_QUERY}"'
+
+
+def new_to_readers(gate: Mapping[str, Any], findings: Sequence[Row]) -> Sequence[Row]:
+    """Those of a run that found nothing changed are the previous one's, except what it could not write itself."""
+    if not gate["is_unchanged"]:
+        return findings
+    return [row if row["kind"] == FindingKind.REPORT_FAILED else {**row, "is_new": False} for row in findings]
 
 
 def verdict_line(
@@ -68,8 +77,8 @@ def verdict_line(
     if code == ExitCode.CLEAN and not has_progress(warehouse, "replay", result["cluster"]):
         line = f"no record of cluster {result['cluster']} has been read yet; --source names the log"
         return f"NOTHING JUDGED, {shown}: {line}"
-    # Those of a run that found nothing changed are the previous one's.
-    counts = summary(findings) if result["gate"]["is_unchanged"] else summary_with_new(findings)
+    is_as_before = result["gate"]["is_unchanged"] and not any(row["is_new"] for row in findings)
+    counts = summary(findings) if is_as_before else summary_with_new(findings)
     return f"{MEANINGS[code]}, {shown}: {counts}"
 
 

@@ -49,11 +49,11 @@ def local_default(_warehouse: str) -> str:
 def check_folder(folder: Place) -> None:
     """Called before any work is done. Missing rights only show when the report is written."""
     if folder.is_no_folder():
-        raise unwritable(folder, "is a file")
+        raise Failure(ExitCode.USAGE, f"--report {folder}: is a file; {EXPECTED}")
 
 
 def unwritable(folder: Place, why: object) -> Failure:
-    return Failure(ExitCode.USAGE, f"--report {folder}: {why}; {EXPECTED}")
+    return Failure(ExitCode.FINDINGS, f"--report {folder}: {why}; {EXPECTED}")
 
 
 def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:

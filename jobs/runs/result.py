@@ -2,16 +2,17 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.output.failure import Failure, code_and_line
-from jobs.output.flag_files import check_is_no_folder, unwritable
+from jobs.output.failure import Failure, code_and_line, say
+from jobs.output.flag_files import check_file, unwritable
 from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import CONTRACT_VERSION
+from schemas.words.exit_codes import ExitCode
 
 RESULT_FILE = "--result-file"
 
@@ -61,11 +62,20 @@ def result_text(result: Mapping[str, Any]) -> str:
     return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
 
 
+def with_failures(
+    result: Mapping[str, Any], failures: Sequence[str], code: ExitCode = ExitCode.FINDINGS
+) -> dict[str, Any]:
+    """The result of a run whose tables are written, with what else could not be: a line each. `code`: of that alone."""
+    verdict = "findings" if result["verdict"] == "clean" else result["verdict"]
+    worst = max(int(result["exit_code"]), int(code))
+    return {**result, "verdict": verdict, "exit_code": worst, "report_failed": list(failures)}
+
+
 @contextmanager
 def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
     """Writes a failure to the place of the result, so that programs never read the result of an earlier run."""
     if result_file is not None:
-        check_is_no_folder(RESULT_FILE, result_file)
+        check_file(RESULT_FILE, result_file)
         remove_earlier(result_file)
     try:
         yield
@@ -80,11 +90,20 @@ def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
 
 def remove_earlier(result_file: Path) -> None:
     try:
-        result_file.parent.mkdir(parents=True, exist_ok=True)
         if result_file.is_file():
             result_file.unlink()
     except OSError as error:
-        raise unwritable(RESULT_FILE, result_file, error) from None
+        raise unwritable(RESULT_FILE, result_file, error, ExitCode.USAGE) from None
+
+
+def with_result_file(result_file: Path | None, result: dict[str, Any]) -> dict[str, Any]:
+    """Writes it; the result as it is then, with the failure if that could not be done."""
+    try:
+        write_result_file(result_file, result_text(result))
+    except Failure as failure:
+        say(str(failure))
+        return with_failures(result, [*result.get("report_failed", ()), str(failure)])
+    return result
 
 
 def write_result_file(result_file: Path | None, text: str) -> None:

@@ -15,8 +15,9 @@ from jobs.configuration.settings import Settings, options_of, settings_hash
 from jobs.engine.engine import Engine
 from jobs.output.failure import say
 from jobs.output.progress import doing
+from jobs.runs.damaged_warehouse import naming_damage
 from jobs.runs.older_warehouse import naming_older_tables
-from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, write_result_file
+from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, with_result_file
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import is_remote, local_path
 from jobs.warehouses.any_warehouse import one_cluster, writing
@@ -136,7 +137,7 @@ def run_all(jobs: Sequence[Job], warehouse: Warehouse, options: RunOptions, engi
 
 def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
     run = begin_run(warehouse, options, engine)
-    with doing(job.name), naming_older_tables(warehouse):
+    with doing(job.name), naming_older_tables(warehouse), naming_damage(warehouse):
         made = job.make(run)
     failpoint("files_written")
     finished_ms = max(options.clock(), run.started_ms)
@@ -158,8 +159,7 @@ def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine)
             text,
         )
     made.finish()
-    write_result_file(options.result_file, text)
-    return facts
+    return with_result_file(options.result_file, facts)
 
 
 def run_rows(run: Run, made: RunOutcome, facts: Mapping[str, Any], finished_ms: int) -> tuple[dict[str, Any], ...]:

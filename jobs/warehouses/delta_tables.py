@@ -12,8 +12,10 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from jobs.output.failure import without_frames
 from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
+from jobs.warehouses.damaged_tables import Damaged, check_commits, damage_of_file, damage_of_log
 from jobs.warehouses.older_tables import with_missing_columns
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
@@ -55,14 +57,19 @@ class Change:
 def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
     # To delta-rs an empty commit is one that changes nothing.
     path.restore()
+    check_commits(path, version)
     try:
         return path.by_delta(lambda uri, options: DeltaTable(uri, version=version, storage_options=options))
     except TableNotFoundError:
         return None
+    except DeltaError as error:
+        raise damage_of_log(path, version, error) from error
 
 
 def one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    """Of what is damaged: beside the place of the table, and how to make it anew."""
+    text = error.what if isinstance(error, Damaged) else without_frames(str(error))
+    return " ".join(text.split()) or type(error).__name__
 
 
 def partitioning(table: Table) -> list[str]:
@@ -121,8 +128,11 @@ def rows_of(
     ]
 
     def read(place: Place) -> pa.Table:
-        with pq.ParquetFile(place.parquet_source(), pre_buffer=False) as file:
-            rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
+        try:
+            with pq.ParquetFile(place.parquet_source(), pre_buffer=False) as file:
+                rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
+        except (OSError, pa.ArrowException) as error:
+            raise damage_of_file(folder, place, error) from error
         if cluster is not None:
             rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
         return with_missing_columns(rows, wanted, place)

@@ -31,5 +31,7 @@ SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets' AS subject, CAST(N
     END AS message,
   offsets_partition AS evidence_partition, last_offset AS evidence_first_offset, last_offset AS evidence_last_offset,
   CASE early_end WHEN 'before_others' THEN 'possible' ELSE 'certain' END AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_groups AS DOUBLE) AS harm
+  CASE WHEN early_end = 'known_end' AND :max_source_age_hours > 0
+    AND log_until_time < known_end_time - INTERVAL ':max_source_age_hours' HOUR THEN 'critical' END AS severity,
+  CAST(num_groups AS DOUBLE) AS harm
 FROM early

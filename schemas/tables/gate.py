@@ -6,6 +6,8 @@ from schemas.tables.history_columns import TOPIC
 from schemas.tables.record_columns import CLUSTER, RUN_ID
 
 JOB = "gate"
+# The run that says which report or file an audit could not write.
+REPORT_JOB = "report"
 SPAN_JOB = "gate --span"
 MARK_JOB = "mark"
 

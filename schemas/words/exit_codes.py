@@ -21,14 +21,13 @@ class ExitCode(IntEnum):
     USAGE = (
         2,
         "Wrong flags or settings, or a name that the warehouse does not have, such as an unknown group. Nothing was "
-        "changed. Two exceptions: `audit` could not write its report or its file for Prometheus, but all tables were "
-        "written, and the message says so; or the log has no such group or time, which `audit` finds out when it has "
-        "read the log and computed the history.",
+        "changed, with one exception: that the log has no such group or time is known to `audit` only when it has read "
+        "the log and computed the history.",
     )
     FINDINGS = (
         20,
         "There are findings at or above `--fail-on` (with `-new`: new ones), or a suite of expectations could not be "
-        "evaluated. All tables were written.",
+        "evaluated, or the report or another file that was asked for could not be written. All tables were written.",
     )
     UNREADABLE_INPUT = (
         21,

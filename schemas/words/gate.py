@@ -99,8 +99,9 @@ class FindingKind(Meant):
         "source_not_advancing",
         Severity.CRITICAL,
         "nothing new from the source",
-        "No new records for longer than is accepted (`max_source_age_hours`): the source, or the copying of the log, "
-        "may have stopped.",
+        "No run read new records for longer than is accepted (`max_source_age_hours`): the source, or the copying of "
+        "the log, may have stopped. The first run on an old copy of a log reports none: its page says when the log "
+        "ends.",
     )
     PARTITIONS_NEVER_READ = (
         "partitions_never_read",
@@ -114,7 +115,8 @@ class FindingKind(Meant):
         Severity.WARNING,
         "end of the log is missing",
         "Partitions of __consumer_offsets end before others do, or before a snapshot shows, and groups are there: "
-        "whether these went on to commit is unknown.",
+        "whether these went on to commit is unknown. Critical if a snapshot shows that more than "
+        "`max_source_age_hours` are missing.",
     )
     CLOCK_AHEAD = (
         "clock_ahead",
@@ -123,6 +125,14 @@ class FindingKind(Meant):
         "Records or snapshots are of a time more than 5 minutes after the run began, so a clock is wrong: that of a "
         "broker, of the machine that took the snapshots, or of this one. Without `--as-of`, copies of a log are judged "
         "as of that later time.",
+    )
+    REPORT_FAILED = (
+        "report_failed",
+        Severity.CRITICAL,
+        "report not written",
+        "The report, the file of `--prometheus` or that of `--result-file` could not be written: what they show is of "
+        "an earlier run. All tables were written. The run itself says so on its page; each later one has this finding "
+        "until an audit has written everything.",
     )
     NO_SNAPSHOTS = (
         "no_snapshots",

@@ -27,6 +27,7 @@ COLUMNS = (
     "confidence, severity, harm"
 )
 DIFFERING = {"run_id", "rank", "query"}
+OF_RUNS = {"runs", "findings"}
 
 
 def everything() -> dict[str, list[Row]]:
@@ -34,7 +35,10 @@ def everything() -> dict[str, list[Row]]:
     tables: dict[str, list[Row]] = {}
     for number, case in enumerate(case for case in CASES.values() if case.wanted):
         if case.asked.keys() <= LIMITS.keys():
+            # What runs write is left to them.
             for table, some in case.tables().items():
+                if table in OF_RUNS:
+                    continue
                 has_groups = any(column.name == "group_id" for column in TABLES[table].columns)
                 named = [{"group_id": f"{row.get('group_id', 'a')} {number}"} if has_groups else {} for row in some]
                 tables.setdefault(table, []).extend(row | each for row, each in zip(some, named, strict=True))
@@ -60,7 +64,7 @@ def test_the_command_lists_the_rows_that_the_cases_list(tmp_path: Path, capfd: p
     assert [{name: row[name] for name in names} for row in of_kinds] == [
         {name: row[name] for name in names} for row in expected
     ]
-    never = OF_SUITES | {"source_not_advancing", "no_snapshots"}
+    never = OF_SUITES | {"source_not_advancing", "report_failed", "no_snapshots"}
     assert {row["kind"] for row in of_kinds} == {kind.value for kind in FindingKind} - never
 
 

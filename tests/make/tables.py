@@ -62,7 +62,7 @@ def write_run(
     about: Mapping[str, Any] | None = None,
 ) -> None:
     """`claimed`: counts that the run claims, if they are not those of its rows. It makes no `absent` tables.
-    `about`: columns of its row of `runs`, if they differ from those of an ingest."""
+    `about`: columns of its row of `runs`, if they differ from those of an ingest; `rows` of `runs`: other runs."""
     # As a run's own, which reads `runs` once: otherwise all of it is read again for each table.
     warehouse = replace(warehouse, seen=[])
     changes = {
@@ -86,7 +86,14 @@ def write_run(
         "ingest_counts": counts(rows) if claimed is None else claimed,
         **(about or {}),
     }
-    warehouse.write(Manifest(run_id, warehouse.next_sequence(), NOW_MS, changes, (run,)))
+    others = ({**run, "ingest_counts": [], **in_ms(row)} for row in rows.get("runs", ()))
+    warehouse.write(Manifest(run_id, warehouse.next_sequence(), NOW_MS, changes, (run, *others)))
+
+
+def in_ms(row: Mapping[str, Any]) -> Row:
+    """As a run gives its row of `runs`."""
+    return {name: round(value.timestamp() * 1000) if isinstance(value, datetime) else value
+            for name, value in row.items()}  # fmt: skip
 
 
 def written(warehouse: Warehouse, table: Table, run_id: str, rows: Rows) -> tuple[Any, ...]:

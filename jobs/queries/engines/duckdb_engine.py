@@ -25,7 +25,7 @@ from jobs.queries.definitions.functions import duckdb_macro
 from jobs.queries.definitions.tables import duckdb_view_of
 from jobs.queries.definitions.views import NamesUsed, named_in
 from jobs.queries.engines.absent_tables import say_absent
-from jobs.queries.files.table_files import Files, files_at, opened_at, unreadable
+from jobs.queries.files.table_files import Files, damaged_file, files_at, opened_at, unreadable
 from jobs.queries.results import QueryResult
 from jobs.queries.statements import only_reads
 from jobs.storage.places.together import done_together
@@ -190,7 +190,8 @@ def bring_into_scope(
         try:
             connection.execute(duckdb_view_of(USER_TABLES[name], files.get(name, [])))
         except duckdb.Error as error:
-            raise unreadable(warehouse.path(name).address, versions[name], error_text(error)) from None
+            found = damaged_file(uri for group in files.get(name, ()) for uri in group.uris)
+            raise (found or unreadable(warehouse.path(name).address, versions[name], error_text(error))) from error
     for name in named.views:
         connection.execute(f"CREATE VIEW {name} AS\n{VIEWS[name].sql}")
     for name in named.functions:
@@ -245,7 +246,7 @@ class Session:
             wait([future])
             raise
         except duckdb.Error as error:
-            raise self.failure(error) from None
+            raise self.failure(error) from error
 
     def count(self, activity: Activity) -> None:
         """Where DuckDB does not know how much there is to do, it says -1."""
@@ -254,7 +255,14 @@ class Session:
 
     def failure(self, error: duckdb.Error) -> Failure:
         unread = [failure for table in self.stored for failure in table.failures]
-        return unread[0] if unread else Failure(self.code_of(error), error_text(error))
+        if unread:
+            return unread[0]
+        code, text = self.code_of(error), error_text(error)
+        # Its own files may not have had room.
+        if code != ExitCode.UNUSABLE_WAREHOUSE or "No space left" in text:
+            return Failure(code, text)
+        found = damaged_file(sorted(self.uris))
+        return found or Failure(code, f"{text}; run `groupscope doctor`, which says which table is damaged")
 
     def code_of(self, error: duckdb.Error) -> ExitCode:
         # What a damaged file makes of its own head or pages has no kind.

@@ -1,12 +1,15 @@
 """Lists the files of a table at one version, from the Delta log. Other files in the folder belong to other versions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
+from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.refusals import refusal_of_warehouse
+from jobs.warehouses.damaged_tables import Damaged, first_damaged
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.older_tables import lacking
 from jobs.warehouses.warehouse import Warehouse
@@ -40,10 +43,15 @@ def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
     try:
         delta = warehouse.open_at(name, version)
     except UNREADABLE as error:
-        raise unread(str(folder), version, error) from None
+        raise unread(str(folder), version, error) from error
     if delta is None:
         raise unreadable(str(folder), version, f"no table at {folder}")
     return delta
+
+
+def damaged_file(uris: Iterable[str]) -> Damaged | None:
+    """The first of these files, which are on local disks, that is lost or damaged."""
+    return first_damaged(LocalPlace(Path(uri)) for uri in uris)
 
 
 def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool | None:

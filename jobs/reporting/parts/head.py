@@ -7,6 +7,7 @@ from datetime import datetime
 from jobs.pages.finding_lines import summary_with_new
 from jobs.reporting.rows.listings import Row, moment
 from jobs.reporting.rows.questions import Answers
+from jobs.runs.log_end import is_old, old_log_text
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from schemas.words.records import EarlyEnd
@@ -146,6 +147,10 @@ def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> 
         yield "The history holds no group."
     if not answers["snapshots"][0]["num_snapshots"]:
         yield "There are no snapshots, so lag is unknown. To have it, run groupscope capture."
+    for row in answers["log_end"]:
+        end, started = row["log_end_time"], row["started_time"]
+        if end is not None and is_old(end, row["end_shown_time"], started, row["max_source_age_hours"]):
+            yield f"{old_log_text(moment(end), started - end)}."
     for row in answers["narrowed"]:
         if row["is_shown"]:
             yield f"Not all findings are here: the run was narrowed by {row['narrowed_by']}, and there is no whole one."

@@ -21,12 +21,13 @@ from tests.builders.logs.copies import WrittenBatch, random_log, write_copy
 from tests.builders.warehouses.one_run import log, named, source, warehouse
 from tests.runs.ingested import ingest, run_ingest, spawned
 from tests.runs.progress_lines import beside_progress
-from tests.runs.refused import check_no_leftovers, refused, unchanged
+from tests.runs.refused import check_no_leftovers, num_runs, refused, unchanged
 
 __all__ = ["log", "source", "warehouse"]
 
 
-UNREADABLE, USAGE, UNUSABLE = ExitCode.UNREADABLE_INPUT, ExitCode.USAGE, ExitCode.UNUSABLE_WAREHOUSE
+FINDINGS, UNREADABLE = ExitCode.FINDINGS, ExitCode.UNREADABLE_INPUT
+USAGE, UNUSABLE = ExitCode.USAGE, ExitCode.UNUSABLE_WAREHOUSE
 Capsys = pytest.CaptureFixture[str]
 
 
@@ -285,12 +286,22 @@ def test_a_killed_run_leaves_no_result_of_an_earlier_one(tmp_path: Path, source:
     assert not result.exists()
 
 
-def test_a_result_file_that_cannot_be_written_is_reported(tmp_path: Path, capsys: Capsys) -> None:
-    (tmp_path / "file").write_text("")
-    code = run_ingest(tmp_path / "w", "--source", f"segments:{tmp_path}", "--result-file", tmp_path / "file" / "r.json")
-    assert code == USAGE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"groupscope: --result-file {tmp_path / 'file'}: File exists; give a file that can be")
+def test_a_result_file_that_cannot_be_written_fails_a_run_that_is_done(
+    tmp_path: Path, capfd: Capsys, source: str
+) -> None:
+    assert run_ingest(tmp_path / "w", "--source", source, "--result-file", "/dev/full") == FINDINGS
+    captured = capfd.readouterr()
+    line = "groupscope: --result-file /dev/full: No space left on device; give a file that can be written\n"
+    assert captured.err.endswith(line) and "\nrun 00000001-" in f"\n{captured.out}"
+    assert num_runs(tmp_path / "w") == 1
+
+
+def test_no_folder_is_made_for_a_result_file(tmp_path: Path, capsys: Capsys, source: str) -> None:
+    file = tmp_path / "no" / "r.json"
+    assert run_ingest(tmp_path / "w", "--source", source, "--result-file", file) == USAGE
+    line = f"groupscope: --result-file {file}: there is no folder {tmp_path}/no; make it, or give another file\n"
+    assert capsys.readouterr().err == line
+    assert not file.parent.exists() and not (tmp_path / "w").exists()
 
 
 def test_a_folder_as_result_file_is_reported_before_any_work(tmp_path: Path, capsys: Capsys, source: str) -> None:

@@ -2,6 +2,8 @@
 of it. The sample, cut two minutes before its end."""
 
 import json
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -44,7 +46,13 @@ def test_who_seems_silent_after_the_end_of_the_log_is_unknown(
 ) -> None:
     write_part(SAMPLE, tmp_path / "log", batches_until(SAMPLE, CUT_MS))
     whole = SAMPLE / "snapshots.jsonl"
-    audit(tmp_path, tmp_path / "log", whole if knows_ends else without_ends_of_the_log(tmp_path / "some.jsonl"))
+    snapshots = whole if knows_ends else without_ends_of_the_log(tmp_path / "some.jsonl")
+    earlier = time.time_ns() - 2 * 3_600 * 10**9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: earlier)
+        audit(tmp_path, tmp_path / "log", snapshots)
+    first = capfd.readouterr().out
+    audit(tmp_path, tmp_path / "log", snapshots)
     page = capfd.readouterr().out
     result = [row for row in rows(tmp_path / "w", "group_verdicts") if row["partition"] is not None]
     assert epoch_ms(checked_in().event("partition-stopped")["from_time"]) < CUT_MS
@@ -54,7 +62,11 @@ def test_who_seems_silent_after_the_end_of_the_log_is_unknown(
     assert {row["own_verdict"] for row in ended} == {"UNKNOWN"}
     assert ("ledger", 3) in {(row["group_id"], row["partition"]) for row in ended}
     assert all(row["reason"].startswith("the data ends at 2026-11-21T17:3") for row in ended)
-    assert "partition stopped" not in page and "nothing new from the source" in page
+    assert "partition stopped" not in first and "partition stopped" not in page
+    # Only the second look at the copy can say that nothing newer came.
+    assert "nothing new from the source" not in first and "nothing new from the source" in page
+    for each in (first, page):
+        assert re.search(r"^The log ends 2026-11-21T17:3\d:\S+Z, \d+ \w+.* before this run$", each, re.MULTILINE)
 
 
 def test_the_whole_log_names_the_partition_that_stopped(audited_sample: Path) -> None:

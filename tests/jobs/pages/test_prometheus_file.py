@@ -109,4 +109,4 @@ def test_a_file_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -
         with pytest.raises(Failure) as failed:
             write_prometheus_file(tmp_path / name, AUDITED, Settings())
         assert str(failed.value) == f"--prometheus {tmp_path / place}: {reason}; give a file that can be written"
-    assert failed.value.code == ExitCode.USAGE
+    assert failed.value.code == ExitCode.FINDINGS

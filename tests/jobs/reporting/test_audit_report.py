@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,38 +108,82 @@ def test_what_changes_the_report_makes_the_next_audit_write_it(
     assert report_line(capfd.readouterr().out) == str(tmp_path / "r" / "index.html")
 
 
-@pytest.mark.drawn_together(8)
-def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_stay(
+def failed_report(warehouse: Path) -> dict[str, Any]:
+    """The result of the run that keeps it, as programs read it."""
+    row = max(rows(warehouse, "runs"), key=lambda row: row["run_id"])
+    document = json.loads((warehouse / "_runs" / f"{row['run_id']}.json").read_text())
+    assert {name: document[name] for name in ("job", "verdict", "exit_code")} == {
+        name: row[name] for name in ("job", "verdict", "exit_code")
+    }
+    return dict(document)
+
+
+def test_a_report_that_cannot_be_written_is_a_finding_until_one_was(
     log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")
-    result = tmp_path / "result.json"
-    flags = ("--report", str(tmp_path / "file" / "r"), "--result-file", str(result))
-    assert audit(log, tmp_path / "w", *flags) == ExitCode.USAGE
+    result, metrics = tmp_path / "result.json", tmp_path / "x.prom"
+    flags = ("--report", str(tmp_path / "file" / "r"), "--result-file", str(result), "--prometheus", str(metrics))
+    why = f"--report {tmp_path}/file/r: Not a directory; give a folder that can be written to"
+    assert audit(log, tmp_path / "w", *flags) == ExitCode.FINDINGS
     said = capfd.readouterr()
-    expected = f"groupscope: --report {tmp_path}/file/r: Not a directory; give a folder that can be written to\n"
-    assert said.err == expected
-    assert said.out.startswith("CLEAN, exit code 0") and report_line(said.out) == "not written"
-    assert max((row["run_id"], row["job"]) for row in rows(tmp_path / "w", "runs"))[1] == "gate"
+    assert said.err == f"groupscope: {why}\n"
+    assert said.out.startswith("FINDINGS, exit code 20: 1 critical, ") and report_line(said.out) == "not written"
+    assert f"\ncritical  report not written: {why}\n" in said.out
     document = json.loads(result.read_text())
-    assert (document["exit_code"], document["verdict"], document["decoded"]) == (ExitCode.USAGE, "failed", 2)
-    assert f"groupscope: {document['message']}\n" == expected
+    assert (document["exit_code"], document["verdict"], document["decoded"]) == (ExitCode.FINDINGS, "findings", 2)
+    assert document["report_failed"] == failed_report(tmp_path / "w")["report_failed"] == [why]
+    text = metrics.read_text()
+    assert 'groupscope_run_exit_code{cluster="default"} 20\n' in text and 'kind="report_failed"' in text
+    # Known to whoever is alerted once for each.
+    assert audit(log, tmp_path / "w", *flags, "--fail-on", "critical-new") == ExitCode.CLEAN
+    assert capfd.readouterr().out.startswith("FINDINGS, exit code 0 because none is new: 1 critical, ")
+    assert audit(log, tmp_path / "w", *flags, "--fail-on", "never") == ExitCode.CLEAN
+    assert capfd.readouterr().out.startswith("FINDINGS, exit code 0 because of --fail-on never, else 20: 1 critical, ")
+    # The next one still says it, beside the report that it wrote.
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r")) == ExitCode.FINDINGS
+    said = capfd.readouterr()
+    assert said.out.startswith("FINDINGS, exit code 20: 1 critical, ") and said.err == ""
+    assert report_line(said.out) == str(tmp_path / "r" / "index.html")
+    assert failed_report(tmp_path / "w")["exit_code"] == ExitCode.CLEAN
+    times = {row["run_id"]: row["since_time"] for row in rows(tmp_path / "w", "findings")
+             if row["kind"] == "report_failed"}  # fmt: skip
+    assert len(times) == 6 and len(set(times.values())) == 1
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r")) == ExitCode.CLEAN
+    assert capfd.readouterr().out.startswith("CLEAN, exit code 0: 1 warning, 2 info ")
+    assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
 
 
-@pytest.mark.drawn_together(8)
-def test_a_file_for_prometheus_that_cannot_be_written_keeps_nothing_else_from_being_written(
-    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("flag", ["--prometheus", "--result-file"])
+def test_a_file_that_cannot_be_written_keeps_nothing_else_from_being_written(
+    flag: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "file").write_text("")
-    result = tmp_path / "result.json"
-    flags = ("--prometheus", str(tmp_path / "file" / "x"), "--report", str(tmp_path / "r"))
-    assert audit(log, tmp_path / "w", *flags, "--result-file", str(result)) == ExitCode.USAGE
-    said = capfd.readouterr()
-    assert said.err == f"groupscope: --prometheus {tmp_path}/file: File exists; give a file that can be written\n"
-    assert said.out.startswith("CLEAN, exit code 0") and report_line(said.out) == str(tmp_path / "r" / "index.html")
-    document = json.loads(result.read_text())
-    assert (document["exit_code"], document["verdict"], document["decoded"]) == (ExitCode.USAGE, "failed", 2)
-    assert f"groupscope: {document['message']}\n" == said.err
+    # The name under which it is written first is too long.
+    file = tmp_path / ("x" * 240)
+    metrics, result = tmp_path / "x.prom", tmp_path / "result.json"
+    flags = {"--prometheus": str(metrics), "--result-file": str(result), flag: str(file)}
+    words = [word for each in flags.items() for word in each]
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r"), *words) == ExitCode.FINDINGS
+    said, why = capfd.readouterr(), f"{flag} {file}: File name too long; give a file that can be written"
+    assert said.err == f"groupscope: {why}\n"
+    assert said.out.startswith("FINDINGS, exit code 20: 1 critical, ")
+    assert f"\ncritical  report not written: {why}\n" in said.out
+    assert report_line(said.out) == str(tmp_path / "r" / "index.html")
+    assert failed_report(tmp_path / "w")["report_failed"] == [why]
+    if flag == "--prometheus":
+        document = json.loads(result.read_text())
+        assert (document["exit_code"], document["verdict"], document["decoded"]) == (ExitCode.FINDINGS, "findings", 2)
+    else:
+        assert "groupscope_run_exit_code" in metrics.read_text()
+
+
+@pytest.mark.parametrize("flag", ["--prometheus", "--result-file"])
+def test_no_folder_is_made_for_a_file(flag: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "no" / "file"
+    assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r"), flag, str(file)) == ExitCode.USAGE
+    line = f"groupscope: {flag} {file}: there is no folder {tmp_path}/no; make it, or give another file\n"
+    assert capfd.readouterr().err == line
+    assert sorted(path.name for path in tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

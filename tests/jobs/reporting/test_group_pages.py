@@ -70,7 +70,7 @@ def test_a_folder_that_workers_cannot_write_to_is_named(
     (tmp_path / "file").write_text("")
     with small_report(audited_sample) as report, pytest.raises(Failure) as failure:
         write_by_workers(report.others, reading(str(audited_sample)), LocalPlace(tmp_path / "file" / "r"), workers)
-    assert failure.value.code == ExitCode.USAGE
+    assert failure.value.code == ExitCode.FINDINGS
     expected = "Not a directory; give a folder that can be written to"
     assert str(failure.value) == f"--report {tmp_path}/file/r: {expected}"
 
