@@ -27,11 +27,14 @@ def writing(
     options: StorageOptions,
     *,
     may_be_new: bool = True,
+    may_still_write: Callable[[], bool] = bool,
 ) -> Iterator[Warehouse]:
-    """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
-    completes the work of a killed run."""
+    """See `open_warehouse.writing`."""
     check_path(place)
-    with open_warehouse.writing(place_at(place, options), job, lock_wait, notify, may_be_new=may_be_new) as warehouse:
+    root = place_at(place, options)
+    with open_warehouse.writing(
+        root, job, lock_wait, notify, may_be_new=may_be_new, may_still_write=may_still_write
+    ) as warehouse:
         yield warehouse
 
 
