@@ -97,9 +97,7 @@ def is_at(descriptor: int, path: Path) -> bool:
     return False
 
 
-def wait_for(
-    descriptor: int, path: Path, deadline: float, wait_seconds: float, notify: Callable[[str], None]
-) -> None:
+def wait_for(descriptor: int, path: Path, deadline: float, wait_seconds: float, notify: Callable[[str], None]) -> None:
     is_reported = False
     while True:
         try:

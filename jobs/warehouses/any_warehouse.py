@@ -74,6 +74,13 @@ def options_of_file(settings: str | None) -> StorageOptions | None:
     return options_of(load_settings(Path(settings)))
 
 
+def check_has_runs(warehouse: Warehouse) -> None:
+    """For commands that show what runs have found: the first run may still work, or was killed."""
+    if not warehouse.clusters():
+        line = f"{warehouse.address}: no run has finished in it yet; run `groupscope audit`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
+
+
 def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:
     """The cluster of a command without `--cluster`: the only one there is."""
     known = warehouse.clusters()
