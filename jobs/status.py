@@ -38,7 +38,7 @@ from jobs.warehouses.any_warehouse import options_of_file
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Severity
 from schemas.words.lag import ResetActor, ResetKind
-from udfs.sentences.counts import counted
+from udfs.sentences.counts import counted, damage_text
 from udfs.sentences.durations import in_words
 
 LABEL_WIDTH = 12
@@ -280,9 +280,12 @@ def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
     failed = [f"{suite} failed" for suite in quality["failed_suites"]]
     checks = f"{counted(quality['num_expectations'], 'check')}: {quality['num_failed']:,} failed"
     errors = f", {quality['num_errors']:,} could not be evaluated" if quality["num_errors"] else ""
-    rejected = f"{counted(quality['num_rejected'], 'record')} rejected"
+    rejected = [f"{counted(quality['num_rejected'], 'record')} rejected"]
+    if number := quality["num_damaged_ranges"]:
+        of_ranges = quality["damaged_bytes"], quality["damaged_records"]
+        rejected.append(damage_text("damaged range", number, *of_ranges, is_estimated=quality["is_damage_estimated"]))
     unjudged = "no run of groupscope gate has judged the data yet"
-    yield "Quality", "; ".join([f"{checks}{errors}" if now.suites else unjudged, *failed[:MOST_LINES], rejected])
+    yield "Quality", "; ".join([f"{checks}{errors}" if now.suites else unjudged, *failed[:MOST_LINES], *rejected])
     judged = now.runs.get("gate", {}).get("as_of_time")
     if now.suites and judged not in (None, now.as_of):
         yield "", f"findings are as of {time_text(judged)}, of the newest groupscope gate"

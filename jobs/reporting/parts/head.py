@@ -8,6 +8,7 @@ from jobs.pages.finding_lines import summary_with_new
 from jobs.reporting.rows.listings import Row, moment
 from jobs.reporting.rows.questions import Answers
 from schemas.words.exit_codes import ExitCode
+from udfs.sentences.counts import counted, damage_text
 
 VERDICTS: Mapping[int, tuple[str, str]] = {
     ExitCode.CLEAN: ("clean", "Clean"),
@@ -95,8 +96,9 @@ def facts(answers: Answers) -> Iterator[Fact]:
     total = sum(row["num_records"] or 0 for row in coverage)
     yield Fact("Offsets partitions", f"{len(coverage):,}", COVERAGE)
     yield Fact("Records read", f"{total:,}", COVERAGE)
-    yield Fact("Rejected", f"{answers['rejected'][0]['num_rejected']:,}", "rejected")
-    yield Fact("Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}", COVERAGE)
+    rejected = answers["rejected"][0]
+    yield Fact("Rejected", f"{rejected['num_rejected']:,}", "rejected")
+    yield Fact("Damaged", damage_of(rejected, coverage), "damaged")
     yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}", COVERAGE)
     yield Fact(
         "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}", COVERAGE
@@ -104,6 +106,15 @@ def facts(answers: Answers) -> Iterator[Fact]:
     yield Fact("Snapshots", f"{snapshots['num_snapshots']:,}", "snapshots")
     if snapshots["last_time"] is not None:
         yield Fact("Newest snapshot", moment(snapshots["last_time"]), "snapshots")
+
+
+def damage_of(rejected: Row, coverage: Sequence[Row]) -> str:
+    """Two copies may be damaged at the same place: the replay counts their records once."""
+    num_ranges, num_bytes = rejected["num_damaged_ranges"], rejected["damaged_bytes"] or 0
+    num_records = sum([row["damaged_records"] or 0 for row in coverage] or [rejected["damaged_records"] or 0])
+    if not num_ranges:
+        return counted(num_records, "record") if num_records else "0"
+    return damage_text("range", num_ranges, num_bytes, num_records, is_estimated=rejected["is_damage_estimated"])
 
 
 def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> Iterator[str]:
