@@ -72,7 +72,7 @@ def verdict_line(
 def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str]:
     yield f"Read         {things_read(result)}"
     of_records = without_damage(result)
-    yield f"Records      {of_records['read']:,} read: {counts(result | of_records)}"
+    yield f"Records      {of_records['read']:,} read: {counts({**result, **of_records})}"
     for reason, number in of_records["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
     yield from damage_lines(result, is_verbose=is_verbose)

@@ -98,7 +98,7 @@ def facts(answers: Answers) -> Iterator[Fact]:
     yield Fact("Records read", f"{total:,}", COVERAGE)
     rejected = answers["rejected"][0]
     yield Fact("Rejected", f"{rejected['num_rejected']:,}", "rejected")
-    yield Fact("Damaged", damage_of(rejected, coverage), "damaged")
+    yield Fact("Damaged", damage_of(rejected, coverage), "damaged" if rejected["num_damaged_ranges"] else COVERAGE)
     yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}", COVERAGE)
     yield Fact(
         "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}", COVERAGE
