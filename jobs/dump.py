@@ -20,7 +20,8 @@ import pyarrow as pa
 from jobs.output.failure import Failure
 from jobs.output.live_line import LIVE
 from jobs.output.progress import Activity, doing, measure
-from jobs.output.rows import Format, print_rows, write_all
+from jobs.output.rows import Format, print_rows, spelling_of, write_all, write_lines
+from jobs.output.terminal import is_terminal
 from jobs.pages.record_rows import COLUMNS, record_rows
 from jobs.processes.freed_memory import keep_memory
 from jobs.processes.no_pandas import keep_pandas_out
@@ -135,7 +136,7 @@ def dump_as_table(options: Options) -> Counts:
 
 def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     if options.format == Format.CSV:
-        write_all(csv_header())
+        write_text(csv_header(), options.format)
     # Cut before the processes start: if a file changed in between, each process would cut different spans.
     spans = spans_to_read(options)
     workers = max(1, min(cores(), len(spans)))
@@ -206,12 +207,21 @@ def dump_share(options: Options, spans: list[Span], turn: Turn, done: Callable[[
             raise
         turn.wait()
         while ready:  # removed as they are written, so that nothing finished stays in memory
-            write_all(ready.pop(0))
+            write_text(ready.pop(0), options.format)
         for text in texts:
-            write_all(text)
+            write_text(text, options.format)
         turn.hand_on()
         done(span)
     return counts.records, counts.rejected
+
+
+def write_text(text: pa.Buffer | bytes, format: Format) -> None:
+    """As it is, in one piece; on a terminal line by line, since it holds names of groups."""
+    if is_terminal():
+        lines = bytes(text).decode(errors="backslashreplace").removesuffix("\n").split("\n")
+        write_lines(lines, spelling_of(format))
+    else:
+        write_all(text)
 
 
 def prepare_texts(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:

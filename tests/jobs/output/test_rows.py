@@ -21,7 +21,7 @@ from jobs.output.zones import in_zone
 
 ROOT = Path(__file__).parents[3]
 # What a terminal acts on: escape sequences, in 7 and in 8 bits, and marks that turn text around.
-HOSTILE = "a\x1b[2J\x9b31m\u202e\x00\n\u2028b\\"
+HOSTILE = "a\x1b[2J\x9b31m\u202e\x00\x7f\n\u2028b\\"
 MOMENT = datetime(2026, 11, 21, 3, 0, 0, 123_000)
 
 
