@@ -38,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
             # Line by line: a program that asks over a pipe waits for each answer.
             write_lines([json.dumps(answer)], spelling_of(Format.JSON))
     else:
-        print_rows(COLUMNS, (row for answer in answers for row in member_rows(answer)), arguments.format)
+        rows = (row for answer in answers for row in member_rows(answer))
+        print_rows(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
     return ExitCode.UNREADABLE_INPUT if failed else ExitCode.CLEAN
 
 

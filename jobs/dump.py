@@ -63,6 +63,7 @@ class Options:
     selection: Selection
     from_offset: int | None
     format: Format
+    is_wide: bool
 
 
 @dataclass
@@ -79,7 +80,13 @@ def parse_options(arguments: argparse.Namespace) -> Options:
         group = re.compile(arguments.group) if arguments.group is not None else None
     except re.error as error:
         raise Failure(ExitCode.USAGE, f"--group {arguments.group!r}: {error}; give a regular expression") from None
-    return Options(tuple(arguments.files), Selection(types, group), arguments.from_offset, Format(arguments.format))
+    return Options(
+        tuple(arguments.files),
+        Selection(types, group),
+        arguments.from_offset,
+        Format(arguments.format),
+        arguments.wide,
+    )
 
 
 def record_type(text: str) -> int:
@@ -130,7 +137,7 @@ def dump_as_table(options: Options) -> Counts:
                 yield from span_texts(span, options, counts, payload_texts)
                 activity.done += size_of(span)
 
-        print_rows(COLUMNS, record_rows(texts()), options.format)
+        print_rows(COLUMNS, record_rows(texts()), options.format, is_wide=options.is_wide)
     return counts
 
 

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         # Without column names: Kafka's tool would read them as a partition.
         write_lines((",".join(map(tool_cell, row)) for row in rows), spelling_of(Format.CSV))
     else:
-        print_answer(COLUMNS, rows, arguments.format)
+        print_answer(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
     return ExitCode.CLEAN
 
 

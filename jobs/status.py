@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         is_critical = shown[0].severity == Severity.CRITICAL
     now.with_details(shown)
     if arguments.format == Format.TABLE:
-        lines = screen(now, shown, at) if arguments.group is None else group_screen(now, shown[0], at)
+        width = None if arguments.wide else terminal_width()
+        lines = screen(now, shown, at, width) if arguments.group is None else group_screen(now, shown[0], at, width)
         write_lines(with_severities(lines))
     elif arguments.format == Format.CSV:
         print_rows(COLUMNS, [list(values(now, each).values()) for each in shown], arguments.format)
@@ -141,9 +142,9 @@ def about(now: Standing) -> dict[str, Any]:
 # -- for people
 
 
-def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str]:
-    number = len(now.unwell)
-    width, known = terminal_width(), members_of(now, shown)
+def screen(now: Standing, shown: Sequence[Unwell], at: datetime, width: int | None) -> Iterator[str]:
+    """`width`: of the terminal that the lines must fit."""
+    number, known = len(now.unwell), members_of(now, shown)
     yield from paragraph(f"{headline(now)}, {as_of_text(now, at)}", width)
     if shown:
         yield ""
@@ -180,8 +181,8 @@ def headline(now: Standing) -> str:
     return some if unknown else f"all {groups} are well"
 
 
-def group_screen(now: Standing, one: Unwell, at: datetime) -> Iterator[str]:
-    width, known = terminal_width(), members_of(now, [one])
+def group_screen(now: Standing, one: Unwell, at: datetime, width: int | None) -> Iterator[str]:
+    known = members_of(now, [one])
     look = (
         "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
     )

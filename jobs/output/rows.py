@@ -20,7 +20,7 @@ from typing import Any
 
 from jobs.output.failure import Failure, visible
 from jobs.output.live_line import LIVE
-from jobs.output.table_layout import cut_to, fit_widths, width_of, wrap_lines
+from jobs.output.table_layout import cut_to, cutting, fit_widths, width_of, wrap_lines
 from jobs.output.terminal import BOLD, STANDARD_OUTPUT, Painted, is_terminal, paint, terminal_width
 from jobs.output.zones import local_time
 from schemas.words.exit_codes import ExitCode
@@ -137,16 +137,13 @@ def table_lines(
         if room is None:
             yield from record_lines(shown, every, width)
             return
-        widths, heading = room, cut_cells(shown, room)
-        every = (cut_cells(row, room) for row in every)
+        widths, heading = room, [cut_to(name, width) for name, width in zip(shown, room, strict=True)]
+        cuts = [cutting([row[i] for row in cells], width) for i, width in enumerate(room)]
+        every = ([cut(cell) for cut, cell in zip(cuts, row, strict=True)] for row in every)
     yield Painted(paint(table_line(heading, widths, is_right), BOLD))
     yield GAP.join("-" * width for width in widths)
     for row in every:
         yield table_line(row, widths, is_right)
-
-
-def cut_cells(cells: Iterable[str], widths: Sequence[int]) -> list[str]:
-    return [cut_to(cell, width) for cell, width in zip(cells, widths, strict=True)]
 
 
 def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:

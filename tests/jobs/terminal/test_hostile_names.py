@@ -49,7 +49,7 @@ OF_HISTORY = [
 # Messages, and what has no format.
 OTHERS = [
     f"describe {NAME}x --warehouse history", f"owner {NAME}y 0 --warehouse history", f"groups --warehouse {NAME}",
-    f"dump {NAME}", f"groups --at {NAME} --warehouse history", f"{NAME}", f"groups --{NAME}",
+    f"dump {NAME} --debug", f"groups --at {NAME} --warehouse history", f"{NAME}", f"groups --{NAME}",
     f"describe {NAME}x --warehouse history --debug", f"owner {NAME} 7 --warehouse history",
     f"owner {NAME} 0 --warehouse history", f"status {NAME} --warehouse history",
     f"ingest --source segments:{NAME} --warehouse none --result-file /dev/stdout",
