@@ -38,10 +38,11 @@ class KernelLock:
         """Waits for another holder, then gives up with a line that names it."""
         descriptor = self.locked_file(time.monotonic() + wait_seconds, wait_seconds, notify, prepare)
         try:
-            # Information for those who wait. Only the kernel's lock counts.
+            # Information for those who wait. Only the kernel's lock counts, also on a full disk.
             holder = {"job": self.job, "pid": os.getpid(), "host": socket.gethostname()}
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+            with suppress(OSError):
+                os.pwrite(descriptor, json.dumps(holder).encode(), 0)
             yield
             os.ftruncate(descriptor, 0)
         finally:

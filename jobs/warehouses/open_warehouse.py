@@ -36,8 +36,8 @@ def writing(
         opened = Opened(root, root.lock(job), may_be_new=may_be_new)
         try:
             with opened.lock.hold(lock_wait, notify, opened.prepare):
-                opened.mark()
                 try:
+                    opened.mark()
                     warehouse = Warehouse(root, opened.lock, [])
                     for path in unfinished_manifests(root):
                         notify(
@@ -85,8 +85,8 @@ class Opened:
         """Under the lock, so that no other run removes what this one has found."""
         text = marker_of(self.root)
         if self.may_be_new and text is None:
-            (self.root / MARKER).write_whole(marker_text())
             self.is_marked = True
+            (self.root / MARKER).write_whole(marker_text())
         else:
             check_marker(text, str(self.root), MADE)
 

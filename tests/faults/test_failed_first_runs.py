@@ -2,6 +2,7 @@
 touched. Another run that waits for it goes on alone."""
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from tests.builders.logs.copies import random_log, write_copy
 from tests.builders.storages.kinds import elsewhere, place_of, storage
 from tests.faults.at_steps import at
 from tests.runs.ingested import ROOT, history, ingest, run_ingest
+from tests.runs.refused import fill, mounted
 
 __all__ = ["elsewhere", "storage"]
 
@@ -116,6 +118,14 @@ def test_files_that_it_has_written_go_with_it(tmp_path, source, act, code):
     with at("files_written", act):
         assert run_ingest(tmp_path / "a" / "w", "--source", source) == code
     assert not (tmp_path / "a").exists()
+
+
+def test_a_full_disk_has_nothing_of_it(tmp_path, source, capfd):
+    with mounted(tmp_path / "disk", str(1 << 20)) as disk:
+        fill(disk / "filler", shutil.disk_usage(disk).free)
+        assert run_ingest(disk / "a" / "w", "--source", source) == ExitCode.UNUSABLE_WAREHOUSE
+        assert "No space left on device" in capfd.readouterr().err
+        assert left(disk) == {"filler"}
 
 
 def test_a_folder_that_was_there_stays_empty(tmp_path):
