@@ -20,7 +20,7 @@ from typing import Any
 
 from jobs.output.failure import Failure
 from jobs.output.progress import Activity, doing
-from jobs.output.rows import Format, print_rows, write_lines
+from jobs.output.rows import Format, print_rows, spelling_of, write_lines
 from schemas.words.exit_codes import ExitCode
 from udfs.assignors.answers import answer_to
 
@@ -36,9 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == Format.JSON:
         for answer in answers:
             # Line by line: a program that asks over a pipe waits for each answer.
-            write_lines([json.dumps(answer)])
+            write_lines([json.dumps(answer)], spelling_of(Format.JSON))
     else:
-        print_rows(COLUMNS, (row for answer in answers for row in member_rows(answer)), arguments.format)
+        rows = (row for answer in answers for row in member_rows(answer))
+        print_rows(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
     return ExitCode.UNREADABLE_INPUT if failed else ExitCode.CLEAN
 
 

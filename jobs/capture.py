@@ -11,7 +11,6 @@ import argparse
 import math
 import sys
 import time
-import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -20,7 +19,7 @@ from jobs.broker.cluster import KafkaCluster
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
 from jobs.configuration.read_settings import load_settings
 from jobs.engine.local import LocalEngine
-from jobs.output.failure import Failure, code_and_line, say
+from jobs.output.failure import Failure, code_and_line, print_trace, say
 from jobs.output.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
                 if not number:
                     raise
                 if arguments.debug:
-                    traceback.print_exc()
+                    print_trace()
                 code, why = code_and_line(error)
                 messages(f"no snapshot: {why}")
             messages.next()

@@ -29,7 +29,7 @@ ORDER = list(Status)
 def run(arguments: argparse.Namespace) -> int:
     check_path(arguments.warehouse)
     all_findings = run_checks(place_of(arguments.warehouse), with_spark=arguments.spark)
-    print_rows(Finding._fields, all_findings, arguments.format)
+    print_rows(Finding._fields, all_findings, arguments.format, is_wide=arguments.wide)
     number = sum(finding.status is Status.BROKEN for finding in all_findings)
     if not number:
         return ExitCode.CLEAN

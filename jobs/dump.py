@@ -20,7 +20,8 @@ import pyarrow as pa
 from jobs.output.failure import Failure
 from jobs.output.live_line import LIVE
 from jobs.output.progress import Activity, doing, measure
-from jobs.output.rows import Format, print_rows, write_all
+from jobs.output.rows import Format, print_rows, spelling_of, write_all, write_lines
+from jobs.output.terminal import is_terminal
 from jobs.pages.record_rows import COLUMNS, record_rows
 from jobs.processes.freed_memory import keep_memory
 from jobs.processes.no_pandas import keep_pandas_out
@@ -66,6 +67,7 @@ class Options:
     selection: Selection
     from_offset: int | None
     format: Format
+    is_wide: bool
 
 
 @dataclass
@@ -82,7 +84,13 @@ def parse_options(arguments: argparse.Namespace) -> Options:
         group = re.compile(arguments.group) if arguments.group is not None else None
     except re.error as error:
         raise Failure(ExitCode.USAGE, f"--group {arguments.group!r}: {error}; give a regular expression") from None
-    return Options(tuple(arguments.files), Selection(types, group), arguments.from_offset, Format(arguments.format))
+    return Options(
+        tuple(arguments.files),
+        Selection(types, group),
+        arguments.from_offset,
+        Format(arguments.format),
+        arguments.wide,
+    )
 
 
 def record_type(text: str) -> int:
@@ -140,13 +148,13 @@ def dump_as_table(options: Options) -> Counts:
                 yield from span_texts(span, options, counts, payload_texts)
                 activity.done += size_of(span)
 
-        print_rows(COLUMNS, record_rows(texts()), options.format)
+        print_rows(COLUMNS, record_rows(texts()), options.format, is_wide=options.is_wide)
     return counts
 
 
 def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     if options.format == Format.CSV:
-        write_all(csv_header())
+        write_text(csv_header(), options.format)
     # Cut before the processes start: if a file changed in between, each process would cut different spans.
     spans = spans_to_read(options)
     workers = max(1, min(cores(), len(spans)))
@@ -217,12 +225,21 @@ def dump_share(options: Options, spans: list[Span], turn: Turn, done: Callable[[
             raise
         turn.wait()
         while ready:  # removed as they are written, so that nothing finished stays in memory
-            write_all(ready.pop(0))
+            write_text(ready.pop(0), options.format)
         for text in texts:
-            write_all(text)
+            write_text(text, options.format)
         turn.hand_on()
         done(span)
     return counts.records, counts.rejected
+
+
+def write_text(text: pa.Buffer | bytes, format: Format) -> None:
+    """As it is, in one piece; on a terminal line by line, since it holds names of groups."""
+    if is_terminal():
+        lines = bytes(text).decode(errors="backslashreplace").removesuffix("\n").split("\n")
+        write_lines(lines, spelling_of(format))
+    else:
+        write_all(text)
 
 
 def prepare_texts(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:

@@ -41,21 +41,23 @@ def run(arguments: argparse.Namespace) -> int:
     commits = last_of_groups(rows, last_commits(history, rows, at))
     verdicts = group_verdicts(history, None if arguments.at is None else at)
     if arguments.format == Format.TABLE:
-        print_table(lines, commits, verdicts, at)
+        print_table(lines, commits, verdicts, at, is_wide=arguments.wide)
     else:
         rest = ([commits.get(group), *verdict_cells(verdicts, group)] for group, *_ in lines)
         print_answer(WITH_VERDICTS, [[*line, *more] for line, more in zip(lines, rest, strict=True)], arguments.format)
     return ExitCode.CLEAN
 
 
-def print_table(lines: list[Cells], commits: dict[str, datetime], verdicts: Verdicts, at: datetime) -> None:
+def print_table(
+    lines: list[Cells], commits: dict[str, datetime], verdicts: Verdicts, at: datetime, *, is_wide: bool
+) -> None:
     """Without VERDICT if there is none of any group."""
     verdicts.say_as_of(at)
     names, rows = [*COLUMNS, "LAST-COMMIT"], [[*line, clock_text(commits.get(line[0]), at)] for line in lines]
     if verdicts.as_of is not None:
         names.append("VERDICT")
         rows = [[*row, verdict_cells(verdicts, row[0])[0]] for row in rows]
-    print_answer(names, rows, Format.TABLE)
+    print_answer(names, rows, Format.TABLE, is_wide=is_wide)
 
 
 def verdict_cells(verdicts: Verdicts, group: str) -> Cells:

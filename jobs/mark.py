@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         marks = current_marks(warehouse, cluster)
         if not marks:
             say(f"{warehouse.address}: has no marks; groupscope mark TEXT keeps one")
-        return show(marks, arguments.format)
+        return show(marks, arguments)
     folder = warehouse.path(MARKS.name)
     with unusable_when_full(warehouse.root):
         check_writable(warehouse.root)
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         mark = add_mark(folder, {**row, "recorded_time": now, "removed_time": None})
     if mark["recorded_time"] != now:
         say(f"mark {mark['number']} is the same and is kept already")
-    return show([mark], arguments.format)
+    return show([mark], arguments)
 
 
 def check_flags(arguments: argparse.Namespace) -> None:
@@ -106,8 +106,9 @@ def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
     return cluster
 
 
-def show(marks: list[Row], format: str) -> int:
-    print_rows(COLUMNS, [[mark[name] for name in COLUMNS] for mark in marks], format)
+def show(marks: list[Row], arguments: argparse.Namespace) -> int:
+    rows = [[mark[name] for name in COLUMNS] for mark in marks]
+    print_rows(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
     return ExitCode.CLEAN
 
 

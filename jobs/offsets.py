@@ -19,7 +19,7 @@ from jobs.answers.history import History, open_history, print_answer, print_time
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.states.members import committed_at, members_at
 from jobs.output.failure import say, visible
-from jobs.output.rows import Format, csv_cell, time_text, write_lines
+from jobs.output.rows import Format, csv_cell, spelling_of, time_text, write_lines
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
@@ -47,9 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
     say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.CSV:
         # Without column names: Kafka's tool would read them as a partition.
-        write_lines(",".join(map(tool_cell, row)) for row in rows)
+        write_lines((",".join(map(tool_cell, row)) for row in rows), spelling_of(Format.CSV))
     else:
-        print_answer(COLUMNS, rows, arguments.format)
+        print_answer(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
     return ExitCode.CLEAN
 
 

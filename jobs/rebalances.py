@@ -22,7 +22,7 @@ from jobs.answers.events.silences import silences
 from jobs.answers.events.timeline import COLUMNS, Event, followed_marks, in_order, marks_of, timeline, with_marks
 from jobs.answers.history import open_history, print_answer, print_first_line
 from jobs.answers.missing_records import unseen_of
-from jobs.answers.narrow_tables import last_column_cut, member_ids
+from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_answer(WIDE, [wide_cells(event) for event in events], arguments.format, is_wide=True)
     else:
         cells = with_short_ids([narrow_cells(event) for event in events], member_ids(history, arguments.group))
-        print_answer(NARROW, last_column_cut(NARROW, cells), arguments.format)
+        print_answer(NARROW, cells, arguments.format)
     return ExitCode.CLEAN
 
 

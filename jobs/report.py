@@ -24,7 +24,7 @@ from jobs.reporting.report_folder import check_cluster, check_folder, marks_of, 
 from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.places.place import Place
-from jobs.warehouses.any_warehouse import check_path, one_cluster, place_of, reading
+from jobs.warehouses.any_warehouse import check_has_runs, check_path, one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     warehouse = reading(arguments.warehouse)
     if arguments.copy_to is not None:
         return copy(warehouse, arguments)
+    check_has_runs(warehouse)
     cluster = known_cluster(warehouse, arguments.cluster)
     choice = GroupChoice(arguments.group, arguments.exclude_group)
     check_known(warehouse, cluster, choice)

@@ -35,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
         from jobs.queries.engines.spark_engine import SparkEngine
 
         engine = SparkEngine(arguments.warehouse, arguments.debug)
-        print_answer(engine.register(arguments.database), arguments.format)
+        print_answer(engine.register(arguments.database), arguments.format, is_wide=arguments.wide)
     elif arguments.text is None and sys.stdin is not None and sys.stdin.isatty():
         from jobs.queries.prompt import converse
 
-        converse(engine_of(arguments), arguments.format)
+        converse(engine_of(arguments), arguments.format, is_wide=arguments.wide)
     else:
         run_statements(arguments)
     return ExitCode.CLEAN
@@ -88,7 +88,7 @@ def run_statements(arguments: argparse.Namespace) -> None:
     if not statements:
         origin = "standard input" if arguments.text is None else repr(arguments.text)
         raise Failure(ExitCode.USAGE, f"{origin}: holds no statement; give SQL or a file of it")
-    print_answers(engine, statements, arguments.format)
+    print_answers(engine, statements, arguments.format, is_wide=arguments.wide)
 
 
 def standard_input() -> str:

@@ -32,13 +32,14 @@ from jobs.command_line.flags import EPOCH
 from jobs.output.failure import visible
 from jobs.output.rows import Format, clock_text, print_rows, row_lines, time_text, write_lines
 from jobs.output.table_layout import cut_to, label_lines, paragraph
-from jobs.output.terminal import terminal_width, with_severities
+from jobs.output.terminal import terminal_width
+from jobs.output.text_pages import with_severities
 from jobs.output.zones import with_zone
 from jobs.warehouses.any_warehouse import options_of_file
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Severity
 from schemas.words.lag import ResetActor, ResetKind
-from udfs.sentences.counts import counted
+from udfs.sentences.counts import counted, damage_text
 from udfs.sentences.durations import in_words
 from udfs.sentences.name_lists import list_names
 from udfs.sentences.partitions_read import MOST_NAMED
@@ -84,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         is_critical = shown[0].severity == Severity.CRITICAL
     now.with_details(shown)
     if arguments.format == Format.TABLE:
-        lines = screen(now, shown, at) if arguments.group is None else group_screen(now, shown[0], at)
+        width = None if arguments.wide else terminal_width()
+        lines = screen(now, shown, at, width) if arguments.group is None else group_screen(now, shown[0], at, width)
         write_lines(with_severities(lines))
     elif arguments.format == Format.CSV:
         print_rows(COLUMNS, [list(values(now, each).values()) for each in shown], arguments.format)
@@ -142,9 +144,9 @@ def about(now: Standing) -> dict[str, Any]:
 # -- for people
 
 
-def screen(now: Standing, shown: Sequence[Unwell], at: datetime) -> Iterator[str]:
-    number = len(now.unwell)
-    width, known = terminal_width(), members_of(now, shown)
+def screen(now: Standing, shown: Sequence[Unwell], at: datetime, width: int | None) -> Iterator[str]:
+    """`width`: of the terminal that the lines must fit."""
+    number, known = len(now.unwell), members_of(now, shown)
     yield from paragraph(f"{headline(now)}, {as_of_text(now, at)}", width)
     if shown:
         yield ""
@@ -181,8 +183,8 @@ def headline(now: Standing) -> str:
     return some if unknown else f"all {groups} are well"
 
 
-def group_screen(now: Standing, one: Unwell, at: datetime) -> Iterator[str]:
-    width, known = terminal_width(), members_of(now, [one])
+def group_screen(now: Standing, one: Unwell, at: datetime, width: int | None) -> Iterator[str]:
+    known = members_of(now, [one])
     look = (
         "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
     )
@@ -282,9 +284,12 @@ def cluster_facts(now: Standing, at: datetime) -> Iterator[tuple[str, str]]:
     failed = [f"{suite} failed" for suite in quality["failed_suites"]]
     checks = f"{counted(quality['num_expectations'], 'check')}: {quality['num_failed']:,} failed"
     errors = f", {quality['num_errors']:,} could not be evaluated" if quality["num_errors"] else ""
-    rejected = f"{counted(quality['num_rejected'], 'record')} rejected"
+    rejected = [f"{counted(quality['num_rejected'], 'record')} rejected"]
+    if number := quality["num_damaged_ranges"]:
+        of_ranges = quality["damaged_bytes"], quality["damaged_records"]
+        rejected.append(damage_text("damaged range", number, *of_ranges, is_estimated=quality["is_damage_estimated"]))
     unjudged = "no run of groupscope gate has judged the data yet"
-    yield "Quality", "; ".join([f"{checks}{errors}" if now.suites else unjudged, *failed[:MOST_LINES], rejected])
+    yield "Quality", "; ".join([f"{checks}{errors}" if now.suites else unjudged, *failed[:MOST_LINES], *rejected])
     judged = now.runs.get("gate", {}).get("as_of_time")
     if now.suites and judged not in (None, now.as_of):
         yield "", f"findings are as of {time_text(judged)}, of the newest groupscope gate"

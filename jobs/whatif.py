@@ -28,7 +28,7 @@ from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.short_ids import with_short_ids
 from jobs.answers.table_reader import Row, equal
 from jobs.output.failure import Failure, visible
-from jobs.output.rows import Format, print_rows, write_lines
+from jobs.output.rows import Format, print_rows, spelling_of, write_lines
 from jobs.output.table_layout import label_lines, paragraph
 from jobs.output.terminal import terminal_width
 from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     except WrongChange as error:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: {error}")) from None
     if arguments.print_spec:
-        write_lines(spec_texts(question, wanted))
+        write_lines(spec_texts(question, wanted), spelling_of(Format.JSON))
         return ExitCode.CLEAN
     answers = [answer_block(row, latest, question, change) for row in rows]
     is_named = arguments.assignor is not None or bool(change) or arguments.verbose

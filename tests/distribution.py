@@ -21,6 +21,7 @@ PROGRAMS = {
     CHROMIUM: (CHROMIUM, "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "rsync": ("rsync",),
 }
 
 

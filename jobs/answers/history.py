@@ -19,7 +19,7 @@ from jobs.output.rows import Format, print_rows, time_text, write_lines
 from jobs.output.zones import ZONES, with_zone
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
 from jobs.storage.options import StorageOptions
-from jobs.warehouses.any_warehouse import one_cluster, reading
+from jobs.warehouses.any_warehouse import check_has_runs, one_cluster, reading
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from schemas.words.exit_codes import ExitCode
@@ -129,6 +129,7 @@ class History:
 def open_history(arguments: argparse.Namespace, options: StorageOptions | None = None) -> History:
     warehouse = reading(arguments.warehouse, options)
     versions = warehouse.versions()
+    check_has_runs(warehouse)
     cluster = one_cluster(warehouse, arguments.cluster)
     known = warehouse.clusters()
     if cluster not in known:

@@ -349,14 +349,24 @@ class Standing:
             "num_failed": sum(row["num_failed"] for row in self.suites),
             "num_errors": sum(row["num_errors"] for row in self.suites),
             "failed_suites": sorted(row["suite"] for row in self.suites if row["verdict"] in failed),
-            "num_rejected": self.num_rejected,
+            **self.rejected,
         }
 
     @property
-    def num_rejected(self) -> int:
-        """There may be millions."""
-        cluster = equal("cluster", self.history.cluster)
-        return int(self.history.reader.arrow("rejected_records", ["offsets_partition"], cluster).num_rows)
+    def rejected(self) -> dict[str, Any]:
+        """Records, and damaged ranges of bytes. There may be millions."""
+        columns = ["byte_position", "size_bytes", "num_records", "is_num_records_estimated"]
+        rows = self.history.reader.arrow("rejected_records", columns, equal("cluster", self.history.cluster))
+        ranges = rows.filter(pc.is_valid(rows["byte_position"]))
+        damaged = sum(row["damaged_records"] or 0 for row in self.history.coverage())
+        return {
+            "num_rejected": rows.num_rows - ranges.num_rows,
+            "num_damaged_ranges": ranges.num_rows,
+            "damaged_bytes": pc.sum(ranges["size_bytes"]).as_py() or 0,
+            # Of which no copy of the log has an undamaged one.
+            "damaged_records": damaged,
+            "is_damage_estimated": bool(pc.any(ranges["is_num_records_estimated"]).as_py()),
+        }
 
     @cached_property
     def coverage(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_format_flag, add_quiet_flag
+from jobs.command_line.flags import add_format_flag, add_quiet_flag, add_wide_flag
 from jobs.output.rows import Format
 from udfs.assignors.names import NAMES
 from udfs.assignors.questions.spec_values import SpecError, Value
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Format.JSON,
         "output as JSON lines, one for each question (the default), or as CSV or a table, one row for each member",
     )
+    add_wide_flag(parser)
     add_quiet_flag(parser)
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_at_flag, add_reader_flags, add_wide_flag
+from jobs.command_line.flags import EVERYTHING, add_at_flag, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,4 +18,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="show more columns: epochs and assignments")
     add_at_flag(parser)
     add_reader_flags(parser)
-    add_wide_flag(parser)
+    add_wide_flag(parser, EVERYTHING)

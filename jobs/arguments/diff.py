@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import TIMES, add_reader_flags, add_wide_flag
+from jobs.command_line.flags import EVERYTHING, TIMES, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,4 +18,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to", metavar="T2", dest="last", help="the later time (default: time of the newest record or snapshot)"
     )
     add_reader_flags(parser)
-    add_wide_flag(parser)
+    add_wide_flag(parser, EVERYTHING)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from jobs.command_line.flags import add_format_flag, add_quiet_flag
+from jobs.command_line.flags import add_format_flag, add_quiet_flag, add_wide_flag
 from jobs.output.rows import Format
 
 
@@ -27,4 +27,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Format.JSON,
         "json (JSON lines, the default) and csv show all fields, table shows the most important ones",
     )
+    add_wide_flag(parser)
     add_quiet_flag(parser)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_at_flag, add_reader_flags, any_case
+from jobs.command_line.flags import add_at_flag, add_reader_flags, add_wide_flag, any_case
 from schemas.words.history import GroupState
 from schemas.words.records import GroupType
 
@@ -15,3 +15,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", choices=STATES, type=any_case(STATES), help="only groups in this state")
     add_at_flag(parser)
     add_reader_flags(parser)
+    add_wide_flag(parser)

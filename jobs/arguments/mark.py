@@ -9,6 +9,7 @@ from jobs.command_line.flags import (
     add_format_flag,
     add_tz_flag,
     add_warehouse_flag,
+    add_wide_flag,
 )
 
 
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_cluster_flag(parser)
     add_config_flag(parser)
     add_format_flag(parser)
+    add_wide_flag(parser)
     add_tz_flag(parser)
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_at_flag, add_reader_flags
+from jobs.command_line.flags import add_at_flag, add_reader_flags, add_wide_flag
 from jobs.output.rows import Format
 
 
@@ -15,3 +15,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "output as CSV without column names, as kafka-consumer-groups reads it (the default), as an aligned table or "
         "as JSON lines",
     )
+    add_wide_flag(parser)

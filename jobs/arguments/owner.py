@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_at_flag, add_reader_flags, add_wide_flag
+from jobs.command_line.flags import EVERYTHING, add_at_flag, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="GROUP", help="only the owner in this group (default: in each group)")
     add_at_flag(parser)
     add_reader_flags(parser)
-    add_wide_flag(parser)
+    add_wide_flag(parser, EVERYTHING)
 
 
 def partition_number(text: str) -> int:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import TIMES, add_reader_flags, add_wide_flag
+from jobs.command_line.flags import EVERYTHING, TIMES, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,4 +15,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--to", metavar="T", dest="last", help="leave out what began after this time")
     add_reader_flags(parser)
-    add_wide_flag(parser)
+    add_wide_flag(parser, EVERYTHING)

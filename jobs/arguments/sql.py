@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import LOCAL, SPARK, add_format_flag, add_quiet_flag, add_warehouse_flag
+from jobs.command_line.flags import LOCAL, SPARK, add_format_flag, add_quiet_flag, add_warehouse_flag, add_wide_flag
 from jobs.queries.definitions.dialects import Dialect
 
 DIALECTS = [dialect.value for dialect in Dialect]
@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_warehouse_flag(parser)
     add_format_flag(parser)
+    add_wide_flag(parser)
     add_quiet_flag(parser)
     parser.add_argument(
         "--engine",

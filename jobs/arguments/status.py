@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_config_flag, add_reader_flags
+from jobs.command_line.flags import add_config_flag, add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,3 +15,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_config_flag(parser)
     add_reader_flags(parser)
+    add_wide_flag(parser)

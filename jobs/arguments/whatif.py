@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_reader_flags, add_wide_flag
+from jobs.command_line.flags import EVERYTHING, add_reader_flags, add_wide_flag
 from udfs.assignors.names import OF_RELEASES
 
 # Far more than any group has: a larger number is a typing error.
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare nothing; print the group's topics and members as input for groupscope assign",
     )
     add_reader_flags(parser)
-    add_wide_flag(parser)
+    add_wide_flag(parser, EVERYTHING)
 
 
 def number(text: str) -> int:

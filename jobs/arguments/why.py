@@ -9,4 +9,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
     add_at_flag(parser, "explain the event at this time, or the nearest one before or after it")
     add_reader_flags(parser)
-    add_wide_flag(parser)
+    add_wide_flag(parser, "member ids")

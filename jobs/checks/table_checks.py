@@ -1,6 +1,5 @@
 """Checks that read only Delta logs and Parquet footers: tables, files, and what interrupted runs left."""
 
-import json
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +18,7 @@ from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
 from jobs.storage.refusals import raise_refusal
 from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
+from jobs.warehouses.delta_log_files import actions_of
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished_manifests
 from jobs.warehouses.older_tables import MADE_ONCE
@@ -255,8 +255,7 @@ def names_in_log(folder: Place) -> set[str]:
     """Every file that any version of the table has named."""
     named: set[str] = set()
     for log in (folder / "_delta_log").files_in(".json"):
-        for line in log.read_text().splitlines():
-            action = json.loads(line)
+        for action in actions_of(log):
             named |= {unquote(action[kind]["path"]) for kind in ACTIONS if kind in action}
     for checkpoint in (folder / "_delta_log").files_in(".parquet"):
         with pq.ParquetFile(checkpoint.parquet_source(), pre_buffer=False) as file:

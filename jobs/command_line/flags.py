@@ -25,6 +25,8 @@ TIMES = (
     "ISO 8601 (in the zone of --tz if it has none), a time of day such as 05:27, yesterday, 'yesterday 05:27', "
     "'5m ago' or -5m, now, or milliseconds since 1970"
 )
+# What --wide shows, of commands whose tables leave something out.
+EVERYTHING = "all columns, member ids, long names and texts"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
 LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
@@ -131,10 +133,12 @@ def add_reader_flags(parser: argparse.ArgumentParser, default: Format = Format.T
     add_quiet_flag(parser)
 
 
-def add_wide_flag(parser: argparse.ArgumentParser) -> None:
-    """For commands whose tables can be wider than a terminal."""
+def add_wide_flag(parser: argparse.ArgumentParser, what: str = "long names and texts") -> None:
+    """For commands that print tables. `what`: it shows in full."""
     parser.add_argument(
-        "--wide", action="store_true", help="show all columns and full member ids; CSV and JSON always have them"
+        "--wide",
+        action="store_true",
+        help=f"show {what} in full, in lines that may be wider than the terminal; CSV and JSON always do",
     )
 
 

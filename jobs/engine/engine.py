@@ -26,6 +26,8 @@ class Engine(ABC):
         self.session: SparkSession | None = None
         # The warehouse of the run, if it is a folder of this machine: executors must see it.
         self.warehouse: Path | None = None
+        # After a failure Spark may go on with other tasks for a while.
+        self.may_still_write = False
 
     @property
     @abstractmethod

@@ -79,8 +79,10 @@ class SparkEngine(Engine):
             return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
 
         plan = self.spark.createDataFrame(plan_rows(specs)).repartitionById(len(specs), "task")
+        self.may_still_write = True
         with counts.showing_progress(), named_failures(specs, counts):
             collected = plan.groupBy("task").applyInPandas(work, RESULT).collect()
+        self.may_still_write = False
         by_number = results(collected, step.result)
         check_written(self.warehouse, [(table, file) for each in by_number.values() for table, file in each.files])
         return [by_number[number] for number in range(len(specs))]

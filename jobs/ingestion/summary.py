@@ -1,5 +1,6 @@
 """The lines that an ingest prints while it runs and when it is done."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -17,7 +18,7 @@ from jobs.sources.segment_files import BASE_NAME, SWAP
 from jobs.sources.segment_source import Marks, SegmentFile, in_order
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
-from udfs.sentences.counts import counted
+from udfs.sentences.counts import counted, damage_text
 
 MOST_NAMED_RANGES = 3
 # The clocks of two machines may differ by so much.
@@ -60,6 +61,8 @@ def damage_of(outcome: Outcome) -> dict[str, Any]:
     return {
         "damaged_records": outcome.total("damaged"),
         "num_damaged_ranges": len(outcome.damage),
+        "damaged_bytes": sum(each.rejected.size_bytes for each in outcome.damage),
+        "damage_reasons": dict(Counter(str(each.rejected.reason) for each in outcome.damage).most_common()),
         "is_damage_estimated": any(each.is_num_records_estimated for each in outcome.damage),
         "first_damaged_ranges": [
             {
@@ -74,23 +77,34 @@ def damage_of(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def without_damage(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Counts and reasons of records alone. Those of the result have each damaged range as one rejected record, which
+    people would take for another count of the damage."""
+    num_ranges, of_ranges = result["num_damaged_ranges"], result["damage_reasons"]
+    reasons = {reason: number - of_ranges.get(reason, 0) for reason, number in result["reject_reasons"].items()}
+    return {
+        "read": result["read"] - num_ranges,
+        "rejected": result["rejected"] - num_ranges,
+        "reject_reasons": {reason: number for reason, number in reasons.items() if number},
+    }
+
+
+def damage_words(result: Mapping[str, Any], thing: str = "damaged range") -> str:
+    counts = (result[name] for name in ("num_damaged_ranges", "damaged_bytes", "damaged_records"))
+    return damage_text(thing, *counts, is_estimated=result["is_damage_estimated"])
+
+
 def closing_line(result: Mapping[str, Any]) -> str:
-    rejected = f"{result['rejected']:,} rejected"
-    if result["reject_reasons"]:
-        reason, number = next(iter(result["reject_reasons"].items()))
+    of_records = without_damage(result)
+    rejected = f"{of_records['rejected']:,} rejected"
+    if of_records["reject_reasons"]:
+        reason, number = max(of_records["reject_reasons"].items(), key=lambda each: each[1])
         rejected += f" (most: {reason}, {number:,})"
-    if result["num_damaged_ranges"]:
-        rejected += f", {damage_text(result)}"
     known = f"{result['already_known']:,} already known"
-    counts = f"{counted(result['read'], 'record')} read: {result['decoded']:,} decoded, {rejected}, {known}"
+    counts = f"{counted(of_records['read'], 'record')} read: {result['decoded']:,} decoded, {rejected}, {known}"
+    damage = f"; {damage_words(result)}" if result["num_damaged_ranges"] else ""
     speed = f"{result['seconds']:.1f} s, {result['records_per_second'] or 0:,} records/s"
-    return f"run {result['run_id']}: {things_read(result)}; {counts}; {speed}"
-
-
-def damage_text(result: Mapping[str, Any]) -> str:
-    about = "about " if result["is_damage_estimated"] else ""
-    ranges = counted(result["num_damaged_ranges"], "damaged range")
-    return f"including {ranges} of {about}{counted(result['damaged_records'], 'record')}"
+    return f"run {result['run_id']}: {things_read(result)}; {counts}{damage}; {speed}"
 
 
 def things_read(result: Mapping[str, Any]) -> str:

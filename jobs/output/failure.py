@@ -63,8 +63,16 @@ def run_guarded(call: Callable[[], int], is_debug: bool) -> int:
         if is_interrupted():
             return ExitCode.INTERRUPTED
         if is_debug:
-            traceback.print_exc()
+            print_trace()
         return report_error(error)
+
+
+def print_trace() -> None:
+    """Of the exception that is handled. Its message may hold names."""
+    lines = traceback.format_exc().splitlines()
+    with LIVE.lock, suppress(OSError, AttributeError):
+        LIVE.clear()
+        sys.stderr.write("".join(f"{visible(line)}\n" for line in lines))
 
 
 def report_error(error: Exception) -> int:

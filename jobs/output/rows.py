@@ -2,6 +2,9 @@
 
 A table is fitted to the terminal. In CSV, text that a spreadsheet would run as a formula begins with an apostrophe.
 JSON has every value unchanged.
+
+Names are anybody's, and a terminal acts on some characters: on a terminal these are spelled out, whatever is printed.
+In a file or a pipe the bytes of CSV are those of the name.
 """
 
 import json
@@ -17,8 +20,8 @@ from typing import Any
 
 from jobs.output.failure import Failure, visible
 from jobs.output.live_line import LIVE
-from jobs.output.table_layout import cut_to, fit_widths, width_of, wrap_lines
-from jobs.output.terminal import BOLD, STANDARD_OUTPUT, is_terminal, paint, terminal_width
+from jobs.output.table_layout import cut_to, cutting, fit_widths, width_of, wrap_lines
+from jobs.output.terminal import BOLD, STANDARD_OUTPUT, Painted, is_terminal, paint, terminal_width
 from jobs.output.zones import local_time
 from schemas.words.exit_codes import ExitCode
 
@@ -48,11 +51,7 @@ def print_rows(
 ) -> None:
     """`missing`: shown in tables for a missing value. A wide table may exceed the terminal."""
     width = None if is_wide else terminal_width()
-    lines = row_lines(names, rows, format, missing, width)
-    if format == Format.CSV and is_terminal():
-        # CSV has every name unchanged, and a terminal may act on some characters.
-        lines = map(visible, lines)
-    write_lines(lines)
+    write_lines(row_lines(names, rows, format, missing, width), spelling_of(format))
 
 
 def row_lines(
@@ -67,8 +66,34 @@ def row_lines(
     return writers[format](names, rows)
 
 
-def write_lines(lines: Iterable[str]) -> None:
-    """Writes in chunks and as UTF-8, independent of the machine's encoding."""
+def spelling_of(format: str) -> Callable[[str], str]:
+    """How characters that a terminal acts on are spelled out in lines of a format."""
+    # A cell of CSV may have line breaks.
+    return {Format.JSON: json_visible, Format.CSV: visible}.get(Format(format), text_visible)
+
+
+def text_visible(text: str) -> str:
+    """Several lines stay that."""
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
+
+
+def json_visible(text: str) -> str:
+    """What a terminal acts on is inside strings of JSON, so JSON's own escapes change no value. Line breaks are outside
+    of them."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char == "\n" else json_escape(char) for char in text)
+
+
+def json_escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+def write_lines(lines: Iterable[str], spelling: Callable[[str], str] = text_visible) -> None:
+    """Writes in chunks and as UTF-8, independent of the machine's encoding. `spelling`: of lines on a terminal."""
+    if is_terminal():
+        lines = (line if isinstance(line, Painted) else spelling(line) for line in lines)
     ready = bytearray()
     for line in lines:
         ready += line.encode(errors="backslashreplace") + b"\n"
@@ -112,16 +137,13 @@ def table_lines(
         if room is None:
             yield from record_lines(shown, every, width)
             return
-        widths, heading = room, cut_cells(shown, room)
-        every = (cut_cells(row, room) for row in every)
-    yield paint(table_line(heading, widths, is_right), BOLD)
+        widths, heading = room, [cut_to(name, width) for name, width in zip(shown, room, strict=True)]
+        cuts = [cutting([row[i] for row in cells], width) for i, width in enumerate(room)]
+        every = ([cut(cell) for cut, cell in zip(cuts, row, strict=True)] for row in every)
+    yield Painted(paint(table_line(heading, widths, is_right), BOLD))
     yield GAP.join("-" * width for width in widths)
     for row in every:
         yield table_line(row, widths, is_right)
-
-
-def cut_cells(cells: Iterable[str], widths: Sequence[int]) -> list[str]:
-    return [cut_to(cell, width) for cell, width in zip(cells, widths, strict=True)]
 
 
 def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
@@ -270,7 +292,4 @@ def json_text(value: Any) -> str:
 
 def json_string(text: str) -> str:
     """JSON escapes replace everything that a terminal would act on, so nothing is lost."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    if quoted.isprintable():
-        return quoted
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in quoted)
+    return json_visible(json.dumps(text, ensure_ascii=False))

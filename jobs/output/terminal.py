@@ -1,9 +1,7 @@
 """The terminal that output goes to, if any: its width, and whether to use colors."""
 
 import os
-import re
 import shutil
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
@@ -12,9 +10,12 @@ LEAST_WIDTH = 20
 DEFAULT_WIDTH = 80
 
 BOLD, RED, YELLOW, GREEN = "1", "31", "33", "32"
-# First words of a verdict or a finding.
-COLOURS = {"critical": RED, "FINDINGS": RED, "FAILED": RED, "warning": YELLOW, "clean": GREEN, "CLEAN": GREEN}
-COLOURED = re.compile(rf"({'|'.join(COLOURS)})\b")
+
+
+class Painted(str):
+    """A line with colors of ours. All else that a terminal would act on is spelled out in it."""
+
+    __slots__ = ()
 
 
 def is_terminal(descriptor: int = STANDARD_OUTPUT) -> bool:
@@ -44,10 +45,3 @@ def has_colours(descriptor: int = STANDARD_OUTPUT) -> bool:
 
 def paint(text: str, colour: str, descriptor: int = STANDARD_OUTPUT) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m" if has_colours(descriptor) else text
-
-
-def with_severities(lines: Iterable[str]) -> Iterator[str]:
-    """Colors the first word of each verdict and finding."""
-    for line in lines:
-        first = COLOURED.match(line)
-        yield paint(first[0], COLOURS[first[0]]) + line[first.end() :] if first else line

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from jobs.output.failure import visible
 from schemas.words.gate import FindingKind
 from schemas.words.history import Confidence, Severity
 from schemas.words.records import OFFSETS_TOPIC
@@ -86,7 +87,7 @@ def key(row: Row) -> tuple[str, str]:
 
 def subject(row: Row) -> str:
     """The group; messages name topics themselves."""
-    return "" if row["group_id"] is None else f"{printable(row['group_id'])}: "
+    return "" if row["group_id"] is None else f"{visible(row['group_id'])}: "
 
 
 def named(kind: str) -> str:
@@ -112,13 +113,9 @@ def evidence_place(row: Row) -> str | None:
     return f"{partition}, {records}"
 
 
-def printable(name: str) -> str:
-    """Names are the users' own: a line break in one would draw lines that we did not write."""
-    return name if name.isprintable() else name.encode("unicode_escape").decode()
-
-
 def one_line(text: str) -> str:
-    return printable(" ".join(text.split()))
+    """A line break in a name would draw lines that we did not write."""
+    return visible(" ".join(text.split()))
 
 
 def summary(findings: Sequence[Row]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from jobs.answers.unnamed_topics import unnamed_ids, unnamed_text
 from jobs.ingestion.driver.state import LIVE
+from jobs.ingestion.summary import damage_words, without_damage
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
@@ -86,8 +87,9 @@ def coverage_lines(
     warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], *, is_verbose: bool
 ) -> Iterator[str]:
     yield f"Read         {things_read(result)}"
-    yield f"Records      {result['read']:,} read: {counts(result)}"
-    for reason, number in result["reject_reasons"].items():
+    of_records = without_damage(result)
+    yield f"Records      {of_records['read']:,} read: {counts({**result, **of_records})}"
+    for reason, number in of_records["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
     yield from damage_lines(result, is_verbose=is_verbose)
     replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
@@ -137,14 +139,10 @@ def damage_lines(result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str
     number = result["num_damaged_ranges"]
     if not number:
         return
-    about = "about " if result["is_damage_estimated"] else ""
-    ranges = counted(number, "batch or byte range", "batches or byte ranges")
-    yield f"Damaged      {about}{counted(result['damaged_records'], 'record')} in {ranges}"
+    yield f"Damaged      {damage_words(result, 'range')}"
     for each in result["first_damaged_ranges"]:
-        yield (
-            f"             {each['source_file']}, byte {each['byte_position']:,}: {each['reason']}, "
-            f"{counted(each['num_records'], 'record')}"
-        )
+        held = "" if number == 1 else f", {counted(each['num_records'], 'record')}"
+        yield f"             {each['source_file']}, byte {each['byte_position']:,}: {each['reason']}{held}"
     if number > len(result["first_damaged_ranges"]):
         yield f"             and {number - len(result['first_damaged_ranges']):,} more"
     if is_verbose:

@@ -26,7 +26,7 @@ Ctrl-C    drops what was typed, or ends the statement that runs"""
 MOST_LINES = 10_000
 
 
-def converse(engine: Engine, format: str) -> None:
+def converse(engine: Engine, format: str, *, is_wide: bool) -> None:
     """Until the end of input. A query that fails prints its error, and the next line is read."""
     sys.stderr.write("End SQL with a semicolon; \\? lists the other commands.\n")
     with history():
@@ -34,7 +34,7 @@ def converse(engine: Engine, format: str) -> None:
             if text in QUIT:
                 return
             try:
-                respond(engine, text, format)
+                respond(engine, text, format, is_wide=is_wide)
             except KeyboardInterrupt:
                 go_on()
                 say("interrupted")
@@ -75,12 +75,12 @@ def read_line(prompt: str) -> str:
     return input()
 
 
-def respond(engine: Engine, text: str, format: str) -> None:
+def respond(engine: Engine, text: str, format: str, *, is_wide: bool) -> None:
     command, _, name = text.partition(" ")
     if not text.startswith(("\\", ".")):
-        print_answers(engine, engine.statements(text), format)
+        print_answers(engine, engine.statements(text), format, is_wide=is_wide)
     elif command in LIST:
-        print_answer(columns_of(name.strip(" ;")) if name else names(), format)
+        print_answer(columns_of(name.strip(" ;")) if name else names(), format, is_wide=is_wide)
     else:
         sys.stderr.write(f"{HELP}\n")
 

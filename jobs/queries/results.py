@@ -28,19 +28,19 @@ class Engine(Protocol):
         ...
 
 
-def print_answers(engine: Engine, statements: Sequence[str], format: str) -> None:
+def print_answers(engine: Engine, statements: Sequence[str], format: str, *, is_wide: bool) -> None:
     with engine.scope(statements) as answer:
         for number, statement in enumerate(statements, 1):
             if number > 1 and format != "json":
                 write_lines([""])
             try:
                 with doing("sql"):
-                    print_answer(answer(statement), format)
+                    print_answer(answer(statement), format, is_wide=is_wide)
             except Failure as failure:
                 place = f"statement {number}: " if len(statements) > 1 else ""
                 raise Failure(failure.code, f"{place}{failure}") from None
 
 
-def print_answer(answer: QueryResult, format: str) -> None:
+def print_answer(answer: QueryResult, format: str, *, is_wide: bool) -> None:
     if answer.names:
-        print_rows(answer.names, answer.rows, format)
+        print_rows(answer.names, answer.rows, format, is_wide=is_wide)

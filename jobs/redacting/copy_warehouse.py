@@ -17,6 +17,7 @@ from jobs.redacting.redacted_rows import RedactedRows, names_in, redacted_rows
 from jobs.reporting.rows.redaction import Key
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.places.place import Place
+from jobs.warehouses.any_warehouse import check_has_runs
 from jobs.warehouses.delta_commits import write_first_version
 from jobs.warehouses.delta_tables import Change, DataFile, file_path, files_of, is_open
 from jobs.warehouses.manifest import RUNS
@@ -54,11 +55,9 @@ class SourceFile:
 
 def copy_warehouse(source: Warehouse, target: Place, key: Key, time_ms: int) -> Copied:
     with unusable_when_full(target):
+        check_has_runs(source)
         check_new(target)
         versions = source.readable_versions()
-        if RUNS not in versions:
-            line = f"{source.address}: no run has finished yet; there is nothing to copy"
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
         files = [file for name, version in versions.items() for file in source_files(source, TABLES[name], version)]
         redacted = redacted_rows(key.secret, all_names(files))
         rows = write_tables(source, target, files, versions, redacted, time_ms)

@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.output.failure import Failure, code_and_line, say
 from jobs.output.flag_files import check_file, unwritable
+from jobs.output.rows import json_visible
 from jobs.storage.places.local_place import LocalPlace
 from schemas.contract.tables import CONTRACT_VERSION
 from schemas.words.exit_codes import ExitCode
@@ -112,7 +113,8 @@ def write_result_file(result_file: Path | None, text: str) -> None:
     try:
         if result_file.exists() and not result_file.is_file():
             # A device such as /dev/stdout: no file can take its place.
-            result_file.write_text(text)
+            with result_file.open("w", encoding="utf-8", errors="backslashreplace") as device:
+                device.write(json_visible(text) if device.isatty() else text)
         else:
             LocalPlace(result_file).write_whole(text)
     except OSError as error:

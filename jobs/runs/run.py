@@ -110,11 +110,19 @@ class Job(Protocol):
 @contextmanager
 def open_warehouse(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
     """Opens the warehouse and holds its lock."""
-    place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
+    place = options.warehouse
     is_elsewhere = is_remote(place)
     # Executors are checked for a local warehouse, which exists by the time Spark starts.
     engine.warehouse = None if is_elsewhere else local_path(place).absolute()
-    with writing(place, job, wait, say, options_at(place, options, engine), may_be_new=is_new) as warehouse:
+    with writing(
+        place,
+        job,
+        options.lock_wait,
+        say,
+        options_at(place, options, engine),
+        may_be_new=options.may_be_new,
+        may_still_write=lambda: engine.may_still_write,
+    ) as warehouse:
         yield warehouse
     engine.wait_for_closes()
 

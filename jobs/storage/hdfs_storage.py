@@ -4,9 +4,9 @@ import errno
 import re
 import socket
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TypeVar
 from urllib.parse import urlsplit
 
@@ -99,6 +99,26 @@ class HdfsStorage:
             line = f"the name node does not know the length of this file again, tried for {PATIENCE_SECONDS:g} s"
             place = self.place.removesuffix(self.path("")) + cut[0]
             raise OSError(errno.EIO, f"{line}: check that all data nodes run", place)
+
+    def absent_folders(self) -> Sequence["HdfsStorage"]:
+        absent: list[HdfsStorage] = []
+        storage = self
+        while storage.path("") != "/" and not storage.is_there():
+            absent.insert(0, storage)
+            storage = replace(storage, place=storage.place.rpartition("/")[0])
+        return absent
+
+    def is_there(self) -> bool:
+        try:
+            with self.errors_of():
+                self.client.get_file_info(self.path(""))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def delete_empty_folder(self, folder: str = "") -> None:
+        with suppress(OSError), self.errors_of(folder):
+            self.client.delete(self.path(folder))
 
     def in_time(self, call: Callable[[], T]) -> T:
         return self.client.server.answer(call)

@@ -11,37 +11,70 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.output.failure import Failure
+from jobs.storage.stored_files import nothing
 from schemas.words.exit_codes import ExitCode
 
 LOCK_FILE = "_lock"
 PAUSE_SECONDS = 0.2
 
 
-@dataclass(frozen=True)
+@dataclass
 class KernelLock:
     """Of the warehouse in the folder."""
 
     folder: Path
     job: str
+    # Whether the holder's file goes with its lock.
+    is_removed: bool = False
 
     @property
     def path(self) -> Path:
         return self.folder / LOCK_FILE
 
     @contextmanager
-    def hold(self, wait_seconds: float, notify: Callable[[str], None]) -> Iterator[None]:
+    def hold(
+        self, wait_seconds: float, notify: Callable[[str], None], prepare: Callable[[], None] = nothing
+    ) -> Iterator[None]:
         """Waits for another holder, then gives up with a line that names it."""
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = self.locked_file(time.monotonic() + wait_seconds, wait_seconds, notify, prepare)
         try:
-            wait_for(descriptor, self.path, wait_seconds, notify)
-            # Information for those who wait. Only the kernel's lock counts.
+            # Information for those who wait. Only the kernel's lock counts, also on a full disk.
             holder = {"job": self.job, "pid": os.getpid(), "host": socket.gethostname()}
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+            with suppress(OSError):
+                os.pwrite(descriptor, json.dumps(holder).encode(), 0)
             yield
             os.ftruncate(descriptor, 0)
         finally:
+            # While it is locked: whoever waits for it sees that it is gone, and looks for another one.
+            if self.is_removed and is_at(descriptor, self.path):
+                self.path.unlink()
             os.close(descriptor)
+
+    def locked_file(
+        self, deadline: float, wait_seconds: float, notify: Callable[[str], None], prepare: Callable[[], None]
+    ) -> int:
+        """Locked under its name. The holder before may have removed it: then another process may hold a new one."""
+        while True:
+            prepare()
+            try:
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            except FileNotFoundError:
+                if self.path.is_symlink():
+                    raise
+                # Removed together with its folder, after `prepare` had seen or made that.
+                continue
+            try:
+                wait_for(descriptor, self.path, deadline, wait_seconds, notify)
+                if is_at(descriptor, self.path):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+    def remove_at_end(self) -> None:
+        self.is_removed = True
 
     def check(self) -> None:
         """No other process can take it from a holder that lives."""
@@ -59,8 +92,13 @@ class KernelLock:
         return None
 
 
-def wait_for(descriptor: int, path: Path, wait_seconds: float, notify: Callable[[str], None]) -> None:
-    deadline = time.monotonic() + wait_seconds
+def is_at(descriptor: int, path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    return False
+
+
+def wait_for(descriptor: int, path: Path, deadline: float, wait_seconds: float, notify: Callable[[str], None]) -> None:
     is_reported = False
     while True:
         try:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -98,6 +98,13 @@ class ObjectStorage:
 
     def restore(self, folder: str = "") -> None:
         """A file that is there is whole."""
+
+    def absent_folders(self) -> Sequence["ObjectStorage"]:
+        """There are no folders."""
+        return ()
+
+    def delete_empty_folder(self, folder: str = "") -> None:
+        """See above."""
 
     def in_time(self, call: Callable[[], T]) -> T:
         return call()

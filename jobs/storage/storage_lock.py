@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from jobs.output.failure import Failure
-from jobs.storage.stored_files import Storage, read_whole, write_once
+from jobs.storage.stored_files import Storage, nothing, read_whole, write_once
 from schemas.words.exit_codes import ExitCode
 
 FOLDER = "_lock"
@@ -28,6 +28,7 @@ BEAT_SECONDS = 10.0
 MISSED_BEATS = 12
 PAUSE_SECONDS = 1.0
 FREE = b"{}"
+FIRST = 1
 
 
 @dataclass
@@ -39,9 +40,14 @@ class StorageLock:
     # Of the file that we hold; 0: none.
     number: int = 0
     beats: int = 0
+    # Whether our file goes with our lock.
+    is_removed: bool = False
 
     @contextmanager
-    def hold(self, wait_seconds: float, notify: Callable[[str], None]) -> Iterator["StorageLock"]:
+    def hold(
+        self, wait_seconds: float, notify: Callable[[str], None], prepare: Callable[[], None] = nothing
+    ) -> Iterator["StorageLock"]:
+        prepare()
         self.wait(wait_seconds, notify)
         ended = threading.Event()
         heart = threading.Thread(target=self.beat, args=(ended,), daemon=True)
@@ -52,6 +58,9 @@ class StorageLock:
             ended.set()
             heart.join()
             self.release()
+
+    def remove_at_end(self) -> None:
+        self.is_removed = True
 
     def check(self) -> None:
         """Before anything is done that only the holder may do."""
@@ -116,7 +125,7 @@ class StorageLock:
             with suppress(FileNotFoundError):
                 return number, read_whole(self.storage, name_of(number))
             return number, b""
-        return 0, FREE
+        return FIRST - 1, FREE
 
     def is_taken(self, number: int) -> bool:
         """By us. The number may have been used and deleted long ago: so this looks twice."""
@@ -149,10 +158,14 @@ class StorageLock:
                 self.storage.replace(name_of(self.number), self.text())
 
     def release(self) -> None:
-        """By the next number, which says that nobody holds it: a file is never taken from someone else that way."""
+        """By the next number, which says that nobody holds it: a file is never taken from someone else that way. The
+        first number may go without a next one: who saw no file writes the same number again, and one of several
+        succeeds. After a higher one somebody may still write the number after it, and would hold it beside whoever
+        began with the first number again."""
         with suppress(Exception):
             if self.numbers()[-1:] == [self.number]:
-                write_once(self.storage, name_of(self.number + 1), FREE)
+                if not (self.is_removed and self.number == FIRST):
+                    write_once(self.storage, name_of(self.number + 1), FREE)
                 self.storage.delete(name_of(self.number))
 
     def text(self) -> bytes:

@@ -1,7 +1,7 @@
 """What every storage can do. Names are relative to its place; what fails raises an OSError whose file is the URI."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Protocol, TypeVar
@@ -80,6 +80,15 @@ class RemoteStorage(Storage, Protocol):
 
     def restore(self, folder: str = "") -> None:
         """Files of a warehouse that a server lost the end of, where a server can: only on HDFS."""
+        ...
+
+    def absent_folders(self) -> "Sequence[RemoteStorage]":
+        """This place and those above it, the outermost first, as far as they are folders that the first file will make:
+        only on HDFS."""
+        ...
+
+    def delete_empty_folder(self, folder: str = "") -> None:
+        """Nothing happens where there is no such folder, or where something is in it."""
         ...
 
     def in_time(self, call: Callable[[], T]) -> T:

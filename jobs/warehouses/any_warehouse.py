@@ -27,11 +27,14 @@ def writing(
     options: StorageOptions,
     *,
     may_be_new: bool = True,
+    may_still_write: Callable[[], bool] = bool,
 ) -> Iterator[Warehouse]:
-    """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
-    completes the work of a killed run."""
+    """See `open_warehouse.writing`."""
     check_path(place)
-    with open_warehouse.writing(place_at(place, options), job, lock_wait, notify, may_be_new=may_be_new) as warehouse:
+    root = place_at(place, options)
+    with open_warehouse.writing(
+        root, job, lock_wait, notify, may_be_new=may_be_new, may_still_write=may_still_write
+    ) as warehouse:
         yield warehouse
 
 
@@ -69,6 +72,13 @@ def options_of_file(settings: str | None) -> StorageOptions | None:
     from jobs.configuration.settings import options_of
 
     return options_of(load_settings(Path(settings)))
+
+
+def check_has_runs(warehouse: Warehouse) -> None:
+    """For commands that show what runs have found: the first run may still work, or was killed."""
+    if not warehouse.clusters():
+        line = f"{warehouse.address}: no run has finished in it yet; run `groupscope audit`"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
 
 
 def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:

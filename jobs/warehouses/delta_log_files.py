@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -58,6 +59,11 @@ def since_checkpoint(files: Sequence[LogFile], version: int) -> tuple[list[LogFi
     return base, [file for file in files if file.kind == COMMIT and first < file.version <= version]
 
 
+def actions_of(commit: Place) -> list[dict[str, Any]]:
+    """Names in statistics may have characters at which Python would end a line, and JSON does not."""
+    return [json.loads(line) for line in commit.read_text().split("\n") if line]
+
+
 def removed_files(files: Sequence[LogFile], version: int) -> dict[str, int]:
     """Files that versions up to this one removed, with the time in epoch milliseconds, as far as the log still has
     them."""
@@ -69,7 +75,7 @@ def removed_files(files: Sequence[LogFile], version: int) -> dict[str, int]:
             if action["path"] is not None:
                 removed[unquote(action["path"])] = action["deletionTimestamp"] or 0
     for commit in commits:
-        for action in map(json.loads, commit.place.read_text().splitlines()):
+        for action in actions_of(commit.place):
             if "add" in action:
                 removed.pop(unquote(action["add"]["path"]), None)
             if "remove" in action:

@@ -1,13 +1,16 @@
 """Opens a warehouse: for a run, which holds its lock, or for reading; and says why a folder is none."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
 from jobs.output.failure import Failure, os_error_line
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.kept_files import KEPT
 from jobs.storage.kernel_lock import LOCK_FILE
-from jobs.storage.places.place import Place
+from jobs.storage.places.place import Lock, Place
+from jobs.storage.places.together import wait_for_work
+from jobs.warehouses.leftovers import has_commits, remove_tables
 from jobs.warehouses.manifest import read_manifest, unfinished_manifests
 from jobs.warehouses.warehouse import Warehouse
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, has_redacted_mark, marker_text
@@ -22,41 +25,108 @@ def writing(
     notify: Callable[[str], None],
     *,
     may_be_new: bool = True,
+    may_still_write: Callable[[], bool] = bool,
 ) -> Iterator[Warehouse]:
     """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
-    completes the work of a killed run."""
+    completes the work of a killed run. Of a warehouse that it created nothing is left if nothing is committed.
+    `may_still_write`: whether tasks may still write files when the run has failed."""
     KEPT.forget()
     with unusable_when_full(root):
         root.restore()
-        if may_be_new:
-            prepare(root)
+        opened = Opened(root, root.lock(job), may_be_new=may_be_new)
+        try:
+            with opened.lock.hold(lock_wait, notify, opened.prepare):
+                try:
+                    opened.mark()
+                    warehouse = Warehouse(root, opened.lock, [])
+                    for path in unfinished_manifests(root):
+                        notify(
+                            f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while "
+                            "it wrote"
+                        )
+                        warehouse.finish(read_manifest(path))
+                    yield warehouse
+                finally:
+                    opened.remove_if_empty(may_still_write)
+            # The lock's files too.
+            wait_for_closes()
+        finally:
+            opened.remove_folders()
+
+
+@dataclass
+class Opened:
+    """A warehouse that a run opens, and what the run has made of it itself."""
+
+    root: Place
+    lock: Lock
+    may_be_new: bool
+    # Folders that were not there, the outermost first.
+    folders: list[Place] = field(default_factory=list)
+    is_marked: bool = False
+    is_kept: bool = False
+
+    def prepare(self) -> None:
+        """Before each attempt to take the lock. Another first run may have failed since the one before, and have
+        removed what it made."""
+        if not self.may_be_new:
+            check_made(self.root)
         else:
-            check_made(root)
-            check_writable(root)
-        lock = root.lock(job)
-        with lock.hold(lock_wait, notify):
-            warehouse = Warehouse(root, lock, [])
-            for path in unfinished_manifests(root):
-                notify(
-                    f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while it wrote"
-                )
-                warehouse.finish(read_manifest(path))
-            yield warehouse
-        # The lock's files too.
-        wait_for_closes()
+            if self.root.is_no_folder():
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.root}: is a file; give a folder")
+            self.folders += self.root.make_folder()
+            was_new = is_new(self.root)
+            # Without a marker it may be one that a first run has removed since, or has begun.
+            if marker_of(self.root) is not None or not (was_new or is_new(self.root)):
+                check_ours(self.root, NEW_OR_MADE)
+        check_writable(self.root)
+
+    def mark(self) -> None:
+        """Under the lock, so that no other run removes what this one has found."""
+        text = marker_of(self.root)
+        if self.may_be_new and text is None:
+            self.is_marked = True
+            (self.root / MARKER).write_whole(marker_text())
+        else:
+            check_marker(text, str(self.root), MADE)
+
+    def remove_if_empty(self, may_still_write: Callable[[], bool]) -> None:
+        """Under the lock. What cannot be removed stays: how the run has failed is what to report."""
+        self.is_kept = True
+        if not self.is_marked:
+            return
+        with suppress(Exception):
+            # Local tasks that outlive the run make no folder again, see `begin_parquet`.
+            if has_commits(self.root) or (self.root.is_remote and may_still_write()):
+                return
+            wait_for_work()
+            with suppress(OSError):
+                wait_for_closes()
+            remove_tables(self.root)
+            if not is_new(self.root):
+                return
+            (self.root / MARKER).delete()
+            if not is_new(self.root):
+                # A mark may have been written in between.
+                (self.root / MARKER).write_whole(marker_text())
+                return
+            self.lock.remove_at_end()
+            self.is_kept = False
+
+    def remove_folders(self) -> None:
+        """When the lock is free, which is in them. Another run may have begun to use them: then they are not empty."""
+        if self.is_kept:
+            return
+        with suppress(Exception):
+            (self.root / LOCK_FILE).delete_empty_folder()
+            for folder in reversed(self.folders):
+                folder.delete_empty_folder()
 
 
-def prepare(root: Place) -> None:
-    if root.is_no_folder():
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file; give a folder")
-    root.make_folder()
-    # A folder with only these files is ours too: a run that was killed while it wrote the marker left them, or another
-    # run is writing it now.
-    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in root.names_in())
-    if is_new and marker_of(root) is None:
-        (root / MARKER).write_whole(marker_text())
-    check_ours(root, NEW_OR_MADE)
-    check_writable(root)
+def is_new(root: Place) -> bool:
+    """A folder with only these files is ours too: a run that was killed while it wrote the marker left them, or another
+    run is writing it now."""
+    return all(name == LOCK_FILE or name.startswith(MARKER) for name in root.names_in())
 
 
 def check_writable(root: Place) -> None:

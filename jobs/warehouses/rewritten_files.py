@@ -5,7 +5,6 @@ and be in the table twice. Such files also lack the column `is_open`, which a re
 So the table is set back to what our last run left, if only rows have moved since.
 """
 
-import json
 from collections.abc import Iterable
 
 from deltalake import DeltaTable
@@ -13,6 +12,7 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
+from jobs.warehouses.delta_log_files import actions_of
 from jobs.warehouses.delta_tables import (
     APPLICATION,
     UNREADABLE,
@@ -60,7 +60,7 @@ def left_by_our_runs(path: Place, newest: int) -> int | None:
     """The newest version that a run of ours has made; None: the log does not say it any more."""
     for version in range(newest, -1, -1):
         try:
-            actions = actions_in(path, version)
+            actions = actions_of(version_file(path, version))
         except FileNotFoundError:
             return None
         if any(action.get("txn", {}).get("appId") == APPLICATION for action in actions):
@@ -73,14 +73,10 @@ def have_only_moved(path: Place, versions: Iterable[int]) -> bool:
     changed = (
         action.get(kind, {}).get("dataChange", False)
         for version in versions
-        for action in actions_in(path, version)
+        for action in actions_of(version_file(path, version))
         for kind in ("add", "remove")
     )
     return not any(changed)
-
-
-def actions_in(path: Place, version: int) -> list[dict[str, dict[str, object]]]:
-    return [json.loads(line) for line in version_file(path, version).read_text().splitlines() if line]
 
 
 def names_of(delta: DeltaTable) -> set[str]:

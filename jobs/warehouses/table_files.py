@@ -83,7 +83,7 @@ class TableFile:
         if not self.num_waiting or self.schema is None:
             return
         if self.writer is None:
-            self.begun = (self.folder / self.name).begin_parquet()
+            self.begun = (self.folder / self.name).begin_parquet(self.table.folder.count("/") + 1)
             self.writer = writer_of(self.begun.sink, self.schema)
         # Parquet stops using a dictionary for a row group when a second one follows.
         rows = pa.concat_tables(self.waiting).unify_dictionaries()

@@ -26,9 +26,8 @@ HOLD = f"""
 import sys, time
 from pathlib import Path
 from jobs.storage.kernel_lock import KernelLock
-from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.open_warehouse import prepare
-prepare(LocalPlace(Path(sys.argv[1])))
+from tests.make.tables import without_runs
+without_runs(Path(sys.argv[1]))
 with KernelLock(Path(sys.argv[1]), "ingest").hold(0, print):
     sys.stdout.write({HOLDING!r})
     sys.stdout.flush()

@@ -14,9 +14,9 @@ import pyarrow as pa
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
-from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
+from jobs.warehouses.warehouse_marker import MARKER, marker_text
 from schemas.contract.tables import CONTRACT_VERSION, TABLES
 from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from udfs.arrays.arrow_schema import table_schema
@@ -46,11 +46,17 @@ EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset
 
 def make(root: Path, *runs: Mapping[str, Rows], run_id: str = "run-{:04}") -> Warehouse:
     """One warehouse, written by as many runs, in order."""
-    prepare(LocalPlace(root))
-    warehouse = Warehouse(LocalPlace(root))
+    warehouse = without_runs(root)
     for number, rows in enumerate(runs, 1):
         write_run(warehouse, run_id.format(number), rows)
     return warehouse
+
+
+def without_runs(root: Path) -> Warehouse:
+    """As a run makes it before anything else, and as a killed one leaves it."""
+    root.mkdir(parents=True, exist_ok=True)
+    (root / MARKER).write_text(marker_text())
+    return Warehouse(LocalPlace(root))
 
 
 def write_run(

@@ -8,10 +8,16 @@ import re
 import struct
 import subprocess
 import termios
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from tests.runs.typed_here import code_of, into
 
 MOST_SECONDS = 120
 # Colours, and the end of a line that is to be empty: the only codes that we write.
@@ -49,6 +55,38 @@ def on_terminal(
             assert time.monotonic() - started < MOST_SECONDS
     os.close(ours)
     return Shown(written.decode(errors="replace"), running.returncode, columns)
+
+
+def here_on_terminal(words: Sequence[str], folder: Path, columns: int = 80) -> Shown:
+    """The same for a command of ours in this process, which has loaded what it needs."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    written = bytearray()
+
+    def drain() -> None:
+        while raw := read(ours):
+            written.extend(raw)
+
+    reader = threading.Thread(target=drain)
+    reader.start()
+    try:
+        with open(theirs, "r+b", buffering=0) as terminal:
+            variables = {"COLUMNS": "", "LINES": "", "NO_COLOR": "1", "TERM": "xterm"}
+            with chdir(folder), patched(variables), into("stdout", terminal), into("stderr", terminal):
+                code = code_of(words)
+    finally:
+        reader.join(MOST_SECONDS)
+        os.close(ours)
+    return Shown(written.decode(errors="replace"), code, columns)
+
+
+@contextmanager
+def patched(variables: Mapping[str, str]) -> Iterator[None]:
+    """Empty: not set."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value) if value else patch.delenv(name, raising=False)
+        yield
 
 
 def read(terminal: int) -> bytes:

@@ -17,7 +17,7 @@ from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
 from jobs.output.moved_time import moved
-from jobs.output.table_layout import cut_to, width_of
+from jobs.output.table_layout import cut_middle, width_of
 from jobs.output.zones import local_time
 from schemas.words.history import OwnershipPhase
 from udfs.sentences.counts import counted
@@ -58,7 +58,7 @@ def drawing(history: History, story: EventStory, width: int) -> list[str]:
     row = story.event.row
     if not places or row["start_time"] is None:
         return []
-    names = {place: cut_to(visible(f"{place[0]}-{place[1]}"), MOST_NAME) for place in places}
+    names = {place: cut_middle(visible(f"{place[0]}-{place[1]}"), MOST_NAME) for place in places}
     margin = max(map(width_of, names.values())) + 2
     if width - margin < LEAST_SLICES:
         return []

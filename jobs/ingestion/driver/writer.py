@@ -93,7 +93,10 @@ class IngestWriter:
         def work(batches: Iterator[pa.RecordBatch]) -> IngestResult:
             return result_of(guarded_answer(assignment, partial(steps, batches)))
 
-        return results_of(frame, work, IngestResult)
+        self.engine.may_still_write = True
+        answers = results_of(frame, work, IngestResult)
+        self.engine.may_still_write = False
+        return answers
 
     def retry(self) -> list[IngestResult]:
         """Decodes rejected records again; ranges of bytes are read with their files."""

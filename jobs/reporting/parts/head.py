@@ -11,6 +11,7 @@ from jobs.runs.log_end import is_old, old_log_text
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from schemas.words.records import EarlyEnd
+from udfs.sentences.counts import counted, damage_text
 from udfs.sentences.name_lists import list_names
 from udfs.sentences.partitions_read import KNOWN, MOST_NAMED, early_texts, never_read
 
@@ -106,8 +107,9 @@ def facts(answers: Answers) -> Iterator[Fact]:
     total = sum(row["num_records"] or 0 for row in coverage)
     yield Fact("Offsets partitions", partitions_read(coverage), COVERAGE)
     yield Fact("Records read", f"{total:,}", COVERAGE)
-    yield Fact("Rejected", f"{answers['rejected'][0]['num_rejected']:,}", "rejected")
-    yield Fact("Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}", COVERAGE)
+    rejected = answers["rejected"][0]
+    yield Fact("Rejected", f"{rejected['num_rejected']:,}", "rejected")
+    yield Fact("Damaged", damage_of(rejected, coverage), "damaged" if rejected["num_damaged_ranges"] else COVERAGE)
     yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage if row['num_spans']):,}", COVERAGE)
     yield Fact(
         "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}", COVERAGE
@@ -133,6 +135,15 @@ def coverage_notices(coverage: Sequence[Row], findings: Sequence[Row]) -> Iterat
     texts = [*early_texts([row for row in coverage if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS])]
     if texts:
         yield f"The end of the log is missing: {list_names(texts, MOST_ENDS, '; ')}."
+
+
+def damage_of(rejected: Row, coverage: Sequence[Row]) -> str:
+    """Two copies may be damaged at the same place: the replay counts their records once."""
+    num_ranges, num_bytes = rejected["num_damaged_ranges"], rejected["damaged_bytes"] or 0
+    num_records = sum([row["damaged_records"] or 0 for row in coverage] or [rejected["damaged_records"] or 0])
+    if not num_ranges:
+        return counted(num_records, "record") if num_records else "0"
+    return damage_text("range", num_ranges, num_bytes, num_records, is_estimated=rejected["is_damage_estimated"])
 
 
 def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> Iterator[str]:

@@ -78,8 +78,18 @@ class LocalPlace(Place):
     def is_writable(self) -> bool:
         return os.access(self.path, os.W_OK)
 
-    def make_folder(self) -> None:
-        self.path.mkdir(parents=True, exist_ok=True)
+    def make_folder(self) -> list["LocalPlace"]:
+        made: list[LocalPlace] = []
+        try:
+            while absent := [path for path in (self.path, *self.path.parents) if not path.exists()]:
+                # Another process may have just made it, or removed the one above it.
+                with suppress(FileNotFoundError):
+                    made += [LocalPlace(absent[-1])] if is_made(absent[-1]) else []
+        except OSError:
+            for each in reversed(made):
+                each.delete_empty_folder()
+            raise
+        return made
 
     def open(self) -> IO[bytes]:
         return self.path.open("rb")
@@ -124,8 +134,9 @@ class LocalPlace(Place):
     def write_new(self, text: str) -> None:
         write_once(LocalStorage(str(self.path.parent)), self.path.name, text.encode())
 
-    def begin_parquet(self) -> "LocalParquet":
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+    def begin_parquet(self, num_folders: int) -> "LocalParquet":
+        for folder in reversed(self.path.parents[:num_folders]):
+            folder.mkdir(exist_ok=True)
         return LocalParquet(self.path)
 
     def delete(self) -> None:
@@ -138,6 +149,9 @@ class LocalPlace(Place):
             for name in folders:
                 with suppress(OSError):
                     Path(above, name).rmdir()
+        self.delete_empty_folder()
+
+    def delete_empty_folder(self) -> None:
         with suppress(OSError):
             self.path.rmdir()
 
@@ -146,6 +160,18 @@ class LocalPlace(Place):
 
     def by_delta(self, call: Callable[[str | Path, dict[str, str] | None], T]) -> T:
         return call(self.path, None)
+
+
+def is_made(folder: Path) -> bool:
+    """False: there is one already."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        with suppress(FileNotFoundError):
+            if not stat.S_ISDIR(folder.lstat().st_mode):
+                raise
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,15 @@ class BegunParquet(Protocol):
 class Lock(Protocol):
     """One writer at a time."""
 
-    def hold(self, wait_seconds: float, notify: Callable[[str], None]) -> AbstractContextManager[object]: ...
+    def hold(
+        self, wait_seconds: float, notify: Callable[[str], None], prepare: Callable[[], None] = nothing
+    ) -> AbstractContextManager[object]:
+        """`prepare`: makes or checks the folder, before each attempt to take the lock."""
+        ...
+
+    def remove_at_end(self) -> None:
+        """By the holder: when it frees the lock, nothing is left of it. Whoever waits for it takes a new one."""
+        ...
 
     def check(self) -> None:
         """Before anything is done that only the holder may do."""
@@ -116,8 +124,9 @@ class Place(ABC):
     def is_writable(self) -> bool: ...
 
     @abstractmethod
-    def make_folder(self) -> None:
-        """Nothing happens where there is one."""
+    def make_folder(self) -> list[Self]:
+        """What was not there: the folder and those above it, the outermost first. Where files make their folders, these
+        will be there with the first file."""
         ...
 
     # Reading.
@@ -186,7 +195,10 @@ class Place(ABC):
         ...
 
     @abstractmethod
-    def begin_parquet(self) -> BegunParquet: ...
+    def begin_parquet(self, num_folders: int) -> BegunParquet:
+        """Makes so many folders above the file if they are not there, but none above those: a task that outlives its
+        run must not make a warehouse again that the run has removed."""
+        ...
 
     @abstractmethod
     def delete(self) -> None:
@@ -195,6 +207,11 @@ class Place(ABC):
 
     @abstractmethod
     def delete_folder(self) -> None: ...
+
+    @abstractmethod
+    def delete_empty_folder(self) -> None:
+        """Nothing happens where there is no such folder, or where something is in it."""
+        ...
 
     @abstractmethod
     def lock(self, job: str) -> Lock:

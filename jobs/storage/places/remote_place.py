@@ -99,8 +99,9 @@ class RemotePlace(Place):
     def is_writable(self) -> bool:
         return True
 
-    def make_folder(self) -> None:
-        """See above."""
+    def make_folder(self) -> list["RemotePlace"]:
+        """The first file makes them, where there are folders: on HDFS."""
+        return [RemotePlace(storage) for storage in self.storage.absent_folders()]
 
     def open(self) -> IO[bytes]:
         return self.storage.open(self.file)
@@ -150,7 +151,7 @@ class RemotePlace(Place):
     def write_new(self, text: str) -> None:
         write_once(self.storage, self.file, text.encode())
 
-    def begin_parquet(self) -> "RemoteParquet":
+    def begin_parquet(self, num_folders: int) -> "RemoteParquet":
         return RemoteParquet(self.storage.create(self.file))
 
     def delete(self) -> None:
@@ -159,6 +160,9 @@ class RemotePlace(Place):
     def delete_folder(self) -> None:
         for file in list(self.storage.list(self.file)):
             self.storage.delete(file.name)
+
+    def delete_empty_folder(self) -> None:
+        self.storage.delete_empty_folder(self.file)
 
     def lock(self, job: str) -> StorageLock:
         return StorageLock(self.storage, job)

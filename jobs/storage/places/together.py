@@ -1,13 +1,16 @@
 """Work on many files of a storage at once: each waits for answers there, on HDFS half a second until it is closed."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from jobs.storage.places.place import Place
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+# Of this process: work that may still go on when a failure has ended what waited for it.
+going_on: set[Future[Any]] = set()
 
 
 def done_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -23,6 +26,9 @@ def begun_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> C
         return lambda: done
     pool = ThreadPoolExecutor(root.most_at_once, "groupscope-storage")
     begun = [pool.submit(work, item) for item in items]
+    for each in begun:
+        going_on.add(each)
+        each.add_done_callback(going_on.discard)
     pool.shutdown(wait=False)
 
     def ended() -> list[R]:
@@ -30,3 +36,8 @@ def begun_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> C
         return [each.result() for each in begun]
 
     return ended
+
+
+def wait_for_work() -> None:
+    """Until nothing of this process is written any more, whatever comes of it."""
+    wait(list(going_on))

@@ -1,6 +1,6 @@
 """A warehouse in which every text that somebody may choose is a hostile name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,15 @@ CHOSEN = (
 )  # fmt: skip
 
 
-def hostile_warehouse(root: Path, names: Sequence[str]) -> None:
-    """With a finding and a history for each name."""
+def hostile_warehouse(root: Path, names: Sequence[str], more: Mapping[str, Rows] | None = None) -> None:
+    """With a finding and a history for each name. `more`: rows of other tables."""
     findings = [
         FINDING
         | {"rank": rank, "group_id": name, "topic": name, "message": f"said {name}", "query": f"SELECT '{name}'"}
         for rank, name in enumerate(names, 1)
     ]
     rows: dict[str, Rows] = {"findings": findings, "group_state_intervals": [state(name) for name in names]}
-    judged(root, rows | {table: [hostile(name, table) for name in names] for table in HISTORY})
+    judged(root, rows | dict(more or {}) | {table: [hostile(name, table) for name in names] for table in HISTORY})
 
 
 def hostile(name: str, table: str) -> dict[str, Any]:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from deltalake import write_deltalake
 
-from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES, USER_TABLES
 from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from tests.builders.tables.random_gate import random_gate
-from tests.make.tables import filled, write_run
+from tests.make.tables import filled, without_runs, write_run
 from tests.schemas.views.test_history import random_history
 
 # Views subtract these offsets and add them up, which must not overflow.
@@ -52,8 +50,7 @@ VALUES: Mapping[Type, tuple[Any, ...]] = {
 def odd_warehouse(root: Path, rng: np.random.Generator) -> Warehouse:
     """Made by two runs. Between them another writer appends to a partitioned table, as Delta's own do: a folder for
     each value, and no such column in the files."""
-    prepare(LocalPlace(root))
-    warehouse = Warehouse(LocalPlace(root))
+    warehouse = without_runs(root)
     write_run(warehouse, "run-0001", rows_of_all(rng), absent=ABSENT)
     name = "ownership_intervals"
     write_deltalake(warehouse.path(name).path, filled(TABLES[name], odd_rows(TABLES[name], rng)), mode="append")

@@ -3,7 +3,6 @@
 import random
 import uuid
 
-from jobs.answers.narrow_tables import MOST_CELL, cut_off, last_column_cut
 from jobs.answers.short_ids import short_ids, shorten, with_short_ids
 
 ONE = "billing-1-2d413c87-7dbb-4702-a17f-549346ac21d5"
@@ -35,13 +34,3 @@ def test_no_two_ids_become_one() -> None:
 def test_ids_are_cut_where_they_are_words_of_a_text() -> None:
     (row,) = with_short_ids([[f"members {ONE} (10.0.0.1), {RANDOM} joined; {ONE}x", 7, None, RANDOM]], [ONE, RANDOM])
     assert row == [f"members billing-1-2d41 (10.0.0.1), Zc9SPBJb joined; {ONE}x", 7, None, "Zc9SPBJb"]
-
-
-def test_long_cells_end_with_an_ellipsis() -> None:
-    assert cut_off("a" * 60, MOST_CELL) == "a" * (MOST_CELL - 1) + "…"
-    assert (cut_off("short", MOST_CELL), cut_off(None, 3), cut_off(1234, 3)) == ("short", None, 1234)
-    (row,) = last_column_cut(["A", "B"], [["x" * 90, "y" * 60]])
-    assert row == ["x" * 90, "y" * 27 + "…"]
-    # With less room than that, the columns are printed below each other: nothing is cut.
-    assert last_column_cut(["A", "B"], [["x" * 100, "y" * 60]]) == [["x" * 100, "y" * 60]]
-    assert last_column_cut(["A", "B"], []) == []

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.ingestion.summary import closing_line
 from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.batches import batch_of, record
+from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3
+from tests.oracles.pages.parsed_pages import parsed
 from tests.runs.ingested import ROOT, rows
 
 SAMPLE = ROOT / "data" / "sample"
@@ -39,7 +43,7 @@ def cut_the_end(log: Path) -> None:
 
 CASES: list[tuple[Callable[[Path], None], ExitCode, str, bool]] = [
     (flip_a_byte, ExitCode.FINDINGS, "bad_crc", True),
-    (overwrite_a_third, ExitCode.REJECTED_SHARE, "byte range", True),
+    (overwrite_a_third, ExitCode.REJECTED_SHARE, "Damaged      1 range of ", True),
     (cut_the_end, ExitCode.FINDINGS, "", False),
 ]
 
@@ -68,6 +72,43 @@ def test_damage_is_reported_with_its_place(
     assert ("damaged_records" in kinds, "critical  damaged records: " in page) == (is_found, is_found)
     file = rows(tmp_path / "w", "rejected_records")
     assert all(row["source_file"].startswith(str(tmp_path / "log")) for row in file if is_found)
+
+
+def test_damage_is_counted_once_wherever_it_is_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """One batch of three records. Beside it, a record of an unknown type is rejected."""
+    places = [
+        batch_of(*(record(delta, COMMIT_KEY, COMMIT_V3) for delta in range(3)), base_offset=first)
+        for first in (0, 3, 6, 9)
+    ]
+    damaged = bytearray(places[1])
+    damaged[80] ^= 1
+    unknown = batch_of(record(0, b"\x03\xe7\x00\x01a", b"v"), base_offset=12)
+    folder = tmp_path / "log" / "__consumer_offsets-0"
+    folder.mkdir(parents=True)
+    (folder / "00000000000000000000.log").write_bytes(b"".join([places[0], damaged, *places[2:], unknown]))
+    words = ["--source", f"segments:{tmp_path / 'log'}", "--warehouse", str(tmp_path / "w")]
+    result = tmp_path / "RUN.json"
+    report = ["--report", str(tmp_path / "report")]
+    assert cli.main(["audit", *words, *report, "--result-file", str(result)]) == ExitCode.REJECTED_SHARE
+    page = capfd.readouterr().out.splitlines()
+    text = f"of {len(damaged)} bytes, 3 records"
+    place = page.index(f"Damaged      1 range {text}")
+    assert page[place - 2 : place] == [
+        "Records      10 read: 9 decoded, 1 rejected, 0 already known",
+        "             1 rejected: unknown_record_type",
+    ]
+    assert page[place + 1] == f"             {folder}/00000000000000000000.log, byte {len(places[0])}: bad_crc"
+    run = json.loads(result.read_text())
+    assert (run["read"], run["rejected"], run["reject_reasons"]) == (11, 2, {"bad_crc": 1, "unknown_record_type": 1})
+    names = ("num_damaged_ranges", "damaged_bytes", "damaged_records", "damage_reasons")
+    assert [run[name] for name in names] == [1, len(damaged), 3, {"bad_crc": 1}]
+    head = parsed((tmp_path / "report" / "index.html").read_text()).one("header")
+    facts = {each.one("dt").words: each.one("summary").words for each in head.all("div") if each.all("summary")}
+    assert (facts["Rejected"], facts["Damaged"]) == ("1", f"1 range {text}")
+    assert cli.main(["status", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
+    assert f"; 1 record rejected; 1 damaged range {text}\n" in capfd.readouterr().out
+    counts = "10 records read: 9 decoded, 1 rejected (most: unknown_record_type, 1), 0 already known"
+    assert f"; {counts}; 1 damaged range {text}; " in closing_line(run)
 
 
 def test_snapshots_that_stopped_say_nothing_of_now(tmp_path: Path) -> None:

@@ -217,10 +217,11 @@ def test_dump_counts_them_too(tmp_path: Path) -> None:
 def test_the_run_page_names_the_first_damaged_places() -> None:
     place = {"source_file": "/a.log", "byte_position": 1845, "size_bytes": 9, "reason": "bad_crc", "num_records": 14}
     result = {
-        "num_damaged_ranges": 5, "damaged_records": 1_028, "is_damage_estimated": True, "first_damaged_ranges": [place],
+        "num_damaged_ranges": 5, "damaged_bytes": 12_345, "damaged_records": 1_028, "is_damage_estimated": True,
+        "first_damaged_ranges": [place],
     }  # fmt: skip
     lines = list(damage_lines(result, is_verbose=True))
-    assert lines[0] == "Damaged      about 1,028 records in 5 batches or byte ranges"
+    assert lines[0] == "Damaged      5 ranges of 12,345 bytes, about 1,028 records"
     assert lines[1].strip() == "/a.log, byte 1,845: bad_crc, 14 records"
     assert lines[2].strip() == "and 4 more"
     assert "FROM rejected_records" in lines[3]

@@ -21,7 +21,7 @@ from jobs.output.zones import in_zone
 
 ROOT = Path(__file__).parents[3]
 # What a terminal acts on: escape sequences, in 7 and in 8 bits, and marks that turn text around.
-HOSTILE = "a\x1b[2J\x9b31m\u202e\x00\n\u2028b\\"
+HOSTILE = "a\x1b[2J\x9b31m\u202e\x00\x7f\n\u2028b\\"
 MOMENT = datetime(2026, 11, 21, 3, 0, 0, 123_000)
 
 
@@ -234,7 +234,7 @@ def test_a_table_fits_its_terminal_and_cuts_no_number(width: int) -> None:
     assert "123456789" in text
     # What is cut is seen to be; a row that does not fit side by side is whole, column below column.
     joined = "".join(line.strip() for line in result)
-    row = next(line for line in result if "classic" in line)
+    row = next(line for line in result if "clas" in line)
     assert ("classic-cooperative-sticky" in joined) != ("…" in row.split("range")[0])
 
 
@@ -247,7 +247,7 @@ def test_a_row_with_too_many_columns_is_shown_column_below_column() -> None:
     assert list(row_lines(["group_id", "n"], [["a" * 30, 1], ["b", 2]], "table", width=20)) == [
         "group_id           n",
         "-----------------  -",
-        "aaaaaaaaaaaaaaaa…  1",
+        "aaaaaaaa…aaaaaaaa  1",
         "b                  2",
     ]
     names = [f"column_{n}" for n in range(5)]

@@ -113,7 +113,7 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(page: Element) -> None:
         "2026-11-21 03:01:00.000",
     )
     assert (reported["Offsets partitions"], reported["Records read"]) == ("2", "22")
-    assert (reported["Holes in the log"], reported["Damaged"]) == ("1", "3")
+    assert (reported["Holes in the log"], reported["Damaged"]) == ("1", "3 records")
 
 
 def test_a_finding_names_its_records_and_how_to_look_at_them(page: Element) -> None:

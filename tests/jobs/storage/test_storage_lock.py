@@ -188,6 +188,18 @@ def test_a_lock_that_says_nothing_is_reported_all_the_same(storage):
         assert held.number == 8
 
 
+def test_a_lock_that_others_had_before_is_freed_and_not_removed(storage):
+    """Whoever looked while they had it may still write the number after theirs."""
+    with lock_on(storage).hold(0, print):
+        pass
+    with lock_on(storage).hold(0, print) as held:
+        held.remove_at_end()
+    (left,) = storage.list("_lock")
+    assert read_whole(storage, left.name) == FREE
+    with lock_on(storage).hold(0, print) as held:
+        assert left.name < name_of(held.number)
+
+
 def test_a_lock_whose_answer_was_lost_is_ours(s3):
     with proxy(s3) as (url, behaviour):
         storage = storage_at("s3://bucket/answer-lost", options_for(url))

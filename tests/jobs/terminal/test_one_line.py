@@ -9,6 +9,7 @@ import pytest
 from jobs.cli import main
 from jobs.output.failure import MOST_SAID
 from tests.audited_sample import ROOT
+from tests.make.tables import without_runs
 
 HOSTILE = "<b>x</b>\x1b[31m\u202eabc\r\nnew"
 ADVICE = "give the folder of a warehouse, or create one with `groupscope audit`"
@@ -47,6 +48,24 @@ def test_a_file_in_place_of_a_warehouse_is_called_one(tmp_path: Path, capfd: pyt
     assert main(["groups", "--warehouse", str(tmp_path / "w")]) == 23
     expected = f"groupscope: {tmp_path}/w: is a file; {ADVICE}\n"
     assert capfd.readouterr().err == expected
+
+
+READERS = [
+    "status", "status a", "groups", "describe a", "why a", "rebalances a", "owner t 0", "partition a", "whatif a",
+    "diff a --from now --to now", "offsets a --at now", "report", "report --copy-to copy --redact",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READERS)
+def test_of_a_warehouse_in_which_no_run_has_finished_that_is_said(
+    words: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a reader finds it while the first run works."""
+    monkeypatch.chdir(tmp_path)
+    without_runs(tmp_path / "w")
+    assert main([*words.split(), "--warehouse", "w"]) == 23
+    assert capfd.readouterr().err == "groupscope: w: no run has finished in it yet; run `groupscope audit`\n"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["_warehouse.json", "w"]
 
 
 def test_a_report_of_no_group_is_refused(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
