@@ -160,6 +160,19 @@ def states_of(history: History, group: str) -> list[Row]:
     return known
 
 
+def group_records(history: History, group: Row, until: Condition, table: str, columns: Sequence[str]) -> list[Row]:
+    """Decoded records of one group, up to an offset or a time, in log order. `group` is a row with the group and its
+    evidence."""
+    rows = history.rows(
+        table,
+        equal("offsets_partition", group["evidence_partition"]),
+        equal("group_id", group["group_id"]),
+        until,
+        columns=["record_offset", *columns],
+    )
+    return sorted(rows, key=lambda row: int(row["record_offset"]))
+
+
 def lister(history: History, number: int) -> str:
     """The command that lists groups, and how many of all: it leaves out those that are gone."""
     newest = history.newest_time()

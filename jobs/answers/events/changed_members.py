@@ -4,8 +4,7 @@ type."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.answers.group_records import group_records
-from jobs.answers.history import History
+from jobs.answers.history import History, group_records
 from jobs.answers.table_reader import Condition, Row, equal
 from schemas.words.records import GroupType
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from jobs.answers.group_records import group_records
-from jobs.answers.history import History
+from jobs.answers.history import History, group_records
 from jobs.answers.states.members import Partitions
 from jobs.answers.table_reader import Condition, Row
 from schemas.words.records import GroupType

@@ -14,8 +14,8 @@ from jobs.broker.fetch import fetch
 from jobs.broker.offsets import partition_offsets
 from jobs.broker.patience import Patience
 from jobs.ingestion.driver.state import State
-from jobs.ingestion.live.cuts import Cut, Sample, cuts, lacking, without
 from jobs.ingestion.live.span import BYTES_PER_OFFSET, LiveLog, LiveSpan
+from jobs.ingestion.task.live_cuts import Cut, Sample, cuts, lacking, without
 from jobs.ingestion.task.plan import CopySpan, PartitionSpan
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from jobs.ingestion.live.cuts import without
+from jobs.ingestion.task.live_cuts import without
 from jobs.ingestion.task.messages import KnownRange
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.log.offset_ranges import Range, join_ranges

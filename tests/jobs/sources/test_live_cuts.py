@@ -5,8 +5,8 @@ from bisect import bisect_left
 import numpy as np
 import pytest
 
-import jobs.ingestion.live.cuts
-from jobs.ingestion.live.cuts import MOST_TIMES, Sample, cuts, lacking, without
+import jobs.ingestion.task.live_cuts
+from jobs.ingestion.task.live_cuts import MOST_TIMES, Sample, cuts, lacking, without
 
 LEAST, BYTES = 64, 4_000
 BATCH_BYTES = 100
@@ -14,8 +14,8 @@ BATCH_BYTES = 100
 
 @pytest.fixture(autouse=True)
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs.ingestion.live.cuts, "LEAST_OFFSETS", LEAST)
-    monkeypatch.setattr(jobs.ingestion.live.cuts, "RANGE_BYTES", BYTES)
+    monkeypatch.setattr(jobs.ingestion.task.live_cuts, "LEAST_OFFSETS", LEAST)
+    monkeypatch.setattr(jobs.ingestion.task.live_cuts, "RANGE_BYTES", BYTES)
 
 
 class Log:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType
 
-import jobs.ingestion.live.cuts
 import jobs.ingestion.live.plan
 import jobs.ingestion.live.span
+import jobs.ingestion.task.live_cuts
 from jobs import cli
 from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
@@ -148,8 +148,8 @@ def test_a_log_cut_into_small_ranges_gives_the_same_rows(tmp_path, unharmed, mon
     commit(unharmed, "more", "orders", 100)
     ingest_live(tmp_path / "whole", unharmed)
     for module, name, value in (
-        (jobs.ingestion.live.cuts, "LEAST_OFFSETS", 3),
-        (jobs.ingestion.live.cuts, "RANGE_BYTES", 1000),
+        (jobs.ingestion.task.live_cuts, "LEAST_OFFSETS", 3),
+        (jobs.ingestion.task.live_cuts, "RANGE_BYTES", 1000),
         (jobs.ingestion.live.plan, "SAMPLE_BYTES", 1),
         (jobs.ingestion.live.span, "LEAST_AT_ONCE", 500),
         (jobs.ingestion.live.span, "MOST_AT_ONCE", 700),
