@@ -18,11 +18,11 @@ from jobs.output.progress import doing
 from jobs.runs.damaged_warehouse import naming_damage
 from jobs.runs.older_warehouse import naming_older_tables
 from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, with_result_file
+from jobs.storage.failpoints import failpoint
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import is_remote, local_path
 from jobs.warehouses.any_warehouse import one_cluster, writing
 from jobs.warehouses.delta_tables import Change
-from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode

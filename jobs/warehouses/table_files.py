@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.storage.failpoints import failpoint
 from jobs.storage.places.place import BegunParquet, Place
 from jobs.storage.places.together import begun_together
 from jobs.warehouses.delta_tables import DataFile
-from jobs.warehouses.failpoints import failpoint
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema

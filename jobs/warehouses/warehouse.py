@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from jobs.storage.failpoints import failpoint
 from jobs.storage.places.place import Lock, Place
 from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_commits import FIRST_VERSION, clear, commit, write_first_version
@@ -22,7 +23,6 @@ from jobs.warehouses.delta_tables import (
     rows_of,
     sequence_of,
 )
-from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.leftovers import remove_leftovers
 from jobs.warehouses.manifest import (
     RUNS,

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from jobs.storage.failpoints import VARIABLE
 from jobs.warehouses import failpoints
-from jobs.warehouses.failpoints import VARIABLE
 
 # After these steps the rows are there for readers.
 DONE = {"runs_committed", "manifest_removed"}

@@ -14,9 +14,9 @@ import pytest
 
 from jobs import cli
 from jobs.storage import storage_lock
+from jobs.storage.failpoints import FAILPOINTS
 from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.places.addresses import storage_at
-from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode

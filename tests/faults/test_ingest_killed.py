@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.storage.failpoints import FAILPOINTS, VARIABLE
 from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER, unfinished_manifests
 from schemas.contract.tables import TABLES
 from tests.builders.logs.copies import WrittenBatch, random_log, write_copy

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from jobs import cli
-from jobs.warehouses.failpoints import FAILPOINTS
+from jobs.storage.failpoints import FAILPOINTS
 from schemas.tables.events import COMMIT_FINDINGS
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, ingest

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.storage.failpoints import FAILPOINTS, VARIABLE
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
-from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.s3_server import options_for
 from tests.faults.forked_runs import IN_TIME, ForkedRuns, forked_runs

@@ -12,8 +12,8 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.doctor import run_checks
+from jobs.storage.failpoints import FAILPOINTS
 from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.failpoints import FAILPOINTS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode

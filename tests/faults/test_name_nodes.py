@@ -24,6 +24,7 @@ from hdfs_native import Client
 from jobs import cli
 from jobs.storage import cut_files
 from jobs.storage.closes import wait_for_closes
+from jobs.storage.failpoints import FAILPOINTS, VARIABLE
 from jobs.storage.hdfs_storage import HdfsStorage
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
@@ -31,7 +32,6 @@ from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.warehouses import any_warehouse
 from jobs.warehouses.delta_tables import sequence_of
-from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.mini_hdfs import MiniHdfs, mini_hdfs
 from tests.faults.forked_runs import WITHOUT_SPARK, ForkedRuns, forked_runs

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jobs import cli
-from jobs.warehouses.failpoints import VARIABLE
+from jobs.storage.failpoints import VARIABLE
 from schemas.contract.tables import TABLES
 from schemas.tables import assignments, events, gate, history, lag, offsets
 from schemas.tables.state import replayed_log, replayed_offsets

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from jobs.warehouses.failpoints import VARIABLE
+from jobs.storage.failpoints import VARIABLE
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.runs.equal_audits import many_tasks

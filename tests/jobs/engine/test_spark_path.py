@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable
 
 from benchmarks.segments import Plan, write_segments
-from jobs.warehouses.failpoints import VARIABLE
+from jobs.storage.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import compacted, random_log, write_copy

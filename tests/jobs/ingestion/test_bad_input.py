@@ -15,7 +15,7 @@ import jobs.ingestion.driver.writer
 import jobs.ingestion.run
 import jobs.ingestion.task.task
 import jobs.sources.segment_files
-from jobs.warehouses.failpoints import VARIABLE
+from jobs.storage.failpoints import VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import WrittenBatch, random_log, write_copy
 from tests.builders.warehouses.one_run import log, named, source, warehouse

@@ -14,7 +14,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.ingestion.task import stored_rows, task
-from jobs.warehouses.failpoints import VARIABLE
+from jobs.storage.failpoints import VARIABLE
 from tests.builders.generated.log import generated, some_topics
 from tests.builders.logs.archives import NOT_OF_SPARK, Row, archived, lines
 from tests.builders.logs.copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy

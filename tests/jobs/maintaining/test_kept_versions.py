@@ -16,10 +16,10 @@ from deltalake import DeltaTable
 from benchmarks.year_of_runs import measured_days, run_at
 from jobs import cli
 from jobs.maintaining.run import Maintain
+from jobs.storage.failpoints import VARIABLE
 from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
-from jobs.warehouses.failpoints import VARIABLE
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched

@@ -13,7 +13,7 @@ import pytest
 
 from jobs import cli
 from jobs.replaying.log.partition import GROUP_TABLES
-from jobs.warehouses.failpoints import FAILPOINTS
+from jobs.storage.failpoints import FAILPOINTS
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, ingest, rows
 from tests.runs.replayed_logs import (

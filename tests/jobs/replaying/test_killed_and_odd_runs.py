@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from jobs.warehouses.failpoints import FAILPOINTS
+from jobs.storage.failpoints import FAILPOINTS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
 from tests.runs.ingested import ROOT, ingest, rows

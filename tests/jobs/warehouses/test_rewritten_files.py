@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
-from jobs.warehouses.failpoints import VARIABLE
+from jobs.storage.failpoints import VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.by_hand import commit, write_log
 from tests.runs.ingested import ROOT, ingest

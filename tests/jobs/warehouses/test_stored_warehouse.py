@@ -9,6 +9,7 @@ from deltalake import DeltaTable
 from jobs import cli
 from jobs.output.failure import Failure
 from jobs.storage import storage_lock
+from jobs.storage.failpoints import VARIABLE
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.local_place import LocalPlace
@@ -16,7 +17,6 @@ from jobs.storage.places.remote_place import RemotePlace
 from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import write_once
 from jobs.warehouses import any_warehouse
-from jobs.warehouses.failpoints import VARIABLE
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.copies import random_log, write_copy
 from tests.builders.storages.kinds import fetched
