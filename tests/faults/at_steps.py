@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from jobs.storage import failpoints
 from jobs.storage.failpoints import VARIABLE
-from jobs.warehouses import failpoints
 
 # After these steps the rows are there for readers.
 DONE = {"runs_committed", "manifest_removed"}

@@ -15,8 +15,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from jobs import cli
-from jobs.storage import storage_lock
-from jobs.warehouses import failpoints
+from jobs.storage import failpoints, storage_lock
 from tests.runs.ingested import ROOT
 
 # What ends a command that takes longer than it may.
