@@ -34,8 +34,8 @@ the code is the one that the command ends with. Where a command ends with 2, 21 
 | case | command | code | line |
 |---|---|---|---|
 """
-# `log`: that of a cluster; `w`: its warehouse; `sample`: a warehouse with critical findings; `full` and `locked`: a disk
-# that is full, and one that may only be read, with a warehouse on it.
+# `log`: that of a cluster; `w`: its warehouse; `sample`: one with critical findings. `full`, `locked`: a disk that is
+# full, and one that may only be read, with a warehouse on each.
 CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
     (
         "Nothing critical is wrong.",
