@@ -14,7 +14,9 @@ from jobs.maintaining.term import KeptRuns
 from jobs.output.progress import counting
 from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
-from jobs.warehouses.delta_log_files import (
+from jobs.warehouses.delta_tables import files_of, open_table
+from jobs.warehouses.failpoints import failpoint
+from jobs.warehouses.files.delta_log_files import (
     LOG,
     LogFile,
     checkpoint_before,
@@ -23,8 +25,6 @@ from jobs.warehouses.delta_log_files import (
     since_checkpoint,
     write_checkpoint,
 )
-from jobs.warehouses.delta_tables import files_of, open_table
-from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.leftovers import NAME
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER
 from jobs.warehouses.warehouse import Warehouse

@@ -14,7 +14,7 @@ from deltalake.exceptions import DeltaError
 from jobs.output.failure import Failure, without_frames
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
-from jobs.warehouses.delta_log_files import COMMIT, LOG, LogFile, log_files, since_checkpoint
+from jobs.warehouses.files.delta_log_files import COMMIT, LOG, LogFile, log_files, since_checkpoint
 from schemas.words.exit_codes import ExitCode
 
 GONE, EMPTY = "is not there", "is empty"
