@@ -179,7 +179,7 @@ CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
         "A file of a table is cut.",
         "sql --warehouse cut 'SELECT * FROM runs'",
         ExitCode.UNUSABLE_WAREHOUSE,
-        "groupscope: cut/runs/_delta_log/….json: is damaged: …; restore the file …",
+        "groupscope: cut/runs/_delta_log/….json: is damaged: …, which says how to repair it",
     ),
     (
         "The folder is no warehouse.",

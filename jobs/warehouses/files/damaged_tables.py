@@ -30,7 +30,7 @@ class Damaged(Failure, DeltaError):
 
 
 def damaged(table: Place, file: Place, what: str) -> Damaged:
-    advice = "restore the file from a backup, or run `groupscope doctor`, which says how to repair it"
+    advice = "run `groupscope doctor`, which says how to repair it"
     name = "/".join(Path(str(file)).parts[len(Path(str(table)).parts) :])
     return Damaged(f"{file}: {what}; {advice}", f"{name} {what}" if name else what)
 
