@@ -14,8 +14,8 @@ from jobs.output.failure import Failure
 from jobs.output.moved_time import moved
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import refusal_of_warehouse
-from jobs.warehouses.damaged_tables import first_damaged
 from jobs.warehouses.delta_tables import file_path, files_of, open_table
+from jobs.warehouses.files.damaged_tables import first_damaged
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode

@@ -16,8 +16,8 @@ from jobs.output.failure import Failure
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, rebuilding
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import Refused, raise_refusal
-from jobs.warehouses.damaged_tables import first_damaged
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
+from jobs.warehouses.files.damaged_tables import first_damaged
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 from schemas.tables.gate import JOB as GATE

@@ -34,8 +34,8 @@ the code is the one that the command ends with. Where a command ends with 2, 21 
 | case | command | code | line |
 |---|---|---|---|
 """
-# `log`: that of a cluster; `w`: its warehouse; `sample`: a warehouse with critical findings; `full`, `locked`: a disk
-# that is full, and one that may only be read, with a warehouse on it.
+# `log`: that of a cluster; `w`: its warehouse; `sample`: one with critical findings. `full`, `locked`: a disk that is
+# full, and one that may only be read, with a warehouse on each.
 CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
     (
         "Nothing critical is wrong.",
@@ -179,7 +179,7 @@ CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
         "A file of a table is cut.",
         "sql --warehouse cut 'SELECT * FROM runs'",
         ExitCode.UNUSABLE_WAREHOUSE,
-        "groupscope: cut/runs/_delta_log/….json: is damaged: …; restore the file …",
+        "groupscope: cut/runs/_delta_log/….json: is damaged: …, which says how to repair it",
     ),
     (
         "The folder is no warehouse.",

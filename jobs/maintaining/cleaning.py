@@ -15,7 +15,8 @@ from jobs.output.progress import counting
 from jobs.storage.failpoints import failpoint
 from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
-from jobs.warehouses.delta_log_files import (
+from jobs.warehouses.delta_tables import files_of, open_table
+from jobs.warehouses.files.delta_log_files import (
     LOG,
     LogFile,
     checkpoint_before,
@@ -24,7 +25,6 @@ from jobs.warehouses.delta_log_files import (
     since_checkpoint,
     write_checkpoint,
 )
-from jobs.warehouses.delta_tables import files_of, open_table
 from jobs.warehouses.leftovers import NAME
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER
 from jobs.warehouses.warehouse import Warehouse

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from jobs.storage.places.place import Place
-from jobs.warehouses.damaged_tables import first_damaged
 from jobs.warehouses.delta_tables import file_path, files_of
+from jobs.warehouses.files.damaged_tables import first_damaged
 from jobs.warehouses.warehouse import Warehouse
 
 

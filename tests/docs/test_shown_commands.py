@@ -15,8 +15,7 @@ from tests.docs.workplace import typed
 MAKE = re.compile(r"^make ([a-z]+)$")
 TARGETS = frozenset(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 SHOWN = [shown for page in PAGES for shown in shown_answers(page)]
-# An audit of these logs has findings: the sample's story, and a log that has not gone on for days.
-EXPECTED = {"audit": ExitCode.FINDINGS}
+SAMPLE = "data/sample"
 
 
 class Strict(argparse.ArgumentParser):
@@ -29,7 +28,10 @@ class Strict(argparse.ArgumentParser):
 @pytest.mark.parametrize("command", list(dict.fromkeys(f"groupscope {call}" for _, call in calls("shell"))))
 def test_a_command_of_a_page_runs(command, workplace):
     done = typed(command, workplace)
-    assert (done.returncode, "Error" in done.stderr) == (EXPECTED.get(command.split()[1], 0), False), done.stderr
+    # The sample's story has findings; an old copy of a log is no source that has stopped.
+    has_findings = command.split()[1] == "audit" and SAMPLE in command
+    expected = ExitCode.FINDINGS if has_findings else ExitCode.CLEAN
+    assert (done.returncode, "Error" in done.stderr) == (expected, False), done.stderr
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=[shown.command for shown in SHOWN])

@@ -14,17 +14,17 @@ DONE = {"runs_committed", "manifest_removed"}
 
 
 @contextmanager
-def at(point, act):
-    """Acts once, where a failpoint would kill the run."""
+def at(point, act, number=1):
+    """Acts once, where a failpoint would kill the run; `number`: when the run is there for that time."""
     done = []
 
     def once(_, __):
-        if not done:
-            done.append(point)
+        done.append(point)
+        if len(done) == number:
             act()
 
     with pytest.MonkeyPatch.context() as patch:
         of_process = SimpleNamespace(environ={VARIABLE: point}, getpid=os.getpid, kill=once)
         patch.setattr(failpoints, "os", of_process)
         yield
-    assert done, f"the run never came to {point}"
+    assert len(done) >= number, f"the run never came to {point}, or not so often"

@@ -9,17 +9,20 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.storage.failpoints import FAILPOINTS
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
 from schemas.words.exit_codes import ExitCode
 from tests.faults.at_steps import DONE, at
-from tests.faults.killed_runs import JOBS, TABLES_OF_JOBS, Undisturbed, check_like
+from tests.faults.killed_runs import AUDIT, JOBS, TABLES_OF_JOBS, Undisturbed, check_like
 from tests.runs.ingested import history, versions
 from tests.runs.refused import fill, mounted
 from tests.runs.replayed_logs import row_texts
 
 Capture = pytest.CaptureFixture[str]
 ROOM = 24 << 20
+# Enough for a row that says what could not be written, and not for a report.
+SPARE = 64 << 10
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +115,39 @@ def steps(undisturbed, job):
 def test_a_disk_that_is_full_from_some_step_on(filled, undisturbed, tmp_path, capsys, chance):
     for job in chance.sample(JOBS, 2):
         fill_at(filled(job), chance.choice(steps(undisturbed, job)), capsys, tmp_path / job)
+
+
+def audit(undisturbed, disk, *flags):
+    words = [word for word in undisturbed.words(AUDIT, is_later=True) if word not in ("--fail-on", "never")]
+    return cli.main([AUDIT, "--warehouse", f"{disk}/w", "--report", f"{disk}/r", *words, *flags])
+
+
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("step", ["drawn", "report"])
+def test_an_audit_on_a_disk_that_fills_ends_with_the_code_that_it_prints(undisturbed, disk, capfd, chance, step):
+    filler = disk / "filler"
+    # Of five jobs, and after the last of them comes the report.
+    point, number = ("manifest_removed", 5) if step == "report" else (chance.choice(FAILPOINTS), chance.randint(1, 5))
+    for name in ("w", "r"):
+        shutil.rmtree(disk / name, ignore_errors=True)
+    shutil.copytree(undisturbed.before(AUDIT, is_later=True), disk / "w")
+    capfd.readouterr()
+    with at(point, lambda: fill(filler, shutil.disk_usage(disk).free - SPARE), number):
+        code = audit(undisturbed, disk)
+    filler.unlink()
+    said = capfd.readouterr()
+    if not said.out:
+        (line,) = said.err.splitlines()
+        assert code == ExitCode.UNUSABLE_WAREHOUSE and "No space left on device" in line and step != "report"
+    else:
+        assert code == ExitCode.FINDINGS and said.out.startswith("FINDINGS, exit code 20: ")
+    # With room again all is written, and what was not is said.
+    assert audit(undisturbed, disk, "--verbose") == ExitCode.FINDINGS
+    after = capfd.readouterr().out
+    is_failed = "\ncritical  report not written: " in said.out
+    assert is_failed or step != "report"
+    assert ("(report_failed): 1\n" in after) == (is_failed and "the next run cannot know" not in said.out)
+    assert (disk / "r" / "index.html").is_file()
 
 
 @pytest.mark.soak

@@ -9,8 +9,8 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.refusals import refusal_of_warehouse
-from jobs.warehouses.damaged_tables import Damaged, first_damaged
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
+from jobs.warehouses.files.damaged_tables import Damaged, first_damaged
 from jobs.warehouses.older_tables import lacking
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES

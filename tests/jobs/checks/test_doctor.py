@@ -24,8 +24,8 @@ from jobs.doctor import run_checks
 from jobs.storage.kernel_lock import KernelLock
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import PROPERTIES, commit
-from jobs.warehouses.delta_log_files import log_files
 from jobs.warehouses.delta_tables import Change, DataFile
+from jobs.warehouses.files.delta_log_files import log_files
 from jobs.warehouses.manifest import Manifest, write_manifest
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES

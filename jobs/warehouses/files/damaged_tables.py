@@ -14,7 +14,7 @@ from deltalake.exceptions import DeltaError
 from jobs.output.failure import Failure, without_frames
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
-from jobs.warehouses.delta_log_files import COMMIT, LOG, LogFile, log_files, since_checkpoint
+from jobs.warehouses.files.delta_log_files import COMMIT, LOG, LogFile, log_files, since_checkpoint
 from schemas.words.exit_codes import ExitCode
 
 GONE, EMPTY = "is not there", "is empty"
@@ -30,7 +30,7 @@ class Damaged(Failure, DeltaError):
 
 
 def damaged(table: Place, file: Place, what: str) -> Damaged:
-    advice = "restore the file from a backup, or run `groupscope doctor`, which says how to repair it"
+    advice = "run `groupscope doctor`, which says how to repair it"
     name = "/".join(Path(str(file)).parts[len(Path(str(table)).parts) :])
     return Damaged(f"{file}: {what}; {advice}", f"{name} {what}" if name else what)
 
