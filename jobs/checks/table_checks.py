@@ -137,7 +137,8 @@ def check_schema(checked: CheckedWarehouse) -> Iterator[Finding]:
         missing = [column.name for column in declared if column.name not in schema.names]
         if missing and name in MADE_ONCE:
             lacks = f"an older release wrote it, without {list_names(missing, MOST_NAMED)}"
-            yield Finding(Status.WARN, "schema", name, lacks, f"harmless: the next run of {TABLES[name].job} adds them")
+            mend = f"harmless: the next run of {TABLES[name].job} that writes to it adds them"
+            yield Finding(Status.WARN, "schema", name, lacks, mend)
             continue
         for column in declared:
             if problem := difference(schema, column):

@@ -45,7 +45,7 @@ WORDS = frozenset({
 NUMBERS = frozenset({"settings.value", "group_settings.settings.value"})
 SENTENCES = frozenset({
     "blockers.detail", "checks.detail", "detail", "error", "first_evidence", "message", "observed", "reason",
-    "slice", "subject", "threshold", "trigger_detail", "unread_basis",
+    "skipped_reason", "slice", "subject", "threshold", "trigger_detail", "unread_basis",
 })  # fmt: skip
 STATEMENTS = frozenset({"query"})
 RAW = frozenset({"rejected_records.detail", "members.payload_json"})

@@ -107,6 +107,50 @@ def test_ranges_are_those_that_row_by_row_reading_gives(rng: np.random.Generator
         assert join_by_group(read.partitions, read.firsts, read.lasts) == expected, rows
 
 
+def ranges_with(
+    kind: str, names: list[tuple[str, int, int | None]], run: int = 0, more: list[Row] | None = None
+) -> Any:
+    """`names`: files with their first and last offset; without a last one they were skipped."""
+    found = [
+        {
+            **empty(run, kind),
+            "source_file": name,
+            "offsets_partition": 0,
+            "read_from_position": 0,
+            "read_to_position": 9,
+        }
+        | {"first_offset": first, "last_offset": last}
+        for name, first, last in names
+    ]
+    made = [row if row["last_offset"] is not None else skipped(row) for row in found]
+    read = read_ranges(pa.Table.from_pylist([*made, *(more or [])], SCHEMA))
+    return join_by_group(read.partitions, read.firsts, read.lasts).get(0)
+
+
+def test_nothing_is_claimed_of_a_segment_that_was_skipped() -> None:
+    first, second, third = (f"a/__consumer_offsets-0/{base:020}.log" for base in (0, 10, 30))
+    whole = [(first, 0, 4), (second, 10, 12), (third, 30, 44)]
+    assert ranges_with("segments", whole) == [(0, 44)]
+    assert ranges_with("segments", [whole[0], (second, 10, None), whole[2]]) == [(0, 4), (30, 44)]
+    assert ranges_with("segments", [*whole[:2], (third, 30, None)]) == [(0, 12)]
+    # Of another folder, which has them all, it says nothing.
+    others = [(name.replace("a/", "b/"), low, high) for name, low, high in whole]
+    assert ranges_with("segments", [whole[0], (second, 10, None), whole[2], *others]) == [(0, 44)]
+
+
+def test_nothing_is_claimed_of_an_archives_file_that_was_skipped_until_it_is_read() -> None:
+    names = [("a/0.parquet", 0, 9), ("a/day=1/1.parquet", 10, None), ("a/2.parquet", 20, 29)]
+    assert ranges_with("records", [names[0], names[2]]) == [(0, 29)]
+    assert ranges_with("records", names) == [(0, 9), (20, 29)]
+    later = {**empty(1, "records"), "source_file": "a/day=1/1.parquet", "offsets_partition": 0}
+    assert ranges_with("records", names, more=[later | {"first_offset": 10, "last_offset": 15}]) == [(0, 29)]
+    # What was skipped after it was read has changed.
+    assert ranges_with("records", names, run=2, more=[later | {"first_offset": 10, "last_offset": 15}]) == [
+        (0, 15),
+        (20, 29),
+    ]
+
+
 def test_what_is_intact_is_what_each_copy_has_without_its_damage(rng: np.random.Generator) -> None:
     for _ in range(ROUNDS):
         rows = random_rows(rng)

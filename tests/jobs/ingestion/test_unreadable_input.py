@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.ingestion.task.plan import NO_END, readings
+from jobs.sources.segment_source import find_segments
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, history, ingest, rows, run_ingest
 from tests.runs.refused import check_no_leftovers, refused, unchanged
@@ -272,6 +274,25 @@ def test_a_file_of_an_archive_that_cannot_be_opened(tmp_path: Path, capsys: Caps
     assert run_ingest(tmp_path / "w", *words) == ExitCode.CLEAN
     skipped = [row for row in rows(tmp_path / "w", "source_files") if row["skipped_reason"] is not None]
     assert [(row["source_file"], row["kind"]) for row in skipped] == [(f"{archive}/b.parquet", "records")]
+
+
+@pytest.mark.parametrize(
+    ("gone", "expected"),
+    [
+        (174, [(0, 173, False), (300, 419, False), (420, NO_END, True)]),
+        (420, [(0, 173, False), (174, 299, False), (300, 419, False)]),
+    ],
+)
+def test_a_segment_ends_where_the_next_begins_that_cannot_be_read(
+    tmp_path: Path, gone: int, expected: list[tuple[int, int, bool]]
+) -> None:
+    """So it claims nothing of that one's offsets, and a torn batch at its end is damage."""
+    path = copied(tmp_path / "c") / "__consumer_offsets-2" / f"{gone:020}.log"
+    path.unlink()
+    path.symlink_to("gone")
+    found = find_segments(str(path.parent), None)
+    changed, _ = readings(found.files, {}, found.unreadable)
+    assert [(each.first, each.last, each.is_newest) for each in changed] == expected
 
 
 # Folders under another number.

@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_reported_with_its_file(tmp_path: Path) -> None:
 
     assert why_refused(b"") == "empty; give snapshots"
     assert why_refused(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
-    assert why_refused(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
+    assert why_refused(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8; give the file in UTF-8"
     assert why_refused(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
     assert why_refused(gzip.compress(b"t:0:1\n")[:12] + bytes(20)).startswith("not a whole gzip file, ")
     (tmp_path / "a").write_text("t:0:1")

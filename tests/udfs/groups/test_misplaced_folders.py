@@ -92,6 +92,16 @@ def test_random_folders_show_no_number(rng: np.random.Generator) -> None:
     assert sure <= 2
 
 
+def test_a_number_that_fits_by_chance_is_not_believed() -> None:
+    """Nine groups of which three are in each of three folders fit two partitions once in hundreds of cases."""
+    even, odd = ([f"g{each}" for each in range(99) if java_partition(f"g{each}", 2) == half] for half in (0, 1))
+    chance = Folders(
+        [Folder("f-0", 0, tuple(even[:3])), Folder("f-1", 1, tuple(odd[:3])), Folder("f-2", 2, tuple(even[3:6]))]
+    )
+    assert list(chance.misplaced(2))
+    assert chance.number() is None
+
+
 def test_without_groups_nothing_is_shown() -> None:
     assert Folders([]).number() is None
     assert Folders([Folder("f-1", 1, ())]).number() is None
