@@ -232,9 +232,7 @@ def two_logs(one: NamedId, other: NamedId, *, is_one_run: bool) -> Failure:
 
 def contradiction(found: pa.Table) -> str:
     """What the first of these snapshots and commits say of the same topics."""
-    first = sorted(
-        (row for row in found.to_pylist() if row[TIME] == found[TIME][0].as_py()), key=lambda row: str(row["topic"])
-    )
+    first = found.filter(pc.equal(found.column(TIME), found.column(TIME)[0])).sort_by("topic").to_pylist()
     named = [f"topic {row['topic']} has id {row['topic_id']}, in commits {row['committed_id']}" for row in first[:2]]
     more = f"; of {counted(len(first), 'topic')} none has the id that commits name" if len(first) > 2 else ""
     return f"{'; '.join(named)}{more}: snapshots of another Kafka cluster"

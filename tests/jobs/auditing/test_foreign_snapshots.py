@@ -66,6 +66,13 @@ def log(folder: Path, *, has_ids: bool = True, seconds: float = 9, topics: Mappi
     return source
 
 
+def accepted(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:
+    """The result of an ingest that nothing refuses."""
+    result = ingest(warehouse, *arguments)
+    assert result["exit_code"] == ExitCode.CLEAN, result
+    return result
+
+
 def run_commands_in(line: str) -> None:
     """What the line says to type."""
     (commands,) = re.findall("`(groupscope maintain .*?)`", line)
@@ -90,7 +97,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch, warehouse: Path, *arguments: str 
     with monkeypatch.context() as patch:
         for name in ("check_ids", "check_commits"):
             patch.setattr(SameCluster, name, lambda *_: None)
-        ingest(warehouse, *arguments)
+        accepted(warehouse, *arguments)
 
 
 BY_ID = {
@@ -117,17 +124,17 @@ def test_the_ids_of_a_log_dir_decide_whichever_came_first(
     )
 
     # The log first: what it is stays known without it.
-    ingest(warehouse, "--source", source)
+    accepted(warehouse, "--source", source)
     (read,) = rows(warehouse, "source_files")
     assert (read["cluster_id"], read["offsets_topic_id"]) == (OURS, OUR_OFFSETS)
     with unchanged(warehouse):
         line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", wrong)
     assert line.startswith(f"{wrong}: {words} is {theirs}, but the log in the warehouse, cluster default, has {ours}: ")
-    assert ingest(warehouse, "--snapshots", own)["rows_added"] == {"cluster_snapshots": 1, "topic_snapshots": 2}
+    assert accepted(warehouse, "--snapshots", own)["rows_added"] == {"cluster_snapshots": 1, "topic_snapshots": 2}
 
     # Foreign ones first: the right log is not the one to rename.
     first = tmp_path / "first"
-    ingest(first, "--snapshots", wrong)
+    accepted(first, "--snapshots", wrong)
     for arguments in (("--source", source), ("--source", source, "--snapshots", own)):
         line = refused(first, capsys, ExitCode.UNREADABLE_INPUT, *arguments)
         at = iso(T0 + 20_000)
@@ -135,7 +142,7 @@ def test_the_ids_of_a_log_dir_decide_whichever_came_first(
         assert theirs in line and "--cluster" not in line
     run_commands_in(line)
     assert rows(first, "topic_snapshots") == rows(first, "cluster_snapshots") == []
-    ingest(first, "--source", source, "--snapshots", own)
+    accepted(first, "--source", source, "--snapshots", own)
     assert found(first) == []
     with unchanged(first):
         refused(first, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", wrong)
@@ -150,7 +157,7 @@ def test_the_ids_are_found_from_wherever_a_source_begins(
     words = ("--source", f"segments:{tmp_path / place}", "--snapshots", wrong)
     assert THEIRS in refused(tmp_path / "w", capsys, ExitCode.UNREADABLE_INPUT, *words)
     (tmp_path / "log" / "meta.properties").write_text(META.replace(OURS, THEIRS).replace("id=", "id\\: "))
-    ingest(tmp_path / "w", *words)
+    accepted(tmp_path / "w", *words)
 
 
 def test_copies_may_have_the_log_dir_two_folders_above(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,7 +172,7 @@ def test_logs_of_two_clusters_are_refused(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "logs" / "other" / "meta.properties").write_text(META.replace(OURS, THEIRS))
     line = refused(tmp_path / "w", capsys, ExitCode.UNREADABLE_INPUT, "--source", f"segments:{tmp_path / 'logs'}")
     assert OURS in line and THEIRS in line and line.endswith("logs of two Kafka clusters; give the log of one")
-    ingest(tmp_path / "w", "--source", one)
+    accepted(tmp_path / "w", "--source", one)
     line = refused(tmp_path / "w", capsys, ExitCode.UNREADABLE_INPUT, "--source", other)
     assert OURS in line and THEIRS in line and line.endswith(RENAMED)
 
@@ -180,13 +187,13 @@ def test_snapshots_of_two_clusters_are_refused_with_both(tmp_path: Path, capsys:
         "two Kafka clusters; give those of one, or each a name of its own: --cluster NAME"
     )
     # One after the other: nobody knows which of them is of this cluster, until commits name its topics.
-    ingest(warehouse, "--snapshots", one)
+    accepted(warehouse, "--snapshots", one)
     with unchanged(warehouse):
         line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", other)
     command = f"groupscope maintain --drop-snapshots {iso(T0 + 20_000)}..{iso(T0 + 20_001)} --warehouse {warehouse}"
     assert f"if those are wrong, remove them with `{command}`" in line
     assert line.endswith(f"else {RENAMED}")
-    assert ingest(warehouse, "--snapshots", other, "--cluster", "other")["rows_added"]["topic_snapshots"] == 2
+    assert accepted(warehouse, "--snapshots", other, "--cluster", "other")["rows_added"]["topic_snapshots"] == 2
 
 
 @pytest.mark.parametrize(("topics", "is_ours"), [(TOPICS, True), (OTHER_TOPICS, False)])
@@ -197,14 +204,14 @@ def test_topics_that_commits_name_say_which_snapshots_are_of_the_log(
     warehouse, new = tmp_path / "w", OTHER_TOPICS if is_ours else TOPICS
     stored = written(tmp_path / "stored.jsonl", snapshot(20, topics, offsets=OUR_OFFSETS))
     source = log(tmp_path / "log", has_ids=False)
-    ingest(warehouse, "--source", source, "--snapshots", stored)
+    accepted(warehouse, "--source", source, "--snapshots", stored)
     given = written(tmp_path / "given.jsonl", snapshot(30, new, offsets=THEIR_OFFSETS))
     line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", given)
     assert ("and those are of the log there" in line, "maintain" in line) == (is_ours, not is_ours)
     if not is_ours:
         assert RENAMED not in line
         run_commands_in(line)
-        ingest(warehouse, "--source", source, "--snapshots", given)
+        accepted(warehouse, "--source", source, "--snapshots", given)
 
 
 # Snapshots, each with a second and its topics; whether they are of another cluster than the log, whose commits are of
@@ -230,13 +237,13 @@ def test_without_ids_of_the_log_the_topics_of_commits_decide(
     snapshots, is_foreign = BY_TOPICS[case]
     source, path = log(tmp_path / "log", has_ids=False), written(tmp_path / "snapshots.jsonl", *snapshots)
     together, log_first, last = (tmp_path / name for name in ("together", "log_first", "last"))
-    ingest(log_first, "--source", source)
-    ingest(last, "--snapshots", path)
+    accepted(log_first, "--source", source)
+    accepted(last, "--snapshots", path)
     runs = ((together, ("--source", source, "--snapshots", path)), (log_first, ("--snapshots", path)),
             (last, ("--source", source)))  # fmt: skip
     for warehouse, words in runs:
         if not is_foreign:
-            ingest(warehouse, *words)
+            accepted(warehouse, *words)
             assert found(warehouse) == []
             continue
         line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, *words)
@@ -245,7 +252,7 @@ def test_without_ids_of_the_log_the_topics_of_commits_decide(
         assert ("--drop-snapshots" in line) == (warehouse is last)
     if is_foreign:
         run_commands_in(line)
-        ingest(last, "--source", source)
+        accepted(last, "--source", source)
         assert len(rows(last, "cluster_snapshots")) == len(snapshots) - 1
 
 
@@ -279,7 +286,7 @@ def test_a_warehouse_of_an_earlier_release_has_the_ids_in_other_places(
     offsets = {"__consumer_offsets": OUR_OFFSETS}
     own = written(tmp_path / "own.jsonl", snapshot(20, TOPICS | offsets))
     source = log(tmp_path / "log")
-    ingest(tmp_path / "now", "--source", source, "--snapshots", own)
+    accepted(tmp_path / "now", "--source", source, "--snapshots", own)
     lacking = dict.fromkeys(("source_files", "cluster_snapshots"), ("cluster_id", "offsets_topic_id"))
     old = aged(tmp_path / "now", tmp_path / "old", lacking)
     assert found(old) == []
@@ -292,9 +299,9 @@ def test_a_warehouse_of_an_earlier_release_has_the_ids_in_other_places(
     (tmp_path / "wrong" / "__consumer_offsets-9" / "partition.metadata").write_text(f"topic_id: {THEIR_OFFSETS}\n")
     line = refused(old, capsys, ExitCode.UNREADABLE_INPUT, "--source", wrong_log)
     assert OUR_OFFSETS in line and THEIR_OFFSETS in line and line.endswith(RENAMED) and "maintain" not in line
-    assert sum(ingest(old, "--source", source, "--snapshots", own)["rows_added"].values()) == 0
+    assert sum(accepted(old, "--source", source, "--snapshots", own)["rows_added"].values()) == 0
     later = written(tmp_path / "later.jsonl", snapshot(40, cluster=OURS, offsets=OUR_OFFSETS))
-    ingest(old, "--snapshots", later)
+    accepted(old, "--snapshots", later)
     ids = [(row["cluster_id"], row["offsets_topic_id"]) for row in rows(old, "cluster_snapshots")]
     assert sorted(ids, key=str) == [(OURS, OUR_OFFSETS), (None, None)]
     assert {each.status for each in run_checks(LocalPlace(old)) if each.check != "schema"} == {"ok"}

@@ -178,7 +178,12 @@ def test_names_and_settled_lag_that_rested_on_a_snapshot_go_with_it(tmp_path: Pa
               for name, number in (("orders", 2), ("payments", 3))]  # fmt: skip
     one = written(tmp_path / "one.jsonl", {"captured_at": T0 + 100_000, "topics": topics})
     for name, snapshots in (("never", [others]), ("had", [others, one])):
-        ingest(tmp_path / name, "--source", source, *(word for each in snapshots for word in ("--snapshots", each)))
+        assert (
+            ingest(
+                tmp_path / name, "--source", source, *(word for each in snapshots for word in ("--snapshots", each))
+            )["exit_code"]
+            == 0
+        )
         for job in JOBS:
             result_of(job, tmp_path / name)
     tables = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED)
