@@ -165,6 +165,8 @@ def test_rows_of_files_show_what_stands_in_them(tmp_path: Path, rng: np.random.G
             "last_batch_crc": headers[-1],
             "file_id": None,
             "skipped_reason": None,
+            "cluster_id": None,
+            "offsets_topic_id": None,
         }
     ranges = [row for row in rows(tmp_path / "w", "rejected_records") if row["part"] == "batch"]
     rejected = [(path, each) for path, log in logs.items() if path != last for each in log.rejected]
