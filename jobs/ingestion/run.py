@@ -239,14 +239,17 @@ class Ingest:
         self.notes += ends_apart(files, state.marks, outcome.source_rows)
         return outcome
 
-    def num_offsets_partitions(self) -> int | None:
-        """By the snapshots of this run and earlier ones."""
+    def num_offsets_partitions(self, last_seen: int) -> int | None:
+        """By the snapshots of this run and earlier ones. Those that have not even the partition `last_seen` list only
+        some."""
         captured = rows_of(self.warehouse, CLUSTER_SNAPSHOTS.name, self.cluster, CAPTURED)
         topics = dict(snapshots_of(self.warehouse, self.cluster).topics)
         if self.new_snapshots:
             captured += [with_micros(row) for row in self.new_snapshots[CLUSTER_SNAPSHOTS.name].to_pylist()]
             topics |= topics_of(self.new_snapshots[TOPIC_SNAPSHOTS.name])
-        return num_offsets_partitions(sorted(captured, key=lambda row: row["captured_time"]), Snapshots(topics), -1)
+        return num_offsets_partitions(
+            sorted(captured, key=lambda row: row["captured_time"]), Snapshots(topics), last_seen
+        )
 
     def find_segments(self, place: str) -> FoundSegments:
         partition = self.options.offsets_partition
