@@ -253,15 +253,16 @@ class Ingest:
         outcome.source_rows = [*outcome.source_rows, *skipped]
         return outcome
 
-    def num_offsets_partitions(self) -> int | None:
-        """By the snapshots of this run and earlier ones."""
+    def num_offsets_partitions(self, last_seen: int) -> int | None:
+        """By the snapshots of this run and earlier ones. Those that have not even the partition `last_seen` list only
+        some."""
         captured = rows_of(self.warehouse, CLUSTER_SNAPSHOTS.name, self.cluster, CAPTURED)
         topics = dict(snapshots_of(self.warehouse, self.cluster).topics)
         if self.snapshots:
             captured += [with_micros(row) for row in self.snapshots[CLUSTER_SNAPSHOTS.name].to_pylist()]
             topics |= topics_of(self.snapshots[TOPIC_SNAPSHOTS.name])
         ordered = sorted(captured, key=lambda row: row["captured_time"])
-        return num_offsets_partitions(ordered, Snapshots(topics), -1)[0]
+        return num_offsets_partitions(ordered, Snapshots(topics), last_seen)[0]
 
     def find_segments(self, place: str) -> FoundSegments:
         partition = self.options.offsets_partition

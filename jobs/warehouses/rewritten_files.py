@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
-from jobs.warehouses.delta_log_files import actions_of
+from jobs.warehouses.files.delta_log_files import actions_of
 from jobs.warehouses.delta_tables import (
     APPLICATION,
     UNREADABLE,

@@ -12,17 +12,20 @@ from udfs.groups.misplaced_folders import Folder, Folders
 
 
 def check_folder_numbers(
-    files: Iterable[SegmentFile], answers: Sequence[IngestResult], known: Callable[[], int | None]
+    files: Iterable[SegmentFile], answers: Sequence[IngestResult], known: Callable[[int], int | None]
 ) -> None:
-    """Of the folders that a run read. `known`: how many partitions there are by snapshots, which takes a while to find
-    out."""
+    """Of the folders that a run read. `known`: how many partitions there are by snapshots, more than the one that it is
+    given; this takes a while to find out."""
     partitions = {str(file.path.parent): file.partition for file in files}
     groups: dict[str, dict[str, None]] = {}
     for answer in answers:
         for place, names in answer.groups.items():
             groups.setdefault(place, {}).update(dict.fromkeys(names))
     folders = Folders([Folder(place, partitions[place], tuple(names)) for place, names in sorted(groups.items())])
-    if not folders.folders or not (number := folders.number() or known()):
+    if not folders.folders:
+        return
+    highest = max(folder.partition for folder in folders.folders)
+    if (number := folders.number() or known(highest)) is None:
         return
     for folder, partition in folders.misplaced(number):
         by_flag = "" if partition_in(folder.name) == folder.partition else " (--offsets-partition)"

@@ -332,6 +332,11 @@ def test_snapshots_of_this_run_or_an_earlier_one_show_it_of_a_single_folder(tmp_
     ingest(tmp_path / "other", "--source", source)
 
 
+def test_snapshots_that_list_only_some_partitions_show_nothing(tmp_path: Path) -> None:
+    (tmp_path / "ends.txt").write_text("__consumer_offsets:0:5\n")
+    ingest(tmp_path / "w", "--source", f"segments:{SAMPLE}/__consumer_offsets-1", "--snapshots", tmp_path / "ends.txt")
+
+
 def test_a_number_given_by_hand_is_compared_too(tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "c" / "copy.log"
     path.parent.mkdir()
