@@ -18,8 +18,8 @@ from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
 from jobs.storage.refusals import raise_refusal
 from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
-from jobs.warehouses.files.delta_log_files import actions_of
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
+from jobs.warehouses.files.delta_log_files import actions_of
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished_manifests
 from jobs.warehouses.older_tables import MADE_ONCE
 from jobs.warehouses.open_warehouse import is_redacted

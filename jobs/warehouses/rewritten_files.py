@@ -12,7 +12,6 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
-from jobs.warehouses.files.delta_log_files import actions_of
 from jobs.warehouses.delta_tables import (
     APPLICATION,
     UNREADABLE,
@@ -23,6 +22,7 @@ from jobs.warehouses.delta_tables import (
     partitioning,
     version_file,
 )
+from jobs.warehouses.files.delta_log_files import actions_of
 from schemas.declarations.columns import Table
 from schemas.words.exit_codes import ExitCode
 
