@@ -140,6 +140,24 @@ CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
         "groupscope: …/00000000000000000000.log: conflicts with the warehouse …; …--cluster NAME",
     ),
     (
+        "The source has no record, and nothing is known of the cluster.",
+        "audit --source segments:empty --warehouse unused",
+        ExitCode.UNREADABLE_INPUT,
+        "groupscope: segments:empty: there is no record of __consumer_offsets in 1 file, and nothing is known of …",
+    ),
+    (
+        "A copy of the log is packed.",
+        "ingest --source segments:packed --warehouse unused",
+        ExitCode.UNREADABLE_INPUT,
+        "groupscope: …/00000000000000000000.log.gz: is packed; unpack it first…",
+    ),
+    (
+        "Snapshots are of another Kafka cluster than the log.",
+        "ingest --source segments:named --snapshots foreign/snapshots.jsonl --warehouse unused",
+        ExitCode.UNREADABLE_INPUT,
+        "groupscope: …foreign/snapshots.jsonl…",
+    ),
+    (
         "A hundredth of the records is in damaged bytes.",
         "ingest --source segments:damaged --warehouse new",
         ExitCode.REJECTED_SHARE,
@@ -167,7 +185,7 @@ CASES: tuple[tuple[str, str, ExitCode, str], ...] = (
         "The disk of the warehouse is full.",
         "ingest --source segments:more --warehouse full/w",
         ExitCode.UNUSABLE_WAREHOUSE,
-        "groupscope: …full/w: No space left on device",
+        "groupscope: …full/w: …No space left on device",
     ),
     (
         "A newer release has written the warehouse.",

@@ -68,6 +68,23 @@ class Desk:
     def make_other(self):
         segment(self.place("other"), batch(10, [(COMMIT_KEY, COMMIT_V3[:-1] + b"\x00"), RECORDS[1]]), partition=3)
 
+    def make_empty(self):
+        segment(self.place("empty"), b"", partition=3)
+
+    def make_packed(self):
+        segment(self.place("packed"), batch(10, RECORDS), partition=3)
+        (log,) = self.place("packed").glob("*/*.log")
+        log.rename(f"{log}.gz")
+
+    def make_named(self):
+        segment(self.place("named"), batch(10, RECORDS), partition=3)
+        self.place("named/meta.properties").write_text("version=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAAA\nnode.id=1\n")
+
+    def make_foreign(self):
+        self.place("foreign").mkdir()
+        line = {"captured_at": 1_700_000_000_000, "cluster_id": "BBBBBBBBBBBBBBBBBBBBBA", "topics": []}
+        self.place("foreign/snapshots.jsonl").write_text(json.dumps(line) + "\n")
+
     def make_damaged(self):
         content = bytearray(batch(10, RECORDS) + batch(20, RECORDS) + batch(30, RECORDS))
         content[len(content) // 2] ^= 0xFF
