@@ -17,7 +17,7 @@ from udfs.sentences.partitions_read import never_read, partitions_text
 TABLE = "offsets_partitions"
 # Other sources of the log do not show which partitions they lack.
 SHOW_PARTITIONS = {str(SourceKind.SEGMENTS), str(SourceKind.SNAPSHOTS)}
-COLUMNS = ("offsets_partition", "reading", "num_partitions", "num_partitions_source")
+COLUMNS = ("offsets_partition", "reading", "num_partitions", "partitions_source")
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class OffsetsPartitions:
     def number(self) -> int | None:
         """None: nothing shows it."""
         known = self.coordinators.num_partitions
-        is_shown = bool(self.rows) and self.rows[0]["num_partitions_source"] != NumPartitionsSource.ASSUMED
+        is_shown = bool(self.rows) and self.rows[0]["partitions_source"] != NumPartitionsSource.ASSUMED
         return self.rows[0]["num_partitions"] if known is None and is_shown else known
 
     @property
     def source(self) -> NumPartitionsSource | None:
-        return None if self.number is None or not self.rows else self.rows[0]["num_partitions_source"]
+        return None if self.number is None or not self.rows else self.rows[0]["partitions_source"]
 
     def missing_of(self, group: str) -> str | None:
         """Why nothing is known of the group: its partition was never read. None: it was, or may have been."""
@@ -79,7 +79,7 @@ class OffsetsPartitions:
 
     @property
     def text(self) -> str:
-        return partitions_text(self.rows, self.rows[0]["num_partitions"], self.rows[0]["num_partitions_source"])
+        return partitions_text(self.rows, self.rows[0]["num_partitions"], self.rows[0]["partitions_source"])
 
     def gap_in_lists(self) -> str | None:
         """What a list of groups lacks; None: nothing."""

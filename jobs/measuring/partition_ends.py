@@ -188,7 +188,7 @@ class LogAsRead:
                 "offsets_partition": partition,
                 "as_of_time": self.as_of,
                 "num_partitions": number,
-                "num_partitions_source": source,
+                "partitions_source": source,
                 "reading": reading_of(
                     has_source=has_source, can_be_empty=has_archive, known_end=known, others_until=others
                 ),
@@ -220,13 +220,13 @@ class LogAsRead:
 def coverage_facts(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """For the result of a run: what holds of the topic, and of each partition."""
     times = ("newest_time", "log_until_time", "known_end_time")
-    of_topic = ("cluster", "as_of_time", "num_partitions", "num_partitions_source")
+    of_topic = ("cluster", "as_of_time", "num_partitions", "partitions_source")
     partitions = [{name: value for name, value in row.items() if name not in of_topic} for row in rows]
     for row in partitions:
         row |= {name: None if row[name] is None else iso(row[name] // 1000) for name in times}
     return {
         "num_partitions": rows[0]["num_partitions"] if rows else None,
-        "num_partitions_source": rows[0]["num_partitions_source"] if rows else None,
+        "partitions_source": rows[0]["partitions_source"] if rows else None,
         "num_partitions_read": sum(row["reading"] == PartitionReading.READ for row in rows),
         "never_read": never_read(rows),
         "partitions": partitions,

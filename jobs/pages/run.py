@@ -117,7 +117,7 @@ def log_lines(coverage: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]
     rows = coverage["partitions"]
     if not rows:
         return
-    yield f"Log          {partitions_text(rows, coverage['num_partitions'], coverage['num_partitions_source'])}"
+    yield f"Log          {partitions_text(rows, coverage['num_partitions'], coverage['partitions_source'])}"
     is_found = any(row["kind"] == FindingKind.LOG_ENDS_EARLY for row in findings)
     shown = [row for row in rows if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS]
     texts = [*early_texts(shown)]

@@ -1,6 +1,6 @@
 -- Partitions of __consumer_offsets that no source had, at the as-of time. Whatever groups they hold is not judged.
 WITH missing AS (
-  SELECT offsets_partition, num_partitions, num_partitions_source, num_captured_groups,
+  SELECT offsets_partition, num_partitions, partitions_source, num_captured_groups,
     coalesce(known_end_offset, 0) AS known_end_offset,
     coalesce(known_end_offset, 0) > 0 OR num_captured_groups > 0 AS is_proven
   FROM offsets_partitions
@@ -10,11 +10,11 @@ SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets' AS subject, CAST(N
   CAST(NULL AS INT) AS partition, CAST(NULL AS TIMESTAMP) AS at_time,
   CAST(count(*) OVER () AS STRING) || ' of ' || CAST(num_partitions AS STRING)
     || CASE count(*) OVER () WHEN 1 THEN ' offsets partitions was' ELSE ' offsets partitions were' END || ' never read'
-    || CASE num_partitions_source WHEN 'assumed' THEN ' (50 is assumed: Kafka''s default)' ELSE '' END || ', such as '
+    || CASE partitions_source WHEN 'assumed' THEN ' (50 is assumed: Kafka''s default)' ELSE '' END || ', such as '
     || CAST(offsets_partition AS STRING)
     || CASE WHEN known_end_offset > 0 THEN ': a snapshot shows offsets up to ' || CAST(known_end_offset - 1 AS STRING)
       WHEN num_captured_groups > 0 THEN ': a snapshot names groups that belong there' ELSE '' END AS message,
   offsets_partition AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
   CAST(NULL AS BIGINT) AS evidence_last_offset, 'certain' AS confidence,
-  CASE WHEN is_proven THEN 'critical' WHEN num_partitions_source = 'assumed' THEN 'info' END AS severity, CAST(known_end_offset AS DOUBLE) AS harm
+  CASE WHEN is_proven THEN 'critical' WHEN partitions_source = 'assumed' THEN 'info' END AS severity, CAST(known_end_offset AS DOUBLE) AS harm
 FROM missing

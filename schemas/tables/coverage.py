@@ -17,7 +17,7 @@ OFFSETS_PARTITIONS = Table(
         AS_OF_TIME,
         Column("num_partitions", Type.INT, "How many partitions the topic has; NULL: unknown. The groups that were "
                "read fit no number, as after it was changed."),
-        Column("num_partitions_source", Type.STRING, "What shows this number: snapshot, setting, groups or assumed; "
+        Column("partitions_source", Type.STRING, "What shows this number: snapshot, setting, groups or assumed; "
                "NULL: it is unknown."),
         Column("reading", Type.STRING, "read, empty, never_read or unknown; dim_enum explains the values.",
                is_nullable=False),

@@ -120,7 +120,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (records.SourceKind, (("source_files", "kind"),)),
     (records.DecodeOutcome, (("v_decode_coverage", "outcome"),)),
     (records.PartitionReading, (("offsets_partitions", "reading"),)),
-    (records.NumPartitionsSource, (("offsets_partitions", "num_partitions_source"),)),
+    (records.NumPartitionsSource, (("offsets_partitions", "partitions_source"),)),
     (records.EarlyEnd, (("offsets_partitions", "early_end"),)),
 )
 MODERN_TABLES = (

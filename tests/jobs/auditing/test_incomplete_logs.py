@@ -43,7 +43,7 @@ def in_part(tmp_path_factory):
 def test_the_groups_that_were_read_show_which_partitions_are_missing(in_part):
     folder, result = in_part
     coverage = result["coverage"]
-    names = ("num_partitions", "num_partitions_source", "num_partitions_read", "never_read")
+    names = ("num_partitions", "partitions_source", "num_partitions_read", "never_read")
     assert [coverage[name] for name in names] == [8, "groups", 6, [3, 7]]
     assert [each["reading"] for each in coverage["partitions"]] == [
         "never_read" if number in MISSING else "read" for number in range(8)
@@ -94,7 +94,7 @@ def test_the_partition_of_a_group_and_the_state_of_the_cluster_say_so_too(in_par
 
 def test_a_snapshot_proves_that_records_are_missing(tmp_path):
     result = audit(copied(tmp_path, MISSING), tmp_path, *SNAPSHOTS)
-    assert result["coverage"]["num_partitions_source"] == "snapshot"
+    assert result["coverage"]["partitions_source"] == "snapshot"
     (found,) = findings(tmp_path, "partitions_never_read")
     ends = {each["partition"]: each["log_end_offset"] for each in newest_ends()}
     assert found["severity"] == "critical"

@@ -150,7 +150,7 @@ def test_a_report_that_cannot_be_written_is_a_finding_until_one_was(
              if row["kind"] == "report_failed"}  # fmt: skip
     assert len(times) == 6 and len(set(times.values())) == 1
     assert audit(log, tmp_path / "w", "--report", str(tmp_path / "r")) == ExitCode.CLEAN
-    assert capfd.readouterr().out.startswith("CLEAN, exit code 0: 1 warning, 2 info ")
+    assert capfd.readouterr().out.startswith("CLEAN, exit code 0: 1 warning, 3 info ")
     assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
 
 
@@ -252,15 +252,16 @@ def test_a_page_of_somebody_is_not_replaced(log: Path, tmp_path: Path, capfd: py
 def test_an_audit_that_has_read_no_record_is_not_called_clean(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """As one of a schedule that forgets the log."""
+    """As one of a schedule that forgets the log: snapshots show that there are records."""
     sample = ROOT / "data" / "sample" / "snapshots.jsonl"
     config = ROOT / "conf" / "sample.toml"
     words = ["audit", "--snapshots", str(sample), "--config", str(config), "--cluster", "east"]
-    assert cli.main([*words, "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "r")]) == ExitCode.CLEAN
-    line = "no record of cluster east has been read yet; --source names the log"
-    assert capfd.readouterr().out.startswith(f"NOTHING JUDGED, exit code 0: {line}\n")
+    assert cli.main([*words, "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "r")]) == ExitCode.FINDINGS
+    page = capfd.readouterr().out
+    assert page.startswith("FINDINGS, exit code 20: 1 critical")
+    assert "8 of 8 offsets partitions were never read" in page
     text = (tmp_path / "r" / "index.html").read_text()
-    assert "No verdict" in text and "no record of this cluster has been read yet" in text
+    assert "Offsets partitions never read: 0, 1, 2, 3, 4, 5, 6, 7." in text
 
 
 @pytest.mark.parametrize("place", ["{tmp}/file", "ftp://host/report"])

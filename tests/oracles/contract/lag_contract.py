@@ -50,7 +50,7 @@ LAG = {
     "offsets_partitions": {
         "cluster": "STRING",
         **typed("INT", "offsets_partition num_partitions"),
-        **typed("STRING", "num_partitions_source reading early_end"),
+        **typed("STRING", "partitions_source reading early_end"),
         **typed("TIMESTAMP", "as_of_time newest_time log_until_time known_end_time"),
         **typed("BIGINT", "num_groups num_captured_groups last_offset usual_gap_ms torn_tail_bytes known_end_offset"),
         **typed("BIGINT", "ends_before_others_ms"),

@@ -8,7 +8,7 @@ WITH known AS (
 )
 SELECT coalesce(known.offsets_partition, ends.offsets_partition) AS offsets_partition, coalesce(reading, 'read') AS reading,
   num_groups, num_spans, from_time, to_time, num_records, damaged_records, compacted_records_estimate, torn_tail_bytes,
-  last_offset, known_end_offset, ends_before_others_ms, early_end, num_partitions, num_partitions_source
+  last_offset, known_end_offset, ends_before_others_ms, early_end, num_partitions, partitions_source
 FROM known
 FULL JOIN (SELECT * FROM offsets_partitions WHERE cluster = {cluster}) AS ends
   ON ends.offsets_partition = known.offsets_partition
