@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_tables import Change, DataFile, partitioning
 from jobs.warehouses.manifest import Manifest
-from jobs.warehouses.open_warehouse import prepare
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import CONTRACT_VERSION, TABLES
 from schemas.declarations.columns import Column, Type
+from tests.make.tables import without_runs
 from udfs.arrays.arrow_schema import table_schema
 
 CLUSTER = "month"
@@ -39,7 +39,7 @@ Columns = Mapping[str, Any]
 
 def write_month(root: Path, num_groups: int) -> int:
     """By one run a step, as the report expects them. How many rows there are."""
-    prepare(LocalPlace(root))
+    without_runs(root)
     warehouse = Warehouse(LocalPlace(root))
     tables = {name: make(num_groups) for name, make in MAKERS.items()}
     for number, job in enumerate(("ingest", "replay", "assignments", "lag", "gate"), 1):

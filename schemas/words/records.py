@@ -48,7 +48,7 @@ class PartitionReading(Meant):
     READ = "read", "A file of it was read, or it was read live. It may have no records."
     EMPTY = "empty", "Not read, but the newest snapshot shows that it has no records."
     NEVER_READ = "never_read", "No source had it: what its groups did is not known."
-    UNKNOWN = "unknown", "An archive has no record of it. It may be empty, or missing."
+    UNKNOWN = "unknown", "May be empty or missing: an archive has no record of it, or it was empty in an old snapshot."
 
 
 class NumPartitionsSource(Meant):

@@ -85,5 +85,7 @@ def reading_of(
         return PartitionReading.READ
     if known_end is None:
         return PartitionReading.UNKNOWN if can_be_empty else PartitionReading.NEVER_READ
+    if known_end.end > known_end.start:
+        return PartitionReading.NEVER_READ
     is_new = others_until is None or known_end.time >= others_until - LEAST_UNPROVEN
-    return PartitionReading.EMPTY if known_end.end <= known_end.start and is_new else PartitionReading.NEVER_READ
+    return PartitionReading.EMPTY if is_new else PartitionReading.UNKNOWN

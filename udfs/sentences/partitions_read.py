@@ -30,7 +30,7 @@ def partitions_text(rows: Sequence[Row], number: int | None, source: str | None)
     if missing:
         text += f"; never read: {list_names([str(each) for each in missing], MOST_NAMED)}"
     if unknown:
-        text += f"; {unknown:,} without a record in the archive, which may be empty"
+        text += f"; {unknown:,} may be empty or missing"
     return text
 
 

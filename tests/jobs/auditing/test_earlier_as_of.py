@@ -46,6 +46,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def audit(inputs: list[str], folder: Path, *flags: str) -> None:
+    folder.mkdir(exist_ok=True)
     places = ["--warehouse", str(folder / "w"), "--report", str(folder / "r"), "--prometheus", str(folder / "prom")]
     assert cli.main(["audit", *inputs, *places, *flags]) == 0
 

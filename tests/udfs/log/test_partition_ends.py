@@ -59,7 +59,7 @@ def test_what_is_not_known_ends_nowhere():
     (False, True, known(990, 5), "never_read"),
     (False, False, known(990, 5, start=5), "empty"),
     # That was too long ago.
-    (False, False, known(900, 0), "never_read"),
+    (False, False, known(900, 0), "unknown"),
 ])  # fmt: skip
 def test_partitions_without_a_source_are_empty_or_were_never_read(has_source, can_be_empty, end, reading):
     asked = {"has_source": has_source, "can_be_empty": can_be_empty, "known_end": end}
