@@ -17,6 +17,7 @@ from jobs.replaying.task.messages import LogTaskResult, deserialize
 from jobs.replaying.task.warehouse_state import KnownFile, KnownHistory
 from jobs.storage.refusals import is_refusal
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, RemovedFile
+from jobs.warehouses.older_tables import with_missing_columns
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -169,7 +170,10 @@ class Changes:
 def read_files(files: Sequence[LogFile], name: str) -> pa.Table:
     schema = table_schema(TABLES[name])
     return pa.concat_tables(
-        [pq.read_table(file.path.parquet_source(), use_threads=False).cast(schema) for file in files]
+        [
+            with_missing_columns(pq.read_table(file.path.parquet_source(), use_threads=False), schema, file.path)
+            for file in files
+        ]
     )
 
 

@@ -11,13 +11,15 @@ from schemas.declarations.columns import Table
 from schemas.tables.gate import FINDINGS, GATE_RUNS
 from schemas.tables.runs import SOURCE_FILES
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS
+from schemas.tables.state.replayed_log import REPLAYED_PARTITIONS
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 3
-# Rows that no run makes again: what an older release wrote stays, with NULL in columns that came since.
-MADE_ONCE = (FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name)
+# What an older release wrote stays, with NULL in columns that came since: rows that no run makes again, and the state
+# from which a replay goes on.
+MADE_ONCE = (FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name)
 
 
 def lacking(delta: DeltaTable, table: Table) -> list[str]:

@@ -67,7 +67,7 @@ def test_a_torn_end_stays_harmless_while_a_broker_goes_on_writing(tmp_path: Path
     with path.open("ab") as file:
         file.write(whole[-5:] + whole)
     counts = dump.Counts()
-    options = dump.Options((path,), dump.Selection(), None, Format.JSON)
+    options = dump.Options((path,), dump.Selection(), None, Format.JSON, is_wide=False)
     assert list(dump.span_texts(span, options, counts, dump.PayloadTexts()))
     assert (counts.records, counts.rejected) == (1, 0)
 
