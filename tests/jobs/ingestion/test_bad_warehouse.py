@@ -140,5 +140,5 @@ def test_a_full_disk_at_any_step_leaves_the_last_run_and_a_later_run_goes_on(
             shutil.rmtree(disk / "w")
     assert all("No space left on device" in line and str(disk / "w") in line for line in reported), reported
     assert all(line.isprintable() for line in reported), reported
-    # Of the lock, of tables, of Delta's logs.
-    assert len(set(reported)) > 2, reported
+    # Of tables, and of Delta's logs.
+    assert len(set(reported)) > 1, reported
