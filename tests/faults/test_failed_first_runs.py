@@ -92,6 +92,7 @@ def left(folder):
 def test_nothing_is_left_of_it_but_the_result_file(tmp_path, job):
     place, result = tmp_path / "a" / "b" / "w", tmp_path / "results" / "RUN.json"
     report = ["--report", str(tmp_path / "report")] if job == "audit" else []
+    result.parent.mkdir()
     assert cli.main([job, "--warehouse", str(place), *NOWHERE, *report, "--result-file", str(result)]) == 21
     assert left(tmp_path) == {"results", "results/RUN.json"}
     assert json.loads(result.read_text())["exit_code"] == 21
@@ -99,6 +100,7 @@ def test_nothing_is_left_of_it_but_the_result_file(tmp_path, job):
 
 def test_a_result_file_in_the_warehouse_stays_and_the_next_run_takes_the_folder(tmp_path, source):
     result = tmp_path / "w" / "RUN.json"
+    result.parent.mkdir()
     for _ in range(2):
         assert run_ingest(tmp_path / "w", *NOWHERE, "--result-file", result) == 21
         assert left(tmp_path / "w") == {"RUN.json"}
