@@ -21,7 +21,7 @@ from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.files.delta_log_files import actions_of
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished_manifests
-from jobs.warehouses.older_tables import MADE_ONCE
+from jobs.warehouses.older_tables import may_lack
 from jobs.warehouses.open_warehouse import is_redacted
 from jobs.warehouses.small_files import has_statistics
 from jobs.warehouses.warehouse import Warehouse
@@ -135,7 +135,7 @@ def check_schema(checked: CheckedWarehouse) -> Iterator[Finding]:
         declared = table_schema(TABLES[name])
         older = []
         missing = [column.name for column in declared if column.name not in schema.names]
-        if missing and name in MADE_ONCE:
+        if missing and may_lack(TABLES[name], missing):
             lacks = f"an older release wrote it, without {list_names(missing, MOST_NAMED)}"
             mend = f"harmless: the next run of {TABLES[name].job} that writes to it adds them"
             yield Finding(Status.WARN, "schema", name, lacks, mend)

@@ -22,6 +22,11 @@ MOST_NAMED = 3
 MADE_ONCE = (FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name)
 
 
+def may_lack(table: Table, names: Sequence[str]) -> bool:
+    """Whether the next run that writes to the table adds these columns."""
+    return table.name in MADE_ONCE and all(column.is_nullable for column in table.columns if column.name in names)
+
+
 def lacking(delta: DeltaTable, table: Table) -> list[str]:
     there = {field.name for field in delta.schema().fields}
     return [column.name for column in table.columns if column.name not in there]

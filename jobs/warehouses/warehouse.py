@@ -33,7 +33,7 @@ from jobs.warehouses.manifest import (
     versions_of,
     write_manifest,
 )
-from jobs.warehouses.older_tables import MADE_ONCE, add_columns, lacking, older
+from jobs.warehouses.older_tables import add_columns, lacking, may_lack, older
 from jobs.warehouses.rewritten_files import set_back_if_rewritten
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
@@ -262,7 +262,7 @@ class Warehouse:
         for name, change in manifest.changes.items():
             delta = None if name in manifest.anew or not change.added else self.newest(name)
             if delta is not None and (names := lacking(delta, TABLES[name])):
-                if name not in MADE_ONCE:
+                if not may_lack(TABLES[name], names):
                     raise older(self.path(name), names)
                 self.path(name).by_delta(partial(add_columns, delta, TABLES[name], names))
 
