@@ -27,15 +27,14 @@ class OffsetsPartitions:
     @cached_property
     def rows(self) -> Sequence[Row]:
         """As the newest run of `lag` wrote them; without one, what the records show."""
-        written = self.coordinators.arrow(TABLE, COLUMNS).to_pylist() if TABLE in self.versions else []
+        written = self.coordinators.arrow(TABLE, COLUMNS).to_pylist() if self.has(TABLE) else []
         return written or self.seen()
 
-    @property
-    def versions(self) -> dict[str, int]:
-        return dict(self.coordinators.reader.versions)
+    def has(self, table: str) -> bool:
+        return table in self.coordinators.reader.versions
 
     def seen(self) -> list[Row]:
-        if "source_files" not in self.versions:
+        if not self.has("source_files"):
             return []
         groups = self.coordinators.arrow("group_state_intervals", ["group_id", "evidence_partition"])
         places = groups.group_by(groups.column_names).aggregate([])

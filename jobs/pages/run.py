@@ -15,9 +15,8 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
-from schemas.words.records import EarlyEnd
 from udfs.sentences.counts import counted
-from udfs.sentences.partitions_read import early_texts, partitions_text
+from udfs.sentences.partitions_read import MOST_ENDS, early_texts, partitions_text
 
 DAMAGE_QUERY = (
     "SELECT source_file, byte_position, reason, num_records FROM rejected_records WHERE byte_position IS NOT NULL"
@@ -27,8 +26,6 @@ MEANINGS = {
     ExitCode.FINDINGS: "FINDINGS",
     ExitCode.REJECTED_SHARE: "REJECTED: more records rejected or damaged than max_rejected_share allows",
 }
-# Of partitions that end early.
-MOST_ENDS = 3
 Row = Mapping[str, Any]
 SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FROM v_group_verdict"
 
@@ -113,14 +110,12 @@ def coverage_lines(
 
 
 def log_lines(coverage: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """How much of the log the run knows. That a partition merely ends before others is said if it is a finding."""
+    """How much of the log the run knows."""
     rows = coverage["partitions"]
     if not rows:
         return
     yield f"Log          {partitions_text(rows, coverage['num_partitions'], coverage['partitions_source'])}"
-    is_found = any(row["kind"] == FindingKind.LOG_ENDS_EARLY for row in findings)
-    shown = [row for row in rows if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS]
-    texts = [*early_texts(shown)]
+    texts = [*early_texts(rows, findings)]
     yield from (f"             {text}" for text in texts[:MOST_ENDS])
     if len(texts) > MOST_ENDS:
         yield f"             and {counted(len(texts) - MOST_ENDS, 'more partition ends', 'more partitions end')} early"

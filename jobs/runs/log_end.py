@@ -14,7 +14,8 @@ from udfs.sentences.durations import in_words
 def old_log_end(warehouse: Warehouse, cluster: str, started: datetime, hours: int) -> datetime | None:
     """None: newer than so many hours, or not known."""
     end = newest_record_time(warehouse, cluster)
-    if end is None:
+    # Of a log that goes on no snapshot need be looked at, and there are many.
+    if end is None or not is_old(end, None, started, hours):
         return None
     return end if is_old(end, newest_end_time(warehouse, cluster, started), started, hours) else None
 

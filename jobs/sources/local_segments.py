@@ -1,6 +1,6 @@
 """Finds segment files on disks of this machine, and what is there and cannot be read.
 
-    found = local_segments("/var/kafka-logs", None, 120)
+    found = local_segments("/var/kafka-logs", 120)
     found.files, found.unreadable
 
 Only folders `__consumer_offsets-N` are looked into, and the folder that was named: what else cannot be read, such as
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jobs.output.failure import Failure, os_error_reason
-from jobs.sources.segment_files import FOLDER, SUFFIX, is_whole_swap, partition_in
+from jobs.sources.segment_files import EXPECTED, FOLDER, SUFFIX, is_whole_swap, partition_in
 from jobs.sources.unreadable import (
     IS_PACKED,
     UNPACK,
@@ -32,7 +32,6 @@ from schemas.words.exit_codes import ExitCode
 
 # Folders that hold no offsets partition, whatever is in them: of topics, and what the repair of a disk found.
 OF_NO_CONCERN = re.compile(r".+-\d+(\..+)?|lost\+found")
-EXPECTED = "give a log dir, a folder with several of them, or __consumer_offsets-N"
 
 
 @dataclass

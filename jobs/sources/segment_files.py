@@ -42,6 +42,8 @@ BASE_NAME = re.compile(r"\d{20}\.log")
 SWAP = ".swap"
 NAMED_BY_OFFSET = re.compile(r"(\d{20})\.log(\.swap)?")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
+# Of a source without segments.
+EXPECTED = "give a log dir, a folder with several of them, or __consumer_offsets-N"
 # Kafka numbers partitions with 32 bits.
 HIGHEST_PARTITION = 2**31 - 1
 
@@ -115,9 +117,9 @@ def first_offset_of(path: Place) -> int | None:
 
 
 def is_whole_swap(name: str, beside: Container[str]) -> bool:
-    """Whether it stands for a segment that is not there. A broker that starts then gives it the segment's name. It
-    deletes `.cleaned`, which the cleaner had not finished, and `.deleted`, which the cleaner had replaced: so none of
-    these is read."""
+    """Whether it has the records of a segment that is not there. A broker that starts then gives it the segment's name.
+    It deletes `.cleaned`, which the cleaner had not finished, and `.deleted`, which the cleaner had replaced: so none
+    of these is read."""
     segment = name.removesuffix(SWAP)
     return segment != name and BASE_NAME.fullmatch(segment) is not None and segment not in beside
 

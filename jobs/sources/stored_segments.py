@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from jobs.output.failure import Failure, os_error_line
-from jobs.sources.segment_files import FOLDER, SUFFIX, is_whole_swap, partition_in
+from jobs.sources.segment_files import EXPECTED, FOLDER, SUFFIX, is_whole_swap, partition_in
 from jobs.sources.unreadable import (
     IS_PACKED,
     UNPACK,
@@ -23,7 +23,6 @@ from jobs.storage.stored_files import RemoteStorage, StoredFile
 from schemas.words.exit_codes import ExitCode
 
 MAGIC = re.compile(r"[*?[]")
-EXPECTED = "give a log dir, a folder with several of them, or __consumer_offsets-N"
 
 
 @dataclass

@@ -1,8 +1,9 @@
 """Which offsets partitions were read and which end early, in sentences, from rows of offsets_partitions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from schemas.words.gate import FindingKind
 from schemas.words.records import EarlyEnd, NumPartitionsSource, PartitionReading
 from udfs.sentences.counts import counted
 from udfs.sentences.durations import in_words
@@ -10,6 +11,8 @@ from udfs.sentences.name_lists import list_names
 
 Row = Mapping[str, Any]
 MOST_NAMED: Final = 10
+# Of partitions that end early.
+MOST_ENDS: Final = 3
 KNOWN: Final = (PartitionReading.READ, PartitionReading.EMPTY)
 LEAST_SHOWN_MS: Final = 1_000
 
@@ -34,9 +37,12 @@ def partitions_text(rows: Sequence[Row], number: int | None, source: str | None)
     return text
 
 
-def early_texts(rows: Sequence[Row]) -> Iterator[str]:
-    """Of those that have groups, the one with most first."""
-    early = [row for row in rows if row["early_end"] is not None and row["num_groups"]]
+def early_texts(rows: Sequence[Row], findings: Iterable[Row]) -> Iterator[str]:
+    """Of those that have groups, the one with most first. That a partition merely ends before others is said if it is a
+    finding."""
+    is_found = any(row["kind"] == FindingKind.LOG_ENDS_EARLY for row in findings)
+    shown = (row for row in rows if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS)
+    early = [row for row in shown if row["early_end"] is not None and row["num_groups"]]
     for row in sorted(early, key=lambda row: (-row["num_groups"], row["offsets_partition"])):
         yield early_text(row)
 

@@ -141,7 +141,7 @@ def of_live(live: FileRows) -> Columns:
 
 def of_archives(archives: FileRows, holes: Holes) -> Columns:
     """Between the files of one archive nothing is missing, except records that archives leave out, such as markers; if
-    a file could not be read, each of the others stands for itself."""
+    a file could not be read, each of the others counts only for the offsets that it has."""
     is_torn = np.array([archive_of(name) in holes.archives for name in archives.names], np.bool_)[archives.files]
     firsts, lasts = archives.numbers("first_offset"), archives.numbers("last_offset")
     begins, ends = np.where(firsts == NONE, MOST, firsts), np.where(firsts == NONE, NONE, lasts)

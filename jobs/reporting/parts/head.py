@@ -9,11 +9,9 @@ from jobs.reporting.rows.listings import Row, moment
 from jobs.reporting.rows.questions import Answers
 from jobs.runs.log_end import is_old, old_log_text
 from schemas.words.exit_codes import ExitCode
-from schemas.words.gate import FindingKind
-from schemas.words.records import EarlyEnd
 from udfs.sentences.counts import counted, damage_text
 from udfs.sentences.name_lists import list_names
-from udfs.sentences.partitions_read import KNOWN, MOST_NAMED, early_texts, never_read
+from udfs.sentences.partitions_read import KNOWN, MOST_ENDS, MOST_NAMED, early_texts, never_read
 
 VERDICTS: Mapping[int, tuple[str, str]] = {
     ExitCode.CLEAN: ("clean", "Clean"),
@@ -22,8 +20,6 @@ VERDICTS: Mapping[int, tuple[str, str]] = {
 }
 NO_VERDICT = ("unknown", "No verdict")
 COVERAGE = "coverage"
-# Of partitions that end early.
-MOST_ENDS = 3
 GATE, INGEST, REPLAY, LAG = "gate", "ingest", "replay", "lag"
 # What makes rows that the report shows, in the order in which they run, and what it lacks without them.
 STEPS: Mapping[str, str] = {
@@ -127,13 +123,10 @@ def partitions_read(coverage: Sequence[Row]) -> str:
 
 
 def coverage_notices(coverage: Sequence[Row], findings: Sequence[Row]) -> Iterator[str]:
-    """That a partition merely ends before others is said if it is a finding."""
     if missing := never_read(coverage):
         named = list_names([str(each) for each in missing], MOST_NAMED)
         yield f"Offsets partitions never read: {named}. Nothing is known of the groups in them."
-    is_found = any(row["kind"] == FindingKind.LOG_ENDS_EARLY for row in findings)
-    texts = [*early_texts([row for row in coverage if is_found or row["early_end"] != EarlyEnd.BEFORE_OTHERS])]
-    if texts:
+    if texts := [*early_texts(coverage, findings)]:
         yield f"The end of the log is missing: {list_names(texts, MOST_ENDS, '; ')}."
 
 
