@@ -21,6 +21,7 @@ from jobs.queries.definitions.dialects import portable_text
 from jobs.runs.result import with_failures
 from jobs.runs.run import Run, RunOptions, RunOutcome, execute
 from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.manifest import unfinished_manifests
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
@@ -116,12 +117,22 @@ def ms(time: datetime) -> int:
 
 
 def kept(outputs: Outputs, warehouse: Warehouse, options: RunOptions, engine: Engine) -> Outputs:
-    """Nothing is written while there is nothing to say. What fails here too is said with the rest."""
+    """Nothing is written while there is nothing to say. What fails here too is said with the rest, unless the run got
+    as far as its manifest: the next one completes it."""
     if not outputs.failures and outputs.before is None:
         return outputs
     try:
         execute(WrittenOutputs(outputs), warehouse, options, engine)
     except (OSError, DeltaError, Failure) as error:
+        if is_begun(warehouse):
+            return outputs
         line = os_error_line(error, warehouse.address) if isinstance(error, OSError) else str(error)
         return outputs.and_failed(Failure(ExitCode.FINDINGS, f"the next run cannot know of it: {line}"))
     return outputs
+
+
+def is_begun(warehouse: Warehouse) -> bool:
+    try:
+        return bool(unfinished_manifests(warehouse.root))
+    except (OSError, Failure):
+        return False
