@@ -96,6 +96,19 @@ OWNERSHIP_INTERVALS = history(
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
         Column("subtopology_id", Type.STRING, "Streams: the subtopology of the task; else NULL."),
         Column(
+            "reader_certain_until_time",
+            Type.TIMESTAMP,
+            "The last commit or record that proves that the member was alive with the partition: until then it was its "
+            "reader. NULL: the ownership has not ended (its newest commit is in offset_history), or the records have "
+            "no time.",
+        ),
+        Column(
+            "reader_doubt_from_time",
+            Type.TIMESTAMP,
+            "From then on the member may have stopped reading the partition, although the coordinator still names it. "
+            "NULL: nothing shows that it may, or the records have no time.",
+        ),
+        Column(
             "start_offset",
             Type.BIGINT,
             "The group's committed offset when the ownership began; NULL: none, so auto.offset.reset applied.",
@@ -326,13 +339,12 @@ PARTITION_MOVES = history(
                "still has none."),
         Column("commit_gap_ms", Type.BIGINT, "From the last commit before the move to the first commit after it; "
                "NULL: one of them is missing."),
-        Column("unread_low_ms", Type.BIGINT, "No member read the partition around the move for this long or longer; "
-               "NULL: not known."),
-        Column("unread_high_ms", Type.BIGINT, "No member read the partition around the move for this long or less; "
-               "NULL: not known."),
-        Column("unread_basis", Type.STRING, "The timeout of the previous owner from which the bounds are computed "
-               "(session or rebalance timeout), with its length and source; NULL: the bounds "
-               "need no timeout."),
+        Column("unread_low_ms", Type.BIGINT, "When the new owner began to read the partition, no member had read it "
+               "for this long or longer; NULL: not known, or nobody has it yet."),
+        Column("unread_high_ms", Type.BIGINT, "When the new owner began to read the partition, no member had read it "
+               "for this long or less; NULL: not known, or nobody has it yet."),
+        Column("unread_basis", Type.STRING, "What the bounds rest on beside the records of the move: the timeout of "
+               "the previous owner, and how the new one got the partition, each with its source; NULL: no bounds."),
         *EVIDENCE,
     ),
     ("group_id", "assignment_offset", "topic", "partition"),

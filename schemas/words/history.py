@@ -32,6 +32,7 @@ class StateEnd(Meant):
 
 
 class LeaveKind(Meant):
+    LEFT = "left", "Left or was removed: it had been a member, or silent, for too short a time for a timeout."
     LEFT_OR_TIMED_OUT = "left_or_timed_out", "Left, timed out or was removed; the log does not show which."
     SESSION_TIMEOUT_LIKELY = (
         "session_timeout_likely",
