@@ -56,7 +56,7 @@ class Folders:
         fits = self.hashes[self.begins, None] % numbers == self.partitions[self.begins, None]
         num_right = np.count_nonzero(fits, axis=0)
         for least, show in ((len(self.folders), self.show_all), (len(self.folders) // 2 + 1, self.show)):
-            some = numbers[num_right >= least].tolist()
+            some: list[int] = numbers[num_right >= least].tolist()
             ordered = [DEFAULT_NUMBER, *some] if DEFAULT_NUMBER in some else some
             if (number := next((each for each in ordered if show(each)), None)) is not None:
                 return number
