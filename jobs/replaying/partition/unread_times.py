@@ -52,7 +52,7 @@ def reading_times(
     by_record = np.asarray(pc.equal(pc.fill_null(basis, AWAY_BASIS), AWAY_BASIS).to_numpy(zero_copy_only=False))
     never = np.zeros(moves.num_rows, np.bool_)
     if last_commits is not None:
-        never = by_record & (first != NONE) & ~have_commits(moves, commit)
+        never = by_record & (first != NONE) & ~have_commits(moves, last_commits)
     first = np.where(never, last, first)
     is_given = moves.column("to_member_id").is_valid().to_numpy() & (stopped != NONE) & (move_time != NONE)
     until = np.where(is_given, np.maximum(move_time, stopped), NONE)

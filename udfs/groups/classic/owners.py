@@ -27,7 +27,8 @@ FEW = 4
 def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
     handover = Handover(lost, sets)
     now = round_.now
-    now.idle = dict(round_.before.idle) if round_.before is not None and round_.before.idle else {}
+    if round_.before is not None and round_.before.idle:
+        now.idle = dict(round_.before.idle)
     for member_id, held, revoking in [] if round_.before is None else stays_of(round_.group, round_.before):
         new_id = round_.replaced.get(member_id, member_id)
         pass_on(round_, handover, member_id, round_.members_now.get(new_id), held, revoking)

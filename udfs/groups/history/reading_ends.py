@@ -71,11 +71,12 @@ class ReadingEnd(NamedTuple):
     first_time: int | None
     last_time: int | None
     basis: str | None = None
-    silent_id: str | None = None
     silent_offset: int | None = None
     silent_first_time: int | None = None
     silent_last_time: int | None = None
     silent_basis: str | None = None
+    # That member.
+    silent_id: str | None = None
 
     def settle(self, is_silent: bool) -> "ReadingEnd":
         """Once commits show whether the member was silent."""
@@ -129,7 +130,8 @@ def left_or_timed_out(stop: int | None, of: Timeouts, since: int | None, member_
     if stop is None:
         return UNKNOWN_END
     expired, (first, last) = session_expired(stop, of, since), within(stop, longest_of_gone(of), 0, since)
-    return ReadingEnd(stop, first, last, None, member_id, offset, expired.first_time, expired.last_time, expired.basis)
+    silent = expired.first_time, expired.last_time, expired.basis
+    return ReadingEnd(stop, first, last, None, offset, *silent, member_id)
 
 
 def longest_of_gone(of: Timeouts) -> int:
