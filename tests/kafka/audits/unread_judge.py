@@ -105,11 +105,11 @@ def rows_of_gaps(gaps: Sequence[Row], moves: Iterable[Row]) -> dict[int, list[Ro
     for row in moves:
         if row["unread_high_ms"] is None or row["move_time"] is None or row["role"] not in (None, "active"):
             continue
-        numbers = of_partition[row["group_id"], row["topic"], row["partition"]]
         ms = ms_of(row["move_time"])
-        distances = [(distance(gaps[number], ms), number) for number in numbers]
-        if distances and min(distances)[0] <= NEAR_MS:
-            result[min(distances)[1]].append(row)
+        numbers = of_partition[row["group_id"], row["topic"], row["partition"]]
+        nearest = min(numbers, key=lambda number: distance(gaps[number], ms), default=None)
+        if nearest is not None and distance(gaps[nearest], ms)[0] <= NEAR_MS:
+            result[nearest].append(row)
     return result
 
 
