@@ -26,14 +26,13 @@ import numpy as np
 
 from benchmarks.__main__ import table
 from benchmarks.before import tree_of
-from tests.kafka.audits.unread_judge import AT_MOST_OUTSIDE, Judged, WhoReads, drawn, judged, problems, who_reads
+from tests.kafka.audits.unread_judge import AT_MOST_OUTSIDE, Judged, WhoReads, drawn, heartbeat_ms, judged, who_reads
 from tests.kafka.handovers.capture import HANDOVER_RELEASES, Handovers, handovers_of
 from tests.kafka.outages import OUTAGE_RELEASES, Outages, outages_of
 from tests.runs.ingested import rows
 
 ROOT = Path(__file__).parents[1]
 INSTANTS = 10_000
-HEARTBEAT = "group.consumer.heartbeat.interval.ms"
 HEAD = ("way", "groups", "gaps", "outside", "missing", "median ms", "95th ms")
 BEFORE_HEAD = tuple(f"{name} before" for name in HEAD[3:])
 
@@ -67,10 +66,11 @@ def main(words: Sequence[str]) -> int:
             sys.stdout.write(f"\n{name}{readers_line(each.readers)}\n")
     of_all = [Audited([each for audit in of_tree for each in audit.judgements], None) for of_tree in audits]
     sys.stdout.write(f"\n## All, seed {seed}\n\n{bounds_table(of_all)}")
-    for line in list(problems(of_all[0].judgements))[: given.problems]:
-        sys.stdout.write(f"{line}\n")
-    for each in audits[0]:
-        for line in [*each.readers.not_the_reader, *each.readers.not_in_doubt][:5] if each.readers else ():
+    bad = [each for each in of_all[0].judgements if each.is_outside or each.is_missing]
+    for each in sorted(bad, key=lambda each: not each.is_outside)[: given.problems]:
+        sys.stdout.write(f"{'outside' if each.is_outside else 'missing'}: {each}\n")
+    for readers in [each.readers for each in audits[0] if each.readers]:
+        for line in [*readers.not_the_reader, *readers.not_in_doubt][:5]:
             sys.stdout.write(f"who reads: {line}\n")
     if given.json:
         given.json.write_text(
@@ -101,12 +101,6 @@ def audited(tree: Path, capture: Handovers | Outages, seed: int) -> Audited:
             instants = drawn(truth, INSTANTS, np.random.default_rng(seed))
             readers = who_reads(truth["held"], rows(warehouse, "ownership_intervals"), instants)
         return Audited(judgements, readers)
-
-
-def heartbeat_ms(snapshots: Path) -> int | None:
-    """Of the newest snapshot: no setting of the broker changes in a capture."""
-    settings = json.loads(snapshots.read_text(encoding="utf-8").splitlines()[-1])["settings"]
-    return int(settings[HEARTBEAT]) if HEARTBEAT in settings else None
 
 
 def gaps_of_outages(truth: dict[str, Any]) -> list[dict[str, Any]]:

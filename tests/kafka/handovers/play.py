@@ -60,6 +60,8 @@ class Play:
         self._processes: list[Process] = []
         self._of_client: dict[str, Process] = {}
         self._lock = threading.Lock()
+        # A snapshot that looks for a topic that is being deleted waits for it in vain.
+        self._topics_stay = threading.Lock()
         self.diaries = Diaries(folder)
         self.stage = self.process("java", STAGE)
         self.stayers = {"java": self.stage}
@@ -149,8 +151,14 @@ class Play:
         self.stage.order("traffic", topic=topic, partitions=partitions)
         self.partitions[topic] = partitions
 
+    def delete(self, topic: str) -> None:
+        with self._topics_stay:
+            self.stage.order("delete", topic=topic)
+            time.sleep(1)
+
     def snapshot(self) -> None:
-        self.stage.order("snapshot")
+        with self._topics_stay:
+            self.stage.order("snapshot")
 
     @contextmanager
     def event(self, word: str, **more: Any) -> Iterator[None]:

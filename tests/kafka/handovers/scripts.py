@@ -165,7 +165,7 @@ def fading(play: Play, groups: list[Group]) -> None:
     play.settle(*groups)
     play.snapshot()
     with play.event("topic_deleted", topic="fading", partitions_before=play.partitions["fading"]):
-        play.stage.order("delete", topic="fading")
+        play.delete("fading")
 
 
 def standing(play: Play, group: Group, rounds: int) -> None:

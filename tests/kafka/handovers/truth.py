@@ -8,7 +8,8 @@ A reader has a partition from its callback that it is assigned. It last could re
 
 A gap lasts from there to the next reader's callback. A reader that polls on while another one has its partition, which
 it hears of later, leaves no gap: such a change is an overlap. New partitions of a topic are without a reader from when
-they were asked for, which was done by `created_ms`. Share groups have no callbacks: a gap is a time without records.
+they were asked for; they have been there for `least_ms`. Share groups have no callbacks: their gaps are those between
+two readers that are alone, up to the first record; it was `least_ms` until the next one began.
 """
 
 import json
@@ -23,8 +24,6 @@ from tests.kafka.handovers.diaries import GIVES_UP, POLLS, Line, Partition, line
 
 Row = dict[str, Any]
 SHARE: Final = "share"
-# Readers of a share group that are this long without records have a gap: records come twenty times a second.
-SHARE_GAP_MS: Final = 1_000
 
 
 @dataclass
@@ -102,7 +101,7 @@ class History:
             self._gap(at, freed, line)
         elif freed is None and not others and (grown := self._grown(at, line.ms)):
             self.gaps.append(
-                self._row(at) | {"from_ms": grown["from_ms"], "created_ms": grown["to_ms"], "to_ms": line.ms,
+                self._row(at) | {"from_ms": grown["from_ms"], "to_ms": line.ms, "least_ms": line.ms - grown["to_ms"],
                                  "from_client": None, "to_client": line.client, "last_read_ms": None,
                                  "first_read_ms": self._first_read(at, line), "way": "topic_grown"})  # fmt: skip
         self.readers[line.client].holds.setdefault(at, line.ms)
@@ -174,18 +173,25 @@ class History:
         return reads[number] if number < len(reads) else None
 
 
-def gaps_by_reads(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
+def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
+    """While nobody is a member: from when the last one began to close to the first records of the next one."""
+    started: dict[str, int] = {}
+    freed: Line | None = None
     last: dict[Partition, Line] = {}
     for line in lines:
-        if line.word == "read":
+        if line.word == "started":
+            started[line.client] = line.ms
+        elif line.word == "closing":
+            del started[line.client]
+            freed = None if started else line
+        elif line.word == "read":
             for at in line.partitions:
-                before = last.get(at)
-                last[at] = line
-                if before is not None and line.ms - before.ms > SHARE_GAP_MS:
+                before, last[at] = last.get(at), line
+                if freed is not None and before is not None and before.ms <= freed.ms <= started.get(line.client, 0):
                     yield {"group": group, "group_kind": facts["kind"], "topic": at[0], "partition": at[1],
-                           "from_ms": before.ms, "to_ms": line.ms, "from_client": before.client,
-                           "to_client": line.client, "last_read_ms": before.ms, "first_read_ms": line.ms,
-                           "way": "only_member_restarted"}  # fmt: skip
+                           "from_ms": freed.ms, "to_ms": line.ms, "least_ms": started[line.client] - freed.ms,
+                           "from_client": before.client, "to_client": line.client, "last_read_ms": before.ms,
+                           "first_read_ms": line.ms, "way": "only_member_restarted"}  # fmt: skip
 
 
 def truth(folder: Path) -> Row:
@@ -200,7 +206,7 @@ def truth(folder: Path) -> Row:
         # Of one millisecond: who gives up comes before who gets.
         lines = sorted(by_group[group], key=lambda line: (line.ms, line.word == "assigned"))
         if facts["kind"] == SHARE:
-            found["gaps"] += gaps_by_reads(group, facts, lines)
+            found["gaps"] += gaps_of_shares(group, facts, lines)
             continue
         history = History(group, facts, events, lines)
         found["gaps"] += history.gaps
