@@ -72,12 +72,13 @@ def make(release: Release, rounds: int, folder: Path) -> None:
     overrides = settings_of(release)
 
     def on(broker: Broker) -> None:
-        has_group_settings = release not in (KAFKA_3_9_OLD, KAFKA_3_9_NEW)
-        playing = Play(broker, folder, lambda: broker.start(overrides), has_group_settings)
+        is_since_4 = release not in (KAFKA_3_9_OLD, KAFKA_3_9_NEW)
+        playing = Play(broker, folder, lambda: broker.start(overrides), is_since_4)
         try:
             play_all(playing, PROTOCOLS[release.name], rounds)
         except Exception as failure:
-            raise PlayError(broker, f"{failure!r}") from failure
+            said = [path.read_text(errors="replace") for path in sorted(folder.glob("*.out"))]
+            raise PlayError(broker, "\n".join([*said, repr(failure)])) from failure
         finally:
             playing.kill_all()
         copied_segments(broker, folder / "log")

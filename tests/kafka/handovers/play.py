@@ -46,11 +46,11 @@ class Group:
 
 
 class Play:
-    """`start` starts the broker again as it was started first."""
+    """`start` starts the broker again as it was started first. Since 4.0 groups have settings of their own."""
 
-    def __init__(self, broker: Broker, folder: Path, start: Callable[[], None], has_group_settings: bool) -> None:
+    def __init__(self, broker: Broker, folder: Path, start: Callable[[], None], is_since_4: bool) -> None:
         self.broker, self.folder, self.start = broker, folder, start
-        self.has_group_settings = has_group_settings
+        self.is_since_4 = is_since_4
         self.is_over = False
         # The moments of a play are never those of another one: its seed only makes the draws good ones.
         self.random = random.Random(1)
@@ -96,7 +96,7 @@ class Play:
 
     def configure(self, group: Group) -> None:
         """Members of classic groups say it themselves."""
-        if self.has_group_settings and group.kind in (CONSUMER, STREAMS) and group.session_ms != SESSION_MS:
+        if self.is_since_4 and group.kind in (CONSUMER, STREAMS) and group.session_ms != SESSION_MS:
             setting = f"{group.kind}.session.timeout.ms"
             self.stage.order("configure", group=group.name, setting=setting, value=str(group.session_ms))
 
