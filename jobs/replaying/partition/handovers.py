@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from jobs.replaying.partition.departures import Departures, LeaveKinds
 from jobs.replaying.partition.rebalance_costs import with_costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
-from jobs.replaying.partition.unread_times import Counted, QuietTimes, ReadingTimes, counted, reading_times
+from jobs.replaying.partition.unread_times import Counted, Gone, QuietTimes, ReadingTimes, counted, reading_times
 from schemas.contract.tables import TABLES
-from schemas.words.history import RebalanceOutcome
+from schemas.words.history import Confidence, OwnershipPhase, RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers
 from udfs.arrays.texts import KIND
@@ -74,7 +74,7 @@ class Handovers:
 
     def __post_init__(self) -> None:
         self.quiet = QuietTimes(self.snapshots, self.moves)
-        longest = reading_times(self.moves, self.ends, np.zeros(self.moves.num_rows, np.bool_))
+        longest = reading_times(self.moves, self.ends, Gone.none(self.moves.num_rows))
         # Moves for which the committed offsets matter.
         self.compared = self.quiet.moves_in_question(longest)
 
@@ -141,7 +141,9 @@ class Handovers:
         names = ("from_time", "to_time", "reader_doubt_from_time")
         since, until, doubt = (numbers(self.owners.column(name)) for name in names)
         is_known = (since != NONE) & (until != NONE)
-        commit = np.clip(last_commits, since, until)
+        # One that is asked to give a partition up commits what it read before.
+        is_reader = pc.equal(self.owners.column("phase").cast(pa.string()), OwnershipPhase.ASSIGNED)
+        commit = np.where(flags(is_reader), np.clip(last_commits, since, until), since)
         return {
             "reader_certain_until_time": np.where(is_known, commit, NONE),
             "reader_doubt_from_time": np.where(is_known & (doubt != NONE), np.maximum(doubt, commit), doubt),
@@ -160,7 +162,7 @@ class Handovers:
         is_held = pc.less_equal(self.owners.column("from_offset"), self.through).combine_chunks()
         return pc.if_else(is_held, held, starts)
 
-    def answered_moves(self, answers: Asked[Answers], timed_out: Flags) -> "AnsweredMoves":
+    def answered_moves(self, answers: Asked[Answers], kinds: LeaveKinds) -> "AnsweredMoves":
         moves = self.moves
         last, after = answers.moves.last_commit_time, answers.moves.next_commit_time
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
@@ -174,8 +176,9 @@ class Handovers:
         gaps = pc.if_else(pa.array(is_held & ~awaits), known, gaps)
         waits = np.where(is_held, awaits, True) & is_named & (after == NONE)
         waits &= moves.column("move_offset").to_numpy() > self.last_hole
-        fell_silent = self.departures.are_of(self.ends, moves.column("group_id"), timed_out)
-        times = reading_times(moves, self.ends, fell_silent, last)
+        groups = moves.column("group_id")
+        timed_out, left = (self.departures.are_of(self.ends, groups, are) for are in (kinds.timed_out, kinds.left))
+        times = reading_times(moves, self.ends, Gone(timed_out, left), last)
         committed = self.compared_offsets(answers.compared_moves)
         unread = self.counted(times, committed, held, is_held)
         moves = with_column(moves, "commit_gap_ms", gaps)
@@ -183,6 +186,9 @@ class Handovers:
             # What an earlier run knew of its own move, unless the first commit after it came only now.
             is_final = pa.array(is_held & (after == NONE))
             moves = with_column(moves, name, pc.if_else(is_final, held.column(name), column))
+        is_possible = pa.array(times.never & ~is_held)
+        confidence = pc.if_else(is_possible, Confidence.POSSIBLE.value, moves.column("confidence").cast(pa.string()))
+        moves = with_column(moves, "confidence", confidence)
         is_counted = pc.if_else(pa.array(is_held), held.column("is_counted"), self.ends.column("is_counted"))
         may_end_earlier = waits & (unread.before != NONE) & (unread.delivered > self.read_until)
         state = MoveState(

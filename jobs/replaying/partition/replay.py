@@ -92,7 +92,15 @@ class PartitionReplay:
         rules = self.run_input.rules
         timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.partition_slice.partition)
         fold = Fold(
-            Context(self.topics, self.gaps, self.unseen, timeouts=timeouts, own_timeouts=own),
+            Context(
+                self.topics,
+                self.gaps,
+                self.unseen,
+                timeouts=timeouts,
+                own_timeouts=own,
+                failovers=self.progress.epochs.failovers(),
+                growths=self.run_input.growths,
+            ),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
         )
         write = self.write if self.through < 0 else None
@@ -216,7 +224,7 @@ class PartitionReplay:
     ) -> None:
         answers = handovers.answers(finished.answers)
         kinds = handovers.leave_kinds(answers, self.gaps)
-        answered = handovers.answered_moves(answers, kinds.timed_out)
+        answered = handovers.answered_moves(answers, kinds)
         self.awaited = answered.awaited
         groups.closed.of[MEMBERSHIP] = [handovers.departures.with_leave_kinds(groups.closed.table(MEMBERSHIP), kinds)]
         left = handovers.departures.by_group(kinds)

@@ -156,6 +156,8 @@ READING_ENDS = Table(
         Column("silent_first_time", Type.TIMESTAMP, "As first_time, if it fell silent."),
         Column("silent_last_time", Type.TIMESTAMP, "As last_time, if it fell silent."),
         Column("silent_basis", Type.STRING, "As basis, if it fell silent."),
+        Column("heartbeat_ms", Type.BIGINT, "Where nothing was committed, reading ended so much earlier at most."),
+        Column("is_told", Type.BOOLEAN, "TRUE: its owner was asked to give it up before.", is_nullable=False),
         Column("delivery_ms", Type.BIGINT, "The next owner learns of the move so much later at the latest."),
         Column("delivery_basis", Type.STRING, "Where delivery_ms comes from."),
         Column("is_counted", Type.BOOLEAN, "TRUE: its rebalance counts it.", is_nullable=False),

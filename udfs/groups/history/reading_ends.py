@@ -44,7 +44,8 @@ class Setting(NamedTuple):
 
 
 class Timeouts(NamedTuple):
-    """The timeouts of one member. `join_ms`: longest time from its removal to the record that shows it."""
+    """The timeouts of one member. `join_ms`: longest time from its removal to the record that shows it.
+    `is_restarted`: a new coordinator began to count anew."""
 
     session_ms: int
     session_source: str
@@ -52,6 +53,7 @@ class Timeouts(NamedTuple):
     heartbeat_source: str
     rebalance_ms: int
     join_ms: int = 0
+    is_restarted: bool = False
 
 
 class Delivery(NamedTuple):
@@ -77,12 +79,19 @@ class ReadingEnd(NamedTuple):
     silent_basis: str | None = None
     # That member.
     silent_id: str | None = None
+    # The owner's: where nothing was committed, it stopped so much earlier at most.
+    heartbeat_ms: int | None = None
+    # The owner was asked to give the partition up. What it commits then, it read before.
+    is_told: bool = False
 
     def settle(self, is_silent: bool) -> "ReadingEnd":
         """Once commits show whether the member was silent."""
         if is_silent and self.silent_first_time is not None and self.silent_last_time is not None:
             return ReadingEnd(self.stopped_time, self.silent_first_time, self.silent_last_time, self.silent_basis)
-        return ReadingEnd(self.stopped_time, self.first_time, self.last_time, self.basis)
+        return ReadingEnd(
+            self.stopped_time, self.first_time, self.last_time, self.basis, heartbeat_ms=self.heartbeat_ms,
+            is_told=self.is_told,
+        )  # fmt: skip
 
 
 # Nothing bounds when it was.
@@ -108,7 +117,15 @@ def timeouts_of_setting(setting: Setting, rebalance_ms: int | None) -> Timeouts:
     return Timeouts(session, source, heartbeat, heartbeat_source, rebalance)
 
 
-# -- when reading ended, by how the owner lost the partition. `since`: when it got it; None: unknown
+class Begin(NamedTuple):
+    """Since when an owner has a partition, or since when it has been asked to give it up: reading cannot have ended
+    before. None: unknown, or the owner was away."""
+
+    time: int | None
+    is_told: bool = False
+
+
+# -- when reading ended, by how the owner lost the partition
 
 
 def known_end(stop: int | None) -> ReadingEnd:
@@ -121,17 +138,21 @@ def unbounded(stop: int | None) -> ReadingEnd:
     return ReadingEnd(stop, None, stop)
 
 
-def given_up(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
-    return UNKNOWN_END if stop is None else ReadingEnd(stop, *within(stop, of.rebalance_ms, 0, since))
+def given_up(stop: int | None, of: Timeouts, begin: Begin) -> ReadingEnd:
+    if stop is None:
+        return UNKNOWN_END
+    bounds = within(stop, of.rebalance_ms, 0, begin.time)
+    return ReadingEnd(stop, *bounds, heartbeat_ms=of.heartbeat_ms, is_told=begin.is_told)
 
 
-def left_or_timed_out(stop: int | None, of: Timeouts, since: int | None, member_id: str, offset: int) -> ReadingEnd:
+def left_or_timed_out(stop: int | None, of: Timeouts, begin: Begin, member_id: str, offset: int) -> ReadingEnd:
     """The log does not show whether the member left or timed out: commits may."""
     if stop is None:
         return UNKNOWN_END
+    since = begin.time
     expired, (first, last) = session_expired(stop, of, since), within(stop, longest_of_gone(of), 0, since)
     silent = expired.first_time, expired.last_time, expired.basis
-    return ReadingEnd(stop, first, last, None, offset, *silent, member_id)
+    return ReadingEnd(stop, first, last, None, offset, *silent, member_id, of.heartbeat_ms, begin.is_told)
 
 
 def longest_of_gone(of: Timeouts) -> int:
@@ -141,16 +162,18 @@ def longest_of_gone(of: Timeouts) -> int:
 def session_expired(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
     if stop is None:
         return UNKNOWN_END
-    bounds = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, since)
-    return ReadingEnd(stop, *bounds, basis("session", of.session_ms, of.session_source, of))
+    first, last = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, since)
+    return ReadingEnd(
+        stop, None if of.is_restarted else first, last, basis("session", of.session_ms, of.session_source, of)
+    )
 
 
 def went_away(stop: int | None, of: Timeouts, away: int | None, since: int | None) -> ReadingEnd:
-    """A static member announced that it leaves. It had given up its partitions before."""
+    """A static member announced that it leaves. It had given up its partitions before. `since`: when it joined."""
     if stop is None or away is None:
         return session_expired(stop, of, since)
     at = min(away, stop)
-    return ReadingEnd(stop, *within(at, of.rebalance_ms, 0, since), AWAY_BASIS)
+    return ReadingEnd(stop, *within(at, of.rebalance_ms, 0, since), AWAY_BASIS, heartbeat_ms=of.heartbeat_ms)
 
 
 def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
@@ -161,6 +184,13 @@ def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
     return ReadingEnd(stop, *bounds, basis("rebalance", of.rebalance_ms, RECORD, of))
 
 
+def grown(at: int | None, unseen: int, seen: int | None) -> ReadingEnd:
+    """A partition that a snapshot before shows to be new: nobody had it."""
+    if at is None:
+        return UNKNOWN_END
+    return ReadingEnd(at, min(unseen, at), at if seen is None else min(seen, at), GROWN_BASIS)
+
+
 def within(stop: int, longest_ms: int, shortest_ms: int, since: int | None) -> tuple[int, int]:
     """From `longest_ms` to `shortest_ms` before the stop, but not before the owner got the partition."""
     earliest = stop if since is None else min(since, stop)
@@ -169,6 +199,7 @@ def within(stop: int, longest_ms: int, shortest_ms: int, since: int | None) -> t
 
 
 AWAY_BASIS = "the member said that it goes away"
+GROWN_BASIS = "not there yet in a snapshot"
 
 
 def basis(kind: str, timeout_ms: int, source: str, of: Timeouts) -> str:
