@@ -10,6 +10,9 @@ A gap lasts from there to the next reader's callback. A reader that polls on whi
 it hears of later, leaves no gap: such a change is an overlap. New partitions of a topic are without a reader from when
 they were asked for; they have been there for `least_ms`. Share groups have no callbacks: their gaps are those between
 two readers that are alone, up to the first record; it was `least_ms` until the next one began.
+
+When a member is stuck by a fault of its library, so that it polls on and does not join again, later gaps of its group
+are left out: no log shows why they last.
 """
 
 import json
@@ -209,7 +212,8 @@ def truth(folder: Path) -> Row:
             found["gaps"] += gaps_of_shares(group, facts, lines)
             continue
         history = History(group, facts, events, lines)
-        found["gaps"] += history.gaps
+        stuck = [each["from_ms"] for each in events if each["event"] == "stuck" and each["group"] == group]
+        found["gaps"] += [gap for gap in history.gaps if not stuck or gap["to_ms"] < stuck[0]]
         found["held"] += history.held
         found["overlaps"] += history.overlaps
     found["gaps"].sort(key=lambda gap: (gap["group"], gap["to_ms"], gap["topic"], gap["partition"]))
