@@ -83,12 +83,14 @@ class Gone:
 
 
 def without_commits(ends: pa.Table, last: Numbers, are_gone: Gone) -> Numbers:
-    """The earliest end of reading. A member hears within a heartbeat interval that it is to give partitions up. If it
-    may have timed out, that was a session earlier."""
+    """The earliest end of reading. A member that stays is taken to read until the record that takes the partition from
+    it. Of one that left a classic group the others hear within a heartbeat interval. If it may have timed out, reading
+    ended a session earlier."""
     heartbeat = numbers(ends.column("heartbeat_ms").fill_null(0)) * 1000
     silent_last = numbers(ends.column("silent_last_time"))
-    may_be_silent = (silent_last != NONE) & ~are_gone.left
-    return np.asarray(np.where(may_be_silent, silent_last - 2 * heartbeat, last - heartbeat), np.int64)
+    has_left, may_be_silent = silent_last != NONE, (silent_last != NONE) & ~are_gone.left
+    left = np.where(has_left, last - heartbeat, last)
+    return np.asarray(np.where(may_be_silent, silent_last - 2 * heartbeat, left), np.int64)
 
 
 def have_commits(moves: pa.Table, commits: Numbers) -> Flags:
