@@ -4,7 +4,7 @@ rows.
 Questions of earlier runs are not asked again: their answers are in the rows that those runs wrote.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ from schemas.contract.tables import TABLES
 from schemas.words.history import Confidence, OwnershipPhase, RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers
-from udfs.arrays.texts import KIND
+from udfs.arrays.texts import KIND, codes_of, encoded
 from udfs.commits.group_questions import Answers, Questions
 from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, EndOffsets
@@ -57,8 +57,8 @@ class Subject(NamedTuple):
 @dataclass
 class Handovers:
     """`owners`, `moves` and `departures`: as the fold made them. `held_owners`: open rows of earlier runs. `waiting`:
-    rows of replayed_moves. `through`: the last offset that these runs replayed. `read_until`: the newest time of the
-    log, in microseconds. `last_hole`: the last offset before the newest missing records."""
+    rows of replayed_moves. `through`: the last offset that these runs replayed. `last_hole`: the last offset before the
+    newest missing records. `group_times`: of groups with records, the time of the newest, in microseconds."""
 
     owners: pa.Table
     moves: pa.Table
@@ -68,8 +68,8 @@ class Handovers:
     held_owners: pa.Table
     waiting: pa.Table
     through: int
-    read_until: int
     last_hole: int
+    group_times: Mapping[str, int | None]
     snapshots: EndOffsets
 
     def __post_init__(self) -> None:
@@ -190,7 +190,7 @@ class Handovers:
         confidence = pc.if_else(is_possible, Confidence.POSSIBLE.value, moves.column("confidence").cast(pa.string()))
         moves = with_column(moves, "confidence", confidence)
         is_counted = pc.if_else(pa.array(is_held), held.column("is_counted"), self.ends.column("is_counted"))
-        may_end_earlier = waits & (unread.before != NONE) & (unread.delivered > self.read_until)
+        may_end_earlier = waits & (unread.before != NONE) & self.are_recent(unread.delivered, held)
         state = MoveState(
             is_settled=~np.asarray(moves.column("is_open").to_numpy()),
             waits=waits & ((last != NONE) | may_end_earlier),
@@ -200,6 +200,14 @@ class Handovers:
             unread=unread,
         )
         return AnsweredMoves(moves, state, self.quiet.awaited_ends(times, committed))
+
+    def are_recent(self, delivered: Numbers, held: pa.Table) -> Flags:
+        """Whether the first commit after a move may still come before the end of delivery: a record of its group that
+        is newer shows that none did. Without new ones it is as before."""
+        groups = encoded(self.moves.column("group_id"))
+        times = [self.group_times.get(name, NONE) for name in groups.dictionary.to_pylist()]
+        newest = np.array([NONE if time is None else time for time in [*times, NONE]], np.int64)[codes_of(groups)]
+        return np.asarray(np.where(newest == NONE, flags(held.column("may_end_earlier")), delivered > newest))
 
     def held_moves(self) -> tuple[pa.Table, Flags]:
         """For each move its row of an earlier run; NULL: there is none."""
@@ -275,6 +283,7 @@ class AnsweredMoves:
             **{name: moves.column(name) for name in moves.column_names},
             "is_settled": pa.array(state.is_settled),
             "is_awaiting_commit": pa.array(state.waits),
+            "may_end_earlier": pa.array(state.may_end_earlier),
             "last_commit_time": integers(state.last, kind),
             "is_counted": pa.array(state.is_counted),
             "unread_before_us": integers(unread.before),

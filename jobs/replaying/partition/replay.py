@@ -27,7 +27,6 @@ from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from schemas.contract.tables import TABLES
 from schemas.words.history import RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import NONE
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
@@ -200,8 +199,8 @@ class PartitionReplay:
             held_owners=held,
             waiting=waiting,
             through=self.through,
-            read_until=self.progress.coverage.last_time or NONE,
             last_hole=self.last_hole,
+            group_times={name: group.time for name, group in groups.fold.groups.items()},
             snapshots=snapshots,
         )
 

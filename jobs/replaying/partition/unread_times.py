@@ -57,7 +57,8 @@ def reading_times(
     never = np.zeros(moves.num_rows, np.bool_)
     if last_commits is not None:
         never = by_record & ~is_told & (first != NONE) & ~have_commits(moves, last_commits)
-    first = np.where(never, np.maximum(first, without_commits(ends, last, are_gone)), first)
+    alone = np.where(are_gone.left, numbers(ends.column("left_time")), numbers(ends.column("alone_time")))
+    first = np.where(never, np.maximum(first, alone), first)
     is_given = moves.column("to_member_id").is_valid().to_numpy() & (stopped != NONE) & (move_time != NONE)
     until = np.where(is_given, np.maximum(move_time, stopped), NONE)
     delivered = np.where(is_given, until + numbers(ends.column("delivery_ms").fill_null(0)) * 1000, NONE)
@@ -80,17 +81,6 @@ class Gone:
     @classmethod
     def none(cls, size: int) -> "Gone":
         return cls(np.zeros(size, np.bool_), np.zeros(size, np.bool_))
-
-
-def without_commits(ends: pa.Table, last: Numbers, are_gone: Gone) -> Numbers:
-    """The earliest end of reading. A member that stays is taken to read until the record that takes the partition from
-    it. Of one that left a classic group the others hear within a heartbeat interval. If it may have timed out, reading
-    ended a session earlier."""
-    heartbeat = numbers(ends.column("heartbeat_ms").fill_null(0)) * 1000
-    silent_last = numbers(ends.column("silent_last_time"))
-    has_left, may_be_silent = silent_last != NONE, (silent_last != NONE) & ~are_gone.left
-    left = np.where(has_left, last - heartbeat, last)
-    return np.asarray(np.where(may_be_silent, silent_last - 2 * heartbeat, left), np.int64)
 
 
 def have_commits(moves: pa.Table, commits: Numbers) -> Flags:

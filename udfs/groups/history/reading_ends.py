@@ -10,6 +10,8 @@ the partition within one heartbeat interval, in classic groups at once. Commits 
 from functools import cache
 from typing import NamedTuple
 
+from schemas.words.history import LeaveKind
+
 # Kafka's defaults in consumer, share and streams groups, and the heartbeat interval of clients of classic groups.
 DEFAULT_SESSION_MS = 45_000
 DEFAULT_HEARTBEAT_MS = 5_000
@@ -79,18 +81,21 @@ class ReadingEnd(NamedTuple):
     silent_basis: str | None = None
     # That member.
     silent_id: str | None = None
-    # The owner's: where nothing was committed, it stopped so much earlier at most.
-    heartbeat_ms: int | None = None
+    # If nothing was committed, it ended no earlier than this; of a member that may have timed out, the second one if it
+    # left instead. None: as `first_time`.
+    alone_time: int | None = None
+    left_time: int | None = None
     # The owner was asked to give the partition up. What it commits then, it read before.
     is_told: bool = False
 
-    def settle(self, is_silent: bool) -> "ReadingEnd":
-        """Once commits show whether the member was silent."""
-        if is_silent and self.silent_first_time is not None and self.silent_last_time is not None:
+    def settle(self, kind: str | None) -> "ReadingEnd":
+        """Once commits show how the member left, or that they do not show it."""
+        if kind == LeaveKind.SESSION_TIMEOUT_LIKELY:
             return ReadingEnd(self.stopped_time, self.silent_first_time, self.silent_last_time, self.silent_basis)
-        return ReadingEnd(
-            self.stopped_time, self.first_time, self.last_time, self.basis, heartbeat_ms=self.heartbeat_ms,
-            is_told=self.is_told,
+        alone = self.left_time if kind == LeaveKind.LEFT else self.alone_time
+        return UNKNOWN_END._replace(
+            stopped_time=self.stopped_time, first_time=self.first_time, last_time=self.last_time, basis=self.basis,
+            alone_time=alone, is_told=self.is_told,
         )  # fmt: skip
 
 
@@ -142,7 +147,8 @@ def given_up(stop: int | None, of: Timeouts, begin: Begin) -> ReadingEnd:
     if stop is None:
         return UNKNOWN_END
     bounds = within(stop, of.rebalance_ms, 0, begin.time)
-    return ReadingEnd(stop, *bounds, heartbeat_ms=of.heartbeat_ms, is_told=begin.is_told)
+    # It is taken to read until the record that takes the partition from it.
+    return ReadingEnd(stop, *bounds, alone_time=stop, is_told=begin.is_told)
 
 
 def left_or_timed_out(stop: int | None, of: Timeouts, begin: Begin, member_id: str, offset: int) -> ReadingEnd:
@@ -152,7 +158,13 @@ def left_or_timed_out(stop: int | None, of: Timeouts, begin: Begin, member_id: s
     since = begin.time
     expired, (first, last) = session_expired(stop, of, since), within(stop, longest_of_gone(of), 0, since)
     silent = expired.first_time, expired.last_time, expired.basis
-    return ReadingEnd(stop, first, last, None, offset, *silent, member_id, of.heartbeat_ms, begin.is_told)
+    # The others of a classic group hear within a heartbeat interval that it left.
+    heartbeat = of.heartbeat_ms * 1000
+    alone = stop - of.session_ms * 1000 - heartbeat
+    return ReadingEnd(
+        stop, first, last, None, offset, *silent, member_id, max(alone, first), max(stop - heartbeat, first),
+        begin.is_told,
+    )  # fmt: skip
 
 
 def longest_of_gone(of: Timeouts) -> int:
@@ -173,7 +185,8 @@ def went_away(stop: int | None, of: Timeouts, away: int | None, since: int | Non
     if stop is None or away is None:
         return session_expired(stop, of, since)
     at = min(away, stop)
-    return ReadingEnd(stop, *within(at, of.rebalance_ms, 0, since), AWAY_BASIS, heartbeat_ms=of.heartbeat_ms)
+    first, last = within(at, of.rebalance_ms, 0, since)
+    return ReadingEnd(stop, first, last, AWAY_BASIS, alone_time=last)
 
 
 def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
