@@ -25,6 +25,7 @@ HEARTBEAT: Final = "group.consumer.heartbeat.interval.ms"
 WIDE: Final = 10
 MOST_MORE_MS: Final = 1_000
 SHARE: Final = "share"
+NO_COMMITS: Final = ", no commits"
 AT_MOST_OUTSIDE: Final = 1 / 200
 
 
@@ -63,16 +64,28 @@ class Judged:
     @property
     def is_too_wide(self) -> bool:
         width = self.width_ms
-        return width is not None and width > WIDE * self.truth_ms and width > self.delivery_ms + MOST_MORE_MS
+        return (
+            self.gap["commits"]
+            and width is not None
+            and width > WIDE * self.truth_ms
+            and width > self.delivery_ms + MOST_MORE_MS
+        )
 
     @property
     def is_unknown(self) -> bool:
-        """As it should be: nothing in the log bounds it."""
-        return self.width_ms is None and self.gap["group_kind"] == SHARE
+        """As it should be: nothing in the log bounds it. A member that joins again with nothing new has its partitions
+        back at once, and no record says so."""
+        is_unseen = self.gap["way"] == "returned" and self.truth_ms <= CLOCK_MS
+        return self.width_ms is None and (is_unseen or self.gap["group_kind"] == SHARE)
 
     @property
     def is_missing(self) -> bool:
         return self.is_too_wide or (self.width_ms is None and not self.is_unknown)
+
+    @property
+    def kind(self) -> str:
+        """Of a group that never commits the log has no more than its assignments: bounds must hold, and may be wide."""
+        return f"{self.gap['group_kind']}{'' if self.gap['commits'] else NO_COMMITS}"
 
     def __str__(self) -> str:
         bounds = "no bounds" if self.low is None else f"{self.low} to {self.high} ms"

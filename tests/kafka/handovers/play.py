@@ -17,7 +17,8 @@ from tests.kafka.handovers.processes import PATIENCE_SECONDS, STAGE, Diaries, Pr
 SESSION_MS: Final = 6_000
 HEARTBEAT_MS: Final = 1_000
 CALM_MS: Final = 500
-# A member of kafka-python 3.0.12 that gets no partitions, or such as it did not hear of, may not join again, and polls on.
+# A member of kafka-python 3.0.12 whose assignment is empty, or of partitions that it did not hear of, may poll on for
+# ever and not join again.
 STUCK_MS: Final = 20_000
 SNAPSHOT_EVERY_SECONDS: Final = 3
 RANGE, COOPERATIVE, CONSUMER = "range", "cooperative-sticky", "consumer"
