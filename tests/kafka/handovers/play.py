@@ -140,8 +140,7 @@ class Play:
         time.sleep(self.random.uniform(0.7, 1.6))
 
     def is_settled(self, group: Group) -> bool:
-        """A share group's readers have no callbacks: they are there, and have had time."""
-        number = 0 if group.kind == SHARE else sum(self.partitions[topic] for topic in group.topics)
+        number = None if group.kind == SHARE else sum(self.partitions[topic] for topic in group.topics)
         return self.diaries.is_settled(group.name, group.members, number, CALM_MS)
 
     def leave_all(self, *groups: Group) -> None:
