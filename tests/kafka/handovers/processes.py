@@ -156,8 +156,8 @@ class Diaries:
             file.write(f"{line.ms} {line.group} {line.client} {line.word}\n")
 
     def is_settled(self, group: str, members: list[str], num_partitions: int | None, calm_ms: int) -> bool:
-        """They have all partitions, each of them has some, or has read if there are no callbacks (NULL); all of them are
-        at work, and nothing has changed lately."""
+        """They have all partitions, each has some, or without callbacks (NULL) has read; all of them are at work, and
+        nothing has changed lately."""
         now = time.time() * 1000
         with self._lock:
             watched = self._groups[group]
