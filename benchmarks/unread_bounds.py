@@ -157,7 +157,7 @@ def readers_line(readers: WhoReads | None) -> str:
     return (
         f"who reads: {readers.num_owners:,} owners at {INSTANTS:,} instants, of those who do "
         f"{readers.certain_share:.1%} certain; another one read: {len(readers.not_the_reader)}; "
-        f"given up without doubt: {len(readers.not_in_doubt)}"
+        f"of {readers.num_given_up:,} who had given up without doubt: {len(readers.not_in_doubt):,}"
     )
 
 

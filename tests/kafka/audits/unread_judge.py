@@ -156,7 +156,8 @@ class WhoReads:
     certain_share: float
     # Another client had it before `reader_certain_until_time`.
     not_the_reader: tuple[str, ...]
-    # It had given the partition up, and `reader_doubt_from_time` is later, or there is none.
+    # Of the owners that had given the partition up those whose `reader_doubt_from_time` is later, or that have none.
+    num_given_up: int
     not_in_doubt: tuple[str, ...]
 
 
@@ -166,7 +167,7 @@ def who_reads(held: Iterable[Row], intervals: Iterable[Row], instants: Sequence[
     for row in held:
         of_partition[row["group"], row["topic"], row["partition"]].append(row)
     at = np.sort(np.asarray(instants, np.int64))
-    num_owners = num_held = num_certain = 0
+    num_owners = num_held = num_certain = num_given_up = 0
     wrong: list[str] = []
     late: list[str] = []
     for row in intervals:
@@ -192,7 +193,8 @@ def who_reads(held: Iterable[Row], intervals: Iterable[Row], instants: Sequence[
         late += [described(row, instant) for instant in given_up[is_late]]
         num_owners, num_held = num_owners + len(covered), num_held + int(is_mine.sum())
         num_certain += int((is_mine & is_certain).sum())
-    return WhoReads(num_owners, num_certain / max(num_held, 1), tuple(wrong), tuple(late))
+        num_given_up += len(given_up)
+    return WhoReads(num_owners, num_certain / max(num_held, 1), tuple(wrong), num_given_up, tuple(late))
 
 
 def within(at: Any, held: Iterable[Row], less_ms: int) -> Any:
