@@ -22,13 +22,16 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.kafka.handovers.diaries import GIVES_UP, POLLS, Line, Partition, lines_of
 from tests.kafka.handovers.play import SHARE, STREAMS
 
 Row = dict[str, Any]
+# A reader writes a line as often.
+POLL_MS: Final = 100
 
 
 @dataclass
@@ -64,7 +67,9 @@ class History:
         self.held: list[Row] = []
         self.overlaps: list[Row] = []
         self.reads: dict[tuple[str, Partition], list[int]] = defaultdict(list)
+        self.of_client: dict[str, list[Line]] = defaultdict(list)
         for line in lines:
+            self.of_client[line.client].append(line)
             if line.word == "read":
                 for at in line.partitions:
                     self.reads[line.client, at].append(line.ms)
@@ -108,7 +113,8 @@ class History:
             self.gaps.append(
                 self._row(at) | {"from_ms": grown["from_ms"], "to_ms": line.ms, "least_ms": line.ms - grown["to_ms"],
                                  "from_client": None, "to_client": line.client, "last_read_ms": None,
-                                 "first_read_ms": self._first_read(at, line), "way": "topic_grown"})  # fmt: skip
+                                 "first_read_ms": self._first_read(at, line), "stall_ms": 0, "way": "topic_grown"}
+            )  # fmt: skip
         self.readers[line.client].holds.setdefault(at, line.ms)
 
     def _gave_up(self, line: Line, at: Partition, reader: Reader) -> None:
@@ -130,10 +136,24 @@ class History:
             "to_client": line.client,
             "last_read_ms": self._last_read(at, freed),
             "first_read_ms": self._first_read(at, line),
+            "stall_ms": self._stall_ms(freed, line),
         }
         if self.facts["kind"] == STREAMS and freed.word == "closing" and row["last_read_ms"] is not None:
             row |= {"from_ms": row["last_read_ms"], "least_ms": line.ms - freed.ms}
         self.gaps.append(self._row(at) | row | {"way": self._way(freed, line)})
+
+    def _stall_ms(self, freed: Freed, line: Line) -> int:
+        """By how much a poll of one of both was late: of the new reader until it had the partition, of the old one the
+        first after it gave it up. The machine was busy then, and delivered later than it else does."""
+        new = [each for each in self.of_client[line.client] if freed.ms <= each.ms <= line.ms]
+        since = max((number for number, each in enumerate(new) if each.word == "started"), default=0)
+        old = [each for each in self.of_client[freed.client] if each.ms >= freed.ms][:2]
+        pairs = [*pairwise(new[since:]), *pairwise(old)]
+        silences = [after.ms - before.ms - self._callback_ms(before) for before, after in pairs if after.ms <= line.ms]
+        return max(0, max(silences, default=0) - POLL_MS)
+
+    def _callback_ms(self, line: Line) -> int:
+        return int(self.facts["slow_ms"]) if line.word == "revoked" and line.partitions else 0
 
     def _way(self, freed: Freed, line: Line) -> str:
         if any(each["event"] == "restarted" and each["from_ms"] <= line.ms and each["to_ms"] >= freed.ms
@@ -202,7 +222,7 @@ def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
                 if freed is not None and before is not None and before.ms <= freed.ms <= started.get(line.client, 0):
                     row = {"from_ms": freed.ms, "to_ms": line.ms, "least_ms": started[line.client] - freed.ms,
                            "from_client": before.client, "to_client": line.client, "last_read_ms": before.ms,
-                           "first_read_ms": line.ms, "way": "only_member_restarted"}  # fmt: skip
+                           "first_read_ms": line.ms, "stall_ms": 0, "way": "only_member_restarted"}  # fmt: skip
                     yield described(group, facts, at) | row
 
 
