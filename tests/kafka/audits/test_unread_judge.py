@@ -85,6 +85,15 @@ def test_a_client_that_polls_late_stalls(lines, expected):
     assert gap["stall_ms"] == expected
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"), [((90, 400), 260), ((300, 900), 550), ((1_000, 1_200), 0), ((1_900, 2_090), 140)]
+)
+def test_a_coordinator_that_answers_late_stalls_what_begins_or_ends_then(answer, expected):
+    lines = list(lines_of(f"{BOTH}100 g a revoked t:0\n1990 g b started\n2000 g b assigned t:0\n"))
+    (gap,) = History("g", GROUP, [], lines, [answer]).gaps
+    assert gap["stall_ms"] == expected
+
+
 def test_a_slow_callback_is_no_stall():
     text = f"{BOTH}100 g a revoked t:0\n1605 g a polled\n1620 g b started\n1650 g b assigned t:0\n"
     assert [history(text, GROUP | {"slow_ms": ms}).gaps[0]["stall_ms"] for ms in (1_500, 0)] == [0, 1_405]

@@ -20,18 +20,22 @@ are left out: no log shows why they last.
 import json
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from tests.kafka.handovers.diaries import GIVES_UP, POLLS, Line, Partition, lines_of
+from tests.kafka.handovers.diaries import BEATS, GIVES_UP, POLLS, Line, Partition, lines_of
 from tests.kafka.handovers.play import SHARE, STREAMS
 
 Row = dict[str, Any]
 # A reader writes a line as often.
 POLL_MS: Final = 100
+# The coordinator answers as soon, and what it answers so near to a begin or an end counts.
+ANSWER_MS: Final = 50
+NEAR_MS: Final = 500
 
 
 @dataclass
@@ -59,8 +63,10 @@ class Freed:
 class History:
     """Of one group, line by line."""
 
-    def __init__(self, group: str, facts: Row, events: list[Row], lines: list[Line]) -> None:
-        self.group, self.facts, self.events, self.lines = group, facts, events, lines
+    def __init__(
+        self, group: str, facts: Row, events: list[Row], lines: list[Line], answers: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        self.group, self.facts, self.events, self.lines, self.answers = group, facts, events, lines, answers
         self.readers: dict[str, Reader] = defaultdict(Reader)
         self.freed: dict[Partition, Freed] = {}
         self.gaps: list[Row] = []
@@ -143,14 +149,19 @@ class History:
         self.gaps.append(self._row(at) | row | {"way": self._way(freed, line)})
 
     def _stall_ms(self, freed: Freed, line: Line) -> int:
-        """By how much a poll of one of both was late: of the new reader until it had the partition, of the old one the
-        first after it gave it up. The machine was busy then, and delivered later than it else does."""
+        """By how much a busy machine was late: with a poll of the new reader until it had the partition, or the first
+        one of the old reader after it gave it up, or with an answer of the coordinator at the begin or the end."""
         new = [each for each in self.of_client[line.client] if freed.ms <= each.ms <= line.ms]
         since = max((number for number, each in enumerate(new) if each.word == "started"), default=0)
         old = [each for each in self.of_client[freed.client] if each.ms >= freed.ms][:2]
         pairs = [*pairwise(new[since:]), *pairwise(old)]
         silences = [after.ms - before.ms - self._callback_ms(before) for before, after in pairs if after.ms <= line.ms]
-        return max(0, max(silences, default=0) - POLL_MS)
+        answers = [
+            end - begin
+            for begin, end in self.answers
+            if freed.ms <= end <= freed.ms + NEAR_MS + end - begin or line.ms - NEAR_MS <= end <= line.ms + end - begin
+        ]
+        return max(0, max(silences, default=0) - POLL_MS, max(answers, default=0) - ANSWER_MS)
 
     def _callback_ms(self, line: Line) -> int:
         return int(self.facts["slow_ms"]) if line.word == "revoked" and line.partitions else 0
@@ -226,6 +237,14 @@ def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
                     yield described(group, facts, at) | row
 
 
+def answers_of(lines: list[Line], restarts: list[Row]) -> list[tuple[int, int]]:
+    """When the coordinator was asked and when it answered; not while the broker was away."""
+    beats = [(asked.ms, answered.ms) for asked, answered in pairwise(sorted(lines, key=attrgetter("ms")))
+             if (asked.word, answered.word) == ("asked", "answered")]  # fmt: skip
+    return [(begin, end) for begin, end in beats
+            if not any(begin <= each["to_ms"] and end >= each["from_ms"] for each in restarts)]  # fmt: skip
+
+
 def truth(folder: Path) -> Row:
     events = [json.loads(line) for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()]
     groups = json.loads((folder / "groups.json").read_text(encoding="utf-8"))
@@ -233,6 +252,7 @@ def truth(folder: Path) -> Row:
     for path in sorted(folder.glob("diary-*.txt")):
         for line in lines_of(path.read_text(encoding="utf-8")):
             by_group[line.group].append(line)
+    answers = answers_of(by_group[BEATS], [each for each in events if each["event"] == "restarted"])
     found: Row = {"events": events, "groups": groups, "gaps": [], "held": [], "overlaps": []}
     for group, facts in groups.items():
         # Of one millisecond: who gives up comes before who gets.
@@ -240,7 +260,7 @@ def truth(folder: Path) -> Row:
         if facts["kind"] == SHARE:
             found["gaps"] += gaps_of_shares(group, facts, lines)
             continue
-        history = History(group, facts, events, lines)
+        history = History(group, facts, events, lines, answers)
         stuck = [each["from_ms"] for each in events if each["event"] == "stuck" and each["group"] == group]
         found["gaps"] += [gap for gap in history.gaps if not stuck or gap["to_ms"] < stuck[0]]
         found["held"] += history.held
