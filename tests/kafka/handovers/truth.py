@@ -13,6 +13,9 @@ some time before its tasks end: the gap begins with that record, and lasts for `
 have no callbacks: their gaps are those between two readers that are alone, up to the first record; it was `least_ms`
 until the next one began.
 
+In a group of a deleted topic nobody is asked who reads: Java's classic members try to commit it for up to a minute, in
+which they read nothing, and no record says that.
+
 When a member is stuck by a fault of its library, so that it polls on and does not join again, later gaps of its group
 are left out: no log shows why they last.
 """
@@ -253,6 +256,7 @@ def truth(folder: Path) -> Row:
         for line in lines_of(path.read_text(encoding="utf-8")):
             by_group[line.group].append(line)
     answers = answers_of(by_group[BEATS], [each for each in events if each["event"] == "restarted"])
+    deleted = {event["topic"] for event in events if event["event"] == "topic_deleted"}
     found: Row = {"events": events, "groups": groups, "gaps": [], "held": [], "overlaps": []}
     for group, facts in groups.items():
         # Of one millisecond: who gives up comes before who gets.
@@ -263,7 +267,8 @@ def truth(folder: Path) -> Row:
         history = History(group, facts, events, lines, answers)
         stuck = [each["from_ms"] for each in events if each["event"] == "stuck" and each["group"] == group]
         found["gaps"] += [gap for gap in history.gaps if not stuck or gap["to_ms"] < stuck[0]]
-        found["held"] += history.held
+        if not deleted & set(facts["topics"]):
+            found["held"] += history.held
         found["overlaps"] += history.overlaps
     found["gaps"].sort(key=lambda gap: (gap["group"], gap["to_ms"], gap["topic"], gap["partition"]))
     return found
