@@ -121,7 +121,7 @@ def gaps_of_outages(truth: dict[str, Any]) -> list[dict[str, Any]]:
         way = fates.get((gap["group"], gap["from_client"]))
         if way is None or (way != "static_restart" and gap["from_client"] == gap["to_client"]):
             way = "returned" if gap["from_client"] == gap["to_client"] else "handed_over"
-        result.append({**gap, "group_kind": kind, "commits": True, "way": way})
+        result.append({**gap, "group_kind": kind, "commits": True, "stall_ms": 0, "way": way})
     return result
 
 

@@ -8,7 +8,7 @@ from tests.kafka.audits.unread_judge import Judged, judged, who_reads
 from tests.kafka.handovers.diaries import lines_of
 from tests.kafka.handovers.truth import History
 
-GROUP = {"kind": "classic", "is_static": False, "commit_ms": 500}
+GROUP = {"kind": "classic", "is_static": False, "commit_ms": 500, "slow_ms": 0}
 STATIC = GROUP | {"is_static": True}
 JOINED = "0 g a started\n10 g a assigned t:0\n"
 BOTH = f"{JOINED}12 g b started\n20 g b assigned\n95 g a read t:0:7\n"
@@ -70,10 +70,39 @@ def test_an_application_of_streams_that_closes_reads_for_some_time_less_than_its
     assert (*ended(gap), gap["least_ms"]) == ("left", 95, 130, "a", "b", 30)
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("200 g b polled\n300 g b polled\n", 0),
+        ("300 g b polled\n", 100),
+        ("300 g b started\n", 0),
+        # The old reader too: a commit of its callback was late.
+        ("200 g b polled\n250 g a polled\n300 g b polled\n", 50),
+    ],
+)
+def test_a_client_that_polls_late_stalls(lines, expected):
+    (gap,) = history(f"{BOTH}100 g a revoked t:0\n100 g b polled\n{lines}400 g b assigned t:0\n").gaps
+    assert gap["stall_ms"] == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [((90, 400), 260), ((300, 900), 550), ((1_000, 1_200), 0), ((1_900, 2_090), 140)]
+)
+def test_a_coordinator_that_answers_late_stalls_what_begins_or_ends_then(answer, expected):
+    lines = list(lines_of(f"{BOTH}100 g a revoked t:0\n1990 g b started\n2000 g b assigned t:0\n"))
+    (gap,) = History("g", GROUP, [], lines, [answer]).gaps
+    assert gap["stall_ms"] == expected
+
+
+def test_a_slow_callback_is_no_stall():
+    text = f"{BOTH}100 g a revoked t:0\n1605 g a polled\n1620 g b started\n1650 g b assigned t:0\n"
+    assert [history(text, GROUP | {"slow_ms": ms}).gaps[0]["stall_ms"] for ms in (1_500, 0)] == [0, 1_405]
+
+
 # -- bounds
 
 GAP = {"group": "g", "group_kind": "classic", "commits": True, "topic": "t", "partition": 0, "way": "returned",
-       "from_ms": 10_000, "to_ms": 10_400}  # fmt: skip
+       "stall_ms": 0, "from_ms": 10_000, "to_ms": 10_400}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -96,6 +125,10 @@ GAP = {"group": "g", "group_kind": "classic", "commits": True, "topic": "t", "pa
 def test_bounds_are_right_or_wrong(low, high, kind, outside, missing):
     given = Judged(GAP | {"group_kind": kind}, low, high, (), 500 if kind == "classic" else 5_000)
     assert (given.is_outside, given.is_missing) == (outside, missing)
+
+
+def test_what_is_late_since_a_client_is_late_is_not_outside():
+    assert [Judged(GAP | {"stall_ms": ms}, 0, 300, (), 500).is_outside for ms in (49, 50)] == [True, False]
 
 
 def test_bounds_of_a_group_without_commits_may_be_wide():

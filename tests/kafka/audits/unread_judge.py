@@ -54,8 +54,9 @@ class Judged:
 
     @property
     def is_above(self) -> bool:
-        """Nobody could read for longer than the upper bound."""
-        return self.high is not None and self.high < self.gap.get("least_ms", self.truth_ms) - CLOCK_MS
+        """Nobody could read for longer than the upper bound, and not since clients were late to poll."""
+        least_ms = self.gap.get("least_ms", self.truth_ms)
+        return self.high is not None and self.high < least_ms - CLOCK_MS - self.gap["stall_ms"]
 
     @property
     def is_outside(self) -> bool:
@@ -75,7 +76,7 @@ class Judged:
     def is_unknown(self) -> bool:
         """As it should be: nothing in the log bounds it. A member that joins again with nothing new has its partitions
         back at once, and no record says so."""
-        is_unseen = self.gap["way"] == "returned" and self.truth_ms <= CLOCK_MS
+        is_unseen = self.gap["way"] == "returned" and self.truth_ms <= CLOCK_MS + self.gap["stall_ms"]
         return self.width_ms is None and (is_unseen or self.gap["group_kind"] == SHARE)
 
     @property

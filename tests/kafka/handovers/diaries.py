@@ -9,6 +9,8 @@ Partition = tuple[str, int]
 GIVES_UP: Final = ("revoked", "lost", "closing", "killed")
 # What a reader writes ten times a second.
 POLLS: Final = ("polled", "read")
+# A group of one client that commits again and again, and writes when it asked and when it was answered.
+BEATS: Final = "beats"
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,8 @@ class Play:
             with (self.folder / "events.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
         groups = {name: {"kind": each.kind, "library": each.library, "protocol": each.protocol,
-                         "is_static": each.is_static, "commit_ms": each.commit_ms, "topics": list(each.topics)}
+                         "is_static": each.is_static, "commit_ms": each.commit_ms, "slow_ms": each.slow_ms,
+                         "topics": list(each.topics)}
                   for name, each in sorted(self.groups.items())}  # fmt: skip
         (self.folder / "groups.json").write_text(json.dumps(groups, indent=1) + "\n", encoding="utf-8")
 

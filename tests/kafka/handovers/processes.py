@@ -52,7 +52,8 @@ class Process:
                 text=True,
                 cwd=ROOT,
             )
-        threading.Thread(target=self._hear, daemon=True).start()
+        self._thread = threading.Thread(target=self._hear, daemon=True)
+        self._thread.start()
 
     def order(self, word: str, **more: Any) -> None:
         """Returns when it is done."""
@@ -78,6 +79,10 @@ class Process:
         """Returns when none of its readers does anything any more."""
         self._process.kill()
         self._process.wait()
+        self._thread.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
 
 
 def command_of(broker: Broker, folder: Path, library: str, name: str, diary: Path) -> list[str]:

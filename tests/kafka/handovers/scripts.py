@@ -31,6 +31,7 @@ SOME: Final = (*OF_JAVA, (KAFKA_PYTHON, RANGE), (CONFLUENT, RANGE), (CONFLUENT, 
 ALL: Final = (*SOME, (KAFKA_PYTHON, COOPERATIVE), (CONFLUENT, COOPERATIVE), STREAMS_JAVA)
 TOPICS: Final = {"orders": 4, "clicks": 2, "fading": 3, "failing": 3}
 GROWING_FROM, GROWING_TO = 2, 5
+LONGEST_START_SECONDS: Final = 10
 # Whoever is not meant to time out does not, on a busy machine either.
 CALM: Final[dict[str, Any]] = {"session_ms": 5 * SESSION_MS}
 
@@ -49,6 +50,7 @@ def play_all(play: Play, protocols: Collection[str], rounds: int) -> None:
     for topic, number in TOPICS.items():
         play.topic(topic, number)
     play.snapshot()
+    play.stage.order("beat")
     for library in (KAFKA_PYTHON, CONFLUENT):
         play.stayers[library] = play.process(library, library)
     slow = groups("slow", COOPERATIVE_JAVA, CONSUMER_JAVA, (CONFLUENT, RANGE), slow_ms=1_500, **CALM)
@@ -78,7 +80,8 @@ def play_all(play: Play, protocols: Collection[str], rounds: int) -> None:
         partial(manual, play, Group("manual", JAVA, "manual")),
     ]
     with play.snapshots(), ThreadPoolExecutor(len(scripts)) as threads:
-        done, waiting = wait(map(threads.submit, scripts), return_when=FIRST_EXCEPTION)
+        running = [threads.submit(begin, play, script) for script in scripts]
+        done, waiting = wait(running, return_when=FIRST_EXCEPTION)
         play.is_over = bool(waiting)
         for each in done:
             each.result()
@@ -86,9 +89,14 @@ def play_all(play: Play, protocols: Collection[str], rounds: int) -> None:
     play.end()
 
 
+def begin(play: Play, script: Callable[[], None]) -> None:
+    """Not all at once: a broker that has just started is slow."""
+    time.sleep(play.random.uniform(0, LONGEST_START_SECONDS))
+    script()
+
+
 def deploy(play: Play, group: Group, rounds: int) -> None:
     """Members join one after another; then each is replaced by another one; the group shrinks in the end."""
-    time.sleep(play.random.uniform(0, 3))
     for _ in range(2):
         play.join(group)
         play.settle(group)

@@ -13,6 +13,9 @@ some time before its tasks end: the gap begins with that record, and lasts for `
 have no callbacks: their gaps are those between two readers that are alone, up to the first record; it was `least_ms`
 until the next one began.
 
+In a group of a deleted topic nobody is asked who reads: Java's classic members try to commit it for up to a minute, in
+which they read nothing, and no record says that.
+
 When a member is stuck by a fault of its library, so that it polls on and does not join again, later gaps of its group
 are left out: no log shows why they last.
 """
@@ -20,15 +23,22 @@ are left out: no log shows why they last.
 import json
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from tests.kafka.handovers.diaries import GIVES_UP, POLLS, Line, Partition, lines_of
+from tests.kafka.handovers.diaries import BEATS, GIVES_UP, POLLS, Line, Partition, lines_of
 from tests.kafka.handovers.play import SHARE, STREAMS
 
 Row = dict[str, Any]
+# A reader writes a line as often.
+POLL_MS: Final = 100
+# The coordinator answers as soon, and what it answers so near to a begin or an end counts.
+ANSWER_MS: Final = 50
+NEAR_MS: Final = 500
 
 
 @dataclass
@@ -56,15 +66,19 @@ class Freed:
 class History:
     """Of one group, line by line."""
 
-    def __init__(self, group: str, facts: Row, events: list[Row], lines: list[Line]) -> None:
-        self.group, self.facts, self.events, self.lines = group, facts, events, lines
+    def __init__(
+        self, group: str, facts: Row, events: list[Row], lines: list[Line], answers: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        self.group, self.facts, self.events, self.lines, self.answers = group, facts, events, lines, answers
         self.readers: dict[str, Reader] = defaultdict(Reader)
         self.freed: dict[Partition, Freed] = {}
         self.gaps: list[Row] = []
         self.held: list[Row] = []
         self.overlaps: list[Row] = []
         self.reads: dict[tuple[str, Partition], list[int]] = defaultdict(list)
+        self.of_client: dict[str, list[Line]] = defaultdict(list)
         for line in lines:
+            self.of_client[line.client].append(line)
             if line.word == "read":
                 for at in line.partitions:
                     self.reads[line.client, at].append(line.ms)
@@ -108,7 +122,8 @@ class History:
             self.gaps.append(
                 self._row(at) | {"from_ms": grown["from_ms"], "to_ms": line.ms, "least_ms": line.ms - grown["to_ms"],
                                  "from_client": None, "to_client": line.client, "last_read_ms": None,
-                                 "first_read_ms": self._first_read(at, line), "way": "topic_grown"})  # fmt: skip
+                                 "first_read_ms": self._first_read(at, line), "stall_ms": 0, "way": "topic_grown"}
+            )  # fmt: skip
         self.readers[line.client].holds.setdefault(at, line.ms)
 
     def _gave_up(self, line: Line, at: Partition, reader: Reader) -> None:
@@ -130,10 +145,29 @@ class History:
             "to_client": line.client,
             "last_read_ms": self._last_read(at, freed),
             "first_read_ms": self._first_read(at, line),
+            "stall_ms": self._stall_ms(freed, line),
         }
         if self.facts["kind"] == STREAMS and freed.word == "closing" and row["last_read_ms"] is not None:
             row |= {"from_ms": row["last_read_ms"], "least_ms": line.ms - freed.ms}
         self.gaps.append(self._row(at) | row | {"way": self._way(freed, line)})
+
+    def _stall_ms(self, freed: Freed, line: Line) -> int:
+        """By how much a busy machine was late: with a poll of the new reader until it had the partition, or the first
+        one of the old reader after it gave it up, or with an answer of the coordinator at the begin or the end."""
+        new = [each for each in self.of_client[line.client] if freed.ms <= each.ms <= line.ms]
+        since = max((number for number, each in enumerate(new) if each.word == "started"), default=0)
+        old = [each for each in self.of_client[freed.client] if each.ms >= freed.ms][:2]
+        pairs = [*pairwise(new[since:]), *pairwise(old)]
+        silences = [after.ms - before.ms - self._callback_ms(before) for before, after in pairs if after.ms <= line.ms]
+        answers = [
+            end - begin
+            for begin, end in self.answers
+            if freed.ms <= end <= freed.ms + NEAR_MS + end - begin or line.ms - NEAR_MS <= end <= line.ms + end - begin
+        ]
+        return max(0, max(silences, default=0) - POLL_MS, max(answers, default=0) - ANSWER_MS)
+
+    def _callback_ms(self, line: Line) -> int:
+        return int(self.facts["slow_ms"]) if line.word == "revoked" and line.partitions else 0
 
     def _way(self, freed: Freed, line: Line) -> str:
         if any(each["event"] == "restarted" and each["from_ms"] <= line.ms and each["to_ms"] >= freed.ms
@@ -202,8 +236,16 @@ def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
                 if freed is not None and before is not None and before.ms <= freed.ms <= started.get(line.client, 0):
                     row = {"from_ms": freed.ms, "to_ms": line.ms, "least_ms": started[line.client] - freed.ms,
                            "from_client": before.client, "to_client": line.client, "last_read_ms": before.ms,
-                           "first_read_ms": line.ms, "way": "only_member_restarted"}  # fmt: skip
+                           "first_read_ms": line.ms, "stall_ms": 0, "way": "only_member_restarted"}  # fmt: skip
                     yield described(group, facts, at) | row
+
+
+def answers_of(lines: list[Line], restarts: list[Row]) -> list[tuple[int, int]]:
+    """When the coordinator was asked and when it answered; not while the broker was away."""
+    beats = [(asked.ms, answered.ms) for asked, answered in pairwise(sorted(lines, key=attrgetter("ms")))
+             if (asked.word, answered.word) == ("asked", "answered")]  # fmt: skip
+    return [(begin, end) for begin, end in beats
+            if not any(begin <= each["to_ms"] and end >= each["from_ms"] for each in restarts)]  # fmt: skip
 
 
 def truth(folder: Path) -> Row:
@@ -213,6 +255,8 @@ def truth(folder: Path) -> Row:
     for path in sorted(folder.glob("diary-*.txt")):
         for line in lines_of(path.read_text(encoding="utf-8")):
             by_group[line.group].append(line)
+    answers = answers_of(by_group[BEATS], [each for each in events if each["event"] == "restarted"])
+    deleted = {event["topic"] for event in events if event["event"] == "topic_deleted"}
     found: Row = {"events": events, "groups": groups, "gaps": [], "held": [], "overlaps": []}
     for group, facts in groups.items():
         # Of one millisecond: who gives up comes before who gets.
@@ -220,10 +264,11 @@ def truth(folder: Path) -> Row:
         if facts["kind"] == SHARE:
             found["gaps"] += gaps_of_shares(group, facts, lines)
             continue
-        history = History(group, facts, events, lines)
+        history = History(group, facts, events, lines, answers)
         stuck = [each["from_ms"] for each in events if each["event"] == "stuck" and each["group"] == group]
         found["gaps"] += [gap for gap in history.gaps if not stuck or gap["to_ms"] < stuck[0]]
-        found["held"] += history.held
+        if not deleted & set(facts["topics"]):
+            found["held"] += history.held
         found["overlaps"] += history.overlaps
     found["gaps"].sort(key=lambda gap: (gap["group"], gap["to_ms"], gap["topic"], gap["partition"]))
     return found

@@ -5,10 +5,14 @@ import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 
 /**
@@ -18,6 +22,8 @@ import org.apache.kafka.common.config.ConfigResource;
  */
 final class Obeying {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String BEATS = "beats";
+    private static final long BEAT_MS = 100;
 
     private final Cluster cluster;
     private final Diary diary;
@@ -62,6 +68,7 @@ final class Obeying {
             case "close" -> readers.remove(order.get("client").asText()).close();
             case "stand_still" -> readers.get(order.get("client").asText()).standStill(order.get("ms").asLong());
             case "snapshot" -> snapshot();
+            case "beat" -> beat();
             case "topic" -> cluster.topic(order.get("topic").asText(), order.get("partitions").asInt());
             case "grow" -> {
                 var partitions = NewPartitions.increaseTo(order.get("partitions").asInt());
@@ -77,6 +84,25 @@ final class Obeying {
                 Map.of(order.get("setting").asText(), order.get("value").asText()));
             default -> throw new IllegalArgumentException(order.toString());
         }
+    }
+
+    /** Ten commits a second of a group without members: how long the coordinator takes to answer. */
+    private void beat() {
+        Thread thread = new Thread(() -> {
+            Map<String, Object> settings = cluster.consumerSettings(BEATS, Map.of("client.id", BEATS));
+            Map<TopicPartition, OffsetAndMetadata> offsets =
+                Map.of(new TopicPartition("orders", 0), new OffsetAndMetadata(0));
+            try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
+                while (true) {
+                    diary.callback(BEATS, BEATS, "asked", Set.of());
+                    consumer.commitSync(offsets);
+                    diary.callback(BEATS, BEATS, "answered", Set.of());
+                    Reading.sleep(BEAT_MS);
+                }
+            }
+        }, BEATS);
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private synchronized void snapshot() throws Exception {
