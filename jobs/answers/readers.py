@@ -17,7 +17,15 @@ from jobs.output.rows import time_text
 from jobs.output.zones import local_time
 from schemas.words.history import Confidence, OwnershipPhase, TaskRole
 
-STAY = ("group_id", "group_type", "group_instance_id", "client_id", "client_host", "reader_certain_until_time", *OF_STAYS)
+STAY = (
+    "group_id",
+    "group_type",
+    "group_instance_id",
+    "client_id",
+    "client_host",
+    "reader_certain_until_time",
+    *OF_STAYS,
+)
 COMMIT = ("group_id", "last_commit_time")
 
 
@@ -96,11 +104,15 @@ class Readers:
         if span is not None:
             got = clock(span.until, at) + ("" if span.end == span.until else f", perhaps to {clock(span.end, at)}")
             return f"nobody read it from {since_text(span, at)} to {got}"
-        begun = (row["from_time"] for row in self.stays[group] if row["from_time"] is not None and row["from_time"] > at)
+        begun = (
+            row["from_time"] for row in self.stays[group] if row["from_time"] is not None and row["from_time"] > at
+        )
         later, last = min(begun, default=None), self.last_owner(group, at)
         doubt = None if last is None else last["reader_doubt_from_time"]
         perhaps = "" if doubt is None else f"perhaps nobody read it since {clock(doubt, at)}; "
-        return perhaps + ("nobody has it since then" if later is None else f"it has the next one from {clock(later, at)}")
+        return perhaps + (
+            "nobody has it since then" if later is None else f"it has the next one from {clock(later, at)}"
+        )
 
 
 def by_group(rows: Iterable[Row]) -> dict[str, list[Row]]:

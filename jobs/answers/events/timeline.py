@@ -1,7 +1,7 @@
 """A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers; and the marks
 that they followed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -65,7 +65,7 @@ class Event:
         values |= {name: self.row.get(name) for name in ("group_id", "group_type", "evidence_partition")}
         values |= {"time": self.start, "end_time": self.end, "kind": self.kind.value, "detail": self.detail}
         values |= {"from_generation": self.from_generation, "to_generation": self.to_generation}
-        low, high, low_sum, high_sum, since = self.unread
+        low, high, low_sum, high_sum, since, _ = self.unread
         values |= {"longest_unread_low_ms": low, "longest_unread_high_ms": high, "unread_since_time": since}
         values |= {"unread_partition_low_ms": low_sum, "unread_partition_high_ms": high_sum}
         if self.offset != NO_RECORD:
@@ -100,13 +100,16 @@ def timeline(history: History, group: str) -> list[Event]:
     return in_order(with_unread(events, moves, states))
 
 
-def with_unread(events: Iterable[Event], moves: Sequence[Row], states: Sequence[Row]) -> Iterator[Event]:
-    """`states`: of the group, in order. Without any, it is not known whether it has members."""
-    newest = states[-1] if states else None
-    has_members = newest is None or newest["to_offset"] is not None or newest["num_members"] != 0
-    unread = unread_by_event(moves, has_members=has_members)
+def with_unread(events: Iterable[Event], moves: Sequence[Row], states: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+    """`moves` and `states`: of the group."""
+    unread = unread_by_event(moves, has_members=not is_empty(states))
     for event in events:
         yield replace(event, unread=unread[event.offset]) if event.has_moves and event.offset in unread else event
+
+
+def is_empty(states: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the group has no members now. `states`: in order. Without any, that is not known."""
+    return bool(states) and states[-1]["to_time"] is None and states[-1]["num_members"] == 0
 
 
 def with_marks(events: Iterable[Event], marks: Sequence[Row]) -> list[Event]:

@@ -59,7 +59,9 @@ def doubt_before(stays: Iterable[AnyRow], at: datetime) -> datetime | None:
     newest = sorted(ended, key=lambda row: (row["to_time"], int(row["from_offset"])), reverse=True)
     doubt: datetime | None = None
     for place, row in enumerate(newest):
-        if place and not (row["member_id"] == newest[0]["member_id"] and row["to_time"] == newest[place - 1]["from_time"]):
+        if place and not (
+            row["member_id"] == newest[0]["member_id"] and row["to_time"] == newest[place - 1]["from_time"]
+        ):
             break
         doubt = row["reader_doubt_from_time"] or doubt
     return doubt
@@ -76,13 +78,19 @@ def doubt_spans(stays: Iterable[AnyRow], now: datetime) -> list[tuple[datetime, 
 
 class Unread(NamedTuple):
     """Of one event: bounds of the partition that was unread longest, and sums over partitions. `since`: when it took
-    partitions that nobody has yet; None: there are none."""
+    partitions that nobody has yet, `num_waiting` of them; None: there are none."""
 
     longest_low_ms: int | None = None
     longest_high_ms: int | None = None
     low_ms: int | None = None
     high_ms: int | None = None
     since: datetime | None = None
+    num_waiting: int = 0
+
+    def cost_ms(self, until: datetime | None) -> int:
+        """The sum, with what partitions have waited for by then that nobody has yet."""
+        waited = timedelta() if self.since is None or until is None else max(until - self.since, timedelta())
+        return (self.high_ms or 0) + self.num_waiting * (waited // timedelta(milliseconds=1))
 
 
 def unread_by_event(moves: Sequence[AnyRow], *, has_members: bool) -> dict[int, Unread]:
@@ -100,10 +108,10 @@ def unread_of(moves: Sequence[AnyRow], waiting: Mapping[int, AnyRow]) -> Unread:
     since = [move["move_time"] for move in moves if id(move) in waiting and move["move_time"] is not None]
     goes_on = min(since, default=None)
     if not known:
-        return Unread(since=goes_on)
+        return Unread(since=goes_on, num_waiting=len(since))
     longest = max(known, key=lambda move: (move["unread_high_ms"], move["unread_low_ms"]))
     low, high = (sum(move[f"unread_{side}_ms"] for move in known) for side in ("low", "high"))
-    return Unread(longest["unread_low_ms"], longest["unread_high_ms"], low, high, goes_on)
+    return Unread(longest["unread_low_ms"], longest["unread_high_ms"], low, high, goes_on, len(since))
 
 
 def taken(moves: Iterable[AnyRow]) -> Iterator[tuple[AnyRow, AnyRow | None]]:

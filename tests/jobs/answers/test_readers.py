@@ -32,7 +32,8 @@ def moved(second: float, offset: int, before: str | None, after: str | None, low
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "group_state_intervals": [
-        {**interval(0, None, 1), "group_id": each, "state": "Stable", "num_members": 1} for each in ("pay", "else", "gone")
+        {**interval(0, None, 1), "group_id": each, "state": "Stable", "num_members": 1}
+        for each in ("pay", "else", "gone")
     ],
     # p1 is killed after second 34 and removed at 42; p2 has the partition from 45 on, and may get it half a second
     # later. It leaves at 70; static p3 comes at 75, restarts, and has been away since 90.

@@ -66,7 +66,15 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"unread_partition_low_ms": 8_000, "unread_partition_high_ms": 24_000, "longest_unread_high_ms": 12_000},
     ],
     "partition_moves": [
-        {**KILLED, "assignment_offset": 220, "topic": "orders", "partition": each, "kind": "moved", "idle_ms": 90}
+        {
+            **KILLED,
+            "assignment_offset": 220,
+            "topic": "orders",
+            "partition": each,
+            "kind": "moved",
+            "idle_ms": 90,
+            "to_member_id": "new",
+        }
         | {"move_time": at(76), "unread_low_ms": 4_000, "unread_high_ms": 12_000}
         for each in (1, 2)
     ],

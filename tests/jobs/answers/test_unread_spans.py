@@ -79,9 +79,10 @@ MOVES = [
 def test_a_partition_that_was_taken_waits_until_somebody_has_it() -> None:
     assert [(left, later) for left, later in taken(MOVES)] == [(MOVES[0], MOVES[4]), (MOVES[1], None)]
     assert unread_by_event(MOVES, has_members=False) == {
-        10: Unread(1_000, 2_000, 1_000, 2_000, at(10)),
+        10: Unread(1_000, 2_000, 1_000, 2_000, at(10), 1),
         30: Unread(20_000, 25_000, 40_500, 49_000, None),
     }
+    assert unread_by_event(MOVES, has_members=False)[10].cost_ms(at(17)) == 2_000 + 7_000
     # If there are members, a topic may have gone.
     assert unread_by_event(MOVES, has_members=True)[10].since is None
 
