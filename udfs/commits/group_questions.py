@@ -20,7 +20,8 @@ class Questions:
     topic: pa.Array | pa.ChunkedArray
     partition: Codes
     offset: Numbers
-    # Which questions are only about times of commits; the others are only about values. None: all are about both.
+    # Which questions are about values, and which about times of commits. None: all.
+    is_about_values: Flags | None = None
     is_about_times: Flags | None = None
 
     def __len__(self) -> int:
@@ -68,9 +69,9 @@ class QuestionQueue:
         self.rows = np.full((len(questions), len(Q)), NONE)
         self.rows[:, Q.offset] = questions.offset[self.order]
         self.rows[:, Q.is_about_values] = self.rows[:, Q.is_about_times] = 1
-        if questions.is_about_times is not None:
+        if questions.is_about_values is not None and questions.is_about_times is not None:
+            self.rows[:, Q.is_about_values] = questions.is_about_values[self.order]
             self.rows[:, Q.is_about_times] = questions.is_about_times[self.order]
-            self.rows[:, Q.is_about_values] = ~questions.is_about_times[self.order]
         self.rows[:, Q.is_answered] = self.rows[:, Q.is_settled] = 0
         # How many are answered, in that order.
         self.count = 0

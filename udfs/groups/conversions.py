@@ -7,6 +7,7 @@ from schemas.words.history import LeaveKind, OwnershipEnd, OwnershipPhase, Rebal
 from schemas.words.records import GroupType
 from udfs.groups.classic import classic_groups
 from udfs.groups.history.ledger import Ledger
+from udfs.groups.history.reading_ends import unbounded
 from udfs.groups.modern.members import leave_kind
 from udfs.groups.modern.modern_groups import advance, seen_whole
 from udfs.groups.modern.modern_groups import settle as settle_modern
@@ -18,10 +19,12 @@ from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.group import Group
 from udfs.groups.states.holders import Holders
-from udfs.groups.states.modern import NOTHING, Base, Modern, Placed, Start
+from udfs.groups.states.modern import NOTHING, Base, Modern, Placed, Start, Stop
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 ENDS = (StateEnd.CONVERTED, LeaveKind.CONVERTED, OwnershipEnd.CONVERTED)
+# The owner before the conversion, which no row names.
+NOBODY = ""
 MEMBER_TYPE, COPIED_TARGET_TYPE, COPIED_EPOCH_TYPE = (
     types_by_group_type(table)[GroupType.CONSUMER]
     for table in ("group_member_metadata", "target_assignment_members", "target_assignment_metadata")
@@ -44,6 +47,7 @@ def replace(group: Group, before: Classic | Modern, operation: list[Record], at:
     if isinstance(before, Modern) and before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
     group.ledger.end_all(at, *ENDS)
+    pass_on_unowned(before, group.now, group.context.topics)
     if isinstance(group.now, Modern):
         group.now.former_type = before.group_type
         if isinstance(before, Classic):
@@ -73,6 +77,7 @@ def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Reco
     for member_id, member in (now.members | now.operation.departed).items():
         member.shown = shown.get(member_id, {})
     take_over_copy(group, now, operation)
+    pass_on_unowned(before, now, topics)
     own = [record.offset for record in operation if record.type == MEMBER_TYPE and record.member not in ledger.members]
     now.start = Start(at.time, min(own, default=at.offset), is_exact)
     now.former_type, now.assignor = before.group_type, before.value.protocol
@@ -121,6 +126,7 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
     if before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
     rekey(ledger, topics, {name: topics.of_name(name) for name in names_of(ledger, topics)})
+    pass_on_unowned(before, now, topics)
     stay = {member.member_id: member.assigned or frozenset() for member in now.value.members}
     instances = {member.group_instance_id for member in now.value.members} - {None}
     # The next generation assigns what no copied assignment names.
@@ -135,7 +141,8 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
-        now.idle.update((tp, at.time) for tps in own.values() for tp in tps - assigned)
+        end = unbounded(at.time)
+        now.idle.update((tp, end) for tps in own.values() for tp in tps - assigned)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)
     classic_groups.adopt(group, now, at, is_rebalancing=has_left)
@@ -154,6 +161,15 @@ def keep_assigned(ledger: Ledger, at: Moment, member_id: str, own: Placed, assig
 
 
 # -- both
+
+
+def pass_on_unowned(before: Classic | Modern, now: Classic | Modern | None, topics: TopicCodes) -> None:
+    """Partitions without an owner stay unread. Their topics go by name until somebody gets them."""
+    if isinstance(before, Classic) and isinstance(now, Modern):
+        for tp, end in before.idle.items():
+            now.stops[tp, None] = Stop(NOBODY, end.stopped_time, before.offset, before.offset, True, True, end)
+    elif isinstance(before, Modern) and isinstance(now, Classic):
+        now.idle.update((topics.by_name(tp), stop.end) for (tp, role), stop in before.stops.items() if role is None)
 
 
 def names_of(ledger: Ledger, topics: TopicCodes) -> set[str]:

@@ -47,17 +47,23 @@ class Folders:
         return same
 
     def number(self) -> int | None:
-        """How many partitions there are, as the groups of most of the folders show: Kafka's default if it fits, else
-        the lowest number that does."""
+        """How many partitions there are, as the groups of all folders show, else of most of them: Kafka's default if it
+        fits, else the lowest number that does."""
         if len(self.hashes) < LEAST_GROUPS:
             return None
-        if self.show(DEFAULT_NUMBER):
-            return DEFAULT_NUMBER
         # Of a wrong number nearly always the first group of each folder shows it.
         numbers: Numbers = np.arange(2, HIGHEST_NUMBER + 1)
         fits = self.hashes[self.begins, None] % numbers == self.partitions[self.begins, None]
-        some = numbers[2 * np.count_nonzero(fits, axis=0) > len(self.folders)]
-        return next((number for number in some.tolist() if self.show(number)), None)
+        num_right = np.count_nonzero(fits, axis=0)
+        for least, show in ((len(self.folders), self.show_all), (len(self.folders) // 2 + 1, self.show)):
+            some: list[int] = numbers[num_right >= least].tolist()
+            ordered = [DEFAULT_NUMBER, *some] if DEFAULT_NUMBER in some else some
+            if (number := next((each for each in ordered if show(each)), None)) is not None:
+                return number
+        return None
+
+    def show_all(self, number: int) -> bool:
+        return self.show(number) and bool(self.are_right(number).all())
 
     def show(self, number: int) -> bool:
         is_right = self.are_right(number)

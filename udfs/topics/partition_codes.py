@@ -53,6 +53,11 @@ class TopicCodes:
     def name(self, tp: int) -> str | None:
         return self.topics[tp >> SHIFT][0]
 
+    def by_name(self, tp: int) -> int:
+        """The same partition of the topic as records without ids name it; itself if the name is not known."""
+        name = self.name(tp)
+        return tp if name is None else self.of_name(name) << SHIFT | tp & PARTITION_MASK
+
     def partition_text(self, tp: int) -> str:
         """As text for people."""
         name, topic_id = self.topics[tp >> SHIFT]

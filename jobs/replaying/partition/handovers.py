@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.partition.departures import Departures
-from jobs.replaying.partition.rebalance_costs import Costs
+from jobs.replaying.partition.departures import Departures, LeaveKinds
+from jobs.replaying.partition.rebalance_costs import with_costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
-from jobs.replaying.partition.unread_times import QuietTimes, reading_times, unread_columns
+from jobs.replaying.partition.unread_times import Counted, QuietTimes, ReadingTimes, counted, reading_times
 from schemas.contract.tables import TABLES
+from schemas.words.history import RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema, with_types
-from udfs.arrays.nullable import NONE, Flags, Numbers
+from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers
 from udfs.arrays.texts import KIND
 from udfs.commits.group_questions import Answers, Questions
 from udfs.log.gaps import Gaps
@@ -29,8 +30,6 @@ OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_
 OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name not in ("topic_id", "evidence_partition"))
 MOVES_KEY = tuple(name for name in TABLES[MOVES].key if name != "evidence_partition")
 ASKED_OF_MOVES = ["group_id", "topic", "partition", "move_offset"]
-UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
-
 
 Of = TypeVar("Of")
 
@@ -44,8 +43,6 @@ class Asked(NamedTuple, Generic[Of]):
     compared_moves: Of
     # Of all moves: times of the commits before and after.
     moves: Of
-    # Ends of ownership of members that left (`Departures.stays`).
-    stay_ends: Of
 
 
 class Subject(NamedTuple):
@@ -53,14 +50,15 @@ class Subject(NamedTuple):
 
     rows: pa.Table
     offset: pa.ChunkedArray
+    is_about_values: bool
     is_about_times: bool
 
 
 @dataclass
 class Handovers:
     """`owners`, `moves` and `departures`: as the fold made them. `held_owners`: open rows of earlier runs. `waiting`:
-    rows of replayed_moves. `through`: the last offset that these runs replayed. `last_hole`: the last offset before the
-    newest missing records."""
+    rows of replayed_moves. `through`: the last offset that these runs replayed. `read_until`: the newest time of the
+    log, in microseconds. `last_hole`: the last offset before the newest missing records."""
 
     owners: pa.Table
     moves: pa.Table
@@ -70,13 +68,13 @@ class Handovers:
     held_owners: pa.Table
     waiting: pa.Table
     through: int
+    read_until: int
     last_hole: int
     snapshots: EndOffsets
 
     def __post_init__(self) -> None:
         self.quiet = QuietTimes(self.snapshots, self.moves)
-        size = self.moves.num_rows
-        longest = reading_times(self.moves, self.ends, np.zeros(size, np.bool_), np.full(size, NONE))
+        longest = reading_times(self.moves, self.ends, np.zeros(self.moves.num_rows, np.bool_))
         # Moves for which the committed offsets matter.
         self.compared = self.quiet.moves_in_question(longest)
 
@@ -95,14 +93,13 @@ class Handovers:
         return True
 
     def subjects(self) -> Asked[Subject]:
-        moves, stays = self.moves.select(ASKED_OF_MOVES), self.departures.stays
+        moves = self.moves.select(ASKED_OF_MOVES)
         compared = moves.take(pa.array(self.compared))
         return Asked(
-            owner_starts=Subject(self.owners, self.owners.column("from_offset"), False),
-            owner_ends=Subject(self.owners, self.owners.column("to_offset").fill_null(-1), False),
-            compared_moves=Subject(compared, compared.column("move_offset"), False),
-            moves=Subject(moves, moves.column("move_offset"), True),
-            stay_ends=Subject(stays, stays.column("to_offset"), True),
+            owner_starts=Subject(self.owners, self.owners.column("from_offset"), True, False),
+            owner_ends=Subject(self.owners, self.owners.column("to_offset").fill_null(-1), True, True),
+            compared_moves=Subject(compared, compared.column("move_offset"), True, False),
+            moves=Subject(moves, moves.column("move_offset"), False, True),
         )
 
     def questions(self) -> Questions:
@@ -113,6 +110,7 @@ class Handovers:
             whole([of.rows.column("topic") for of in subjects]).fill_null(""),
             np.concatenate([of.rows.column("partition").to_numpy() for of in subjects]),
             np.concatenate([of.offset.to_numpy() for of in subjects]),
+            np.concatenate([np.full(of.rows.num_rows, of.is_about_values) for of in subjects]),
             np.concatenate([np.full(of.rows.num_rows, of.is_about_times) for of in subjects]),
         )
 
@@ -122,7 +120,6 @@ class Handovers:
             owner_ends=self.owners.num_rows,
             compared_moves=len(self.compared),
             moves=self.moves.num_rows,
-            stay_ends=self.departures.stays.num_rows,
         )
         return Asked(*to_questions.cut(sizes))
 
@@ -134,12 +131,26 @@ class Handovers:
         is_ended = np.asarray(self.owners.column("to_offset").is_valid().to_numpy())
         ends = nullable(at_end, is_named & is_ended & (at_end != NONE))
         owners = with_column(self.owners, "start_offset", self.with_held_starts(starts))
-        return with_column(owners, "end_offset", ends)
+        owners = with_column(owners, "end_offset", ends)
+        for name, times in self.reader_times(np.where(is_named, answers.owner_ends.last_commit_time, NONE)).items():
+            owners = with_column(owners, name, nullable(times, times != NONE))
+        return owners
 
-    def timed_out(self, answers: Asked[Answers], gaps: Gaps) -> Flags:
-        """For each member that left."""
-        of_stays = answers.stay_ends
-        return self.departures.timed_out(of_stays.last_commit_time, of_stays.newest_offset, gaps)
+    def reader_times(self, last_commits: Numbers) -> dict[str, Numbers]:
+        """Until when each owner was the reader for certain, and since when it may not be: its commits prove it."""
+        names = ("from_time", "to_time", "reader_doubt_from_time")
+        since, until, doubt = (numbers(self.owners.column(name)) for name in names)
+        is_known = (since != NONE) & (until != NONE)
+        commit = np.clip(last_commits, since, until)
+        return {
+            "reader_certain_until_time": np.where(is_known, commit, NONE),
+            "reader_doubt_from_time": np.where(is_known & (doubt != NONE), np.maximum(doubt, commit), doubt),
+        }
+
+    def leave_kinds(self, answers: Asked[Answers], gaps: Gaps) -> LeaveKinds:
+        """Of each member that left."""
+        at_ends = answers.owner_ends
+        return self.departures.kinds(at_ends.last_commit_time, at_ends.newest_offset, gaps)
 
     def with_held_starts(self, starts: pa.Array) -> pa.Array:
         if not self.held_owners.num_rows:
@@ -153,34 +164,59 @@ class Handovers:
         moves = self.moves
         last, after = answers.moves.last_commit_time, answers.moves.next_commit_time
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
-        places = pa.nulls(moves.num_rows, pa.int32())
-        if self.waiting.num_rows:
-            places = places_of(keys(moves, MOVES_KEY), keys(self.waiting, MOVES_KEY))
-        is_held = np.asarray(places.is_valid().to_numpy(zero_copy_only=False))
-        held = self.waiting.take(places)
-        held_last = micros(held.column("last_commit_time"))
+        held, is_held = self.held_moves()
         awaits = np.asarray(held.column("is_awaiting_commit").fill_null(False).to_numpy())
-        last = np.where(is_held, held_last, np.where(is_named, last, NONE))
+        last = np.where(is_held, micros(held.column("last_commit_time")), np.where(is_named, last, NONE))
         # The first commit after a move may have been read earlier, or there is none to compare with.
         after = np.where(is_held & ~awaits, NONE, np.where(is_named, after, NONE))
         gaps = nullable((after - last) // 1000, (last != NONE) & (after != NONE))
         known = held.column("commit_gap_ms").combine_chunks()
         gaps = pc.if_else(pa.array(is_held & ~awaits), known, gaps)
-        waits = np.where(is_held, awaits, True) & (last != NONE) & (after == NONE)
+        waits = np.where(is_held, awaits, True) & is_named & (after == NONE)
         waits &= moves.column("move_offset").to_numpy() > self.last_hole
-        fell_silent = self.departures.are_of(moves, self.ends.column("silent_offset"), timed_out)
+        fell_silent = self.departures.are_of(self.ends, moves.column("group_id"), timed_out)
         times = reading_times(moves, self.ends, fell_silent, last)
         committed = self.compared_offsets(answers.compared_moves)
-        unread = unread_columns(times, self.quiet, committed)
+        unread = self.counted(times, committed, held, is_held)
         moves = with_column(moves, "commit_gap_ms", gaps)
-        for name in UNREAD:
-            # For a move of an earlier run, the result of that run.
-            moves = with_column(moves, name, pc.if_else(pa.array(is_held), held.column(name), unread[name]))
-        is_counted = np.asarray(self.ends.column("is_counted").to_numpy())
-        is_settled = ~np.asarray(moves.column("is_open").to_numpy())
-        costs, settled_costs = (Costs.of(moves, which) for which in (is_counted, is_counted & is_settled))
-        moves, waiting = self.split_moves(moves, is_settled, waits, nullable(last, last != NONE))
-        return AnsweredMoves(moves, waiting, costs, settled_costs, self.quiet.awaited_ends(times, committed))
+        for name, column in unread.columns(after).items():
+            # What an earlier run knew of its own move, unless the first commit after it came only now.
+            is_final = pa.array(is_held & (after == NONE))
+            moves = with_column(moves, name, pc.if_else(is_final, held.column(name), column))
+        is_counted = pc.if_else(pa.array(is_held), held.column("is_counted"), self.ends.column("is_counted"))
+        may_end_earlier = waits & (unread.before != NONE) & (unread.delivered > self.read_until)
+        state = MoveState(
+            is_settled=~np.asarray(moves.column("is_open").to_numpy()),
+            waits=waits & ((last != NONE) | may_end_earlier),
+            may_end_earlier=may_end_earlier,
+            last=last,
+            is_counted=flags(is_counted),
+            unread=unread,
+        )
+        return AnsweredMoves(moves, state, self.quiet.awaited_ends(times, committed))
+
+    def held_moves(self) -> tuple[pa.Table, Flags]:
+        """For each move its row of an earlier run; NULL: there is none."""
+        places = pa.nulls(self.moves.num_rows, pa.int32())
+        if self.waiting.num_rows:
+            places = places_of(keys(self.moves, MOVES_KEY), keys(self.waiting, MOVES_KEY))
+        return self.waiting.take(places), np.asarray(places.is_valid().to_numpy(zero_copy_only=False))
+
+    def counted(self, times: ReadingTimes, committed: Numbers, held: pa.Table, is_held: Flags) -> Counted:
+        made = counted(times, self.quiet, committed)
+
+        def column(name: str, values: Numbers) -> Numbers:
+            return np.where(is_held, micros(held.column(name)), values)
+
+        basis = pc.if_else(pa.array(is_held), held.column("unread_basis"), made.basis)
+        low = np.where(is_held, micros(held.column("unread_low_ms")), NONE)
+        return Counted(
+            np.where(is_held, np.where(low == NONE, NONE, low * 1000), made.low),
+            column("unread_before_us", made.before),
+            column("counted_from_time", made.tail_from),
+            column("counted_until_time", made.delivered),
+            basis,
+        )
 
     def compared_offsets(self, answers: Answers) -> Numbers:
         """By move, the committed offset, if it matters."""
@@ -189,31 +225,58 @@ class Handovers:
         offsets[self.compared] = np.where(is_named, answers.committed, NONE)
         return offsets
 
-    def split_moves(
-        self, moves: pa.Table, is_settled: Flags, waits: np.ndarray, last: pa.Array
-    ) -> tuple[pa.Table, pa.Table]:
-        is_open = pa.array(~is_settled | waits)
-        moves = with_column(moves, "is_open", is_open)
-        columns = {
-            **{name: moves.column(name) for name in moves.column_names},
-            "is_settled": pa.array(is_settled),
-            "is_awaiting_commit": pa.array(waits),
-            "last_commit_time": last.cast(pa.timestamp("us", "UTC")),
-        }
-        schema = table_schema(TABLES[WAITING])
-        return moves, with_types(pa.table({name: columns[name] for name in schema.names}).filter(is_open), schema)
+
+@dataclass(frozen=True)
+class MoveState:
+    """By move: whether no record of its group changes it any more; whether it waits for a commit, and for one that may
+    end its unread time; the last commit before it; whether its rebalance counts it."""
+
+    is_settled: Flags
+    waits: Flags
+    may_end_earlier: Flags
+    last: Numbers
+    is_counted: Flags
+    unread: Counted
 
 
 @dataclass(frozen=True)
 class AnsweredMoves:
-    """Rows of partition_moves and replayed_moves; the cost of their rebalances, and the part of it that no later run
-    counts again; partitions for which the next snapshot shows whether there was anything to read."""
+    """Rows of partition_moves, and partitions for which the next snapshot shows whether there was anything to read."""
 
     moves: pa.Table
-    waiting: pa.Table
-    costs: Costs
-    settled_costs: Costs
+    state: MoveState
     awaited: Collection[Awaited]
+
+    def with_costs(self, rebalances: pa.Table) -> pa.Table:
+        """A rebalance whose unread times may still change is open, even if it is completed."""
+        rows = with_costs(rebalances, self.moves, self.state.is_counted)
+        changeable = pa.array(np.unique(self.assignments()[self.state.is_counted & self.state.may_end_earlier]))
+        may_change = pc.is_in(rows.column("assignment_offset"), changeable)
+        is_unfinished = pc.and_(rows.column("is_open"), pc.equal(rows.column("outcome"), RebalanceOutcome.OPEN))
+        return with_column(rows, "is_open", pc.or_(is_unfinished, may_change).combine_chunks())
+
+    def assignments(self) -> Numbers:
+        return numbers(self.moves.column("assignment_offset"))
+
+    def rows(self, rebalances: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """Of partition_moves and replayed_moves. All moves of a rebalance wait as long as its row may change."""
+        state, may_change = self.state, rebalances.filter(rebalances.column("is_open"))
+        is_needed = state.is_counted & np.isin(self.assignments(), numbers(may_change.column("assignment_offset")))
+        is_open = pa.array(~state.is_settled | state.waits | is_needed)
+        moves = with_column(self.moves, "is_open", is_open)
+        unread, kind = state.unread, pa.timestamp("us", "UTC")
+        columns = {
+            **{name: moves.column(name) for name in moves.column_names},
+            "is_settled": pa.array(state.is_settled),
+            "is_awaiting_commit": pa.array(state.waits),
+            "last_commit_time": integers(state.last, kind),
+            "is_counted": pa.array(state.is_counted),
+            "unread_before_us": integers(unread.before),
+            "counted_from_time": integers(unread.tail_from, kind),
+            "counted_until_time": integers(unread.delivered, kind),
+        }
+        schema = table_schema(TABLES[WAITING])
+        return moves, with_types(pa.table({name: columns[name] for name in schema.names}).filter(is_open), schema)
 
 
 def moves_to_ask(
@@ -229,7 +292,7 @@ def moves_to_ask(
     rows = with_column(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
     is_new = places_of(keys(rows, MOVES_KEY), keys(made, MOVES_KEY)).is_null()
     rows = rows.filter(is_new)
-    # For these, the reading end and the cost are already known.
+    # For these, the reading end is already known.
     nothing = {name: pa.nulls(rows.num_rows, ends.schema.field(name).type) for name in ends.column_names}
     nothing["is_counted"] = pa.repeat(False, rows.num_rows)
     rows = with_types(rows, made.schema)

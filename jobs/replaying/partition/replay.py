@@ -20,20 +20,21 @@ from jobs.replaying.partition.departure_details import Details, with_details
 from jobs.replaying.partition.departures import MEMBERSHIP, Departures
 from jobs.replaying.partition.group_pass import GroupPass, HistoryRows, empty_stretches
 from jobs.replaying.partition.handovers import MOVES, OWNERSHIP, WAITING, Handovers, moves_to_ask
-from jobs.replaying.partition.rebalance_costs import Costs
 from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups, of_groups, without_groups
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import PartitionSlice
 from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from schemas.contract.tables import TABLES
+from schemas.words.history import RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
 from udfs.commits.shown_states import whole_state
 from udfs.groups.fold import Fold
 from udfs.groups.history.rows import RowsByTable
-from udfs.groups.history.unclear_details import Silent, settled_details
+from udfs.groups.history.unclear_details import HowLeft, settled_details
 from udfs.groups.modern.state_json import with_answers
 from udfs.groups.simple_groups import Live, Replayed, add_simple_groups, merged_spans
 from udfs.groups.states.group import Context
@@ -46,7 +47,7 @@ from udfs.topics.partition_codes import TopicCodes
 STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
 REBALANCES, ENDS, HISTORY = "rebalances", "reading_ends", "offset_history"
 # Open rows of groups without records of their own stay unchanged.
-CARRIED = (MEMBERSHIP, REBALANCES, "generation_members")
+CARRIED = (MEMBERSHIP, "generation_members")
 
 
 @dataclass
@@ -191,6 +192,7 @@ class PartitionReplay:
             held_owners=held,
             waiting=waiting,
             through=self.through,
+            read_until=self.progress.coverage.last_time or NONE,
             last_hole=self.last_hole,
             snapshots=snapshots,
         )
@@ -213,23 +215,22 @@ class PartitionReplay:
         self, groups: GroupPass, handovers: Handovers, finished: Finished, changeable: Collection[str]
     ) -> None:
         answers = handovers.answers(finished.answers)
-        timed_out = handovers.timed_out(answers, self.gaps)
-        answered = handovers.answered_moves(answers, timed_out)
+        kinds = handovers.leave_kinds(answers, self.gaps)
+        answered = handovers.answered_moves(answers, kinds.timed_out)
         self.awaited = answered.awaited
+        groups.closed.of[MEMBERSHIP] = [handovers.departures.with_leave_kinds(groups.closed.table(MEMBERSHIP), kinds)]
+        left = handovers.departures.by_group(kinds)
+        details = settled_details(pa.concat_tables(groups.unclear), left)
+        rebalances = answered.with_costs(self.rebalances(groups, details))
+        moves, waiting = answered.rows(rebalances)
         owners = handovers.answered_owners(answers)
-        for name, rows in ((OWNERSHIP, owners), (MOVES, answered.moves), (WAITING, answered.waiting)):
+        for name, rows in ((OWNERSHIP, owners), (MOVES, moves), (WAITING, waiting), (REBALANCES, rebalances)):
             self.write(name, rows)
-        groups.closed.of[MEMBERSHIP] = [
-            handovers.departures.with_leave_kinds(groups.closed.table(MEMBERSHIP), timed_out)
-        ]
-        silent = handovers.departures.by_group(timed_out)
-        details = settled_details(pa.concat_tables(groups.unclear), silent)
         for of in (groups.closed, groups.open):
-            of.of[REBALANCES] = [answered.costs.added_to(with_details(of.table(REBALANCES), details))]
             for name in of.of:
-                if name not in (OWNERSHIP, MOVES, ENDS):
+                if name not in (OWNERSHIP, MOVES, ENDS, REBALANCES):
                     self.write(name, of.table(name))
-        self.settle_states(groups, silent, details, answered.settled_costs)
+        self.settle_states(groups, handovers.departures.groups(), left, details)
         for name in (*CARRIED, OWNERSHIP):
             self.write(name, self.earlier.rows_without(name, groups.states))
         self.write(HISTORY, self.earlier.rows_without(HISTORY, changeable))
@@ -240,17 +241,27 @@ class PartitionReplay:
         self.write(STATE_ROWS, without_groups(held.filter(is_simple), changeable))
         self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
 
-    def settle_states(self, groups: GroupPass, silent: Mapping[str, Silent], details: Details, costs: Costs) -> None:
-        """Adds the answers of commits to the states of groups, for later runs."""
+    def rebalances(self, groups: GroupPass, details: Details) -> pa.Table:
+        """Those of this run, and rows of earlier ones that may change: of groups without records, or because commits
+        may end their unread time."""
+        made = [with_details(of.table(REBALANCES), details) for of in (groups.closed, groups.open)]
+        held = self.earlier.rows(REBALANCES)
+        is_made_again = pc.and_(pc.equal(held.column("outcome"), RebalanceOutcome.OPEN), in_groups(held, groups.states))
+        return pa.concat_tables([*made, held.filter(pc.invert(is_made_again))])
+
+    def settle_states(
+        self, groups: GroupPass, departed: Collection[str], left: Mapping[str, HowLeft], details: Details
+    ) -> None:
+        """Adds what commits and times show to the states of groups, for later runs. `departed`: groups of which members
+        left."""
         changed_details: dict[str, dict[int, str | None]] = {}
         for (group_id, offset), text in details.items():
             changed_details.setdefault(group_id, {})[offset] = text
         unfinished = groups.open.table(REBALANCES)
-        counted = costs.by_assignment() if unfinished.num_rows else {}
         named = (unfinished.column(name).to_pylist() for name in ("group_id", "assignment_offset"))
-        changed = {each[0] for each in zip(*named, strict=True) if each[1] in counted or each in details}
-        for group_id in {*silent, *changed} & groups.states.keys():
-            answers = silent.get(group_id, {}), counted, changed_details.get(group_id, {})
+        changed = {each[0] for each in zip(*named, strict=True) if each in details}
+        for group_id in {*departed, *changed} & groups.states.keys():
+            answers = left.get(group_id, {}), changed_details.get(group_id, {})
             groups.states[group_id] = with_answers(groups.states[group_id], *answers)
 
     def write_states(

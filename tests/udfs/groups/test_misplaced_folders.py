@@ -37,6 +37,14 @@ def test_groups_show_how_many_partitions_there_are(number: int) -> None:
     assert list(found.misplaced(number)) == []
 
 
+def test_a_number_that_fits_all_folders_is_right_where_a_lower_one_fits_most() -> None:
+    """Half as many partitions fit the folders of the lower half."""
+    groups = topic(8, 80)
+    found = folders({partition: groups[partition] for partition in (1, 3, 6)})
+    assert found.number() == 8
+    assert list(found.misplaced(8)) == []
+
+
 @pytest.mark.parametrize("number", [8, 50, 64])
 @pytest.mark.parametrize("name", [2, 70, 12_345])
 def test_a_folder_under_another_number_is_found_with_the_right_one(number: int, name: int) -> None:

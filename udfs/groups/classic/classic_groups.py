@@ -179,11 +179,11 @@ def rebalance(round_: Round) -> None:
     changes = details.round_changes(round_, joined, left, cause[0])
     members_and_state.move_members(round_, left)
     # The state last: the calls before it look at the state that ends.
-    members_and_state.move_state(round_)
+    began = members_and_state.move_state(round_)
     if members_and_state.is_creation(value):
         return
     detail = details.trigger_detail(round_, handover, cause[0], changes, sets)
-    rebalance_rows.write_rebalance(round_, handover, cause, joined, left, sets, detail)
+    rebalance_rows.write_rebalance(round_, handover, cause, joined, left, sets, detail, began)
     rebalance_rows.write_members(round_, replaced_by, left)
 
 

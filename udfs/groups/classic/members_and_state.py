@@ -16,10 +16,11 @@ def move_members(round_: Round, left: list[str]) -> None:
         member = round_.members_before[member_id]
         kind, confidence = causes.leave_kind(round_, member)
         if kind == LeaveKind.LEFT_OR_TIMED_OUT:
+            stay, group_id = ledger.members.get(member_id), round_.group.group_id
+            since = None if stay is None else stay.from_time
             timeouts = member.session_timeout_ms, member.rebalance_timeout_ms
-            round_.group.context.departures.append(
-                classic_departure(round_.group.group_id, member_id, round_.at.offset, round_.stop, *timeouts)
-            )
+            departure = classic_departure(group_id, member_id, since, round_.at.offset, round_.stop, *timeouts)
+            round_.group.context.departures.append(departure)
         ledger.leave(
             round_.at, member_id, kind, generation, until=round_.stop, is_exact=False,
             confidence=confidence,
@@ -50,22 +51,25 @@ def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool)
     )
 
 
-def move_state(round_: Round) -> None:
-    ledger, value, at = round_.group.ledger, round_.now.value, round_.at
+def move_state(round_: Round) -> int | None:
+    """Returns when the join phase began, if the log shows it."""
+    ledger, value, at, began = round_.group.ledger, round_.now.value, round_.at, None
     if is_first_join(round_):
         # The previous value was written when the first member asked to join. Since then the group was waiting for other
         # members.
         assert ledger.state is not None
+        began = ledger.state.from_time
         ledger.state.state, ledger.state.confidence = GroupState.PREPARING_REBALANCE, Confidence.LIKELY
     ledger.end_state(at, StateEnd.NEXT_STATE, until=round_.stop, is_exact=False)
     if not value.members:
         # If this value created the group, it was nothing, or of another type, before.
         enter(round_, GroupState.EMPTY, at.time if is_creation(value) else round_.stop)
-        return
+        return began
     if round_.has_stop and round_.stop is not None and at.time is not None and round_.stop < at.time:
         enter(round_, GroupState.COMPLETING_REBALANCE, round_.stop)
         ledger.end_state(at, StateEnd.NEXT_STATE)
     enter(round_, GroupState.STABLE, at.time)
+    return began
 
 
 def is_creation(value: ClassicValue) -> bool:

@@ -6,16 +6,16 @@ claimed a partition and was not assigned it gives it up after the rebalance."""
 from collections.abc import Iterable
 
 from schemas.words.history import MoveKind, OwnershipEnd, OwnershipPhase
-from udfs.groups.classic.reading_stops import reading_ends
-from udfs.groups.classic.rebalance_rows import Handover, add_moves
+from udfs.groups.classic.reading_stops import longest_ms, reading_ends, restarted
+from udfs.groups.classic.rebalance_rows import Handover, add_moves, write_moves
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.classic.value_checks import names_of, two_owners
 from udfs.groups.history.intervals import OwnerStretch
-from udfs.groups.history.reading_ends import known_end
+from udfs.groups.history.reading_ends import ANY_MS, ReadingEnd, known_end
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
 from udfs.groups.states.classic import GROUP_TYPE, Classic
 from udfs.groups.states.group import Group
-from udfs.groups.states.kip429_sets import GroupSets
+from udfs.groups.states.kip429_sets import GroupSets, group_sets
 
 ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
@@ -102,7 +102,10 @@ def restore(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) 
     add_moves(round_, handover, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
     handover.num_returned += len(tps)
     handover.restored.add(member_id)
-    round_.group.ledger.release(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
+    longest = longest_ms(round_, member_id, has_left=False)
+    round_.group.ledger.release(
+        round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False, longest_ms=longest
+    )
 
 
 def end_stays(
@@ -127,15 +130,16 @@ def end_stays(
         handover.num_moved += 0 if is_back else len(some)
         handover.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
     if nobody:
-        add_moves(round_, handover, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None, ends)
-        round_.now.idle.update(dict.fromkeys(nobody, stop))
+        add_moves(round_, handover, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None)
+        round_.now.idle.update((tp, end) for of, end in ends for tp in nobody & of)
+    longest = longest_ms(round_, old_id, has_left=new_id is None)
     if new_id != old_id:
         why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
-        ledger.release(at, tps, old_id, why, stop, is_exact=False)
+        ledger.release(at, tps, old_id, why, stop, is_exact=False, longest_ms=longest)
         return
     mine = nobody | (tps & member.assigned if member is not None and member.assigned else NOTHING)
-    ledger.release(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False)
-    ledger.release(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
+    ledger.release(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False, longest_ms=longest)
+    ledger.release(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False, longest_ms=longest)
 
 
 def shares(
@@ -213,25 +217,15 @@ def give(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) -> 
             own(round_, some, member_id, is_exact)
     fresh = sure - handover.passed_on
     rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
-    for since in set(rested.values()):
-        some = frozenset(tp for tp, of in rested.items() if of == since)
-        # While the group was empty, no rebalance kept members from reading.
-        end = known_end(since) if round_.members_before else None
-        add_moves(
-            round_,
-            handover,
-            some,
-            MoveKind.ASSIGNED,
-            None,
-            member_id,
-            milliseconds(since, round_.at.time),
-            [(some, end)],
-        )
+    for end in set(rested.values()):
+        some = frozenset(tp for tp, of in rested.items() if of == end)
+        idle_ms = milliseconds(end.stopped_time, round_.at.time)
+        add_moves(round_, handover, some, MoveKind.ASSIGNED, None, member_id, idle_ms, [(some, end)])
     add_moves(round_, handover, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
     forget(idle, tps)
 
 
-def forget(idle: dict[int, int | None], tps: Tps) -> None:
+def forget(idle: dict[int, ReadingEnd], tps: Tps) -> None:
     for tp in tps if idle else ():
         idle.pop(tp, None)
 
@@ -257,17 +251,24 @@ def ownership(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is
 
 
 def swap(round_: Round) -> None:
-    """Static members came back under other ids, without a rebalance: the new id gets what the old id was assigned."""
+    """Static members came back under other ids, without a rebalance: the new id gets what the old id was assigned. Its
+    process was not there for a while, so nobody read."""
     assert round_.before is not None
-    ledger = round_.group.ledger
+    ledger, at = round_.group.ledger, round_.at
+    moved = Handover(set(), group_sets((), NOTHING, round_.group.context.topics))
     for old_id, held, revoking in stays_of(round_.group, round_.before):
         new_id = round_.replaced.get(old_id)
         if new_id is None:
             if revoking:
                 round_.now.revoking[old_id] = revoking
             continue
-        ledger.release(round_.at, held | revoking, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact)
+        add_moves(round_, moved, held, MoveKind.RETURNED, old_id, new_id, None, restarted(round_, old_id, held))
         # What it was asked to give up ended with its process.
-        round_.now.idle.update(dict.fromkeys(revoking, round_.at.time))
+        round_.now.idle.update((tp, end) for of, end in restarted(round_, old_id, revoking) for tp in of)
+        longest = round_.members_before[old_id].session_timeout_ms if round_.is_exact else ANY_MS
+        ledger.release(
+            at, held | revoking, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact, longest_ms=longest
+        )
         if held:
             ledger.own(ownership(round_, held, new_id, ASSIGNED, round_.is_exact))
+    write_moves(round_, moved)

@@ -7,51 +7,80 @@ from schemas.words.history import LeaveKind
 from udfs.groups.classic import causes
 from udfs.groups.classic.rounds import Round
 from udfs.groups.history.reading_ends import (
+    ANY_MS,
     ReadingEnd,
     Timeouts,
     given_up,
-    known_end,
     left_or_timed_out,
+    longest_of_gone,
     overdue,
     session_expired,
     timeouts_of_record,
+    unbounded,
 )
 from udfs.groups.readers.classic_records import ClassicMember, Tps
 
 # Partitions, and when their owner stopped reading them.
-Ends = Sequence[tuple[Tps, ReadingEnd | None]]
+Ends = Sequence[tuple[Tps, ReadingEnd]]
 
 
 def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: Tps) -> Ends:
     """For some of a member's partitions. `member`: the same member in the new value; None if it left."""
     old = round_.members_before.get(old_id)
-    if old is None:
-        return [(tps, known_end(round_.stop))]
+    if old is None or may_miss_rounds(round_):
+        return [(tps, unbounded(round_.stop))]
     begun = round_.group.ledger.by_beginning(tps, old_id)
     if member is not None:
         timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
         return [(some, given_up(round_.stop, timeouts, since)) for since, some in begun.items()]
     kind, _ = causes.leave_kind(round_, old)
     timeouts = timeouts_of_gone(round_, old)
-    return [(some, end_of_gone(round_, kind, timeouts, since)) for since, some in begun.items()]
+    return [(some, end_of_gone(round_, old_id, kind, timeouts, since)) for since, some in begun.items()]
 
 
-def end_of_gone(round_: Round, kind: LeaveKind, of: Timeouts, since: int | None) -> ReadingEnd | None:
+def may_miss_rounds(round_: Round) -> bool:
+    """Others may have had the partitions in between."""
+    assert round_.before is not None
+    return not round_.is_exact and round_.now.value.generation != round_.before.value.generation + 1
+
+
+def end_of_gone(round_: Round, old_id: str, kind: LeaveKind, of: Timeouts, since: int | None) -> ReadingEnd:
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
             return session_expired(round_.stop, of, since)
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
             return overdue(round_.stop, of, since)
         case LeaveKind.LEFT_OR_TIMED_OUT:
-            return left_or_timed_out(round_.stop, of, since, round_.at.offset)
+            return left_or_timed_out(round_.stop, of, since, old_id, round_.at.offset)
         case _:
             return given_up(round_.stop, of, since)
 
 
+def restarted(round_: Round, old_id: str, tps: Tps) -> Ends:
+    """A static member came back under another id: until then its session had not ended."""
+    old = round_.members_before.get(old_id)
+    if old is None or not round_.is_exact:
+        return [(tps, unbounded(round_.at.time))]
+    timeouts = timeouts_of_record(old.session_timeout_ms, old.session_timeout_ms)
+    begun = round_.group.ledger.by_beginning(tps, old_id)
+    return [(some, given_up(round_.at.time, timeouts, since)) for since, some in begun.items()]
+
+
 def timeouts_of_gone(round_: Round, old: ClassicMember) -> Timeouts:
-    """The record shows the removal at the end of the join phase. Before that end, the other members must learn of it by
-    their next heartbeats. Without other members, the removal itself ends the phase."""
-    has_others = any(each.member_id in round_.members_now or each.member_id in round_.replaced
-                     for each in round_.members_before.values())  # fmt: skip
-    timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
-    return timeouts._replace(join_ms=timeouts.heartbeat_ms) if has_others else timeouts
+    """The record shows the removal at the end of the join phase. That waits until the other members have joined again.
+    Without other members, the removal itself ends the phase."""
+    others = [each for each in round_.members_before.values()
+              if each.member_id in round_.members_now or each.member_id in round_.replaced]  # fmt: skip
+    join_ms = max((timeouts_of_record(each.session_timeout_ms, each.rebalance_timeout_ms).rebalance_ms
+                   for each in others), default=0)  # fmt: skip
+    return timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)._replace(join_ms=join_ms)
+
+
+def longest_ms(round_: Round, old_id: str, *, has_left: bool) -> int:
+    """How long before the end of the join phase the member may have stopped reading."""
+    old = round_.members_before.get(old_id)
+    if old is None or may_miss_rounds(round_):
+        return ANY_MS
+    if has_left:
+        return longest_of_gone(timeouts_of_gone(round_, old))
+    return timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms).rebalance_ms

@@ -8,7 +8,7 @@ from udfs.groups.classic import causes
 from udfs.groups.classic.reading_stops import Ends
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.history.member_sets import MemberSets
-from udfs.groups.history.reading_ends import UNKNOWN_END
+from udfs.groups.history.reading_ends import CLASSIC_DELIVERY, NO_DELIVERY, UNKNOWN_END
 from udfs.groups.history.row_makers import GENERATION_MEMBER, PARTITION_MOVE, READING_END, REBALANCE
 from udfs.groups.history.rows import Row
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
@@ -52,10 +52,11 @@ def add_moves(
         return
     offset, time = round_.at
     handover.stopped_ms += (idle_ms or 0) * len(tps)
-    for of, end in ends or [(tps, None)]:
+    delivery = NO_DELIVERY if to_id is None else CLASSIC_DELIVERY
+    for of, end in ends or [(tps, UNKNOWN_END)]:
         some = tps if of is tps else tps & of
         if some:
-            handover.ends.append(READING_END(end or UNKNOWN_END, tp=some, is_counted=True))
+            handover.ends.append(READING_END(end, tp=some, is_counted=True, **delivery._asdict()))
             handover.moves.append(PARTITION_MOVE(
                 group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=offset, tp=some,
                 is_open=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,
@@ -66,18 +67,20 @@ def add_moves(
 
 def write_rebalance(
     round_: Round, handover: Handover, cause: causes.Cause, joined: list[str], left: list[str], sets: GroupSets,
-    detail: str | None,
+    detail: str | None, began: int | None,
 ) -> None:  # fmt: skip
+    """`began`: the join phase, if the log shows when."""
     before = None if round_.before is None else round_.before.value
     now, at = round_.now.value, round_.at
     trigger, confidence = cause
     outcome = RebalanceOutcome.COMPLETED if now.members else RebalanceOutcome.EMPTIED
-    duration_ms = milliseconds(round_.stop, at.time)
-    sync_ms = duration_ms if round_.has_stop and now.members else None
+    sync_ms = milliseconds(round_.stop, at.time) if round_.has_stop and now.members else None
+    start = round_.stop if began is None else began
     round_.group.context.rows.add(REBALANCE(
         group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=at.offset,
         from_generation=None if before is None else before.generation, to_generation=now.generation,
-        start_time=round_.stop, is_start_exact=False, end_time=at.time, is_open=False, duration_ms=duration_ms,
+        start_time=start, is_start_exact=began is not None, end_time=at.time, is_open=False,
+        duration_ms=milliseconds(start, at.time),
         outcome=outcome, trigger=trigger, mode=causes.mode(round_, sets), members_joined=joined, members_departed=left,
         num_members_before=len(round_.members_before), num_members_after=len(now.members),
         leader_before=None if before is None else before.leader, leader_after=now.leader,
@@ -87,6 +90,10 @@ def write_rebalance(
         unread_partition_low_ms=None, unread_partition_high_ms=None, longest_unread_high_ms=None,
         evidence_first_offset=round_.first_offset, evidence_last_offset=at.offset, confidence=confidence,
     ))  # fmt: skip
+    write_moves(round_, handover)
+
+
+def write_moves(round_: Round, handover: Handover) -> None:
     round_.group.context.rows.of["partition_moves"] += handover.moves
     round_.group.context.rows.of["reading_ends"] += handover.ends
 

@@ -11,13 +11,14 @@ from udfs.topics.partition_codes import SHIFT, TopicCodes
 MOST_NAMED = 3
 
 JOINED = "joined"
+LEFT = "left"
 DEPARTED: Mapping[str, str] = {
+    LeaveKind.LEFT: LEFT,
     LeaveKind.LEFT_OR_TIMED_OUT: "left or timed out",
     LeaveKind.SESSION_TIMEOUT_LIKELY: "timed out",
     LeaveKind.STATIC_EXPIRED_LIKELY: "did not come back within the session timeout",
     LeaveKind.REBALANCE_TIMEOUT_LIKELY: "kept partitions beyond the rebalance timeout",
 }
-LEFT = "left"
 # Changes that need no further words.
 PLAIN = ""
 
@@ -78,10 +79,6 @@ def join_change(name: str) -> Change:
 def departure_change(name: str, leave_kind: str | None, gone: GoneMember | None = None) -> Change:
     """`gone`: if commits may show whether it timed out."""
     return Change(RebalanceTrigger.MEMBER_LEFT, DEPARTED.get(leave_kind or "", LEFT), name, gone=gone)
-
-
-def timed_out(change: Change) -> Change:
-    return change._replace(text=DEPARTED[LeaveKind.SESSION_TIMEOUT_LIKELY], gone=None)
 
 
 def from_plain(fields: Sequence[Any]) -> Change:

@@ -91,9 +91,10 @@ class Ledger:
 
     def release(
         self, at: Moment, tps: frozenset[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
-        role: str | None = None, is_exact: bool = True,
+        role: str | None = None, is_exact: bool = True, longest_ms: int = 0,
     ) -> None:  # fmt: skip
-        """The member no longer owns these. The rest of an interval continues."""
+        """The member no longer owns these. The rest of an interval continues. `longest_ms`: how long before the member
+        may have stopped reading them."""
         if not tps:
             return
         time = at.time if until is None else until
@@ -103,7 +104,7 @@ class Ledger:
             ended = NOTHING if of.role != role else whole if whole is tps else whole & tps
             if ended:
                 of.tp = ended
-                self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why))
+                self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why, longest_ms))
                 of.tp = NOTHING if ended is whole else whole - ended
             if of.tp:
                 left.append(of)
@@ -200,7 +201,7 @@ def member_row(
 
 def owner_row(
     group_id: str, of: OwnerStretch, member: MemberStretch | None, to_time: int | None, to_offset: int | None,
-    is_exact: bool, why: OwnershipEnd | None,
+    is_exact: bool, why: OwnershipEnd | None, longest_ms: int = 0,
 ) -> Row:  # fmt: skip
     """`member`: None: its record is missing."""
     instance, client_id, client_host = (
@@ -209,8 +210,19 @@ def owner_row(
     return OWNERSHIP_INTERVAL(
         of, group_id=group_id, to_time=to_time, to_offset=to_offset, is_open=why is None, is_to_exact=is_exact,
         ended_by=why, group_instance_id=instance, client_id=client_id, client_host=client_host,
+        reader_doubt_from_time=doubt_from(of, to_time, longest_ms),
         evidence_first_offset=of.from_offset, evidence_last_offset=last_offset(of, to_offset),
     )  # fmt: skip
+
+
+def doubt_from(of: OwnerStretch, to_time: int | None, longest_ms: int) -> int | None:
+    """From when the member may have stopped reading. One that is asked to give a partition up, or is away, may have
+    from the first."""
+    if of.phase != OwnershipPhase.ASSIGNED:
+        return of.from_time
+    if to_time is None or of.from_time is None:
+        return None
+    return max(of.from_time, to_time - longest_ms * 1000)
 
 
 def last_offset(of: OpenInterval, to_offset: int | None) -> int:

@@ -1,17 +1,25 @@
-"""When the owner of a partition stopped reading it: the bounds that timeouts give.
+"""When the owner of a partition stopped reading it, and when the next one can read it: the bounds that timeouts give.
 
 A member that leaves or gives up a partition may have read until then, and has polled within its rebalance timeout. A
 member that the coordinator removes after a timeout sent its last heartbeat that much earlier, and died within one
-heartbeat interval after it. Commits narrow these bounds when they are linked (`jobs.replaying.partition.unread_times`).
+heartbeat interval after it. A static member that went away said so. The next owner learns of the record that gives it
+the partition within one heartbeat interval, in classic groups at once. Commits narrow these bounds when they are linked
+(`jobs.replaying.partition.unread_times`).
 """
 
 from functools import cache
 from typing import NamedTuple
 
-# Kafka's default session timeout of consumer, share and streams groups.
+# Kafka's defaults in consumer, share and streams groups, and the heartbeat interval of clients of classic groups.
 DEFAULT_SESSION_MS = 45_000
+DEFAULT_HEARTBEAT_MS = 5_000
+CLASSIC_HEARTBEAT_MS = 3_000
 # Kafka recommends that clients send this many heartbeats per session timeout.
 HEARTBEATS = 3
+# SyncGroup is answered as soon as the assignment is written.
+CLASSIC_DELIVERY_MS = 500
+# Of members of which nothing says when they polled last.
+ANY_MS = 1 << 42
 
 RECORD, SNAPSHOT, ASSUMED = "from the record", "from a snapshot", "assumed"
 GROUP_SETTINGS = "from the group's settings"
@@ -46,15 +54,24 @@ class Timeouts(NamedTuple):
     join_ms: int = 0
 
 
+class Delivery(NamedTuple):
+    """The longest time from the record that gives a partition to its reader, and where it comes from."""
+
+    delivery_ms: int | None
+    delivery_basis: str | None
+
+
 class ReadingEnd(NamedTuple):
     """Microseconds. Reading ended between `first_time` and `last_time`, and never before a commit of the owner. The
     `silent_…` fields replace these if commits show that the member was silent before the record at `silent_offset`."""
 
     # Since then the partition has had no owner.
-    stopped_time: int
-    first_time: int
-    last_time: int
+    stopped_time: int | None
+    # None: only a commit bounds it.
+    first_time: int | None
+    last_time: int | None
     basis: str | None = None
+    silent_id: str | None = None
     silent_offset: int | None = None
     silent_first_time: int | None = None
     silent_last_time: int | None = None
@@ -68,13 +85,15 @@ class ReadingEnd(NamedTuple):
 
 
 # Nothing bounds when it was.
-UNKNOWN_END = ReadingEnd._make([None] * len(ReadingEnd._fields))
+UNKNOWN_END = ReadingEnd(None, None, None)
+NO_DELIVERY = Delivery(None, None)
 
 
 def timeouts_of_record(session_ms: int, rebalance_ms: int | None) -> Timeouts:
     """For a member whose record has its session timeout. In these groups the client sets its own heartbeat interval."""
     rebalance = session_ms if rebalance_ms is None or rebalance_ms < 0 else rebalance_ms
-    return Timeouts(session_ms, RECORD, session_ms // HEARTBEATS, ASSUMED, rebalance)
+    heartbeat = min(CLASSIC_HEARTBEAT_MS, session_ms // HEARTBEATS)
+    return Timeouts(session_ms, RECORD, heartbeat, ASSUMED, rebalance)
 
 
 def timeouts_of_setting(setting: Setting, rebalance_ms: int | None) -> Timeouts:
@@ -83,61 +102,60 @@ def timeouts_of_setting(setting: Setting, rebalance_ms: int | None) -> Timeouts:
         session, source = DEFAULT_SESSION_MS, ASSUMED
     heartbeat, heartbeat_source = setting.heartbeat_ms, setting.heartbeat_source
     if heartbeat is None:
-        heartbeat, heartbeat_source = session // HEARTBEATS, ASSUMED
+        heartbeat, heartbeat_source = DEFAULT_HEARTBEAT_MS, ASSUMED
     rebalance = session if rebalance_ms is None or rebalance_ms < 0 else rebalance_ms
     return Timeouts(session, source, heartbeat, heartbeat_source, rebalance)
 
 
-def known_end(stop: int | None) -> ReadingEnd | None:
+# -- when reading ended, by how the owner lost the partition. `since`: when it got it; None: unknown
+
+
+def known_end(stop: int | None) -> ReadingEnd:
     """An end at a known time: reading before it is counted elsewhere, or there was none."""
-    return None if stop is None else ReadingEnd(stop, stop, stop)
+    return ReadingEnd(stop, stop, stop)
 
 
-def given_up(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd | None:
-    """`since`: when the owner got the partition; None: unknown."""
-    return None if stop is None else ReadingEnd(stop, *within(stop, of.rebalance_ms, 0, since))
+def unbounded(stop: int | None) -> ReadingEnd:
+    """Records before the stop may be missing."""
+    return ReadingEnd(stop, None, stop)
 
 
-def left_or_timed_out(stop: int | None, of: Timeouts, since: int | None, offset: int) -> ReadingEnd | None:
+def given_up(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
+    return UNKNOWN_END if stop is None else ReadingEnd(stop, *within(stop, of.rebalance_ms, 0, since))
+
+
+def left_or_timed_out(stop: int | None, of: Timeouts, since: int | None, member_id: str, offset: int) -> ReadingEnd:
     """The log does not show whether the member left or timed out: commits may."""
     if stop is None:
-        return None
-    longest = max(of.rebalance_ms, of.session_ms + of.join_ms)
-    expired = session_expired(stop, of, since)
-    assert expired is not None
-    return ReadingEnd(
-        stop, *within(stop, longest, 0, since), None, offset, expired.first_time, expired.last_time, expired.basis
-    )
+        return UNKNOWN_END
+    expired, (first, last) = session_expired(stop, of, since), within(stop, longest_of_gone(of), 0, since)
+    return ReadingEnd(stop, first, last, None, member_id, offset, expired.first_time, expired.last_time, expired.basis)
 
 
-def session_expired(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd | None:
+def longest_of_gone(of: Timeouts) -> int:
+    return max(of.rebalance_ms, of.session_ms + of.join_ms)
+
+
+def session_expired(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
     if stop is None:
-        return None
+        return UNKNOWN_END
     bounds = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, since)
     return ReadingEnd(stop, *bounds, basis("session", of.session_ms, of.session_source, of))
 
 
-def went_away(
-    stop: int | None, of: Timeouts, away: int | None, deserted: int | None, joined: int | None
-) -> ReadingEnd | None:
-    """A static member announced that it leaves, and did not come back within its session. `deserted`: since when no
-    other member was there either. A group that was stopped as a whole has no member that waits. Before it `joined` it
-    cannot have stopped reading, however long its session is assumed to be."""
-    expired = session_expired(stop, of, joined)
-    if expired is None or away is None:
-        return expired
-    until = expired.stopped_time if deserted is None else min(deserted, expired.stopped_time)
-    at = min(away, until)
-    return expired._replace(stopped_time=until, first_time=min(expired.first_time, at), last_time=at)
+def went_away(stop: int | None, of: Timeouts, away: int | None, since: int | None) -> ReadingEnd:
+    """A static member announced that it leaves. It had given up its partitions before."""
+    if stop is None or away is None:
+        return session_expired(stop, of, since)
+    at = min(away, stop)
+    return ReadingEnd(stop, *within(at, of.rebalance_ms, 0, since), AWAY_BASIS)
 
 
-def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd | None:
+def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
     """The member did not give up partitions within its rebalance timeout."""
     if stop is None:
-        return None
-    heartbeat = of.rebalance_ms // HEARTBEATS if of.heartbeat_source == ASSUMED else of.heartbeat_ms
-    of = of._replace(heartbeat_ms=heartbeat)
-    bounds = within(stop, of.rebalance_ms, of.rebalance_ms - heartbeat, since)
+        return UNKNOWN_END
+    bounds = within(stop, of.rebalance_ms, of.rebalance_ms - of.heartbeat_ms, since)
     return ReadingEnd(stop, *bounds, basis("rebalance", of.rebalance_ms, RECORD, of))
 
 
@@ -146,6 +164,9 @@ def within(stop: int, longest_ms: int, shortest_ms: int, since: int | None) -> t
     earliest = stop if since is None else min(since, stop)
     first, last = stop - longest_ms * 1000, stop - max(shortest_ms, 0) * 1000
     return (first, last) if since is None else (max(first, earliest), max(last, earliest))
+
+
+AWAY_BASIS = "the member said that it goes away"
 
 
 def basis(kind: str, timeout_ms: int, source: str, of: Timeouts) -> str:
@@ -157,3 +178,14 @@ def basis_text(kind: str, timeout_ms: int, source: str, heartbeat_ms: int, heart
     """Cached, since many rows have the same text."""
     heartbeat = f"heartbeat interval {heartbeat_ms / 1000:,.1f} s {heartbeat_source}"
     return f"{kind} timeout {timeout_ms / 1000:,.1f} s {source}, {heartbeat}"
+
+
+# -- when the next owner can read
+
+
+@cache
+def delivery(ms: int, source: str) -> Delivery:
+    return Delivery(ms, f"delivery {ms / 1000:,.1f} s {source}")
+
+
+CLASSIC_DELIVERY = delivery(CLASSIC_DELIVERY_MS, ASSUMED)

@@ -15,7 +15,7 @@ MEMBERSHIP_INTERVAL = row_maker(history.MEMBERSHIP_INTERVALS, MemberStretch)
 OWNERSHIP_INTERVAL = row_maker(
     history.OWNERSHIP_INTERVALS, OwnerStretch, confidence=CERTAIN,
     # Added when commits are linked.
-    reader_certain_until_time=None, reader_doubt_from_time=None, start_offset=None, end_offset=None,
+    reader_certain_until_time=None, start_offset=None, end_offset=None,
 )  # fmt: skip
 REBALANCE = row_maker(history.REBALANCES)
 GENERATION_MEMBER = row_maker(history.GENERATION_MEMBERS, MemberSets, is_open=False, confidence=CERTAIN)

@@ -1,4 +1,4 @@
-"""Details of rebalances whose members either left or timed out. Only commits show which, and they are read after the
+"""Details of rebalances whose members either left or timed out. Commits may show which, and they are read after the
 groups' own records."""
 
 import json
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from udfs.groups.history.change_details import Change, detail, from_plain, timed_out
+from udfs.groups.history.change_details import DEPARTED, Change, detail, from_plain
 
-# For members that left or timed out, by id and record: whether commits show a timeout.
-Silent = Mapping[tuple[str, int], bool]
+# For members that left or timed out, by id and record: which of the two it was, where times show it.
+HowLeft = Mapping[tuple[str, int], str]
 
 
 class UnclearDetail(NamedTuple):
@@ -47,20 +47,20 @@ def unclear_details_table(details: Sequence[UnclearDetail]) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-def settled_details(unclear: pa.Table, silent: Mapping[str, Silent]) -> dict[tuple[str, int], str | None]:
-    """By group and assignment: details in which a member timed out. `silent` is by group."""
+def settled_details(unclear: pa.Table, left: Mapping[str, HowLeft]) -> dict[tuple[str, int], str | None]:
+    """By group and assignment: details that say more now. `left` is by group."""
     details: dict[tuple[str, int], str | None] = {}
-    groups = {group_id for group_id, of in silent.items() if any(of.values())}
     for row in unclear.to_pylist():
         group_id = row["group_id"]
-        if group_id in groups:
-            changes = [settle_detail(from_plain(each), silent[group_id]) for each in json.loads(row["changes"])]
+        if group_id in left:
+            changes = [settle_detail(from_plain(each), left[group_id]) for each in json.loads(row["changes"])]
             details[group_id, row["assignment_offset"]] = detail(row["trigger"], changes)
     return details
 
 
-def settle_detail(change: Change, silent: Silent) -> Change:
-    """The detail with what commits show."""
+def settle_detail(change: Change, left: HowLeft) -> Change:
+    """The detail with what times show."""
     if change.gone is None:
         return change
-    return timed_out(change) if silent.get(change.gone, False) else change._replace(gone=None)
+    kind = left.get(change.gone)
+    return change._replace(gone=None) if kind is None else change._replace(text=DEPARTED[kind], gone=None)

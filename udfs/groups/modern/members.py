@@ -6,12 +6,21 @@ from schemas.words.history import Confidence, LeaveKind, OwnershipEnd
 from schemas.words.records import GroupType
 from udfs.groups.history.departures import modern_departure
 from udfs.groups.history.intervals import MemberStretch
-from udfs.groups.history.reading_ends import ReadingEnd, given_up, left_or_timed_out, overdue, went_away
-from udfs.groups.modern.owners import by_role, milliseconds, release, stop_reading
+from udfs.groups.history.reading_ends import (
+    ANY_MS,
+    ReadingEnd,
+    given_up,
+    left_or_timed_out,
+    longest_of_gone,
+    overdue,
+    unbounded,
+    went_away,
+)
+from udfs.groups.modern.owners import Inherited, by_role, milliseconds, release, stop_reading
 from udfs.groups.readers.modern_values import UNREVOKED
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
-from udfs.groups.states.modern import AWAY, GONE, NOTHING, Member, Modern, Standing, TpsByRole
+from udfs.groups.states.modern import AWAY, GONE, Member, Modern, Standing
 
 # A coordinator's timers may fire a little late, but never early, apart from steps of its clock.
 EARLY_MS = 100
@@ -35,19 +44,20 @@ def replaced_members(group: Group, now: Modern) -> dict[str, str]:
     }
 
 
-def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> TpsByRole:
+def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> list[Inherited]:
     """Handles members that left. Returns what static members had that came back under other member ids."""
-    inherited: TpsByRole = {}
+    inherited: list[Inherited] = []
     for member_id, member in now.operation.departed.items():
         if member_id in now.members or member_id not in group.ledger.members:
             continue
         is_exact = now.operation.touched.get(member_id, False)
         kind = LeaveKind.STATIC_REPLACED if member_id in replaced else leave_kind(member, is_exact, at)
         if member_id in replaced:
+            end = end_of_replaced(group, now, member_id, member, is_exact, at)
             for role, tps in by_role(member.shown).items():
-                inherited[role] = inherited.get(role, NOTHING) | tps
+                inherited.append(Inherited(member_id, replaced[member_id], role, tps, end))
         release_all(group, now, member_id, member, kind, is_exact, at)
-        if commits_may_tell(now, kind):
+        if kind == LeaveKind.LEFT_OR_TIMED_OUT:
             note_departure(group, now, member_id, member, at)
         is_likely = kind in (LeaveKind.STATIC_EXPIRED_LIKELY, LeaveKind.REBALANCE_TIMEOUT_LIKELY)
         confidence = Confidence.LIKELY if is_likely else Confidence.CERTAIN
@@ -59,52 +69,67 @@ def release_all(
     group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, is_exact: bool, at: Moment
 ) -> None:
     """Releases everything of a member that left. What it had waits for the next assignment."""
-    is_replaced, is_expired = kind == LeaveKind.STATIC_REPLACED, kind == LeaveKind.STATIC_EXPIRED_LIKELY
-    stay = group.ledger.members.get(member_id)
-    joined = None if stay is None else stay.from_time
+    is_replaced = kind == LeaveKind.STATIC_REPLACED
     why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
+    of = group.timeouts_of(now.group_type, member)
     for (_, role), tps in member.shown.items():
         begun_at = group.ledger.by_beginning(tps, member_id, role)
-        release(group, now, member_id, role, tps, why, is_exact, at)
+        release(group, now, member_id, role, tps, why, is_exact, at, longest_of_gone(of) if is_exact else ANY_MS)
         for since, some in () if is_replaced else begun_at.items():
-            until = end_of_gone(group, now, member, kind, joined if is_expired else since, at)
+            until = end_of_gone(group, now, member_id, member, kind, since, at)
             stop_reading(now, role, some, member_id, at, None, until)
 
 
 def end_of_gone(
-    group: Group, now: Modern, member: Member, kind: LeaveKind, since: int | None, at: Moment
-) -> ReadingEnd | None:
-    """`since`: when it got the partition; of a static member that expired, when it joined."""
+    group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, since: int | None, at: Moment
+) -> ReadingEnd:
+    """`since`: when it got the partition."""
     of = group.timeouts_of(now.group_type, member)
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
-            away = member.since if member.before_gone is None else member.before_gone.since
-            return went_away(at.time, of, away, now.deserted_since, since)
+            return went_away(at.time, of, standing(member).since, joined_time(group, member_id))
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
             return overdue(at.time, of, since)
         case LeaveKind.LEFT_OR_TIMED_OUT:
-            return left_or_timed_out(at.time, of, since, at.offset)
+            return left_or_timed_out(at.time, of, since, member_id, at.offset)
         case _:
-            return given_up(at.time, of, since)
+            return unbounded(at.time)
 
 
-def commits_may_tell(now: Modern, kind: LeaveKind) -> bool:
-    """Whether commits may show how a member left. Members of share groups do not commit here."""
-    return kind == LeaveKind.LEFT_OR_TIMED_OUT and now.group_type != GroupType.SHARE
+def end_of_replaced(
+    group: Group, now: Modern, member_id: str, member: Member, is_exact: bool, at: Moment
+) -> ReadingEnd:
+    """Of a static member that comes back. One that did not say that it goes away had not lost its session."""
+    if not is_exact:
+        return unbounded(at.time)
+    of, was, joined = group.timeouts_of(now.group_type, member), standing(member), joined_time(group, member_id)
+    if was.epoch == AWAY:
+        return went_away(at.time, of, was.since, joined)
+    return given_up(at.time, of._replace(rebalance_ms=of.session_ms), joined)
+
+
+def standing(member: Member) -> Standing:
+    """As its records said before the tombstones."""
+    return member.before_gone or Standing(member.epoch, member.state, member.since)
+
+
+def joined_time(group: Group, member_id: str) -> int | None:
+    stay = group.ledger.members.get(member_id)
+    return None if stay is None else stay.from_time
 
 
 def note_departure(group: Group, now: Modern, member_id: str, member: Member, at: Moment) -> None:
-    timeouts = group.timeouts_of(now.group_type, member)
+    since, timeouts = joined_time(group, member_id), group.timeouts_of(now.group_type, member)
     is_streams = now.group_type == GroupType.STREAMS
     group.context.departures.append(
-        modern_departure(group.group_id, member_id, at.offset, at.time, timeouts, is_streams=is_streams)
+        modern_departure(group.group_id, member_id, since, at.offset, at.time, timeouts, is_streams=is_streams)
     )
 
 
 def leave_kind(member: Member, is_exact: bool, at: Moment) -> LeaveKind:
     if not is_exact:
         return LeaveKind.UNKNOWN
-    was = member.before_gone or Standing(member.epoch, member.state, member.since)
+    was = standing(member)
     if was.epoch == AWAY:
         return LeaveKind.STATIC_EXPIRED_LIKELY
     timeout = None if member.about is None else member.about.rebalance_timeout_ms

@@ -49,8 +49,6 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
         if old in now.base:
             now.base[new] = now.base.pop(old)._replace(is_restarted=now.operation.bump is not None)
     settle_present(group, now, at)
-    is_deserted = len(now.members) == len(now.away)
-    now.deserted_since = (now.deserted_since or at.time) if is_deserted else None
     begin_target(group, now, at)
     settle_owners(group, now, touched_members(now), inherited, at)
     close_if_reached(group, now, at)

@@ -3,6 +3,7 @@ which partitions moved or stopped under which target assignment, and how long th
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from schemas.words.history import (
     AnomalyKind,
@@ -15,7 +16,15 @@ from schemas.words.history import (
 )
 from schemas.words.records import GroupType
 from udfs.groups.history.intervals import OwnerStretch
-from udfs.groups.history.reading_ends import UNKNOWN_END, ReadingEnd, given_up, known_end
+from udfs.groups.history.reading_ends import (
+    ANY_MS,
+    NO_DELIVERY,
+    UNKNOWN_END,
+    ReadingEnd,
+    delivery,
+    given_up,
+    unbounded,
+)
 from udfs.groups.history.row_makers import PARTITION_MOVE, READING_END
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.modern.streams_tasks import by_subtopology, expand_roles
@@ -72,6 +81,16 @@ def by_role(placed: Placed) -> TpsByRole:
     return tps_of
 
 
+class Inherited(NamedTuple):
+    """What a static member that was away keeps under its new id, and when the old one stopped reading it."""
+
+    old_id: str
+    new_id: str
+    role: str | None
+    tps: Tps
+    end: ReadingEnd
+
+
 @dataclass(slots=True)
 class Change:
     """What one member no longer owns, and what it owns from now on. A partition in both is in another phase."""
@@ -84,10 +103,10 @@ class Change:
 
 
 def settle_owners(
-    group: Group, now: Modern, members: Iterable[tuple[str, bool]], inherited: TpsByRole, at: Moment
+    group: Group, now: Modern, members: Iterable[tuple[str, bool]], inherited: Iterable[Inherited], at: Moment
 ) -> None:
     """Updates the owners for members with records. Ended ownership comes before new ownership. `inherited`: what static
-    members keep under other member ids, which is no move."""
+    members keep under other member ids."""
     changes = []
     for member_id, is_exact in members:
         member = now.members[member_id]
@@ -98,8 +117,13 @@ def settle_owners(
             member.shown = new
     for change in changes:
         end(group, now, change, at)
+    kept: TpsByRole = {}
+    for each in inherited:
+        kept[each.role] = kept.get(each.role, NOTHING) | each.tps
     for change in changes:
-        begin(group, now, change, inherited, at)
+        begin(group, now, change, kept, at)
+    for each in inherited:
+        come_back(group, now, each, at)
 
 
 def end(group: Group, now: Modern, of: Change, at: Moment) -> None:
@@ -107,12 +131,18 @@ def end(group: Group, now: Modern, of: Change, at: Moment) -> None:
     for (_, role), tps in of.ended.items():
         kept = tps & begun.get(role, NOTHING)
         release(group, now, of.member_id, role, kept, OwnershipEnd.PHASE_CHANGED, of.is_exact, at)
-        lost = tps - kept
-        begun_at = group.ledger.by_beginning(lost, of.member_id, role)
-        release(group, now, of.member_id, role, lost, OwnershipEnd.REVOKED, of.is_exact, at)
-        for since, some in begun_at.items():
-            until = given_up(at.time, group.timeouts_of(now.group_type, now.members.get(of.member_id)), since)
-            stop_reading(now, role, some, of.member_id, at, now.rebalance, until)
+        give_up(group, now, of.member_id, role, tps - kept, OwnershipEnd.REVOKED, of.is_exact, at)
+
+
+def give_up(
+    group: Group, now: Modern, member_id: str, role: str | None, tps: Tps, why: OwnershipEnd, is_exact: bool, at: Moment
+) -> None:
+    begun_at = group.ledger.by_beginning(tps, member_id, role)
+    of = group.timeouts_of(now.group_type, now.members.get(member_id))
+    release(group, now, member_id, role, tps, why, is_exact, at, of.rebalance_ms if is_exact else ANY_MS)
+    for since, some in begun_at.items():
+        until = given_up(at.time, of, since) if is_exact else unbounded(at.time)
+        stop_reading(now, role, some, member_id, at, now.rebalance, until)
 
 
 def begin(group: Group, now: Modern, of: Change, inherited: TpsByRole, at: Moment) -> None:
@@ -142,9 +172,10 @@ def begin(group: Group, now: Modern, of: Change, inherited: TpsByRole, at: Momen
 
 
 def release(
-    group: Group, now: Modern, member_id: str, role: str | None, tps: Tps, why: OwnershipEnd, is_exact: bool, at: Moment
-) -> None:
-    group.ledger.release(at, tps, member_id, why, role=role, is_exact=is_exact)
+    group: Group, now: Modern, member_id: str, role: str | None, tps: Tps, why: OwnershipEnd, is_exact: bool,
+    at: Moment, longest_ms: int = 0,
+) -> None:  # fmt: skip
+    group.ledger.release(at, tps, member_id, why, role=role, is_exact=is_exact, longest_ms=longest_ms)
     now.holders.remove(role, tps, member_id)
 
 
@@ -170,10 +201,7 @@ def part_from(group: Group, now: Modern, other_id: str, member_id: str, role: st
         group.anomaly(record, AnomalyKind.TWO_OWNERS, Severity.CRITICAL, line, first_offset=max(last, 0))
         return
     group.anomaly(record, AnomalyKind.OLDER_RULE, Severity.INFO, f"{line}: coordinators before 4.2 refuse to load")
-    (since,) = group.ledger.by_beginning(tps, other_id, role)
-    release(group, now, other_id, role, tps, OwnershipEnd.REASSIGNED, False, at)
-    until = given_up(at.time, group.timeouts_of(now.group_type, other), since)
-    stop_reading(now, role, tps, other_id, at, now.rebalance, until)
+    give_up(group, now, other_id, role, tps, OwnershipEnd.REASSIGNED, False, at)
     if other is not None:
         other.shown = {key: some - tps if key[1] == role else some for key, some in other.shown.items()}
 
@@ -182,9 +210,12 @@ def part_from(group: Group, now: Modern, other_id: str, member_id: str, role: st
 
 
 def stop_reading(
-    now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
+    now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd
 ) -> None:
-    """The member lost the partitions, which are now unread unless other members own them too."""
+    """The member lost the partitions, which are now unread unless other members own them too. In share groups the log
+    does not show who reads, as long as there is a member."""
+    if now.group_type == GroupType.SHARE and now.members:
+        end = UNKNOWN_END
     stop = Stop(
         member_id=member_id,
         time=at.time,
@@ -197,30 +228,45 @@ def stop_reading(
 
 
 def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, at: Moment) -> None:
-    taken = [((tp, role), now.stops.pop((tp, role), None)) for tp in tps] if now.stops else []
+    taken = [((tp, role), take_stop(group, now, role, tp)) for tp in tps] if now.stops else []
     if now.assignment_offset is None:
         return
     of, rows = now.assignment_offset, group.context.rows
     counting = now.rebalance if role in COUNTED_ROLES else None
-    is_counted = counting is not None
     fresh = tps if not taken else frozenset(tp for (tp, _), stop in taken if stop is None)
     if fresh:
-        add_move(group, now, rows, of, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, None, is_counted)
+        add_move(group, now, rows, of, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, UNKNOWN_END,
+                 is_counted=counting is not None)  # fmt: skip
     for _, some, stop in together((place, stop) for place, stop in taken if stop is not None):
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
         idle = milliseconds(stop.time, at.time)
-        # The time before the stop was counted where the stop was reported.
-        end = known_end(stop.time) if stop.is_reported else stop.end
-        add_move(group, now, rows, of, role, some, kind, stop, member_id, at, idle, end, is_counted)
+        # The assignment that left it without an owner was completed: another one gives it to somebody.
+        add_move(group, now, rows, of, role, some, MoveKind.ASSIGNED if stop.is_over else kind,
+                 None if stop.is_over else stop, member_id, at, idle, stop.end,
+                 is_counted=counting is not None)  # fmt: skip
         if counting is not None:
-            counting.num_moved += len(some) if kind == MoveKind.MOVED else 0
-            counting.num_returned += len(some) if kind == MoveKind.RETURNED else 0
+            counting.num_moved += len(some) if kind == MoveKind.MOVED and not stop.is_over else 0
+            counting.num_returned += len(some) if kind == MoveKind.RETURNED and not stop.is_over else 0
             counting.stopped_ms += (idle or 0) * len(some)
+
+
+def take_stop(group: Group, now: Modern, role: str | None, tp: int) -> Stop | None:
+    """One from before a conversion knows its topic only by name."""
+    stop = now.stops.pop((tp, role), None)
+    return stop or now.stops.pop((group.context.topics.by_name(tp), role), None)
+
+
+def come_back(group: Group, now: Modern, of: Inherited, at: Moment) -> None:
+    """A static member that was away has its partitions again, under another id and without a rebalance."""
+    if tps := now.holders.held(of.role, of.tps, of.new_id):
+        stop = Stop(of.old_id, at.time, at.offset, at.offset, end=of.end)
+        add_move(group, now, group.context.rows, at.offset, of.role, tps, MoveKind.RETURNED, stop, of.new_id, at, None,
+                 of.end, is_counted=False)  # fmt: skip
 
 
 def add_move(
     group: Group, now: Modern, into: RowsByTable, assignment_offset: int, role: str | None, tps: Tps, kind: MoveKind,
-    stop: Stop | None, to_id: str | None, at: Moment, idle_ms: int | None, end: ReadingEnd | None, is_counted: bool, *,
+    stop: Stop | None, to_id: str | None, at: Moment, idle_ms: int | None, end: ReadingEnd, *, is_counted: bool,
     is_open: bool = False,
 ) -> None:  # fmt: skip
     """`stop`: of the member that had them. `end`: when it stopped reading them. Standby and warmup tasks have none."""
@@ -230,8 +276,11 @@ def add_move(
         move_offset=at.offset, move_time=at.time, role=role, idle_ms=idle_ms,
         evidence_first_offset=at.offset if stop is None else stop.offset, evidence_last_offset=at.offset,
     ))  # fmt: skip
-    known = end if end is not None and role in COUNTED_ROLES else UNKNOWN_END
-    into.add(READING_END(known, tp=tps, is_counted=is_counted))
+    known, delivered = UNKNOWN_END, NO_DELIVERY
+    if to_id is not None and role in COUNTED_ROLES:
+        of = group.timeouts_of(now.group_type, now.members.get(to_id))
+        known, delivered = end, delivery(of.heartbeat_ms, of.heartbeat_source)
+    into.add(READING_END(known, tp=tps, is_counted=is_counted, **delivered._asdict()))
 
 
 def together(stops: Iterable[tuple[Place, Stop]]) -> list[tuple[str | None, Tps, Stop]]:
@@ -260,12 +309,9 @@ def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOut
     first, that one may still assign them."""
     stopped = unreported(now, of)
     of.num_unowned += add_revoked(group, now, of, stopped, group.context.rows, is_open=False)
+    is_over = outcome != RebalanceOutcome.SUPERSEDED
     for role, tps, stop in stopped:
-        if outcome == RebalanceOutcome.SUPERSEDED:
-            set_stop(now, role, tps, stop._replace(is_reported=True))
-        else:
-            for tp in tps:
-                del now.stops[tp, role]
+        set_stop(now, role, tps, stop._replace(is_reported=True, is_over=is_over))
 
 
 def unreported(now: Modern, of: Rebalance) -> list[tuple[str | None, Tps, Stop]]:
@@ -283,10 +329,8 @@ def add_revoked(
     number = 0
     for role, tps, stop in stopped:
         at, is_counted = Moment(stop.offset, stop.time), role in COUNTED_ROLES
-        add_move(
-            group, now, into, of.assignment_offset, role, tps, MoveKind.REVOKED, stop, None, at, None, stop.end,
-            is_counted, is_open=is_open,
-        )  # fmt: skip
+        add_move(group, now, into, of.assignment_offset, role, tps, MoveKind.REVOKED, stop, None, at, None, UNKNOWN_END,
+                 is_counted=is_counted, is_open=is_open)  # fmt: skip
         number += len(tps) if is_counted else 0
     return number
 

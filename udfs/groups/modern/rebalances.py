@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from schemas.words.history import (
     Confidence,
+    LeaveKind,
     MemberChange,
     RebalanceMode,
     RebalanceOutcome,
@@ -23,7 +24,7 @@ from udfs.groups.history.member_sets import MemberSets
 from udfs.groups.history.row_makers import GENERATION_MEMBER, REBALANCE
 from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.modern.details import name_of, target_changes
-from udfs.groups.modern.members import commits_may_tell, leave_kind
+from udfs.groups.modern.members import leave_kind
 from udfs.groups.modern.owners import COUNTED_ROLES, add_revoked, claim_stops, milliseconds, report_stops, unreported
 from udfs.groups.modern.streams_tasks import expand_roles
 from udfs.groups.readers.recorded_lists import ByRole
@@ -65,7 +66,7 @@ def evidence(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment)
             if member_id in group.ledger.members and member_id not in replaced:
                 gone = operation.departed.get(member_id, Member())
                 kind = leave_kind(gone, is_known, at)
-                key = GoneMember(member_id, at.offset) if commits_may_tell(now, kind) else None
+                key = GoneMember(member_id, at.offset) if kind == LeaveKind.LEFT_OR_TIMED_OUT else None
                 changes.append(departure_change(name_of(member_id, gone), kind, key))
         elif member_id in old_ids:
             changes.append(restart_change(member.group_instance_id, old_ids[member_id], member_id))
@@ -237,8 +238,8 @@ def rebalance_row(
         num_withheld=None, num_maybe_revoking=None, num_ready_to_migrate=None, num_unknown_owned=None,
         num_unowned=of.num_unowned + more, is_follow_up=False, unpersisted_rounds=None, sync_ms=None,
         stopped_partition_ms=of.stopped_ms, assignor_before=of.assignor_before, assignor_after=of.assignor_after,
-        trigger_detail=of.detail, unread_partition_low_ms=of.unread_low_ms,
-        unread_partition_high_ms=of.unread_high_ms, longest_unread_high_ms=of.longest_unread_ms,
+        trigger_detail=of.detail, unread_partition_low_ms=None, unread_partition_high_ms=None,
+        longest_unread_high_ms=None,
         evidence_first_offset=of.start.offset, evidence_last_offset=max(end.offset, of.assignment_offset),
         confidence=confidence(of),
     )  # fmt: skip

@@ -6,24 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from schemas.words.history import LeaveKind
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
 from udfs.groups.history import change_details
 from udfs.groups.history.change_details import Change
 from udfs.groups.history.reading_ends import ReadingEnd
-from udfs.groups.history.unclear_details import Silent, settle_detail
+from udfs.groups.history.unclear_details import HowLeft, settle_detail
 from udfs.groups.modern.notes import count_assignor, count_member
-from udfs.groups.modern.owners import place_partitions
+from udfs.groups.modern.owners import place_partitions, set_stop, together
 from udfs.groups.readers.modern_values import About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
-from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop, UnreadTimes
+from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.
 PLAIN = (
     "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_partial", "is_created",
     "former_type", "assignor", "generation", "reported_target", "assignment_offset", "causes", "carried", "incomplete",
-    "deserted_since",
 )  # fmt: skip
 # Names in stored states, where they differ: states of older releases must stay readable.
 STORED_NAMES = {"reported_target": "told_target"}
@@ -48,7 +48,7 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
         },
         "start": now.start,
         "rebalance": None if now.rebalance is None else {each: getattr(now.rebalance, each) for each in OF_REBALANCE},
-        "stops": [[topics.plain_partition(tp)[0], role, *stop] for (tp, role), stop in now.stops.items()],
+        "stops": [[topics.plain(tps), role, *stop] for role, tps, stop in together(now.stops.items())],
     }
 
 
@@ -77,9 +77,8 @@ def from_plain(state: dict[str, Any], topics: TopicCodes) -> Modern:
     if state["rebalance"] is not None:
         now.rebalance = Rebalance(**{**state["rebalance"], "start": Start(*state["rebalance"]["start"])})
     for tps, role, *values in state["stops"]:
-        (tp,) = topics.from_plain([tps])
         stop = Stop(*values)
-        now.stops[(tp, role)] = stop._replace(end=None if stop.end is None else ReadingEnd(*stop.end))
+        set_stop(now, role, topics.from_plain(tps), stop._replace(end=ReadingEnd(*stop.end)))
     now.members = {each: from_plain_member(now, member, topics) for each, member in state["members"].items()}
     count(now)
     return now
@@ -131,40 +130,36 @@ def about_from_plain(values: Iterable[Any]) -> About:
     return about._replace(topics=None if about.topics is None else tuple(about.topics))
 
 
-def with_answers(
-    state: str, silent: Silent, costs: Mapping[int, UnreadTimes], details: Mapping[int, str | None] = NO_TEXTS
-) -> str:
-    """Adds to a stored state what no later run can compute: `costs` of moves, by assignment, and `details` that
-    commits changed."""
+def with_answers(state: str, left: HowLeft, details: Mapping[int, str | None] = NO_TEXTS) -> str:
+    """Adds to a stored state what no later run can find out: how members left, and `details` that commits changed."""
     stored = json.loads(state)
-    if stored["kind"] != "modern":
-        return state
     now = stored["now"]
-    now["stops"] = [[tps, role, *settled_stop(Stop(*stop), silent)] for tps, role, *stop in now["stops"]]
-    now["carried"] = settled_changes(now["carried"], silent)
-    now["causes"] = [[*of, settled_changes(changes, silent)] for *of, changes in now["causes"]]
-    rebalance = now["rebalance"]
-    if rebalance is not None and rebalance["assignment_offset"] in details:
-        rebalance["detail"] = details[rebalance["assignment_offset"]]
-    if rebalance is not None and (cost := costs.get(rebalance["assignment_offset"])) is not None:
-        rebalance["unread_low_ms"] = (rebalance["unread_low_ms"] or 0) + cost.low_ms
-        rebalance["unread_high_ms"] = (rebalance["unread_high_ms"] or 0) + cost.high_ms
-        rebalance["longest_unread_ms"] = max(rebalance["longest_unread_ms"] or 0, cost.longest_ms)
+    if stored["kind"] == "classic":
+        now["idle"] = [[settled_end(end, left), tps] for end, tps in now["idle"]]
+    elif stored["kind"] == "modern":
+        now["stops"] = [[tps, role, *settled_stop(Stop(*stop), left)] for tps, role, *stop in now["stops"]]
+        now["carried"] = settled_changes(now["carried"], left)
+        now["causes"] = [[*of, settled_changes(changes, left)] for *of, changes in now["causes"]]
+        rebalance = now["rebalance"]
+        if rebalance is not None and rebalance["assignment_offset"] in details:
+            rebalance["detail"] = details[rebalance["assignment_offset"]]
     return json.dumps(stored, separators=(",", ":"))
 
 
-def settled_stop(stop: Stop, silent: Silent) -> Stop:
+def settled_stop(stop: Stop, left: HowLeft) -> Stop:
     """`stop`: in the form for JSON."""
-    if stop.end is None:
-        return stop
-    end = ReadingEnd(*stop.end)
-    if end.silent_offset is None:
-        return stop
-    return stop._replace(end=end.settle(silent.get((stop.member_id, end.silent_offset), False)))
+    return stop._replace(end=settled_end(stop.end, left))
 
 
-def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change]:
-    return [settle_detail(change_details.from_plain(each), silent) for each in changes]
+def settled_end(values: Iterable[Any], left: HowLeft) -> ReadingEnd:
+    end = ReadingEnd(*values)
+    if end.silent_id is None or end.silent_offset is None:
+        return end
+    return end.settle(left.get((end.silent_id, end.silent_offset)) == LeaveKind.SESSION_TIMEOUT_LIKELY)
+
+
+def settled_changes(changes: Iterable[list[Any]], left: HowLeft) -> list[Change]:
+    return [settle_detail(change_details.from_plain(each), left) for each in changes]
 
 
 def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.readers.classic_records import ClassicMember, ClassicValue, Tps
 from udfs.groups.states.kip429_sets import union
 from udfs.topics.partition_codes import TopicCodes
@@ -20,8 +21,8 @@ class Classic:
     leader_epoch: int
     # History time.
     time: int | None = None
-    # For partitions without an owner: since when, which is when their last ownership ended.
-    idle: dict[int, int | None] = field(default_factory=dict)
+    # For partitions without an owner that had one: when that one stopped reading.
+    idle: dict[int, ReadingEnd] = field(default_factory=dict)
     # By member: partitions that it still owns and was asked to give up.
     revoking: dict[str, Tps] = field(default_factory=dict)
     # A conversion wrote the value, without a join phase.
@@ -46,15 +47,15 @@ class Classic:
              None if each.assigned is None else topics.plain(each.assigned))
             for each in self.value.members
         ]  # fmt: skip
-        times: dict[int | None, list[int]] = {}
-        for tp, time in self.idle.items():
-            times.setdefault(time, []).append(tp)
+        idle: dict[ReadingEnd, list[int]] = {}
+        for tp, end in self.idle.items():
+            idle.setdefault(end, []).append(tp)
         return {
             "value": [*self.value[:-1], members],
             "offset": self.offset,
             "leader_epoch": self.leader_epoch,
             "time": self.time,
-            "idle": [(time, topics.in_order(tps)) for time, tps in times.items()],
+            "idle": [(end, topics.in_order(tps)) for end, tps in idle.items()],
             "revoking": {member_id: topics.plain(tps) for member_id, tps in self.revoking.items()},
             "is_copied": self.is_copied,
         }
@@ -79,7 +80,9 @@ class Classic:
                     assigned=None if assigned is None else topics.from_plain(assigned),
                 )
             )
-        idle = {tp: time for time, tps in plain["idle"] for tp in topics.from_plain(tps)}
+        idle = {
+            tp: end for values, tps in plain["idle"] for end in [ReadingEnd(*values)] for tp in topics.from_plain(tps)
+        }
         value = ClassicValue._make([*head, tuple(members)])
         revoking = {member_id: topics.from_plain(tps) for member_id, tps in plain["revoking"].items()}
         return cls(value, plain["offset"], plain["leader_epoch"], plain["time"], idle, revoking, plain["is_copied"])

@@ -37,6 +37,11 @@ class Holders:
     def others(self, role: str | None, tp: int, member_id: str) -> list[str]:
         return [each for each in self.by_role.get(role, {}).get(tp, NOBODY) if each != member_id]
 
+    def held(self, role: str | None, tps: frozenset[int], member_id: str) -> frozenset[int]:
+        """Those of these partitions that the member owns."""
+        of_role = self.by_role.get(role, {})
+        return frozenset(tp for tp in tps if member_id in of_role.get(tp, NOBODY))
+
     def unheld(self, role: str | None, tps: frozenset[int]) -> frozenset[int]:
         """Those of these partitions that no member owns."""
         return tps.difference(self.by_role.get(role, ()))

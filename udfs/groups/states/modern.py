@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from schemas.words.records import GroupType
 from udfs.groups.history.change_details import Change
-from udfs.groups.history.reading_ends import ReadingEnd
+from udfs.groups.history.reading_ends import UNKNOWN_END, ReadingEnd
 from udfs.groups.readers.modern_values import STABLE, About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
@@ -116,8 +116,10 @@ class Stop(NamedTuple):
     # The assignment that took it away. None: the member left, so it is the next assignment.
     assignment_offset: int | None
     is_reported: bool = False
+    # That assignment was completed, or left the group without members.
+    is_over: bool = False
     # When the member stopped reading it.
-    end: ReadingEnd | None = None
+    end: ReadingEnd = UNKNOWN_END
 
 
 @dataclass(slots=True)
@@ -141,19 +143,6 @@ class Rebalance:
     num_returned: int = 0
     num_unowned: int = 0
     stopped_ms: int = 0
-    # From moves that earlier runs counted: how long the partitions were unread
-    # (`jobs.replaying.partition.unread_times`).
-    unread_low_ms: int | None = None
-    unread_high_ms: int | None = None
-    longest_unread_ms: int | None = None
-
-
-class UnreadTimes(NamedTuple):
-    """How long the partitions that a rebalance moved were unread: sums of the bounds, and the longest time."""
-
-    low_ms: int
-    high_ms: int
-    longest_ms: int
 
 
 @dataclass(slots=True)
@@ -208,8 +197,6 @@ class Modern(CoordinatorGroup):
     # Of what the ledger has.
     holders: Holders = field(default_factory=Holders)
     stops: dict[Place, Stop] = field(default_factory=dict)
-    # Since when all members are away or have left. None: some are there.
-    deserted_since: int | None = None
     # Offset of a target that is not completed yet.
     incomplete: int | None = None
     operation: Operation = field(default_factory=Operation)
