@@ -9,9 +9,9 @@ OK, and with what the newest audit found to have happened to the group lately, s
 An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. If the event, or what is
 wrong, began within ten minutes after a mark (`groupscope mark`), the answer says so. CSV output is the line of the
 event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
-`members` that joined and left with the fields of their records, the `moves` of partitions (also those of a static
-restart), and the events `before` and `after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`, `verdict_as_of_time` and
-`last_commit_time`.
+`members` that joined and left with the fields of their records, the `moves` of partitions (also for a static restart),
+and the events `before` and `after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`,
+`verdict_as_of_time` and `last_commit_time`.
 """
 
 import argparse

@@ -90,7 +90,7 @@ def begin_and_end(move: AnyRow, stays: Sequence[AnyRow]) -> Span:
 
 
 def axis_of(ends: Span, spans: Sequence[Span], num_slices: int) -> Axis:
-    """From before the first partition became unread until all partitions had an owner again, or had none. `ends`: of the
+    """From before the first partition became unread until all of them had an owner again, or had none. `ends`: of the
     rebalance."""
     start = min(ends[0], *(begin for begin, _ in spans))
     end = max(ends[1], *(end for _, end in spans))

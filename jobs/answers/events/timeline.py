@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from jobs.answers.durations import time_between
-from jobs.answers.events.unread_spans import OF_MOVES, Unread, unread_by_event
+from jobs.answers.events.unread_spans import NO_UNREAD, OF_MOVES, Unread, unread_by_event
 from jobs.answers.history import History, states_of
 from jobs.answers.marks import after_words, current_marks, delay_words, mark_before, marks_about
 from jobs.answers.table_reader import Row, equal
@@ -47,7 +47,7 @@ class Event:
     # For a static restart: the old and the new member id.
     members: tuple[str, ...] = ()
     # How long partitions were unread that a member got by it.
-    unread: Unread = Unread()
+    unread: Unread = NO_UNREAD
     # The newest mark within the ten minutes before it.
     mark: Row | None = None
 

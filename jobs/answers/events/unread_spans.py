@@ -93,9 +93,12 @@ class Unread(NamedTuple):
         return (self.high_ms or 0) + self.num_waiting * (waited // timedelta(milliseconds=1))
 
 
+NO_UNREAD = Unread()
+
+
 def unread_by_event(moves: Sequence[AnyRow], *, has_members: bool) -> dict[int, Unread]:
-    """By assignment. `moves`: of one group. If it has members, a partition that nobody has may be of a topic that is not
-    there any more."""
+    """By assignment. `moves`: of one group. If it has members, a partition that nobody has may be of a topic that is
+    gone."""
     by_event: dict[int, list[AnyRow]] = {}
     for move in moves:
         by_event.setdefault(move["assignment_offset"], []).append(move)

@@ -100,8 +100,8 @@ def unread_boxes(
     tops: Mapping[Partition, float],
     axis: TimeAxis,
 ) -> Iterator[Svg]:
-    """From the first sign that the owner may have stopped, until the next one has the partition at the latest; without a
-    next one, as long as it was the owner's."""
+    """From the first sign that the owner may have stopped, until the next one has the partition at the latest; without
+    a next one, as long as it was the owner's."""
     for partition, top in tops.items():
         drawn = []
         for move in moves.get(partition, ()):

@@ -45,7 +45,7 @@ def owned(
         pytest.param([owned(0, 44, 44), owned(44, 50, None)], 44, 56, id="the doubt was in an earlier phase"),
         pytest.param([owned(0, 20, 15), owned(30, 50, 46)], 46, 58, id="an earlier stay is another one"),
         pytest.param([owned(0, 20, 15, member="b"), owned(20, 50, 46)], 46, 58, id="another member is another one"),
-        pytest.param([owned(0, 50, 44), owned(55, None, 58, member="b")], 44, 56, id="the new owner is not the old one"),
+        pytest.param([owned(0, 50, 44), owned(55, None, 58, member="b")], 44, 56, id="the new owner is another one"),
     ],
 )  # fmt: skip
 def test_a_partition_is_unread_from_the_doubt_about_its_owner_on(stays: list[Row], first: float, end: float) -> None:
