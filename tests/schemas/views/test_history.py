@@ -89,8 +89,15 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
             who = {"member_id": f"m{member}", "group_instance_id": one_of(None, None, None, "i")}
             rows["generation_members"].append({**key, **who, "change": one_of(*changes)})
         for partition in range(int(rng.integers(3))):
-            move = {"partition": partition, "kind": one_of("lost", "moved"), "commit_gap_ms": count()}
-            rows["partition_moves"].append({**key, **move})
+            move = {"topic": "t", "partition": partition, "kind": one_of("lost", "moved"), "commit_gap_ms": count()}
+            times = {"move_offset": offset, "move_time": start, "to_member_id": one_of(None, None, "m")}
+            rows["partition_moves"].append({**key, **move, **times, "role": one_of(None, None, None, "standby")})
+        for partition in range(int(rng.integers(2))):
+            # Mostly of a static member that came back without a rebalance.
+            back = {"assignment_offset": offset + one_of(0, number), "move_offset": offset, "move_time": start}
+            move = {"topic": "u", "partition": partition, "kind": one_of("returned", "returned", "moved")}
+            unread = {"unread_low_ms": count(), "unread_high_ms": count(), "idle_ms": count(), "to_member_id": "m"}
+            rows["partition_moves"].append({**key, **back, **move, **unread, "group_type": "classic"})
         first_time = one_of(None, NOW - timedelta(milliseconds=int(rng.integers(10**9))))
         reported = {
             "first_offset": offset,
@@ -103,6 +110,11 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
         stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
         who = {"client_id": one_of(None, "c", "d"), "client_host": one_of(None, "/h", "/i")}
         rows["membership_intervals"].append({**stay, **who})
+    for cluster in ("a", "b"):
+        for group in ("g", "h"):
+            members, end = (0, None) if group == "g" else one_of((1, None), (0, 9))
+            state = {"cluster": cluster, "group_id": group, "num_members": members, "to_offset": end}
+            rows["group_state_intervals"].append(state)
     half = number // 2
     for first, last, complete in ((0, half, one_of(None, half // 2)), (half + 1, number - 2, half + 1)):
         stretch = {"cluster": "a", "first_offset": first, "last_offset": last, "complete_from_offset": complete}
