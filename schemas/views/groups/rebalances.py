@@ -16,6 +16,7 @@ from schemas.views.parts import (
     total,
     wide,
 )
+from schemas.words.history import TIMED_OUT
 
 CHANGED = (
     Column(
@@ -35,17 +36,19 @@ SO_FAR = Column(
     "unread_so_far_ms",
     Type.BIGINT,
     "If the group has no members, and nobody has had partitions since this rebalance took them from their owners: how "
-    "long that was up to the as-of time, in whole seconds, summed over these partitions. NULL: there are none.",
+    "long that was up to the as-of time, in whole seconds, summed over these partitions. It counts in the rank if one of "
+    "the members timed out, or the group is down. NULL: there are none.",
 )
 
 REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, SO_FAR, *AS_OF)
 REBALANCES_READS = (
     "rebalances", "partition_moves", "generation_members", "membership_intervals", "group_state_intervals",
-    *CLUSTERS_READ,
+    "group_verdicts", *CLUSTERS_READ,
 )  # fmt: skip
-# What nobody reads yet has no upper bound, but it was unread for so long already.
-HARM = f"""CASE WHEN unread_so_far_ms IS NULL THEN {wide("unread_partition_high_ms")}
+# What nobody has yet has no upper bound, but it was unread for so long already. Nobody misses what was stopped on purpose.
+HARM = f"""CASE WHEN unread_so_far_ms IS NULL OR NOT is_missed THEN {wide("unread_partition_high_ms")}
     ELSE {wide("coalesce(unread_partition_high_ms, 0)")} + unread_so_far_ms END"""
+TIMED_OUT_KINDS = ", ".join(f"'{kind.value}'" for kind in TIMED_OUT)
 OWN = ", ".join(f"rebalance.{column.name}" for column in REBALANCES.columns)
 REBALANCES_SQL = f"""\
 WITH {CLUSTERS},
@@ -86,10 +89,30 @@ waiting AS (
   WHERE move_time <= as_of_time
   GROUP BY move.cluster, move.group_id, move.assignment_offset
 ),
+missed AS (
+  SELECT rebalance.cluster, rebalance.group_id, rebalance.assignment_offset, rebalance.evidence_partition
+  FROM rebalances AS rebalance
+  JOIN membership_intervals AS stay ON stay.cluster = rebalance.cluster AND stay.group_id = rebalance.group_id
+    AND stay.evidence_partition = rebalance.evidence_partition
+    AND stay.to_offset BETWEEN rebalance.evidence_first_offset AND rebalance.evidence_last_offset
+  WHERE stay.leave_kind IN ({TIMED_OUT_KINDS})
+  GROUP BY rebalance.cluster, rebalance.group_id, rebalance.assignment_offset, rebalance.evidence_partition
+),
+newest_verdicts AS (
+  SELECT cluster, group_id, max(CASE WHEN own_verdict = 'DOWN' THEN 1 ELSE 0 END) AS is_down
+  FROM (
+    SELECT verdict.*, max(as_of_time) OVER (PARTITION BY cluster) AS newest_time
+    FROM group_verdicts AS verdict
+    WHERE partition IS NULL
+  ) AS verdicts
+  WHERE as_of_time = newest_time
+  GROUP BY cluster, group_id
+),
 joined AS (
   SELECT {OWN}, changes.changed_member_id, clients.client_id AS changed_client_id,
     clients.client_host AS changed_client_host, gaps.commit_gap_ms,
     rebalance.evidence_first_offset >= stretch.complete_from_offset AS is_complete, waiting.unread_so_far_ms,
+    missed.group_id IS NOT NULL OR coalesce(newest_verdicts.is_down, 0) = 1 AS is_missed,
     clusters.as_of_time, clusters.history_since_time
   FROM rebalances AS rebalance
   LEFT JOIN clusters ON clusters.cluster = rebalance.cluster
@@ -101,6 +124,11 @@ joined AS (
     AND clients.member_id = changes.changed_member_id
   LEFT JOIN waiting ON waiting.cluster = rebalance.cluster AND waiting.group_id = rebalance.group_id
     AND waiting.assignment_offset = rebalance.assignment_offset
+  LEFT JOIN missed ON missed.cluster = rebalance.cluster AND missed.group_id = rebalance.group_id
+    AND missed.assignment_offset = rebalance.assignment_offset
+    AND missed.evidence_partition = rebalance.evidence_partition
+  LEFT JOIN newest_verdicts ON newest_verdicts.cluster = rebalance.cluster
+    AND newest_verdicts.group_id = rebalance.group_id
   LEFT JOIN history_coverage AS stretch ON stretch.cluster = rebalance.cluster
     AND stretch.offsets_partition = rebalance.evidence_partition
     AND rebalance.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset

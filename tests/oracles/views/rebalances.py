@@ -103,7 +103,8 @@ def rebalances(rows: Rows) -> list[Row]:
             }
         )
     def harm(row: Row) -> int | None:
-        return total((row["unread_partition_high_ms"], row["unread_so_far_ms"]))
+        goes_on = row["unread_so_far_ms"] if is_missed(rows, row) else None
+        return total((row["unread_partition_high_ms"], goes_on))
 
     worst = ("stopped_partition_ms", "duration_ms")
     return ranked(
@@ -113,6 +114,25 @@ def rebalances(rows: Rows) -> list[Row]:
             *(descending(row[name]) for name in worst),
             *(row["group_id"], row["assignment_offset"]),
         ),
+    )
+
+
+def is_missed(rows: Rows, rebalance: Row) -> bool:
+    """Who timed out, or left messages that wait, did not stop on purpose."""
+    gone = [
+        row["leave_kind"]
+        for row in rows["membership_intervals"]
+        if same(row, rebalance, "cluster", "group_id", "evidence_partition")
+        and row["to_offset"] is not None
+        and rebalance["evidence_first_offset"] <= row["to_offset"] <= rebalance["evidence_last_offset"]
+    ]
+    timed_out = {"session_timeout_likely", "rebalance_timeout_likely", "static_expired_likely"}
+    of_cluster = [row for row in rows["group_verdicts"] if row["cluster"] == rebalance["cluster"]]
+    newest = most(row["as_of_time"] for row in of_cluster if row["partition"] is None)
+    return bool(timed_out & set(gone)) or any(
+        row["own_verdict"] == "DOWN" and row["as_of_time"] == newest and row["partition"] is None
+        for row in of_cluster
+        if row["group_id"] == rebalance["group_id"]
     )
 
 
