@@ -62,8 +62,8 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
 
 
 def unread_since(moves: Sequence[AnyRow]) -> dict[int, datetime]:
-    """By assignment, the earliest time since when a partition that it took from its owner may have been unread. The time
-    in which nobody had it is between two events."""
+    """By assignment, the earliest time since when a partition that it took from its owner may have been unread. While
+    nobody had it, it is between two events."""
     takers = {id(giving): move for move, giving in taken(moves) if giving is not None}
     since: dict[int, datetime] = {}
     for move in moves:

@@ -8,7 +8,7 @@ from schemas.views.parts import UNREAD, UNREAD_SUMS, capped_total, total
 
 COLUMNS = (
     REBALANCES.column("cluster"),
-    Column("day_time", Type.TIMESTAMP, "The UTC day on which the rebalances began, or static members came back."),
+    Column("day_time", Type.TIMESTAMP, "The UTC day on which the rebalances began or static members came back."),
     REBALANCES.column("group_id"),
     REBALANCES.column("group_type"),
     REBALANCES.column("trigger"),
@@ -69,7 +69,9 @@ COLUMNS = (
         "assigned. Exact.",
     ),
     Column(
-        "num_moved", Type.BIGINT, "Partitions that moved from one member to another. Exact. NULL: there is no rebalance."
+        "num_moved",
+        Type.BIGINT,
+        "Partitions that moved from one member to another. Exact. NULL: there is no rebalance.",
     ),
     Column("num_returned", Type.BIGINT, "Partitions that were revoked and reassigned to the same member. Exact."),
     Column(

@@ -36,8 +36,8 @@ SO_FAR = Column(
     "unread_so_far_ms",
     Type.BIGINT,
     "If the group has no members, and nobody has had partitions since this rebalance took them from their owners: how "
-    "long that was up to the as-of time, in whole seconds, summed over these partitions. It counts in the rank if one of "
-    "the members timed out, or the group is down. NULL: there are none.",
+    "long that was up to the as-of time, in whole seconds, summed over these partitions. It counts in the rank if a "
+    "member timed out, or the group is down. NULL: there are none.",
 )
 
 REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, SO_FAR, *AS_OF)
@@ -45,7 +45,8 @@ REBALANCES_READS = (
     "rebalances", "partition_moves", "generation_members", "membership_intervals", "group_state_intervals",
     "group_verdicts", *CLUSTERS_READ,
 )  # fmt: skip
-# What nobody has yet has no upper bound, but it was unread for so long already. Nobody misses what was stopped on purpose.
+# What nobody has yet has no upper bound, but it was unread for so long already. What was stopped on purpose is not
+# missed.
 HARM = f"""CASE WHEN unread_so_far_ms IS NULL OR NOT is_missed THEN {wide("unread_partition_high_ms")}
     ELSE {wide("coalesce(unread_partition_high_ms, 0)")} + unread_so_far_ms END"""
 TIMED_OUT_KINDS = ", ".join(f"'{kind.value}'" for kind in TIMED_OUT)

@@ -102,6 +102,7 @@ def rebalances(rows: Rows) -> list[Row]:
                 **cluster_times(rows, row["cluster"]),
             }
         )
+
     def harm(row: Row) -> int | None:
         goes_on = row["unread_so_far_ms"] if is_missed(rows, row) else None
         return total((row["unread_partition_high_ms"], goes_on))
@@ -148,7 +149,9 @@ def unread_so_far(rows: Rows, rebalance: Row) -> int | None:
         later = [
             row
             for row in of_group
-            if same(row, move, "topic", "partition") and row["move_offset"] > move["move_offset"] and row["role"] is None
+            if same(row, move, "topic", "partition")
+            and row["move_offset"] > move["move_offset"]
+            and row["role"] is None
         ]
         is_mine = move["assignment_offset"] == rebalance["assignment_offset"]
         if not is_mine or move["role"] or move["to_member_id"] or later or None in (move["move_time"], as_of):

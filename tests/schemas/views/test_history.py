@@ -109,7 +109,10 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
     for member in ("m0", "m1", "m0"):
         stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
         who = {"client_id": one_of(None, "c", "d"), "client_host": one_of(None, "/h", "/i")}
-        gone = {"to_offset": one_of(None, number // 3, number - 1), "leave_kind": one_of("left", "static_expired_likely")}
+        gone = {
+            "to_offset": one_of(None, number // 3, number - 1),
+            "leave_kind": one_of("left", "static_expired_likely"),
+        }
         rows["membership_intervals"].append({**stay, **who, **gone})
     for days, group in ((1, "h"), (0, "g")):
         word = {"own_verdict": one_of("DOWN", "OK"), "as_of_time": NOW - timedelta(days=days)}
