@@ -19,6 +19,7 @@ from jobs.replaying.task.warehouse_state import (
     progress_by_partition,
 )
 from jobs.replaying.whole_tables import whole_tables
+from udfs.topics.growths import Growths
 from udfs.topics.least_partitions import merged
 from udfs.topics.names import Sighting, Snapshots, merge, names_of
 
@@ -83,6 +84,7 @@ class Replay(LogRun):
             rules=replace(rules, inferred_names=tuple(sorted(names_of(self.inferred).items()))),
             damage=damaged_ranges(self.warehouse, self.cluster),
             end_offsets=end_offsets_of(self.warehouse, self.cluster),
+            growths=Growths.of(snapshots.topics),
         )
 
     def inferred_names(

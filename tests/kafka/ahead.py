@@ -15,6 +15,7 @@ import pytest
 from tests.kafka.calm import CALM_RELEASES, calm_of
 from tests.kafka.capture import capture_of
 from tests.kafka.expiries import expiries_of
+from tests.kafka.handovers.capture import handovers_of
 from tests.kafka.observations import observations_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
 from tests.kafka.releases import KAFKA_4_3, RELEASES
@@ -32,6 +33,7 @@ def main(calm: Sequence[str]) -> None:
         (outages_of, OUTAGE_RELEASES),
         (calm_of, {name: CALM_RELEASES[name] for name in calm or CALM_RELEASES}),
         (expiries_of, {KAFKA_4_3.name: KAFKA_4_3}),
+        (handovers_of, {KAFKA_4_3.name: KAFKA_4_3}),
     ):
         for release in releases.values():
             make(release)

@@ -111,7 +111,7 @@ def is_exact_and_as_long_as_can_be(history):
 
 def has_the_rebalances_of_its_targets(history):
     rows = sorted(history.rows["rebalances"], key=lambda row: row["assignment_offset"])
-    ends = [(row["to_generation"], row["outcome"], None if row["is_open"] else row["evidence_last_offset"],
+    ends = [(row["to_generation"], row["outcome"], None if row["outcome"] == "open" else row["evidence_last_offset"],
              row["num_members_after"]) for row in rows]  # fmt: skip
     assert ends == rebalances(slow(history.log)), (ends, rebalances(slow(history.log)))
 

@@ -167,7 +167,7 @@ def pass_on_unowned(before: Classic | Modern, now: Classic | Modern | None, topi
     """Partitions without an owner stay unread. Their topics go by name until somebody gets them."""
     if isinstance(before, Classic) and isinstance(now, Modern):
         for tp, end in before.idle.items():
-            now.stops[tp, None] = Stop(NOBODY, end.stopped_time, before.offset, before.offset, True, True, end)
+            now.stops[tp, None] = Stop(NOBODY, end.stopped_time, before.offset, before.offset, True, end, True)
     elif isinstance(before, Modern) and isinstance(now, Classic):
         now.idle.update((topics.by_name(tp), stop.end) for (tp, role), stop in before.stops.items() if role is None)
 

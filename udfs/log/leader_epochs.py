@@ -36,6 +36,13 @@ class LeaderEpochs:
             of_epoch = self.of.setdefault(epoch, Epoch(offset))
             of_epoch.first_offset = min(of_epoch.first_offset, offset)
 
+    def failovers(self) -> list[tuple[int, int]]:
+        """The first record of each leader after the first one, with its time; ascending."""
+        counting = sorted(
+            (each.first_offset, each.from_time) for each in self.of.values() if each.from_time is not None
+        )
+        return [(offset, time) for offset, time in counting[1:] if time is not None]
+
     def ends(self) -> list[tuple[int, int]]:
         """Each epoch with the offset from which on it does not count; epochs ascend."""
         ends: list[tuple[int, int]] = []

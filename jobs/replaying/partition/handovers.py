@@ -4,7 +4,7 @@ rows.
 Questions of earlier runs are not asked again: their answers are in the rows that those runs wrote.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from jobs.replaying.partition.departures import Departures, LeaveKinds
 from jobs.replaying.partition.rebalance_costs import with_costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
-from jobs.replaying.partition.unread_times import Counted, QuietTimes, ReadingTimes, counted, reading_times
+from jobs.replaying.partition.unread_times import Counted, Gone, QuietTimes, ReadingTimes, counted, reading_times
 from schemas.contract.tables import TABLES
-from schemas.words.history import RebalanceOutcome
+from schemas.words.history import Confidence, OwnershipPhase, RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers
-from udfs.arrays.texts import KIND
+from udfs.arrays.texts import KIND, codes_of, encoded
 from udfs.commits.group_questions import Answers, Questions
 from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, EndOffsets
@@ -57,8 +57,8 @@ class Subject(NamedTuple):
 @dataclass
 class Handovers:
     """`owners`, `moves` and `departures`: as the fold made them. `held_owners`: open rows of earlier runs. `waiting`:
-    rows of replayed_moves. `through`: the last offset that these runs replayed. `read_until`: the newest time of the
-    log, in microseconds. `last_hole`: the last offset before the newest missing records."""
+    rows of replayed_moves. `through`: the last offset that these runs replayed. `last_hole`: the last offset before the
+    newest missing records. `group_times`: of groups with records, the time of the newest, in microseconds."""
 
     owners: pa.Table
     moves: pa.Table
@@ -68,13 +68,13 @@ class Handovers:
     held_owners: pa.Table
     waiting: pa.Table
     through: int
-    read_until: int
     last_hole: int
+    group_times: Mapping[str, int | None]
     snapshots: EndOffsets
 
     def __post_init__(self) -> None:
         self.quiet = QuietTimes(self.snapshots, self.moves)
-        longest = reading_times(self.moves, self.ends, np.zeros(self.moves.num_rows, np.bool_))
+        longest = reading_times(self.moves, self.ends, Gone.none(self.moves.num_rows))
         # Moves for which the committed offsets matter.
         self.compared = self.quiet.moves_in_question(longest)
 
@@ -141,7 +141,9 @@ class Handovers:
         names = ("from_time", "to_time", "reader_doubt_from_time")
         since, until, doubt = (numbers(self.owners.column(name)) for name in names)
         is_known = (since != NONE) & (until != NONE)
-        commit = np.clip(last_commits, since, until)
+        # One that is asked to give a partition up commits what it read before.
+        is_reader = pc.equal(self.owners.column("phase").cast(pa.string()), OwnershipPhase.ASSIGNED)
+        commit = np.where(flags(is_reader), np.clip(last_commits, since, until), since)
         return {
             "reader_certain_until_time": np.where(is_known, commit, NONE),
             "reader_doubt_from_time": np.where(is_known & (doubt != NONE), np.maximum(doubt, commit), doubt),
@@ -160,7 +162,7 @@ class Handovers:
         is_held = pc.less_equal(self.owners.column("from_offset"), self.through).combine_chunks()
         return pc.if_else(is_held, held, starts)
 
-    def answered_moves(self, answers: Asked[Answers], timed_out: Flags) -> "AnsweredMoves":
+    def answered_moves(self, answers: Asked[Answers], kinds: LeaveKinds) -> "AnsweredMoves":
         moves = self.moves
         last, after = answers.moves.last_commit_time, answers.moves.next_commit_time
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
@@ -174,8 +176,9 @@ class Handovers:
         gaps = pc.if_else(pa.array(is_held & ~awaits), known, gaps)
         waits = np.where(is_held, awaits, True) & is_named & (after == NONE)
         waits &= moves.column("move_offset").to_numpy() > self.last_hole
-        fell_silent = self.departures.are_of(self.ends, moves.column("group_id"), timed_out)
-        times = reading_times(moves, self.ends, fell_silent, last)
+        groups = moves.column("group_id")
+        timed_out, left = (self.departures.are_of(self.ends, groups, are) for are in (kinds.timed_out, kinds.left))
+        times = reading_times(moves, self.ends, Gone(timed_out, left), last)
         committed = self.compared_offsets(answers.compared_moves)
         unread = self.counted(times, committed, held, is_held)
         moves = with_column(moves, "commit_gap_ms", gaps)
@@ -183,8 +186,11 @@ class Handovers:
             # What an earlier run knew of its own move, unless the first commit after it came only now.
             is_final = pa.array(is_held & (after == NONE))
             moves = with_column(moves, name, pc.if_else(is_final, held.column(name), column))
+        is_possible = pa.array(times.never & ~is_held)
+        confidence = pc.if_else(is_possible, Confidence.POSSIBLE.value, moves.column("confidence").cast(pa.string()))
+        moves = with_column(moves, "confidence", confidence)
         is_counted = pc.if_else(pa.array(is_held), held.column("is_counted"), self.ends.column("is_counted"))
-        may_end_earlier = waits & (unread.before != NONE) & (unread.delivered > self.read_until)
+        may_end_earlier = waits & (unread.before != NONE) & self.are_recent(unread.delivered, held)
         state = MoveState(
             is_settled=~np.asarray(moves.column("is_open").to_numpy()),
             waits=waits & ((last != NONE) | may_end_earlier),
@@ -194,6 +200,14 @@ class Handovers:
             unread=unread,
         )
         return AnsweredMoves(moves, state, self.quiet.awaited_ends(times, committed))
+
+    def are_recent(self, delivered: Numbers, held: pa.Table) -> Flags:
+        """Whether the first commit after a move may still come before the end of delivery: a record of its group that
+        is newer shows that none did. Without new ones it is as before."""
+        groups = encoded(self.moves.column("group_id"))
+        times = [self.group_times.get(name, NONE) for name in groups.dictionary.to_pylist()]
+        newest = np.array([NONE if time is None else time for time in [*times, NONE]], np.int64)[codes_of(groups)]
+        return np.asarray(np.where(newest == NONE, flags(held.column("may_end_earlier")), delivered > newest))
 
     def held_moves(self) -> tuple[pa.Table, Flags]:
         """For each move its row of an earlier run; NULL: there is none."""
@@ -269,6 +283,7 @@ class AnsweredMoves:
             **{name: moves.column(name) for name in moves.column_names},
             "is_settled": pa.array(state.is_settled),
             "is_awaiting_commit": pa.array(state.waits),
+            "may_end_earlier": pa.array(state.may_end_earlier),
             "last_commit_time": integers(state.last, kind),
             "is_counted": pa.array(state.is_counted),
             "unread_before_us": integers(unread.before),

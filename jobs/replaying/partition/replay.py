@@ -27,7 +27,6 @@ from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from schemas.contract.tables import TABLES
 from schemas.words.history import RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema
-from udfs.arrays.nullable import NONE
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
@@ -92,7 +91,15 @@ class PartitionReplay:
         rules = self.run_input.rules
         timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.partition_slice.partition)
         fold = Fold(
-            Context(self.topics, self.gaps, self.unseen, timeouts=timeouts, own_timeouts=own),
+            Context(
+                self.topics,
+                self.gaps,
+                self.unseen,
+                timeouts=timeouts,
+                own_timeouts=own,
+                failovers=self.progress.epochs.failovers(),
+                growths=self.run_input.growths,
+            ),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
         )
         write = self.write if self.through < 0 else None
@@ -192,8 +199,8 @@ class PartitionReplay:
             held_owners=held,
             waiting=waiting,
             through=self.through,
-            read_until=self.progress.coverage.last_time or NONE,
             last_hole=self.last_hole,
+            group_times={name: group.time for name, group in groups.fold.groups.items()},
             snapshots=snapshots,
         )
 
@@ -216,7 +223,7 @@ class PartitionReplay:
     ) -> None:
         answers = handovers.answers(finished.answers)
         kinds = handovers.leave_kinds(answers, self.gaps)
-        answered = handovers.answered_moves(answers, kinds.timed_out)
+        answered = handovers.answered_moves(answers, kinds)
         self.awaited = answered.awaited
         groups.closed.of[MEMBERSHIP] = [handovers.departures.with_leave_kinds(groups.closed.table(MEMBERSHIP), kinds)]
         left = handovers.departures.by_group(kinds)

@@ -114,7 +114,8 @@ def rules_text(run_input: ReplayInput, progress: Progress) -> str:
     damage = damage_up_to(run_input.damage.get(progress.partition, ()), reached)
     ends = run_input.end_offsets.of_topics(topics)
     seen = fingerprint(ends, progress.snapshots_through, progress.coverage.last_time, progress.awaited)
-    return replace(rules, damage=damage).text() + seen
+    grown = run_input.growths.text(topics, progress.coverage.last_time)
+    return replace(rules, damage=damage).text() + seen + grown
 
 
 def log_of(run_input: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:

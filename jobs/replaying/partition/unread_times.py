@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, integers, numbers
+from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, flags, integers, numbers
 from udfs.arrays.texts import as_texts
 from udfs.groups.history.reading_ends import AWAY_BASIS
 from udfs.topics.end_offsets import TP, Awaited, EndOffsets
@@ -29,18 +29,22 @@ class ReadingTimes:
     until: Numbers
     delivered: Numbers
     basis: pa.Array
+    # Nothing was committed, so that the bounds are only possible ones.
+    never: Flags
 
     def is_known(self) -> Flags:
         return np.asarray((self.first != NONE) & (self.until != NONE))
 
 
 def reading_times(
-    moves: pa.Table, ends: pa.Table, fell_silent: Flags, last_commits: Numbers | None = None
+    moves: pa.Table, ends: pa.Table, are_gone: "Gone", last_commits: Numbers | None = None
 ) -> ReadingTimes:
-    """`ends`: for each move its row of reading_ends. `fell_silent`: whether commits show that the owner timed out.
-    `last_commits`: None: not known yet."""
+    """`ends`: for each move its row of reading_ends. `last_commits`: None: not known yet."""
     stopped, move_time = numbers(ends.column("stopped_time")), numbers(moves.column("move_time"))
-    commit = np.full(moves.num_rows, NONE) if last_commits is None else np.minimum(last_commits, stopped)
+    fell_silent, is_told = are_gone.timed_out, flags(ends.column("is_told"))
+    commit = np.full(moves.num_rows, NONE)
+    if last_commits is not None:
+        commit = np.where(is_told, NONE, np.minimum(last_commits, stopped))
 
     def bound(name: str) -> Numbers:
         bounds = np.where(fell_silent, numbers(ends.column(f"silent_{name}")), numbers(ends.column(name)))
@@ -52,18 +56,31 @@ def reading_times(
     by_record = np.asarray(pc.equal(pc.fill_null(basis, AWAY_BASIS), AWAY_BASIS).to_numpy(zero_copy_only=False))
     never = np.zeros(moves.num_rows, np.bool_)
     if last_commits is not None:
-        never = by_record & (first != NONE) & ~have_commits(moves, commit)
-    first = np.where(never, last, first)
+        never = by_record & ~is_told & (first != NONE) & ~have_commits(moves, last_commits)
+    alone = np.where(are_gone.left, numbers(ends.column("left_time")), numbers(ends.column("alone_time")))
+    first = np.where(never, np.maximum(first, alone), first)
     is_given = moves.column("to_member_id").is_valid().to_numpy() & (stopped != NONE) & (move_time != NONE)
     until = np.where(is_given, np.maximum(move_time, stopped), NONE)
     delivered = np.where(is_given, until + numbers(ends.column("delivery_ms").fill_null(0)) * 1000, NONE)
     begin = pc.if_else(pa.array(never), both(pa.scalar(NO_COMMIT), basis), basis)
-    return ReadingTimes(first, last, until, delivered, both(begin, texts[2]))
+    return ReadingTimes(first, last, until, delivered, both(begin, texts[2]), never)
 
 
 def both(one: pa.Array | pa.Scalar, other: pa.Array) -> pa.Array:
     """Texts one after the other. Arrow's own way to skip NULL leaves rows out that have nothing else."""
     return pc.coalesce(pc.binary_join_element_wise(one, other, "; "), one, other)
+
+
+@dataclass(frozen=True)
+class Gone:
+    """By move, whether times show that the owner before it timed out, or left."""
+
+    timed_out: Flags
+    left: Flags
+
+    @classmethod
+    def none(cls, size: int) -> "Gone":
+        return cls(np.zeros(size, np.bool_), np.zeros(size, np.bool_))
 
 
 def have_commits(moves: pa.Table, commits: Numbers) -> Flags:

@@ -15,6 +15,7 @@ from udfs.log.damage import Damage
 from udfs.log.leader_epochs import Epoch, LeaderEpochs
 from udfs.log.offset_ranges import Range
 from udfs.topics.end_offsets import Awaited, EndOffsets
+from udfs.topics.growths import Growths
 from udfs.topics.least_partitions import NamedPartitions
 from udfs.topics.names import Sighting
 
@@ -169,6 +170,7 @@ class ReplayInput(RunInput[Progress]):
     rules: Rules
     damage: Mapping[int, Sequence[Damage]] = field(default_factory=dict)
     end_offsets: EndOffsets = field(default_factory=EndOffsets.none)
+    growths: Growths = field(default_factory=Growths)
 
     @cached_property
     def sure_names(self) -> Collection[str]:

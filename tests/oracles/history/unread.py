@@ -12,7 +12,10 @@ SECOND = 1_000_000
 # Until when, since when at the earliest and at the latest.
 Span = tuple[int, int, int]
 DECODED = ("classic_group_metadata", "group_member_metadata", "offset_commits", "topic_snapshots", "cluster_snapshots")
-HISTORY = ("offset_history", "partition_moves", "ownership_intervals", "membership_intervals", "rebalances")
+HISTORY = (
+    "offset_history", "partition_moves", "ownership_intervals", "membership_intervals", "rebalances",
+    "group_state_intervals",
+)  # fmt: skip
 
 
 class Model:
@@ -41,133 +44,188 @@ class Model:
         if span is None:
             return None
         until, first, last = span
-        return tuple((until - since - self.quiet(move, since, until)) // 1000 for since in (last, first))  # type: ignore[return-value]
+        low = until - last - self.quiet(move, last, until)
+        before = until - first - self.quiet(move, first, until)
+        after = self.first_commit_after(move)
+        end = until + self.delivery(move) * 1000
+        tail = min(end, after if after is not None else end) - max(until, self.quiet_until(move, until))
+        return low // 1000, (before + max(0, tail)) // 1000
+
+    def delivery(self, move: Row) -> int:
+        if move["group_type"] == "classic":
+            return 500
+        record = self.newest_record(move["group_id"], move["to_member_id"], move["move_offset"])
+        if record.get("classic_member") is not None:
+            return min(3_000, int(record["classic_member"]["session_timeout_ms"]) // 3)
+        named = self.setting(move, "heartbeat.interval.ms")
+        return 5_000 if named is None else named
 
     # -- when reading ended
 
     def span(self, move: Row) -> Span | None:
-        if move["role"] not in (None, "active") or move["kind"] in ("withheld", "unknown_owned"):
+        if move["role"] not in (None, "active") or move["to_member_id"] is None:
             return None
-        if move["from_member_id"] is None:
-            return self.rested(move)
         stay = self.stay(move)
+        if stay is None or self.is_another_group(stay, move):
+            return None
         stop = stay["to_time"]
-        until = max(move["move_time"], stop) if move["to_member_id"] else stop
-        if self.is_told_before(move) or stay["ended_by"] == "phase_changed":
+        until = max(move["move_time"], stop)
+        if stay["ended_by"] == "phase_changed":
             return until, stop, stop
-        gone = self.gone(move, stay)
-        if gone is not None and gone["leave_kind"] == "static_expired_likely" and gone["away_since_time"] is not None:
-            return self.away(move, gone, stop)
-        first, last = self.bounds(move, stay, gone)
-        since = None if stay["phase"] == "held" else stay["from_time"]
+        gone = self.gone(stay)
+        if move["group_type"] == "share" and (gone is None or self.has_others(stay)):
+            return None
+        first, last, is_timeout = self.bounds(move, stay, gone)
         commit = self.last_commit(move)
-        floors = [each for each in (since, commit) if each is not None]
+        if self.may_miss_records(stay, gone):
+            return None if commit is None else (until, min(stop, commit), stop)
+        if commit is None and not is_timeout and not self.have_others_commits(move):
+            first = last
+        floors = [] if commit is None else [commit]
         return until, min(stop, max([first, *floors])), min(stop, max([last, *floors]))
 
-    def rested(self, move: Row) -> Span | None:
-        """Nobody's before: only what passed while the group had members."""
-        if move["idle_ms"] is None or not self.classic_before(move)["members"]:
-            return None
-        begun = move["move_time"] - move["idle_ms"] * 1000
-        return move["move_time"], begun, begun
-
-    def bounds(self, move: Row, stay: Row, gone: Row | None) -> tuple[int, int]:
+    def bounds(self, move: Row, stay: Row, gone: Row | None) -> tuple[int, int, bool]:
+        """Also whether a timeout gives them."""
         session, heartbeat, rebalance, join = self.timeouts(move, stay)
-        kind = gone["leave_kind"] if gone is not None and stay["ended_by"] == "member_left" else None
-        stop: int = stay["to_time"]
-        match kind:
-            case "session_timeout_likely" | "static_expired_likely":
-                return stop - (session + join) * 1000, stop - (session - heartbeat) * 1000
-            case "rebalance_timeout_likely":
-                named = self.setting(move, "heartbeat.interval.ms")
-                third = rebalance // 3 if named is None or self.is_classic(move, stay) else named
-                return stop - rebalance * 1000, stop - max(rebalance - third, 0) * 1000
-            case "left_or_timed_out":
-                return stop - max(rebalance, session + join) * 1000, stop
-        return stop - rebalance * 1000, stop
+        stop, since = stay["to_time"], None if stay["phase"] == "held" else stay["from_time"]
+        kind = gone["leave_kind"] if gone is not None else None
+        ended = "member_left" if stay["ended_by"] == "member_left" else None
+        if gone is not None and gone["away_since_time"] is not None:
+            # The member said it: until then it may have read.
+            away, joined = min(gone["away_since_time"], stop), gone["from_time"] or 0
+            return max(away - rebalance * 1000, min(joined, stop)), max(away, min(joined, stop)), False
+        if stay["ended_by"] == "static_replaced" and self.is_swap(move):
+            return floored(stop - session * 1000, since, stop), stop, False
+        if ended and kind in ("session_timeout_likely", "static_expired_likely"):
+            pair = stop - (session + join) * 1000, stop - (session - heartbeat) * 1000
+        elif ended and kind == "rebalance_timeout_likely":
+            pair = stop - rebalance * 1000, stop - max(rebalance - heartbeat, 0) * 1000
+        elif ended and kind in ("left_or_timed_out", "left"):
+            return floored(stop - max(rebalance, session + join) * 1000, since, stop), stop, False
+        else:
+            return floored(stop - rebalance * 1000, since, stop), stop, False
+        return floored(pair[0], since, stop), floored(pair[1], since, stop), True
 
-    def away(self, move: Row, gone: Row, stop: int) -> Span:
-        session = self.timeouts(move, self.stay(move))[0]
-        until = min(stop, self.deserted_since(move, stop))
-        left = min(gone["away_since_time"], until)
-        commit = self.last_commit(move)
-        floor = left if commit is None else min(commit, until)
-        reached = stop if move["to_member_id"] is None else max(move["move_time"], stop)
-        until = until if move["to_member_id"] is None else reached
-        first = max(min(stop - session * 1000, left), min(gone["from_time"] or 0, left))
-        return until, max(first, floor if commit is not None else 0), max(left, floor)
+    def is_another_group(self, stay: Row, move: Row) -> bool:
+        """It was deleted in between, or nothing is known of what was in between."""
+        return any(
+            row["ended_by"] in ("deleted", "coverage_hole")
+            and stay["to_offset"] <= row["to_offset"] < move["move_offset"]
+            for row in self.of_group("group_state_intervals", move["group_id"])
+        )
 
-    def deserted_since(self, move: Row, stop: int) -> int:
-        """When the last member that was not away went; the stop itself if one is there."""
-        ends = []
-        for row in self.of_group("membership_intervals", move["group_id"]):
-            if row["from_offset"] >= move["evidence_first_offset"]:
-                continue
-            end = row["away_since_time"] or row["to_time"]
-            if row["to_offset"] is None or row["to_offset"] > move["evidence_first_offset"]:
-                end = row["away_since_time"] or stop
-            ends.append(min(end, stop))
-        return max(ends, default=stop)
+    def may_miss_records(self, stay: Row, gone: Row | None) -> bool:
+        """Others may have had the partition in between."""
+        if gone is not None and gone["leave_kind"] == "unknown":
+            return True
+        if stay["group_type"] != "classic":
+            return not stay["is_to_exact"]
+        if stay["ended_by"] == "static_replaced" and gone is not None and not gone["is_to_exact"]:
+            rounds = [
+                r for r in self.of_group("rebalances", stay["group_id"]) if r["assignment_offset"] == stay["to_offset"]
+            ]
+            if not rounds:
+                return True
+        return any(
+            row["assignment_offset"] == stay["to_offset"]
+            and row["unpersisted_rounds"] is None
+            and row["from_generation"] is not None
+            and row["to_generation"] != row["from_generation"] + 1
+            for row in self.of_group("rebalances", stay["group_id"])
+        )
+
+    def is_swap(self, move: Row) -> bool:
+        """No rebalance came with it."""
+        return not any(
+            row["assignment_offset"] == move["assignment_offset"]
+            for row in self.of_group("rebalances", move["group_id"])
+        )
+
+    def has_others(self, stay: Row) -> bool:
+        """Whether the group still had a member when that one went."""
+        return any(
+            row["from_offset"] < stay["to_offset"]
+            and (row["to_offset"] is None or row["to_offset"] > stay["to_offset"])
+            for row in self.of_group("membership_intervals", stay["group_id"])
+        )
+
+    def have_others_commits(self, move: Row) -> bool:
+        """Of partitions that moved with it."""
+        return any(
+            self.last_commit(other) is not None
+            for other in self.of_group("partition_moves", move["group_id"])
+            if (other["move_offset"], other["from_member_id"]) == (move["move_offset"], move["from_member_id"])
+        )
 
     # -- what it rests on
 
-    def is_classic(self, move: Row, stay: Row) -> bool:
-        return move["group_type"] == "classic" or self.member_record(move, stay).get("classic_member") is not None
-
-    def stay(self, move: Row) -> Row:
-        at = {move["move_offset"]} if move["group_type"] == "classic" else {move["evidence_first_offset"]}
-        (result,) = (
+    def stay(self, move: Row) -> Row | None:
+        """The last one of the partition that ended before the move, or with it. None: none is known."""
+        is_same = [
             row
             for row in self.of_group("ownership_intervals", move["group_id"])
-            if row["member_id"] == move["from_member_id"]
-            and all(row[name] == move[name] for name in ("topic", "topic_id", "partition", "role"))
-            and row["to_offset"] in at
-        )
-        return result
+            if all(row[name] == move[name] for name in ("topic", "topic_id", "partition", "role"))
+            and row["to_offset"] is not None
+            and row["to_offset"] <= move["move_offset"]
+            and move["from_member_id"] in (None, row["member_id"])
+            and row["from_offset"] < move["move_offset"]
+        ]
+        if move["group_type"] == "share" and self.is_held(move):
+            return None
+        return max(is_same, key=lambda row: (int(row["to_offset"]), int(row["from_offset"])), default=None)
 
-    def gone(self, move: Row, stay: Row) -> Row | None:
-        rows = self.of_group("membership_intervals", move["group_id"])
-        result = [r for r in rows if (r["member_id"], r["to_offset"]) == (move["from_member_id"], stay["to_offset"])]
+    def is_held(self, move: Row) -> bool:
+        """Members of share groups own partitions together."""
+        return any(
+            all(row[name] == move[name] for name in ("topic", "topic_id", "partition"))
+            and row["from_offset"] < move["move_offset"]
+            and (row["to_offset"] is None or row["to_offset"] > move["move_offset"])
+            for row in self.of_group("ownership_intervals", move["group_id"])
+        )
+
+    def gone(self, stay: Row) -> Row | None:
+        rows = self.of_group("membership_intervals", stay["group_id"])
+        result = [r for r in rows if (r["member_id"], r["to_offset"]) == (stay["member_id"], stay["to_offset"])]
         return result[0] if result else None
 
     def timeouts(self, move: Row, stay: Row) -> tuple[int, int, int, int]:
         """Session, heartbeat, rebalance, and how long the join phase may hide a removal."""
         if move["group_type"] == "classic":
-            before, now = self.classic_before(move), self.classic_at(move)
-            old = self.classic_member(move)
-            session = old["session_timeout_ms"]
-            rebalance = old["rebalance_timeout_ms"]
-            others = any(same(one, other) for one in before["members"] for other in now["members"])
-            return session, session // 3, session if rebalance in (None, -1) else rebalance, session // 3 * others
-        record = self.member_record(move, stay)
+            before, now = self.classic_before(stay), self.classic_at(stay)
+            old = self.classic_member(stay)
+            session, rebalance = old["session_timeout_ms"], rebalance_of(old)
+            others = [one for one in before["members"] if any(same(one, other) for other in now["members"])]
+            join = max((rebalance_of(one) for one in others), default=0)
+            return session, min(3_000, session // 3), rebalance, join
+        record = self.newest_record(stay["group_id"], stay["member_id"], stay["to_offset"])
         rebalance = record.get("rebalance_timeout_ms")
         if record.get("classic_member") is not None:
-            session, heartbeat = record["classic_member"]["session_timeout_ms"], None
+            session = record["classic_member"]["session_timeout_ms"]
+            beat = min(3_000, session // 3)
         else:
             session = self.setting(move, "session.timeout.ms") or 45_000
-            heartbeat = self.setting(move, "heartbeat.interval.ms")
-        beat = session // 3 if heartbeat is None else heartbeat
+            beat = self.setting(move, "heartbeat.interval.ms") or 5_000
         return session, beat, session if rebalance in (None, -1) else rebalance, 0
 
-    def classic_before(self, move: Row) -> Row:
-        return self.values(move, lambda offset: offset < move["move_offset"])
+    def classic_before(self, stay: Row) -> Row:
+        return self.values(stay, lambda offset: offset < stay["to_offset"])
 
-    def classic_member(self, move: Row) -> Row:
-        """As the last record before the move that names it. It may be gone for some generations, its partition still
-        withheld."""
-        rows = sorted(self.of_group("classic_group_metadata", move["group_id"]), key=lambda row: row["record_offset"])
+    def classic_member(self, stay: Row) -> Row:
+        """As the last record before the end of its stay that names it. It may be gone for some generations, its
+        partition still withheld."""
+        rows = sorted(self.of_group("classic_group_metadata", stay["group_id"]), key=lambda row: row["record_offset"])
         named = [
             each
             for row in rows
-            if row["record_offset"] < move["move_offset"]
+            if row["record_offset"] < stay["to_offset"]
             for each in row["members"] or ()
-            if each["member_id"] == move["from_member_id"]
+            if each["member_id"] == stay["member_id"]
         ]
         result: Row = named[-1]
         return result
 
-    def classic_at(self, move: Row) -> Row:
-        return self.values(move, lambda offset: offset == move["move_offset"])
+    def classic_at(self, stay: Row) -> Row:
+        return self.values(stay, lambda offset: offset == stay["to_offset"])
 
     def values(self, move: Row, chosen: Any) -> Row:
         rows = [
@@ -176,46 +234,42 @@ class Model:
         result = max(rows, key=lambda row: int(row["record_offset"]), default=None)
         return {"members": []} if result is None or result["is_tombstone"] else result
 
-    def member_record(self, move: Row, stay: Row) -> Row:
+    def newest_record(self, group: str, member: str, offset: int) -> Row:
         rows = [
             row
-            for row in self.of_group("group_member_metadata", move["group_id"])
-            if row["member_id"] == stay["member_id"]
-            and not row["is_tombstone"]
-            and row["record_offset"] <= stay["to_offset"]
+            for row in self.of_group("group_member_metadata", group)
+            if row["member_id"] == member and not row["is_tombstone"] and row["record_offset"] <= offset
         ]
         return max(rows, key=lambda row: int(row["record_offset"]), default={})
-
-    def is_told_before(self, move: Row) -> bool:
-        """A target before took it away, gave it to nobody, and was overtaken."""
-        return move["to_member_id"] is not None and any(
-            other["kind"] == "revoked"
-            and other["assignment_offset"] != move["assignment_offset"]
-            and other["evidence_first_offset"] == move["evidence_first_offset"]
-            and all(other[name] == move[name] for name in ("topic", "topic_id", "partition", "role", "from_member_id"))
-            for other in self.of_group("partition_moves", move["group_id"])
-            if other["group_type"] != "classic"
-        )
 
     def commits(self, move: Row) -> list[Row]:
         return [
             row
             for row in self.of_group("offset_commits", move["group_id"])
-            if (row["topic"], row["partition"]) == (move["topic"], move["partition"])
-            and row["record_offset"] <= move["move_offset"]
+            if (row["topic"], row["partition"]) == (move["topic"], move["partition"]) and not row["is_tombstone"]
         ]
 
     def last_commit(self, move: Row) -> int | None:
-        rows = [row for row in self.commits(move) if not row["is_tombstone"]]
-        if not rows:
-            return None
-        newest = max(rows, key=lambda row: int(row["record_offset"]))
-        time: int = newest["record_time"] if newest["commit_time"] is None else newest["commit_time"]
-        return time
+        rows = [row for row in self.commits(move) if row["record_offset"] <= move["move_offset"]]
+        return commit_time(max(rows, key=lambda row: int(row["record_offset"]), default=None))
+
+    def first_commit_after(self, move: Row) -> int | None:
+        rows = [row for row in self.commits(move) if row["record_offset"] > move["move_offset"]]
+        return commit_time(min(rows, key=lambda row: int(row["record_offset"]), default=None))
 
     # -- nothing to read
 
     def quiet(self, move: Row, since: int, until: int) -> int:
+        return sum(max(0, min(until, after) - max(since, before)) for before, after in self.quiet_times(move))
+
+    def quiet_until(self, move: Row, at: int) -> int:
+        """The end of the time with nothing to read that contains the instant; else the instant."""
+        for before, after in self.quiet_times(move):
+            at = after if before <= at < after else at
+        return at
+
+    def quiet_times(self, move: Row) -> list[tuple[int, int]]:
+        """In order, from snapshot to snapshot."""
         committed = [
             row["committed_offset"]
             for row in self.of_group("offset_history", move["group_id"])
@@ -229,11 +283,28 @@ class Model:
             if (row["topic"], row["partition"]) == (move["topic"], move["partition"])
             and row["log_end_offset"] is not None
         )
-        return sum(
-            max(0, min(until, after) - max(since, before))
+        return [
+            (before, after)
             for (before, end, topic), (after, same_end, same_topic) in pairwise(known)
             if [end] == [same_end] == committed and (None in (topic, same_topic) or topic == same_topic)
-        )
+        ]
+
+
+def floored(time: int, since: int | None, stop: int) -> int:
+    """Not before the owner got the partition."""
+    return time if since is None else max(time, min(since, stop))
+
+
+def commit_time(row: Row | None) -> int | None:
+    if row is None:
+        return None
+    time: int = row["record_time"] if row["commit_time"] is None else row["commit_time"]
+    return time
+
+
+def rebalance_of(member: Row) -> int:
+    named, session = member["rebalance_timeout_ms"], int(member["session_timeout_ms"])
+    return session if named in (None, -1) else int(named)
 
 
 def same(one: Row, other: Row) -> bool:

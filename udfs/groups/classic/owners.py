@@ -11,11 +11,12 @@ from udfs.groups.classic.rebalance_rows import Handover, add_moves, write_moves
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.classic.value_checks import names_of, two_owners
 from udfs.groups.history.intervals import OwnerStretch
-from udfs.groups.history.reading_ends import ANY_MS, ReadingEnd, known_end
+from udfs.groups.history.reading_ends import ANY_MS, UNKNOWN_END, ReadingEnd, known_end
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
 from udfs.groups.states.classic import GROUP_TYPE, Classic
 from udfs.groups.states.group import Group
 from udfs.groups.states.kip429_sets import GroupSets, group_sets
+from udfs.topics.partition_codes import SHIFT
 
 ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
@@ -27,7 +28,8 @@ FEW = 4
 def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
     handover = Handover(lost, sets)
     now = round_.now
-    now.idle = dict(round_.before.idle) if round_.before is not None and round_.before.idle else {}
+    if round_.before is not None and round_.before.idle:
+        now.idle = dict(round_.before.idle)
     for member_id, held, revoking in [] if round_.before is None else stays_of(round_.group, round_.before):
         new_id = round_.replaced.get(member_id, member_id)
         pass_on(round_, handover, member_id, round_.members_now.get(new_id), held, revoking)
@@ -221,7 +223,11 @@ def give(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) -> 
         some = frozenset(tp for tp, of in rested.items() if of == end)
         idle_ms = milliseconds(end.stopped_time, round_.at.time)
         add_moves(round_, handover, some, MoveKind.ASSIGNED, None, member_id, idle_ms, [(some, end)])
-    add_moves(round_, handover, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
+    never = fresh.difference(rested)
+    had = {tp >> SHIFT for tp in round_.had} if never else ()
+    ends = round_.group.context.new_partitions([tp for tp in never if tp >> SHIFT in had], round_.at.time)
+    rest = never.difference(*(some for some, _ in ends))
+    add_moves(round_, handover, never, MoveKind.ASSIGNED, None, member_id, None, [*ends, (rest, UNKNOWN_END)])
     forget(idle, tps)
 
 

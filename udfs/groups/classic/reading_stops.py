@@ -8,6 +8,7 @@ from udfs.groups.classic import causes
 from udfs.groups.classic.rounds import Round
 from udfs.groups.history.reading_ends import (
     ANY_MS,
+    Begin,
     ReadingEnd,
     Timeouts,
     given_up,
@@ -19,6 +20,7 @@ from udfs.groups.history.reading_ends import (
     unbounded,
 )
 from udfs.groups.readers.classic_records import ClassicMember, Tps
+from udfs.groups.readers.records import Moment
 
 # Partitions, and when their owner stopped reading them.
 Ends = Sequence[tuple[Tps, ReadingEnd]]
@@ -32,10 +34,10 @@ def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: 
     begun = round_.group.ledger.by_beginning(tps, old_id)
     if member is not None:
         timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
-        return [(some, given_up(round_.stop, timeouts, since)) for since, some in begun.items()]
+        return [(some, given_up(round_.stop, timeouts, begin)) for begin, some in begun.items()]
     kind, _ = causes.leave_kind(round_, old)
     timeouts = timeouts_of_gone(round_, old)
-    return [(some, end_of_gone(round_, old_id, kind, timeouts, since)) for since, some in begun.items()]
+    return [(some, end_of_gone(round_, old_id, kind, timeouts, begin)) for begin, some in begun.items()]
 
 
 def may_miss_rounds(round_: Round) -> bool:
@@ -44,16 +46,16 @@ def may_miss_rounds(round_: Round) -> bool:
     return not round_.is_exact and round_.now.value.generation != round_.before.value.generation + 1
 
 
-def end_of_gone(round_: Round, old_id: str, kind: LeaveKind, of: Timeouts, since: int | None) -> ReadingEnd:
+def end_of_gone(round_: Round, old_id: str, kind: LeaveKind, of: Timeouts, begin: Begin) -> ReadingEnd:
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
-            return session_expired(round_.stop, of, since)
+            return session_expired(round_.stop, of, begin.time)
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
-            return overdue(round_.stop, of, since)
+            return overdue(round_.stop, of, begin.time)
         case LeaveKind.LEFT_OR_TIMED_OUT:
-            return left_or_timed_out(round_.stop, of, since, old_id, round_.at.offset)
+            return left_or_timed_out(round_.stop, of, begin, old_id, round_.at.offset)
         case _:
-            return given_up(round_.stop, of, since)
+            return given_up(round_.stop, of, begin)
 
 
 def restarted(round_: Round, old_id: str, tps: Tps) -> Ends:
@@ -63,7 +65,7 @@ def restarted(round_: Round, old_id: str, tps: Tps) -> Ends:
         return [(tps, unbounded(round_.at.time))]
     timeouts = timeouts_of_record(old.session_timeout_ms, old.session_timeout_ms)
     begun = round_.group.ledger.by_beginning(tps, old_id)
-    return [(some, given_up(round_.at.time, timeouts, since)) for since, some in begun.items()]
+    return [(some, given_up(round_.at.time, timeouts, begin)) for begin, some in begun.items()]
 
 
 def timeouts_of_gone(round_: Round, old: ClassicMember) -> Timeouts:
@@ -73,7 +75,8 @@ def timeouts_of_gone(round_: Round, old: ClassicMember) -> Timeouts:
               if each.member_id in round_.members_now or each.member_id in round_.replaced]  # fmt: skip
     join_ms = max((timeouts_of_record(each.session_timeout_ms, each.rebalance_timeout_ms).rebalance_ms
                    for each in others), default=0)  # fmt: skip
-    return timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)._replace(join_ms=join_ms)
+    of = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)._replace(join_ms=join_ms)
+    return round_.group.context.with_restarts(of, Moment(round_.at.offset, round_.stop))
 
 
 def longest_ms(round_: Round, old_id: str, *, has_left: bool) -> int:

@@ -106,6 +106,8 @@ def are_session_timeouts(silent_ms: Numbers, gone: pa.Table) -> Flags:
     """`silent_ms`: from each member's last commit to the end of its membership."""
     session, rebalance = timeouts(gone)
     early, late = (numbers(gone.column(f"{each}_ms")) for each in ("early", "late"))
+    # Where heartbeats are about as rare as sessions are long, a silence proves nothing.
+    early = np.minimum(early, session // HEARTBEATS)
     # A client that no longer polls leaves by itself after its rebalance timeout. The oldest clients have none; here it
     # is their session timeout.
     stood_still = (rebalance != session) & (rebalance <= silent_ms)

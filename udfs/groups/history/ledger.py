@@ -14,6 +14,7 @@ from schemas.words.history import (
     StateEnd,
 )
 from udfs.groups.history.intervals import MemberStretch, OpenInterval, OwnerStretch, StateStretch
+from udfs.groups.history.reading_ends import Begin
 from udfs.groups.history.row_makers import GROUP_STATE_INTERVAL, MEMBERSHIP_INTERVAL, OWNERSHIP_INTERVAL
 from udfs.groups.history.rows import Row, RowsByTable
 from udfs.groups.readers.records import Moment
@@ -111,21 +112,19 @@ class Ledger:
         if left:
             self.owners[member_id] = left
 
-    def by_beginning(
-        self, tps: frozenset[int], member_id: str, role: str | None = None
-    ) -> dict[int | None, frozenset[int]]:
-        """Partitions by the time since which the member has owned them, or was asked to give them up. Reading cannot
-        have ended before. None: unknown, or the member was away."""
-        by_time: dict[int | None, frozenset[int]] = {}
+    def by_beginning(self, tps: frozenset[int], member_id: str, role: str | None = None) -> dict[Begin, frozenset[int]]:
+        """Partitions by the time since which the member has owned them, or was asked to give them up."""
+        by_time: dict[Begin, frozenset[int]] = {}
         left = tps
         for of in self.owners.get(member_id, ()):
             mine = NOTHING if of.role != role else tps if of.tp is tps else left & of.tp
             if mine:
                 since = None if of.phase == OwnershipPhase.HELD else of.from_time
-                by_time[since] = by_time.get(since, NOTHING) | mine
+                begin = Begin(since, of.phase == OwnershipPhase.REVOKING)
+                by_time[begin] = by_time.get(begin, NOTHING) | mine
                 left = NOTHING if mine is tps else left - mine
         if left:
-            by_time[None] = by_time.get(None, NOTHING) | left
+            by_time[Begin(None)] = by_time.get(Begin(None), NOTHING) | left
         return by_time
 
     def stretches(self) -> Iterator[OwnerStretch]:

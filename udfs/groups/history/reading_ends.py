@@ -10,6 +10,8 @@ the partition within one heartbeat interval, in classic groups at once. Commits 
 from functools import cache
 from typing import NamedTuple
 
+from schemas.words.history import LeaveKind
+
 # Kafka's defaults in consumer, share and streams groups, and the heartbeat interval of clients of classic groups.
 DEFAULT_SESSION_MS = 45_000
 DEFAULT_HEARTBEAT_MS = 5_000
@@ -44,7 +46,8 @@ class Setting(NamedTuple):
 
 
 class Timeouts(NamedTuple):
-    """The timeouts of one member. `join_ms`: longest time from its removal to the record that shows it."""
+    """The timeouts of one member. `join_ms`: longest time from its removal to the record that shows it.
+    `is_restarted`: a new coordinator began to count anew."""
 
     session_ms: int
     session_source: str
@@ -52,6 +55,7 @@ class Timeouts(NamedTuple):
     heartbeat_source: str
     rebalance_ms: int
     join_ms: int = 0
+    is_restarted: bool = False
 
 
 class Delivery(NamedTuple):
@@ -71,17 +75,28 @@ class ReadingEnd(NamedTuple):
     first_time: int | None
     last_time: int | None
     basis: str | None = None
-    silent_id: str | None = None
     silent_offset: int | None = None
     silent_first_time: int | None = None
     silent_last_time: int | None = None
     silent_basis: str | None = None
+    # That member.
+    silent_id: str | None = None
+    # If nothing was committed, it ended no earlier than this; of a member that may have timed out, the second one if it
+    # left instead. None: as `first_time`.
+    alone_time: int | None = None
+    left_time: int | None = None
+    # The owner was asked to give the partition up. What it commits then, it read before.
+    is_told: bool = False
 
-    def settle(self, is_silent: bool) -> "ReadingEnd":
-        """Once commits show whether the member was silent."""
-        if is_silent and self.silent_first_time is not None and self.silent_last_time is not None:
+    def settle(self, kind: str | None) -> "ReadingEnd":
+        """Once commits show how the member left, or that they do not show it."""
+        if kind == LeaveKind.SESSION_TIMEOUT_LIKELY:
             return ReadingEnd(self.stopped_time, self.silent_first_time, self.silent_last_time, self.silent_basis)
-        return ReadingEnd(self.stopped_time, self.first_time, self.last_time, self.basis)
+        alone = self.left_time if kind == LeaveKind.LEFT else self.alone_time
+        return UNKNOWN_END._replace(
+            stopped_time=self.stopped_time, first_time=self.first_time, last_time=self.last_time, basis=self.basis,
+            alone_time=alone, is_told=self.is_told,
+        )  # fmt: skip
 
 
 # Nothing bounds when it was.
@@ -107,7 +122,15 @@ def timeouts_of_setting(setting: Setting, rebalance_ms: int | None) -> Timeouts:
     return Timeouts(session, source, heartbeat, heartbeat_source, rebalance)
 
 
-# -- when reading ended, by how the owner lost the partition. `since`: when it got it; None: unknown
+class Begin(NamedTuple):
+    """Since when an owner has a partition, or since when it has been asked to give it up: reading cannot have ended
+    before. None: unknown, or the owner was away."""
+
+    time: int | None
+    is_told: bool = False
+
+
+# -- when reading ended, by how the owner lost the partition
 
 
 def known_end(stop: int | None) -> ReadingEnd:
@@ -120,16 +143,28 @@ def unbounded(stop: int | None) -> ReadingEnd:
     return ReadingEnd(stop, None, stop)
 
 
-def given_up(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
-    return UNKNOWN_END if stop is None else ReadingEnd(stop, *within(stop, of.rebalance_ms, 0, since))
+def given_up(stop: int | None, of: Timeouts, begin: Begin) -> ReadingEnd:
+    if stop is None:
+        return UNKNOWN_END
+    bounds = within(stop, of.rebalance_ms, 0, begin.time)
+    # It is taken to read until the record that takes the partition from it.
+    return ReadingEnd(stop, *bounds, alone_time=stop, is_told=begin.is_told)
 
 
-def left_or_timed_out(stop: int | None, of: Timeouts, since: int | None, member_id: str, offset: int) -> ReadingEnd:
+def left_or_timed_out(stop: int | None, of: Timeouts, begin: Begin, member_id: str, offset: int) -> ReadingEnd:
     """The log does not show whether the member left or timed out: commits may."""
     if stop is None:
         return UNKNOWN_END
+    since = begin.time
     expired, (first, last) = session_expired(stop, of, since), within(stop, longest_of_gone(of), 0, since)
-    return ReadingEnd(stop, first, last, None, member_id, offset, expired.first_time, expired.last_time, expired.basis)
+    silent = expired.first_time, expired.last_time, expired.basis
+    # The others of a classic group hear within a heartbeat interval that it left.
+    heartbeat = of.heartbeat_ms * 1000
+    alone = stop - of.session_ms * 1000 - heartbeat
+    return ReadingEnd(
+        stop, first, last, None, offset, *silent, member_id, max(alone, first), max(stop - heartbeat, first),
+        begin.is_told,
+    )  # fmt: skip
 
 
 def longest_of_gone(of: Timeouts) -> int:
@@ -139,16 +174,19 @@ def longest_of_gone(of: Timeouts) -> int:
 def session_expired(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
     if stop is None:
         return UNKNOWN_END
-    bounds = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, since)
-    return ReadingEnd(stop, *bounds, basis("session", of.session_ms, of.session_source, of))
+    first, last = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, since)
+    return ReadingEnd(
+        stop, None if of.is_restarted else first, last, basis("session", of.session_ms, of.session_source, of)
+    )
 
 
 def went_away(stop: int | None, of: Timeouts, away: int | None, since: int | None) -> ReadingEnd:
-    """A static member announced that it leaves. It had given up its partitions before."""
+    """A static member announced that it leaves. It had given up its partitions before. `since`: when it joined."""
     if stop is None or away is None:
         return session_expired(stop, of, since)
     at = min(away, stop)
-    return ReadingEnd(stop, *within(at, of.rebalance_ms, 0, since), AWAY_BASIS)
+    first, last = within(at, of.rebalance_ms, 0, since)
+    return ReadingEnd(stop, first, last, AWAY_BASIS, alone_time=last)
 
 
 def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
@@ -159,6 +197,13 @@ def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
     return ReadingEnd(stop, *bounds, basis("rebalance", of.rebalance_ms, RECORD, of))
 
 
+def grown(at: int | None, unseen: int, seen: int | None) -> ReadingEnd:
+    """A partition that a snapshot before shows to be new: nobody had it."""
+    if at is None:
+        return UNKNOWN_END
+    return ReadingEnd(at, min(unseen, at), at if seen is None else min(seen, at), GROWN_BASIS)
+
+
 def within(stop: int, longest_ms: int, shortest_ms: int, since: int | None) -> tuple[int, int]:
     """From `longest_ms` to `shortest_ms` before the stop, but not before the owner got the partition."""
     earliest = stop if since is None else min(since, stop)
@@ -167,6 +212,7 @@ def within(stop: int, longest_ms: int, shortest_ms: int, since: int | None) -> t
 
 
 AWAY_BASIS = "the member said that it goes away"
+GROWN_BASIS = "not there yet in a snapshot"
 
 
 def basis(kind: str, timeout_ms: int, source: str, of: Timeouts) -> str:

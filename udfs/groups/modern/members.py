@@ -8,6 +8,7 @@ from udfs.groups.history.departures import modern_departure
 from udfs.groups.history.intervals import MemberStretch
 from udfs.groups.history.reading_ends import (
     ANY_MS,
+    Begin,
     ReadingEnd,
     given_up,
     left_or_timed_out,
@@ -75,23 +76,22 @@ def release_all(
     for (_, role), tps in member.shown.items():
         begun_at = group.ledger.by_beginning(tps, member_id, role)
         release(group, now, member_id, role, tps, why, is_exact, at, longest_of_gone(of) if is_exact else ANY_MS)
-        for since, some in () if is_replaced else begun_at.items():
-            until = end_of_gone(group, now, member_id, member, kind, since, at)
+        for begin, some in () if is_replaced else begun_at.items():
+            until = end_of_gone(group, now, member_id, member, kind, begin, at)
             stop_reading(now, role, some, member_id, at, None, until)
 
 
 def end_of_gone(
-    group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, since: int | None, at: Moment
+    group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, begin: Begin, at: Moment
 ) -> ReadingEnd:
-    """`since`: when it got the partition."""
-    of = group.timeouts_of(now.group_type, member)
+    of = group.context.with_restarts(group.timeouts_of(now.group_type, member), at)
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
             return went_away(at.time, of, standing(member).since, joined_time(group, member_id))
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
-            return overdue(at.time, of, since)
+            return overdue(at.time, of, begin.time)
         case LeaveKind.LEFT_OR_TIMED_OUT:
-            return left_or_timed_out(at.time, of, since, member_id, at.offset)
+            return left_or_timed_out(at.time, of, begin, member_id, at.offset)
         case _:
             return unbounded(at.time)
 
@@ -105,7 +105,7 @@ def end_of_replaced(
     of, was, joined = group.timeouts_of(now.group_type, member), standing(member), joined_time(group, member_id)
     if was.epoch == AWAY:
         return went_away(at.time, of, was.since, joined)
-    return given_up(at.time, of._replace(rebalance_ms=of.session_ms), joined)
+    return given_up(at.time, of._replace(rebalance_ms=of.session_ms), Begin(joined))
 
 
 def standing(member: Member) -> Standing:

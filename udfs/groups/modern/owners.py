@@ -1,7 +1,7 @@
 """Who owns what in consumer, share and streams groups: only records of types 8, 14 and 22 say it. So they also show
 which partitions moved or stopped under which target assignment, and how long these were unowned."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ from udfs.groups.states.modern import (
     Tps,
     TpsByRole,
 )
-from udfs.topics.partition_codes import TopicCodes
+from udfs.topics.partition_codes import PARTITION_MASK, TopicCodes
 
 # Rebalances of streams groups count only active tasks: the other roles stop nothing.
 COUNTED_ROLES = (None, TaskRole.ACTIVE)
@@ -140,8 +140,8 @@ def give_up(
     begun_at = group.ledger.by_beginning(tps, member_id, role)
     of = group.timeouts_of(now.group_type, now.members.get(member_id))
     release(group, now, member_id, role, tps, why, is_exact, at, of.rebalance_ms if is_exact else ANY_MS)
-    for since, some in begun_at.items():
-        until = given_up(at.time, of, since) if is_exact else unbounded(at.time)
+    for begin, some in begun_at.items():
+        until = given_up(at.time, of, begin) if is_exact else unbounded(at.time)
         stop_reading(now, role, some, member_id, at, now.rebalance, until)
 
 
@@ -234,9 +234,11 @@ def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, 
     of, rows = now.assignment_offset, group.context.rows
     counting = now.rebalance if role in COUNTED_ROLES else None
     fresh = tps if not taken else frozenset(tp for (tp, _), stop in taken if stop is None)
-    if fresh:
-        add_move(group, now, rows, of, role, fresh, MoveKind.ASSIGNED, None, member_id, at, None, UNKNOWN_END,
-                 is_counted=counting is not None)  # fmt: skip
+    new = group.context.new_partitions(of_known_topics(now, role, fresh), at.time)
+    for some, end in [(fresh - NOTHING.union(*(each for each, _ in new)), UNKNOWN_END), *new]:
+        if some:
+            add_move(group, now, rows, of, role, some, MoveKind.ASSIGNED, None, member_id, at, None, end,
+                     is_counted=counting is not None)  # fmt: skip
     for _, some, stop in together((place, stop) for place, stop in taken if stop is not None):
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
         idle = milliseconds(stop.time, at.time)
@@ -248,6 +250,12 @@ def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, 
             counting.num_moved += len(some) if kind == MoveKind.MOVED and not stop.is_over else 0
             counting.num_returned += len(some) if kind == MoveKind.RETURNED and not stop.is_over else 0
             counting.stopped_ms += (idle or 0) * len(some)
+
+
+def of_known_topics(now: Modern, role: str | None, tps: Tps) -> Iterator[int]:
+    """Those of topics of which the group has a lower partition."""
+    held = now.holders.by_role.get(role, {})
+    return (tp for tp in tps if any(tp - step in held for step in range(1, (tp & PARTITION_MASK) + 1)))
 
 
 def take_stop(group: Group, now: Modern, role: str | None, tp: int) -> Stop | None:

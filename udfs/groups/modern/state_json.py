@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from schemas.words.history import LeaveKind
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
 from udfs.groups.history import change_details
@@ -155,7 +154,7 @@ def settled_end(values: Iterable[Any], left: HowLeft) -> ReadingEnd:
     end = ReadingEnd(*values)
     if end.silent_id is None or end.silent_offset is None:
         return end
-    return end.settle(left.get((end.silent_id, end.silent_offset)) == LeaveKind.SESSION_TIMEOUT_LIKELY)
+    return end.settle(left.get((end.silent_id, end.silent_offset)))
 
 
 def settled_changes(changes: Iterable[list[Any]], left: HowLeft) -> list[Change]:

@@ -1,6 +1,6 @@
 """A group during its replay, and what it shares with the other groups of its offsets partition."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemas.words.history import AnomalyKind, Severity
@@ -8,14 +8,22 @@ from udfs.groups.history.anomaly_rows import anomaly_row
 from udfs.groups.history.change_details import Change, detail
 from udfs.groups.history.departures import Departure
 from udfs.groups.history.ledger import Ledger
-from udfs.groups.history.reading_ends import Setting, Timeouts, timeouts_of_record, timeouts_of_setting
+from udfs.groups.history.reading_ends import (
+    ReadingEnd,
+    Setting,
+    Timeouts,
+    grown,
+    timeouts_of_record,
+    timeouts_of_setting,
+)
 from udfs.groups.history.rows import RowsByTable
 from udfs.groups.history.unclear_details import UnclearDetail, is_unclear
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.modern import Member, Modern
 from udfs.log.gaps import Gaps
-from udfs.topics.partition_codes import TopicCodes
+from udfs.topics.growths import Growth, Growths
+from udfs.topics.partition_codes import PARTITION_MASK, TopicCodes
 
 # Smaller steps back are normal for the clocks of a healthy cluster.
 CLOCK_STEP_US = 1_000_000
@@ -40,6 +48,29 @@ class Context:
     timeouts: Mapping[str, Setting] = field(default_factory=dict)
     # Timeouts of groups that set their own, by group and type.
     own_timeouts: Mapping[tuple[str, str], Setting] = field(default_factory=dict)
+    # Where another coordinator took over: the first record that it wrote, with its time; ascending.
+    failovers: Sequence[tuple[int, int]] = ()
+    growths: Growths = field(default_factory=Growths)
+
+    def with_restarts(self, of: Timeouts, at: Moment) -> Timeouts:
+        """A coordinator that takes over counts all sessions anew: one that ends soon after says nothing of heartbeats
+        before."""
+        if at.time is None:
+            return of
+        is_restarted = any(
+            first <= at.offset and time >= at.time - (of.session_ms + of.join_ms) * 1000
+            for first, time in self.failovers
+        )
+        return of._replace(is_restarted=True) if is_restarted else of
+
+    def new_partitions(self, tps: Iterable[int], at: int | None) -> Iterable[tuple[frozenset[int], ReadingEnd]]:
+        """Those that snapshots show to be new, by when nobody can have read them before."""
+        by_growth: dict[Growth, list[int]] = {}
+        for tp in tps if self.growths.counts else ():
+            growth = self.growths.growth(self.topics.name(tp), tp & PARTITION_MASK, at)
+            if growth is not None:
+                by_growth.setdefault(growth, []).append(tp)
+        return [(frozenset(some), grown(at, *growth)) for growth, some in by_growth.items()]
 
     def setting_of(self, group_id: str, group_type: str) -> Setting:
         own = self.own_timeouts.get((group_id, group_type))

@@ -116,10 +116,10 @@ class Stop(NamedTuple):
     # The assignment that took it away. None: the member left, so it is the next assignment.
     assignment_offset: int | None
     is_reported: bool = False
-    # That assignment was completed, or left the group without members.
-    is_over: bool = False
     # When the member stopped reading it.
     end: ReadingEnd = UNKNOWN_END
+    # That assignment was completed, or left the group without members.
+    is_over: bool = False
 
 
 @dataclass(slots=True)

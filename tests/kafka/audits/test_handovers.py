@@ -1,0 +1,121 @@
+"""Bounds of unread time, and who is said to read, beside what clients of real groups wrote down themselves: members of
+Java, librdkafka and kafka-python that join, leave, restart, stand still and are killed."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+
+from tests.drawn_cases import draw_seed
+from tests.kafka.audits.unread_judge import AT_MOST_OUTSIDE, Judged, WhoReads, drawn, heartbeat_ms, judged, who_reads
+from tests.kafka.handovers.capture import HANDOVER_RELEASES, Handovers, handovers_of
+from tests.kafka.releases import KAFKA_4_3
+from tests.runs.ingested import ingest, rows
+from tests.runs.replayed_logs import replay
+
+LEAST_GAPS: Final = 150
+# Of three release lines together.
+SOAK_ROUNDS, LEAST_GAPS_IN_SOAK = 2, 2_000
+NUM_INSTANTS: Final = 10_000
+WAYS: Final = {
+    "failover", "handed_over", "killed", "left", "only_member_restarted", "returned", "static_expired",
+    "static_restart", "stood_still", "topic_grown",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    handovers: Handovers
+    judgements: list[Judged]
+    # None: no such columns.
+    readers: WhoReads | None
+
+
+def case_of(handovers: Handovers, warehouse: Path) -> Case:
+    ingest(warehouse, "--source", f"segments:{handovers.log_dir}", "--snapshots", handovers.snapshots)
+    replay(warehouse)
+    truth = handovers.truth
+    instants = drawn(truth, NUM_INSTANTS, np.random.default_rng(int(draw_seed())))
+    return Case(
+        handovers,
+        judged(truth["gaps"], rows(warehouse, "partition_moves"), heartbeat_ms(handovers.snapshots)),
+        who_reads(truth["held"], rows(warehouse, "ownership_intervals"), instants),
+    )
+
+
+@pytest.fixture(scope="module")
+def newest(tmp_path_factory):
+    return case_of(handovers_of(KAFKA_4_3), tmp_path_factory.mktemp("handovers") / "w")
+
+
+@pytest.fixture(scope="module")
+def three_release_lines(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("handovers")
+    return [
+        case_of(handovers_of(release, SOAK_ROUNDS), folder / name / "w") for name, release in HANDOVER_RELEASES.items()
+    ]
+
+
+def outside(judgements):
+    return [str(each) for each in judgements if each.is_outside]
+
+
+def missing(judgements):
+    return [str(each) for each in judgements if each.is_missing]
+
+
+@pytest.mark.broker
+def test_the_capture_has_gaps_of_every_way_and_library(newest):
+    truth = newest.handovers.truth
+    assert len(truth["gaps"]) >= LEAST_GAPS
+    assert {gap["way"] for gap in truth["gaps"]} == WAYS
+    libraries = Counter(truth["groups"][gap["group"]]["library"] for gap in truth["gaps"])
+    assert min(libraries[name] for name in ("java", "confluent", "kafka-python")) > LEAST_GAPS / 10
+    # They read just before and soon after; who never did would make a gap of nothing.
+    unread = [gap for gap in truth["gaps"] if gap["first_read_ms"] is None and gap["topic"] != "clicks"]
+    assert len(unread) < len(truth["gaps"]) / 20
+
+
+@pytest.mark.broker
+def test_few_gaps_are_outside_their_bounds(newest):
+    result = outside(newest.judgements)
+    assert len(result) <= AT_MOST_OUTSIDE * len(newest.judgements), result
+
+
+@pytest.mark.broker
+def test_no_gap_is_without_bounds(newest):
+    assert missing(newest.judgements) == []
+
+
+@pytest.mark.broker
+def test_nobody_else_reads_while_a_reader_is_certain(newest):
+    assert newest.readers is not None
+    assert newest.readers.not_the_reader == ()
+    # Whoever is certain of nothing would pass.
+    assert newest.readers.certain_share > 0.5
+
+
+@pytest.mark.broker
+def test_a_reader_that_gave_up_is_in_doubt(newest):
+    assert newest.readers is not None
+    assert newest.readers.not_in_doubt == ()
+
+
+@pytest.mark.broker
+@pytest.mark.soak
+def test_bounds_hold_on_three_release_lines(three_release_lines):
+    judgements = [each for case in three_release_lines for each in case.judgements]
+    assert len(judgements) >= LEAST_GAPS_IN_SOAK
+    assert len(outside(judgements)) <= AT_MOST_OUTSIDE * len(judgements), outside(judgements)
+    assert missing(judgements) == []
+
+
+@pytest.mark.broker
+@pytest.mark.soak
+def test_certain_readers_read_on_three_release_lines(three_release_lines):
+    for case in three_release_lines:
+        assert case.readers is not None
+        assert (case.readers.not_the_reader, case.readers.not_in_doubt) == ((), ())

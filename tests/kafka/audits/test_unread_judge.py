@@ -1,0 +1,148 @@
+"""What follows from the lines of diaries, and what is a right bound: the judge of unread time is judged itself."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.kafka.audits.unread_judge import Judged, judged, who_reads
+from tests.kafka.handovers.diaries import lines_of
+from tests.kafka.handovers.truth import History
+
+GROUP = {"kind": "classic", "is_static": False}
+STATIC = GROUP | {"is_static": True}
+JOINED = "0 g a started\n10 g a assigned t:0\n"
+BOTH = f"{JOINED}12 g b started\n20 g b assigned\n95 g a read t:0:7\n"
+
+
+def history(text, facts=GROUP, events=()):
+    return History("g", facts, list(events), list(lines_of(text)))
+
+
+def ended(gap):
+    return gap["way"], gap["from_ms"], gap["to_ms"], gap["from_client"], gap["to_client"]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "expected"),
+    [
+        (f"{BOTH}100 g a revoked t:0\n130 g b assigned t:0\n", GROUP, ("handed_over", 100, 130, "a", "b")),
+        (f"{BOTH}100 g a revoked t:0\n130 g a assigned t:0\n", GROUP, ("returned", 100, 130, "a", "a")),
+        # It closes: what its callback says later is the same.
+        (f"{BOTH}100 g a closing t:0\n110 g a revoked t:0\n130 g b assigned t:0\n", GROUP,
+         ("left", 100, 130, "a", "b")),
+        (f"{BOTH}100 g a killed\n130 g b assigned t:0\n", GROUP, ("killed", 100, 130, "a", "b")),
+        # The only one, and the next one is there later.
+        (f"{JOINED}100 g a killed\n120 g b started\n130 g b assigned t:0\n", GROUP,
+         ("only_member_restarted", 100, 130, "a", "b")),
+        (f"{BOTH}100 g a closing t:0\n120 g a started\n130 g a assigned t:0\n", STATIC,
+         ("static_restart", 100, 130, "a", "a")),
+        (f"{BOTH}100 g a closing t:0\n130 g b assigned t:0\n", STATIC, ("static_expired", 100, 130, "a", "b")),
+        # From when it stood still, though its callback is late, or too late.
+        (f"{BOTH}100 g a standing\n120 g a lost t:0\n130 g b assigned t:0\n", GROUP,
+         ("stood_still", 100, 130, "a", "b")),
+        (f"{BOTH}100 g a standing\n130 g b assigned t:0\n150 g a lost t:0\n", GROUP,
+         ("stood_still", 100, 130, "a", "b")),
+        # A machine that stood still: from its last poll.
+        (f"{BOTH}120 g a lost t:0\n130 g b assigned t:0\n", GROUP, ("stood_still", 95, 130, "a", "b")),
+    ],
+)  # fmt: skip
+def test_a_gap_lasts_from_when_its_reader_last_could_read(text, facts, expected):
+    (gap,) = history(text, facts).gaps
+    assert ended(gap) == expected
+
+
+def test_whoever_polls_on_while_another_one_has_its_partition_leaves_no_gap():
+    found = history(f"{BOTH}130 g b assigned t:0\n140 g a read t:0:9\n150 g a revoked t:0\n")
+    assert found.gaps == []
+    assert [(row["client"], row["by_client"], row["from_ms"]) for row in found.overlaps] == [("a", "b", 130)]
+    assert [(row["client"], row["from_ms"], row["to_ms"]) for row in found.held] == [("a", 10, 150), ("b", 130, None)]
+
+
+def test_new_partitions_are_unread_from_when_they_were_asked_for():
+    event = {"event": "topic_grown", "topic": "t", "partitions_before": 1, "from_ms": 50, "to_ms": 60}
+    (gap,) = history(f"{JOINED}100 g a assigned t:1\n", events=[event]).gaps
+    assert (*ended(gap), gap["least_ms"]) == ("topic_grown", 50, 100, None, "a", 40)
+
+
+# -- bounds
+
+GAP = {"group": "g", "group_kind": "classic", "topic": "t", "partition": 0, "from_ms": 10_000, "to_ms": 10_400}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kind", "outside", "missing"),
+    [
+        (400, 400, "classic", False, False),
+        # A diary's clock.
+        (450, 350, "classic", False, False),
+        (451, 900, "classic", True, False),
+        (0, 349, "classic", True, False),
+        # Ten times the gap, and more than the delivery and a second.
+        (0, 4_000, "classic", False, False),
+        (0, 4_001, "classic", False, True),
+        (0, 4_001, "consumer", False, False),
+        (0, 6_001, "consumer", False, True),
+        (None, None, "consumer", False, True),
+        (None, None, "share", False, False),
+    ],
+)
+def test_bounds_are_right_or_wrong(low, high, kind, outside, missing):
+    given = Judged(GAP | {"group_kind": kind}, low, high, (), 500 if kind == "classic" else 5_000)
+    assert (given.is_outside, given.is_missing) == (outside, missing)
+
+
+def move(ms, low, high):
+    time = datetime.fromtimestamp(ms / 1000, UTC)
+    return {"group_id": "g", "topic": "t", "partition": 0, "role": None, "move_time": time, "unread_low_ms": low,
+            "unread_high_ms": high, "unread_basis": None}  # fmt: skip
+
+
+def test_each_row_counts_for_the_nearest_gap():
+    later = GAP | {"from_ms": 11_000, "to_ms": 11_200}
+    rows = [
+        move(10_100, 1, 10),
+        move(10_390, 2, 20),
+        move(10_800, 4, 40),
+        move(12_201, 8, 80),
+        move(11_100, None, None),
+    ]
+    one, other = judged([GAP, later], rows, None)
+    assert (one.low, one.high, other.low, other.high) == (3, 30, 4, 40)
+
+
+# -- who reads
+
+
+def owner(client, begin, end, certain, doubt):
+    def time(ms):
+        return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+
+    return {"group_id": "g", "topic": "t", "partition": 0, "role": None, "phase": "assigned", "client_id": client,
+            "from_time": time(begin), "to_time": time(end), "reader_certain_until_time": time(certain),
+            "reader_doubt_from_time": time(doubt)}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("certain", "doubt", "wrong", "late"),
+    [
+        (2_000, 2_000, 0, 0),
+        # Another one has it from 3,000 on, a diary's clock aside.
+        (3_101, 2_000, 1, 0),
+        # It gave it up at 2,000.
+        (2_000, 2_301, 0, 3),
+        (2_000, None, 0, 11),
+        (None, 2_000, 0, 0),
+    ],
+)
+def test_certain_readers_read_and_others_are_in_doubt(certain, doubt, wrong, late):
+    held = [
+        GAP | {"client": "a", "from_ms": 1_000, "to_ms": 2_000},
+        GAP | {"client": "b", "from_ms": 3_000, "to_ms": None},
+    ]
+    rows = [owner("a", 900, 3_200, certain, doubt), owner("b-StreamThread-1-consumer", 3_200, None, None, None)]
+    found = who_reads(held, rows, range(0, 5_000, 100))
+    assert (len(found.not_the_reader), len(found.not_in_doubt)) == (wrong, late)
+
+
+def test_a_table_without_the_columns_says_nothing():
+    assert who_reads([], [{"group_id": "g"}], [1, 2]) is None
