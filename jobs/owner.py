@@ -31,6 +31,7 @@ from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.readers import Readers
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.answers.unnamed_topics import say_may_own, say_unnamed
+from jobs.command_line.flags import EPOCH
 from jobs.command_line.suggestions import unknown
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
@@ -84,20 +85,22 @@ def owners(history: History, topic: str, partition: int, at: datetime, group: st
 
 
 def unowned(readers: Readers, rows: list[Row], at: datetime) -> list[str]:
-    """Groups to be named because the partition has no owner in them at that time: those in which it soon has another
-    one. If it has no owner in any group, also the one that had it last. In the order in which they lost it."""
-    lost = {group: readers.last_owner(group, at) for group in readers.stays.keys() - {row["group_id"] for row in rows}}
-    groups = sorted((row["to_time"], group) for group, row in lost.items() if row is not None)
-    newest = [] if rows else groups[-1:]
-    return [each[1] for each in groups if each in newest or readers.span_around(each[1], at) is not None]
+    """Groups to be named because the partition has no owner in them at that time: those in which it soon has one. If it
+    has no owner in any group, also the one that had it last. In the order in which they lost it."""
+    groups = readers.stays.keys() - {row["group_id"] for row in rows}
+    lost = {group: row["to_time"] for group in groups if (row := readers.last_owner(group, at)) is not None}
+    newest = max(lost, key=lambda group: (lost[group], group)) if lost and not rows else None
+    named = [group for group in groups if group == newest or readers.span_around(group, at) is not None]
+    return sorted(named, key=lambda group: (lost.get(group, EPOCH), group))
 
 
 def last_owner(readers: Readers, group: str, at: datetime) -> str:
     """Who had it before, and for how long nobody read it, in words."""
-    last = readers.last_owner(group, at)
-    assert last is not None
+    last, unread = readers.last_owner(group, at), readers.unowned_words(group, at)
+    if last is None:
+        return f"no member of group {group} had it before; {unread}"
     whose = f"the last one was {last['member_id']} of group {group}, client {member_name(last)}"
-    return f"{whose}, until {time_text(last['to_time'])}; {readers.unowned_words(group, at)}"
+    return f"{whose}, until {time_text(last['to_time'])}; {unread}"
 
 
 def searched(history: History, group: str | None, at: datetime) -> str:

@@ -104,7 +104,7 @@ def test_each_event_has_the_newest_mark_of_the_ten_minutes_before_it(ask: Ask) -
     assert {mark[name] for name in mark if name.startswith("evidence_")} == {None}
     # The first mark is not about it; a silence follows a mark too.
     assert marked("ledger") == [
-        ("17:36:28.927", "rebalance", None, None),
+        ("17:36:28.314", "rebalance", None, None),
         ("17:36:40.000", "mark", None, None),
         ("17:36:41.591", "silence", "network ✂ split", 1_591),
         ("17:38:00.156", "coordinator_failover", "network ✂ split", 80_156),

@@ -33,7 +33,7 @@ def moved(second: float, offset: int, before: str | None, after: str | None, low
 ROWS: dict[str, list[dict[str, Any]]] = {
     "group_state_intervals": [
         {**interval(0, None, 1), "group_id": each, "state": "Stable", "num_members": 1}
-        for each in ("pay", "else", "gone")
+        for each in ("pay", "else", "gone", "new")
     ],
     # p1 is killed after second 34 and removed at 42; p2 has the partition from 45 on, and may get it half a second
     # later. It leaves at 70; static p3 comes at 75, restarts, and has been away since 90.
@@ -45,10 +45,12 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         # Restores the state that p2 has.
         stay(45, 75, 12, "p4", role="standby"),
         {**stay(10, None, 3, "g1"), "group_id": "else"},
+        {**stay(5, 20, 1, "n1"), "group_id": "new"},
         # Left for good, and had perhaps stopped before.
         {**stay(10, 40, 4, "g2", reader_certain_until_time=30, reader_doubt_from_time=31), "group_id": "gone"},
     ],
     "partition_moves": [
+        {**moved(5, 1, None, "n1", 2_000, 5_000), "group_id": "new"},
         moved(42, 11, "p1", None, None, None),
         moved(45, 12, None, "p2", 6_000, 11_500),
         moved(70, 19, "p2", None, None, None),
@@ -138,3 +140,12 @@ def test_a_group_that_soon_has_an_owner_is_named_beside_those_that_have_one(ask:
     assert [line.split()[0] for line in out.splitlines()[3:]] == ["else"]
     assert "no owner in group pay at" in err
     assert "gone" not in err
+    assert "group new" not in err
+
+
+def test_a_new_partition_had_no_owner_before(ask: Ask) -> None:
+    """Its topic grew when a snapshot had shown the old number of partitions."""
+    assert ask(1, "--group", "new")[1].endswith(
+        "orders-1 had no owner in group new at 2026-11-21T03:00:01.000Z; no member of group new had it before; nobody read "
+        "it from 03:00:03.000, perhaps from 03:00:00.000, to 03:00:05.000\n"
+    )
