@@ -9,7 +9,7 @@ from jobs.answers.durations import duration_text, time_between
 from jobs.answers.events.changed_members import changed_members
 from jobs.answers.events.timeline import Event, generation_or_epoch, marks_of, nearest, timeline, with_marks
 from jobs.answers.events.unread_cost import taken_cost, unread_cost
-from jobs.answers.events.unread_spans import OF_MOVES, AnyRow, taken, unread_span
+from jobs.answers.events.unread_spans import OF_MOVES, OF_STAYS, AnyRow, place_of, taken
 from jobs.answers.history import History
 from jobs.answers.table_reader import Row, equal
 from jobs.output.rows import time_text
@@ -19,6 +19,7 @@ from udfs.sentences.counts import counted
 
 TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
 KINDS = {kind: kind.meaning for kind in TimelineKind}
+OF_OWNERS = (*OF_STAYS, "to_offset", "is_open")
 # Limit of partitions listed one by one. The counts and the other formats include all.
 SHOWN_MOVES = 20
 COUNTS = {
@@ -49,7 +50,8 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
     if not events:
         return None
     moves = history.rows("partition_moves", equal("group_id", group), columns=[*OF_MOVES, "unread_basis"])
-    here = nearest(events, unread_since(moves), at)
+    owners = history.rows_at("ownership_intervals", at, equal("group_id", group), columns=OF_OWNERS)
+    here = nearest(events, unread_since(moves, owners), at)
     event = events[here]
     return EventStory(
         event,
@@ -61,15 +63,19 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
     )
 
 
-def unread_since(moves: Sequence[AnyRow]) -> dict[int, datetime]:
-    """By assignment, the earliest time since when a partition that it took from its owner may have been unread. While
-    nobody had it, it is between two events."""
-    takers = {id(giving): move for move, giving in taken(moves) if giving is not None}
+def unread_since(moves: Sequence[AnyRow], owners: Sequence[AnyRow]) -> dict[int, datetime]:
+    """By assignment, the earliest time since when a partition that it took from one of these owners may have been
+    unread. `moves`: of the group."""
     since: dict[int, datetime] = {}
-    for move in moves:
-        if (span := unread_span(move)) is not None:
-            offset = takers.get(id(move), move)["assignment_offset"]
-            since[offset] = min(span.first, since.get(offset, span.first))
+    for owner in owners:
+        doubt, ended = owner["reader_doubt_from_time"], owner["to_offset"]
+        if doubt is None or ended is None:
+            continue
+        later = (move for move in moves if place_of(move) == place_of(owner) and move["move_offset"] >= ended)
+        took = min(later, key=lambda move: int(move["move_offset"]), default=None)
+        if took is not None:
+            offset = took["assignment_offset"]
+            since[offset] = min(doubt, since.get(offset, doubt))
     return since
 
 

@@ -237,15 +237,15 @@ def is_there(state: Row, offset: int) -> bool:
 
 
 def nearest(events: Sequence[Event], begins: dict[int, datetime], at: datetime) -> int:
-    """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment
-    of a rebalance, since when partitions were unread because of it. This counts if no event itself covers the time."""
+    """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment,
+    since when partitions that it took from their owners may have been unread. This counts if no event itself covers the time."""
     return min(range(len(events)), key=lambda place: distance(events[place], begins, at))
 
 
 def distance(event: Event, begins: dict[int, datetime], at: datetime) -> tuple[float, float]:
     """In seconds: from the event with its unread time, then from the event itself."""
     own = seconds_outside(event.start, event.end, at)
-    begin = begins.get(event.offset) if event.is_rebalance else None
+    begin = begins.get(event.offset) if event.has_moves else None
     whole = own if begin is None else min(own, seconds_outside(begin, event.end, at))
     return whole, own
 

@@ -146,6 +146,6 @@ def test_a_group_that_soon_has_an_owner_is_named_beside_those_that_have_one(ask:
 def test_a_new_partition_had_no_owner_before(ask: Ask) -> None:
     """Its topic grew when a snapshot had shown the old number of partitions."""
     assert ask(1, "--group", "new")[1].endswith(
-        "orders-1 had no owner in group new at 2026-11-21T03:00:01.000Z; no member of group new had it before; nobody read "
-        "it from 03:00:03.000, perhaps from 03:00:00.000, to 03:00:05.000\n"
+        "orders-1 had no owner in group new at 2026-11-21T03:00:01.000Z; no member of group new had it before; nobody "
+        "read it from 03:00:03.000, perhaps from 03:00:00.000, to 03:00:05.000\n"
     )

@@ -65,6 +65,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         epoch(8, 220, 75, 76, trigger="member_left", members_departed=["gone"])
         | {"unread_partition_low_ms": 8_000, "unread_partition_high_ms": 24_000, "longest_unread_high_ms": 12_000},
     ],
+    "ownership_intervals": [
+        {**interval(20, 76, 201), **KILLED, **GONE, "topic": "orders", "partition": each, "to_offset": 220}
+        | {"phase": "assigned", "reader_doubt_from_time": at(64)}
+        for each in (1, 2)
+    ],
     "partition_moves": [
         {
             **KILLED,
@@ -75,7 +80,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "idle_ms": 90,
             "to_member_id": "new",
         }
-        | {"move_time": at(76), "unread_low_ms": 4_000, "unread_high_ms": 12_000}
+        | {"move_time": at(76), "move_offset": 220, "unread_low_ms": 4_000, "unread_high_ms": 12_000}
         for each in (1, 2)
     ],
     "generation_members": [{**BOUNCING, "assignment_offset": 110, "member_id": "blue-3", "change": "restarted"}],

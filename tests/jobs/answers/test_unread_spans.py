@@ -88,7 +88,15 @@ def test_a_partition_that_was_taken_waits_until_somebody_has_it() -> None:
 
 
 def test_time_before_a_partition_was_taken_belongs_to_the_event_that_took_it() -> None:
-    assert unread_since(MOVES) == {10: at(5), 30: at(6)}
+    """Not to the one that gave it to somebody later."""
+    owners = [
+        {**MOVES[place], **owned(0, 9, doubt), "to_offset": 9} for place, doubt in ((0, 5), (1, 6), (2, None), (4, 7))
+    ]
+    assert unread_since(MOVES, owners) == {10: at(5)}
+    assert unread_since(MOVES, owners[1:2]) == {10: at(6)}
+    # It came later.
+    assert unread_since(MOVES, [{**owners[0], "to_offset": 11}]) == {30: at(5)}
+    assert unread_since(MOVES, [{**owners[0], "to_offset": 31}, {**owners[0], "to_offset": None}]) == {}
 
 
 @pytest.mark.parametrize(
