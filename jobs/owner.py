@@ -16,6 +16,7 @@ import argparse
 import sys
 from datetime import datetime
 
+from jobs.answers.events.readers import Readers
 from jobs.answers.history import (
     INCOMPLETE,
     History,
@@ -28,7 +29,6 @@ from jobs.answers.history import (
 )
 from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
-from jobs.answers.readers import Readers
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.answers.unnamed_topics import say_may_own, say_unnamed
 from jobs.command_line.flags import EPOCH
