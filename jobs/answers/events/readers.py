@@ -65,14 +65,14 @@ class Readers:
             return NO_READER
         span = self.span_around(owner["group_id"], at)
         doubt, until = owner["reader_doubt_from_time"], self.certain_until(owner)
-        if span is not None and span.last <= at < span.until:
-            return View(Reading.NOBODY, f"nobody from {since_text(span, at)} to {clock(span.until, at)}")
-        if owner["phase"] == OwnershipPhase.HELD:
-            return View(Reading.NOBODY, "nobody while it is away")
         if span is not None and span.until <= at:
             return View(Reading.POSSIBLE, f"nobody until it has got the partition, by {clock(span.end, at)}")
         if until is not None and at <= until:
             return View(Reading.CERTAIN, f"certain until {clock(until, at)}, likely after")
+        if span is not None and span.last <= at:
+            return View(Reading.NOBODY, f"nobody from {since_text(span, at)} to {clock(span.until, at)}")
+        if owner["phase"] == OwnershipPhase.HELD:
+            return View(Reading.NOBODY, "nobody while it is away")
         if doubt is None and span is not None:
             doubt = span.first
         if doubt is not None and doubt <= at:
