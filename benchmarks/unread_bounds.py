@@ -104,7 +104,8 @@ def audited(tree: Path, capture: Handovers | Outages, seed: int) -> Audited:
 
 
 def gaps_of_outages(truth: dict[str, Any]) -> list[dict[str, Any]]:
-    """In the words of the handovers: what became of the member whose gap it is says how it ended."""
+    """In the words of the handovers: what became of the member whose gap it is says how it ended. Where nothing more
+    came to read, nothing was unread."""
     fates = {}
     for event in truth["events"]:
         for member in event["members"]:
@@ -113,12 +114,14 @@ def gaps_of_outages(truth: dict[str, Any]) -> list[dict[str, Any]]:
             fates[member["group"], member["client"]] = "static_expired" if is_expired else way
     result = []
     for gap in truth["gaps"]:
+        if gap["first_read_ms"] is None:
+            continue
         suffix = gap["group"].removesuffix("-static").rpartition("-")[2]
         kind = suffix if suffix in ("consumer", "share") else "classic"
         way = fates.get((gap["group"], gap["from_client"]))
         if way is None or (way != "static_restart" and gap["from_client"] == gap["to_client"]):
             way = "returned" if gap["from_client"] == gap["to_client"] else "handed_over"
-        result.append({**gap, "group_kind": kind, "way": way})
+        result.append({**gap, "group_kind": kind, "commits": True, "way": way})
     return result
 
 
@@ -138,7 +141,7 @@ def bounds_table(of_trees: Sequence[Audited]) -> str:
 def by_way(judgements: Iterable[Judged]) -> dict[tuple[str, str], list[Judged]]:
     result: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for each in judgements:
-        result[each.gap["way"], each.gap["group_kind"]].append(each)
+        result[each.gap["way"], each.kind].append(each)
     return result
 
 
@@ -154,7 +157,7 @@ def readers_line(readers: WhoReads | None) -> str:
     return (
         f"who reads: {readers.num_owners:,} owners at {INSTANTS:,} instants, of those who do "
         f"{readers.certain_share:.1%} certain; another one read: {len(readers.not_the_reader)}; "
-        f"given up without doubt: {len(readers.not_in_doubt)}"
+        f"of {readers.num_given_up:,} who had given up without doubt: {len(readers.not_in_doubt):,}"
     )
 
 

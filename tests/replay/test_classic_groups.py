@@ -137,19 +137,19 @@ CAUSES = {
 }  # fmt: skip
 DETAILS = {
     "a member joined": (second(TWO + ", c"), "member_joined member c (10.0.0.1) joined"),
-    "a member left": (second("a: t0 t1 t2"), "member_left member b (10.0.0.1) left or timed out"),
+    "a member left": (second("a: t0 t1 t2"), "member_left member b (10.0.0.1) left"),
     "one joined and one left": (
-        second("a: t0 t1, c: t2"), "member_joined member c (10.0.0.1) joined; member b (10.0.0.1) left or timed out"),
+        second("a: t0 t1, c: t2"), "member_joined member c (10.0.0.1) joined; member b (10.0.0.1) left"),
     "another assignor": (second(TWO, protocol="sticky"), "assignor_changed range → sticky"),
     "another subscription": (
         second("a(tu): t0 t1 u0, b: t2"), "subscription_changed member a (10.0.0.1) subscribes to u too"),
     "more partitions": (second("a: t0 t1 t3 t4, b: t2"), "metadata_changed t 3 → 5 partitions assigned"),
     "a deleted topic": (second("a, b"), "metadata_changed topic t deleted"),
     "nothing changed": (second(TWO), "leader_rejoined members, subscriptions and assignor did not change"),
-    "all left": (second(""), "group_emptied members a (10.0.0.1), b (10.0.0.1) left or timed out"),
+    "all left": (second(""), "group_emptied members a (10.0.0.1), b (10.0.0.1) left"),
     "a failover": (
         after((9000, value(1, "a: t0 t1 t2", state=8900), {"epoch": 4})),
-        "coordinator_failover leader epoch 0 → 4, generation 1 → 1; member b (10.0.0.1) left or timed out"),
+        "coordinator_failover leader epoch 0 → 4, generation 1 → 1; member b (10.0.0.1) left"),
     "a follow-up": (
         after((9000, value(2, "a: t0 < t0 t1, b: t2 < t2", state=8900)),
               (9900, value(3, "a: t0 < t0, b: t1 t2 < t2", state=9800))),
@@ -157,10 +157,10 @@ DETAILS = {
 }  # fmt: skip
 STATIC = ((1000, value(1, "a: t0 t1, b/i: t2", state=900)),)
 LEAVING = {
-    "a member that is gone left or timed out by the end of the join phase": (
+    "a member that is gone had left by the end of the join phase": (
         second("a: t0 t1"), """
         members from_time to_time is_to_exact leave_kind joined_generation left_generation confidence member_id=b =>
-            3000 8900 no left_or_timed_out 1 2 certain
+            3000 8900 no left 1 2 certain
         members is_open ended_by member_id=a => yes -"""),
     "a static member that is gone did not come back in time": (
         Log(*STATIC, (9000, value(2, "a: t0 t1", state=8900))), """
@@ -173,7 +173,7 @@ LEAVING = {
         members member_id from_time to_time is_to_exact leave_kind joined_generation =>
             a 900 - yes - 1 | b 900 9000 yes static_replaced 1 | z 9000 - yes - 1
         owners member_id from_time to_time ended_by tp=t2 => b 1000 9000 static_replaced | z 9000 - -
-        moves tp assignment_offset=1 =>"""),
+        moves tp kind from_member_id to_member_id idle_ms move_offset=1 => t2 returned b z -"""),
     "several ids may be swapped at once": (
         Log((1000, value(3, "a/i: t0, b/j: t1", state=900)), (2000, value(3, "y/i: t0, z/j: t1", state=1000))), """
         rebalances assignment_offset => 0

@@ -55,7 +55,7 @@ LIVES = {
             a kept t0 t0 | b kept t1 t1 | c joined . ."""),
     "a member that leaves is removed, and its partitions move with the next target": (
         two((600, left("a"), epoch(4)), (900, target("b", "t0 t1"), done(4), owns("b", 4, "t0 t1", previous=3))), """
-        members leave_kind confidence left_generation to_time member_id=a => left_or_timed_out certain 4 600
+        members leave_kind confidence left_generation to_time member_id=a => left certain 4 600
         owners ended_by to_time member_id=a phase=assigned tp=t0 => member_left 600
         states state generation_or_epoch from_time to_time state=Assigning => Assigning 4 600 900
         rebalances trigger members_departed start_time stopped_partition_ms to_generation=4 => member_left a 600 300
@@ -203,7 +203,7 @@ CAUSES = {
         """
         rebalances trigger trigger_detail start_time confidence => …
             | member_joined member b (10.0.0.1) joined 100 certain
-            | member_left member b (10.0.0.1) left or timed out 200 certain"""),
+            | member_left member b (10.0.0.1) left 200 certain"""),
     "the assignor is the one that all members that name one name": (
         Log((0, member("a", assignor="uniform"), *REST),
             (100, member("b", assignor="range"), epoch(3), target("a", "t0"), target("b", "t1"), done(3),
@@ -241,11 +241,12 @@ STATICS = {
         members away_since_time is_open => 100 yes
         states state generation_or_epoch from_time to_time => … | Reconciling 2 100 -
         rebalances trigger => group_created"""),
-    "a static return is neither a departure nor a rebalance": (Log(*STATIC, AWAY, RETURN), """
+    "a static return is neither a departure nor a rebalance, but ends unread time": (Log(*STATIC, AWAY, RETURN), """
         members member_id leave_kind to_time => a static_replaced 300 | a2 - -
         owners member_id phase ended_by tp=t0 => a assigned phase_changed | a held static_replaced | a2 assigned -
         rebalances trigger => group_created
-        moves kind to_member_id=a2 =>
+        moves tp kind from_member_id idle_ms unread_low_ms unread_high_ms to_member_id=a2 =>
+            t0 returned a - 200 5200 | t1 returned a - 200 5200
         anomalies kind =>"""),
     "a member that comes back under another id was in the assignment before": (
         Log(*STATIC, RETURN, (500, member("b"), epoch(3), target("a2", "t0"), target("b", "t1"), done(3),
@@ -291,12 +292,12 @@ COMMITS = {
     "a member whose commits stopped long before it left has timed out": (gone(50_000), """
         members leave_kind member_id=a => session_timeout_likely
         rebalances trigger_detail => … | member a (10.0.0.1) timed out
-        moves unread_low_ms unread_high_ms commit_gap_ms => … | 32000 47000 53000
-        rebalances unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms => … | 32000 47000 47000"""),
-    "a member whose commits went on left or timed out": (gone(99_000), """
-        members leave_kind member_id=a => left_or_timed_out
-        rebalances trigger_detail => … | member a (10.0.0.1) left or timed out
-        moves unread_low_ms unread_high_ms commit_gap_ms => … | 2000 3000 4000"""),
+        moves unread_low_ms unread_high_ms commit_gap_ms => … | 42000 48000 53000
+        rebalances unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms => … | 42000 48000 48000"""),
+    "a member whose commits went on left": (gone(99_000), """
+        members leave_kind member_id=a => left
+        rebalances trigger_detail => … | member a (10.0.0.1) left
+        moves unread_low_ms unread_high_ms commit_gap_ms => … | 2000 4000 4000"""),
     "what moves cost adds up over the operations of a rebalance": (
         Log((0, member("a"), epoch(2), target("a", "t0 t1"), done(2), owns("a", 2, "t0 t1")),
             (10_000, commit("t0", 1), commit("t1", 1)),
@@ -304,8 +305,8 @@ COMMITS = {
              owns("b", 2, previous=0), owns("c", 2, previous=0)),
             (30_000, owns("a", 3, previous=2)), (31_000, owns("b", 3, "t0", previous=2)),
             (34_000, owns("c", 3, "t1", previous=2)), (35_000, commit("t0", 2), commit("t1", 2))), """
-        moves unread_low_ms unread_high_ms kind=moved => 1000 21000 | 4000 24000
-        rebalances unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms => … | 5000 45000 24000"""),
+        moves unread_low_ms unread_high_ms kind=moved => 1000 25000 | 4000 25000
+        rebalances unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms => … | 5000 50000 25000"""),
     "an owner begins and ends at the committed offset": (gone(50_000), """
         owners member_id start_offset end_offset tp=t0 => a - 5 | b 5 -"""),
 }  # fmt: skip

@@ -48,7 +48,7 @@ CASES = {
         owners tp from_time => t0 50 | t1 50 | t1 300"""),
     "the copied records of an upgrade are no rebalance, but those of the member that joins are": (Log(*UPGRADED), """
         rebalances group_type assignment_offset from_generation trigger start_time end_time num_moved =>
-            classic 1 0 group_created 40 50 0 | consumer 12 1 protocol_migration 100 300 1
+            classic 1 0 group_created 0 50 0 | consumer 12 1 protocol_migration 100 300 1
         sets member_id change previous_assigned generation_or_epoch=2 => c kept t0,t1 | n joined ."""),
     "rebalances after the conversion have causes of their own": (
         Log(*UPGRADED, (500, left("n"), epoch(3)), (600, target("c", "t0 t1"), done(3), owns("c", 3, "t0 t1",
@@ -60,7 +60,7 @@ CASES = {
     "the target of the member that joins may come after the upgrade": (
         Log(*CLASSIC, (100, *COPIED, consumer.waits("n", 1, previous=0)),
             (1_000, target("n", "t1"), target("c", "t0"), done(2), consumer.waits("n", 2, previous=1))), """
-        rebalances to_generation trigger start_time => 1 group_created 40 | 2 protocol_migration 100
+        rebalances to_generation trigger start_time => 1 group_created 0 | 2 protocol_migration 100
         states group_type generation_or_epoch from_time to_time ended_by state=Assigning =>
             consumer 2 100 1000 next_state"""),
     "the epoch of the copied target goes on where a static member returns with the upgrade": (

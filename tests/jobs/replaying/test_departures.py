@@ -22,7 +22,8 @@ from tests.make.log import T0, Kept, LoggedBatch, write
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 
-LEFT, TIMED_OUT, STATIC = "left_or_timed_out", "session_timeout_likely", "static_expired_likely"
+LEFT, UNCLEAR = "left", "left_or_timed_out"
+TIMED_OUT, STATIC = "session_timeout_likely", "static_expired_likely"
 GOES: Final = 60.0
 TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"[:21] + "Q"
 Event = tuple[float, KeyValue]
@@ -48,12 +49,12 @@ CASES: Final = {
     "earliest": Case({0: [51]}, TIMED_OUT),
     "too-early": Case({0: [51.01]}, LEFT),
     "latest": Case({0: [41.67]}, TIMED_OUT),
-    "too-late": Case({0: [41.66]}, LEFT),
+    "too-late": Case({0: [41.66]}, UNCLEAR),
     "silent-in-part": Case({0: [48], 1: [59]}, LEFT),
-    "never-heard": Case({2: [48]}, LEFT),
-    "heard-of-the-owner-before": Case({0: [10], 1: [48]}, LEFT, gets_more=49),
+    "never-heard": Case({2: [48]}, UNCLEAR),
+    "heard-of-the-owner-before": Case({0: [10], 1: [48]}, UNCLEAR, gets_more=49),
     "heard-since-it-owns": Case({0: [10], 1: [44, 48]}, TIMED_OUT, gets_more=47),
-    "polled-no-more": Case({0: [48]}, LEFT, rebalance_timeout=12),
+    "polled-no-more": Case({0: [48]}, UNCLEAR, rebalance_timeout=12),
     "polls-for-long": Case({0: [48]}, TIMED_OUT, rebalance_timeout=12.01),
     "of-old": Case({0: [48]}, TIMED_OUT, rebalance_timeout=10),
     "static": Case({0: [48]}, STATIC, instance="i"),
@@ -134,7 +135,9 @@ def whole(log: list[LoggedBatch], tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def test_a_member_of_which_nothing_was_heard_for_a_session_likely_timed_out(whole: Path) -> None:
-    expected = {group: (case.kind, "certain" if case.kind == LEFT else "likely") for group, case in CASES.items()}
+    expected = {
+        group: (case.kind, "certain" if case.kind in (LEFT, UNCLEAR) else "likely") for group, case in CASES.items()
+    }
     assert kinds(whole) == expected
 
 
@@ -152,7 +155,7 @@ def test_nothing_is_claimed_where_a_later_commit_may_be_missing(tmp_path: Path) 
     made = batches([event for group in ("killed", "closed") for event in events(group, CASES[group])])
     cleaned = [batch for batch in made if not T0 + 48_000 < batch.records[0].time < T0 + 60_000]
     assert len(cleaned) < len(made)
-    assert kinds(history(tmp_path, cleaned)) == dict.fromkeys(("killed", "closed"), (LEFT, "certain"))
+    assert kinds(history(tmp_path, cleaned)) == dict.fromkeys(("killed", "closed"), (UNCLEAR, "certain"))
 
 
 # -- details of rebalances, which in other groups may come later than the departure
@@ -191,9 +194,7 @@ def operations(some: Sequence[Event]) -> list[LoggedBatch]:
     return result
 
 
-@pytest.mark.parametrize(
-    ("last_commit", "kind", "verb"), [(12.0, TIMED_OUT, "timed out"), (59.9, LEFT, "left or timed out")]
-)
+@pytest.mark.parametrize(("last_commit", "kind", "verb"), [(12.0, TIMED_OUT, "timed out"), (59.9, LEFT, "left")])
 def test_the_detail_of_a_rebalance_says_how_the_member_went_wherever_runs_end(
     tmp_path: Path, last_commit: float, kind: str, verb: str
 ) -> None:

@@ -19,8 +19,9 @@ SAMPLE: Final = ROOT / "data" / "sample"
 # After all snapshots of the sample.
 LATER: Final = 1_900_000_000_000
 GROUP, SESSION, HEARTBEAT = "modern-static", "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
-AS_BROKERS_SAY: Final = "session timeout 45.0 s from a snapshot, heartbeat interval 0.5 s from a snapshot"
-OF_THE_GROUP: Final = "session timeout 6.0 s from the group's settings, heartbeat interval 0.5 s from a snapshot"
+AWAY: Final = "the member said that it goes away; "
+AS_BROKERS_SAY: Final = {f"{said}delivery 0.5 s from a snapshot" for said in ("", AWAY)}
+OF_THE_GROUP: Final = {f"{said}delivery 0.7 s from the group's settings" for said in ("", AWAY)}
 
 
 @pytest.fixture(scope="module")
@@ -50,22 +51,22 @@ def bases(warehouse: Path) -> set[str]:
 
 
 def test_the_newest_snapshot_that_lists_a_group_shows_its_timeouts(warehouse: Path) -> None:
-    short = of_group(GROUP, consumer_session_timeout_ms=6000)
-    assert bases(warehouse) == {AS_BROKERS_SAY}
+    short = of_group(GROUP, consumer_heartbeat_interval_ms=700)
+    assert bases(warehouse) == AS_BROKERS_SAY
     # Only the group's own offsets partition rests on them.
-    assert (look(warehouse, 10, short), bases(warehouse)) == (1, {OF_THE_GROUP})
+    assert (look(warehouse, 10, short), bases(warehouse)) == (1, OF_THE_GROUP)
     assert unlike(warehouse)[0] == []
     # The same again; others, without any or with those of other types; no groups; what it was before.
     others = (of_group("stranger"), of_group("other-type", share_record_lock_duration_ms=9))
     for second, groups in ((11, (short,)), (12, others), (13, ()), (5, (of_group(GROUP),))):
-        assert (look(warehouse, second, *groups), bases(warehouse)) == (0, {OF_THE_GROUP}), second
+        assert (look(warehouse, second, *groups), bases(warehouse)) == (0, OF_THE_GROUP), second
     # A group of which the log knows nothing rests in one offsets partition too.
     assert look(warehouse, 14, of_group("stranger", share_session_timeout_ms=7000)) == 1
     before = row_texts(warehouse, HISTORY)
     replay(warehouse, "--full")
     assert_same(row_texts(warehouse, HISTORY), before, "full")
     # Taken back: the brokers' value counts again.
-    assert (look(warehouse, 20, of_group(GROUP)), bases(warehouse)) == (1, {AS_BROKERS_SAY})
+    assert (look(warehouse, 20, of_group(GROUP)), bases(warehouse)) == (1, AS_BROKERS_SAY)
 
 
 def test_without_a_number_of_offsets_partitions_each_may_hold_the_group() -> None:

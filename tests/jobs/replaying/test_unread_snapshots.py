@@ -15,8 +15,9 @@ from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, assert_same, replay, row_texts
 
 END: Final = T0 + 47_500
-# From 3.3 s, a heartbeat interval, after second 50 at the latest; since the last commit at the earliest.
-UNREAD: Final = (7_067, 12_900)
+# From 3 s, a heartbeat interval, after second 50 at the latest; since the last commit at the earliest, and until half a
+# second after the other one was given them.
+UNREAD: Final = (7_400, 13_400)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tests.kafka.audits.unread_judge import Judged, judged, who_reads
 from tests.kafka.handovers.diaries import lines_of
 from tests.kafka.handovers.truth import History
 
-GROUP = {"kind": "classic", "is_static": False}
+GROUP = {"kind": "classic", "is_static": False, "commit_ms": 500}
 STATIC = GROUP | {"is_static": True}
 JOINED = "0 g a started\n10 g a assigned t:0\n"
 BOTH = f"{JOINED}12 g b started\n20 g b assigned\n95 g a read t:0:7\n"
@@ -64,9 +64,16 @@ def test_new_partitions_are_unread_from_when_they_were_asked_for():
     assert (*ended(gap), gap["least_ms"]) == ("topic_grown", 50, 100, None, "a", 40)
 
 
+def test_an_application_of_streams_that_closes_reads_for_some_time_less_than_its_tasks_live():
+    text = f"{BOTH}97 g a leaving\n100 g a revoked t:0\n130 g b assigned t:0\n"
+    (gap,) = history(text, GROUP | {"kind": "streams"}).gaps
+    assert (*ended(gap), gap["least_ms"]) == ("left", 95, 130, "a", "b", 30)
+
+
 # -- bounds
 
-GAP = {"group": "g", "group_kind": "classic", "topic": "t", "partition": 0, "from_ms": 10_000, "to_ms": 10_400}
+GAP = {"group": "g", "group_kind": "classic", "commits": True, "topic": "t", "partition": 0, "way": "returned",
+       "from_ms": 10_000, "to_ms": 10_400}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -89,6 +96,18 @@ GAP = {"group": "g", "group_kind": "classic", "topic": "t", "partition": 0, "fro
 def test_bounds_are_right_or_wrong(low, high, kind, outside, missing):
     given = Judged(GAP | {"group_kind": kind}, low, high, (), 500 if kind == "classic" else 5_000)
     assert (given.is_outside, given.is_missing) == (outside, missing)
+
+
+def test_bounds_of_a_group_without_commits_may_be_wide():
+    given = Judged(GAP | {"commits": False}, 0, 60_000, (), 500)
+    assert (given.is_outside, given.is_missing, given.kind) == (False, False, "classic, no commits")
+
+
+def test_what_no_record_can_show_is_not_missing():
+    short = GAP | {"to_ms": GAP["from_ms"] + 50}
+    assert [Judged(gap, None, None, (), 500).is_missing for gap in (short, short | {"way": "left"}, GAP)] == [
+        False, True, True,
+    ]  # fmt: skip
 
 
 def move(ms, low, high):

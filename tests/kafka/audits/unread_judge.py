@@ -25,6 +25,7 @@ HEARTBEAT: Final = "group.consumer.heartbeat.interval.ms"
 WIDE: Final = 10
 MOST_MORE_MS: Final = 1_000
 SHARE: Final = "share"
+NO_COMMITS: Final = ", no commits"
 AT_MOST_OUTSIDE: Final = 1 / 200
 
 
@@ -63,16 +64,28 @@ class Judged:
     @property
     def is_too_wide(self) -> bool:
         width = self.width_ms
-        return width is not None and width > WIDE * self.truth_ms and width > self.delivery_ms + MOST_MORE_MS
+        return (
+            self.gap["commits"]
+            and width is not None
+            and width > WIDE * self.truth_ms
+            and width > self.delivery_ms + MOST_MORE_MS
+        )
 
     @property
     def is_unknown(self) -> bool:
-        """As it should be: nothing in the log bounds it."""
-        return self.width_ms is None and self.gap["group_kind"] == SHARE
+        """As it should be: nothing in the log bounds it. A member that joins again with nothing new has its partitions
+        back at once, and no record says so."""
+        is_unseen = self.gap["way"] == "returned" and self.truth_ms <= CLOCK_MS
+        return self.width_ms is None and (is_unseen or self.gap["group_kind"] == SHARE)
 
     @property
     def is_missing(self) -> bool:
         return self.is_too_wide or (self.width_ms is None and not self.is_unknown)
+
+    @property
+    def kind(self) -> str:
+        """Of a group that never commits the log has no more than its assignments: bounds must hold, and may be wide."""
+        return f"{self.gap['group_kind']}{'' if self.gap['commits'] else NO_COMMITS}"
 
     def __str__(self) -> str:
         bounds = "no bounds" if self.low is None else f"{self.low} to {self.high} ms"
@@ -143,7 +156,8 @@ class WhoReads:
     certain_share: float
     # Another client had it before `reader_certain_until_time`.
     not_the_reader: tuple[str, ...]
-    # It had given the partition up, and `reader_doubt_from_time` is later, or there is none.
+    # Of the owners that had given the partition up those whose `reader_doubt_from_time` is later, or that have none.
+    num_given_up: int
     not_in_doubt: tuple[str, ...]
 
 
@@ -153,7 +167,7 @@ def who_reads(held: Iterable[Row], intervals: Iterable[Row], instants: Sequence[
     for row in held:
         of_partition[row["group"], row["topic"], row["partition"]].append(row)
     at = np.sort(np.asarray(instants, np.int64))
-    num_owners = num_held = num_certain = 0
+    num_owners = num_held = num_certain = num_given_up = 0
     wrong: list[str] = []
     late: list[str] = []
     for row in intervals:
@@ -179,7 +193,8 @@ def who_reads(held: Iterable[Row], intervals: Iterable[Row], instants: Sequence[
         late += [described(row, instant) for instant in given_up[is_late]]
         num_owners, num_held = num_owners + len(covered), num_held + int(is_mine.sum())
         num_certain += int((is_mine & is_certain).sum())
-    return WhoReads(num_owners, num_certain / max(num_held, 1), tuple(wrong), tuple(late))
+        num_given_up += len(given_up)
+    return WhoReads(num_owners, num_certain / max(num_held, 1), tuple(wrong), num_given_up, tuple(late))
 
 
 def within(at: Any, held: Iterable[Row], less_ms: int) -> Any:

@@ -17,7 +17,8 @@ from tests.kafka.handovers.processes import PATIENCE_SECONDS, STAGE, Diaries, Pr
 SESSION_MS: Final = 6_000
 HEARTBEAT_MS: Final = 1_000
 CALM_MS: Final = 500
-# A member of kafka-python 3.0.12 that gets no partitions, or such as it did not hear of, may not join again, and polls on.
+# A member of kafka-python 3.0.12 whose assignment is empty, or of partitions that it did not hear of, may poll on for
+# ever and not join again.
 STUCK_MS: Final = 20_000
 SNAPSHOT_EVERY_SECONDS: Final = 3
 RANGE, COOPERATIVE, CONSUMER = "range", "cooperative-sticky", "consumer"
@@ -139,8 +140,7 @@ class Play:
         time.sleep(self.random.uniform(0.7, 1.6))
 
     def is_settled(self, group: Group) -> bool:
-        """A share group's readers have no callbacks: they are there, and have had time."""
-        number = 0 if group.kind == SHARE else sum(self.partitions[topic] for topic in group.topics)
+        number = None if group.kind == SHARE else sum(self.partitions[topic] for topic in group.topics)
         return self.diaries.is_settled(group.name, group.members, number, CALM_MS)
 
     def leave_all(self, *groups: Group) -> None:

@@ -97,11 +97,14 @@ class Watched:
     # When somebody got or lost something, and when each member last did anything.
     changed_ms: int = 0
     seen_ms: dict[str, int] = field(default_factory=dict)
+    readers: set[str] = field(default_factory=set)
     # All but polls.
     lines: list[Line] = field(default_factory=list)
 
     def add(self, line: Line) -> None:
         self.seen_ms[line.client] = line.ms
+        if line.word == "read":
+            self.readers.add(line.client)
         if line.word not in POLLS:
             self.lines.append(line)
         if line.word == "assigned":
@@ -152,17 +155,18 @@ class Diaries:
         with (self._folder / "diary-killed.txt").open("a", encoding="utf-8") as file:
             file.write(f"{line.ms} {line.group} {line.client} {line.word}\n")
 
-    def is_settled(self, group: str, members: list[str], num_partitions: int, calm_ms: int) -> bool:
-        """They have all partitions, each of them has some, all of them are at work, and nothing has changed lately."""
+    def is_settled(self, group: str, members: list[str], num_partitions: int | None, calm_ms: int) -> bool:
+        """They have all partitions, each has some, or without callbacks (NULL) has read; all of them are at work, and
+        nothing has changed lately."""
         now = time.time() * 1000
         with self._lock:
             watched = self._groups[group]
             if watched.lines and watched.lines[-1].word == "failed":
                 raise RuntimeError(f"a reader failed: {watched.lines[-1]}")
             owners = list(watched.held.values())
+            has_all = len(owners) == num_partitions and set(owners) == set(members)
             return (
-                len(owners) == num_partitions
-                and set(owners) == (set(members) if num_partitions else set())
+                (watched.readers.issuperset(members) if num_partitions is None else has_all)
                 and now - watched.changed_ms > calm_ms
                 and all(now - watched.seen_ms.get(member, 0) < SEEN_MS for member in members)
             )

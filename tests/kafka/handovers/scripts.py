@@ -60,13 +60,15 @@ def play_all(play: Play, protocols: Collection[str], rounds: int) -> None:
         *groups("killed-seldom", EAGER_JAVA, CONSUMER_JAVA, commit_ms=5_000),
     ]
     alone = groups("only-killed", EAGER_JAVA, CONSUMER_JAVA, (CONFLUENT, RANGE))
+    # In consumer groups nobody gets the name of a static member that has not left.
+    back = groups("static-killed", EAGER_JAVA, (CONFLUENT, RANGE), (KAFKA_PYTHON, RANGE), is_static=True)
     # Nearly always one of kafka-python's members would be stuck.
     readers = [kind for kind in SOME if kind[0] != KAFKA_PYTHON]
     grown = [groups(topic, *readers, topics=(topic,), **CALM) for topic in map("growing{}".format, range(rounds))]
     faded = groups("fading", EAGER_JAVA, CONSUMER_JAVA, topics=("fading", "clicks"), **CALM)
     scripts: list[Callable[[], None]] = [
         *(partial(deploy, play, group, rounds) for group in [*groups("deploy", *ALL, **CALM), *slow, *never, *seldom]),
-        partial(killed, play, doomed, alone, 1 + rounds),
+        partial(killed, play, doomed, alone, back, 1 + rounds),
         *(partial(static, play, group, rounds) for group in groups("static", *SOME, is_static=True)),
         *(partial(only, play, group, rounds) for group in groups("only", *SOME, STREAMS_JAVA, **CALM)),
         *(partial(growing, play, each) for each in grown),
@@ -104,24 +106,28 @@ def deploy(play: Play, group: Group, rounds: int) -> None:
     play.leave_all(group)
 
 
-def killed(play: Play, groups: list[Group], only: list[Group], rounds: int) -> None:
-    """A process with a member of each group is killed. Of `only` it is the only one: another one takes its place."""
+def killed(play: Play, groups: list[Group], only: list[Group], back: list[Group], rounds: int) -> None:
+    """A process with a member of each group is killed. Of `only` it is the only one: another one takes its place. Of
+    `back` it is a static one that comes back, once."""
     for number in range(rounds):
-        libraries = sorted({group.library for group in [*groups, *only]})
+        all_groups = [*groups, *only, *back]
+        libraries = sorted({group.library for group in all_groups})
         doomed = {library: play.process(library, f"doomed-{library}-{number}") for library in libraries}
-        for group in groups:
+        for group in [*groups, *back]:
             if not group.members:
                 play.join(group)
-        for group in [*groups, *only]:
-            play.join(group, doomed[group.library])
-        play.settle(*groups, *only)
+        clients = {group.name: play.join(group, doomed[group.library]) for group in all_groups}
+        play.settle(*all_groups)
         for process in doomed.values():
             play.kill(process)
         time.sleep(1)
         for group in only:
             play.join(group)
-        play.settle(*groups, *only)
-        play.leave_all(*only)
+        for group in back:
+            play.join(group, client=clients[group.name])
+        play.settle(*all_groups)
+        play.leave_all(*only, *back)
+        back = []
     play.leave_all(*groups)
 
 

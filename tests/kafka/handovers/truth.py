@@ -8,8 +8,10 @@ A reader has a partition from its callback that it is assigned. It last could re
 
 A gap lasts from there to the next reader's callback. A reader that polls on while another one has its partition, which
 it hears of later, leaves no gap: such a change is an overlap. New partitions of a topic are without a reader from when
-they were asked for; they have been there for `least_ms`. Share groups have no callbacks: their gaps are those between
-two readers that are alone, up to the first record; it was `least_ms` until the next one began.
+they were asked for; they have been there for `least_ms`. An application of streams that closes reads its last record
+some time before its tasks end: the gap begins with that record, and lasts for `least_ms` after the end. Share groups
+have no callbacks: their gaps are those between two readers that are alone, up to the first record; it was `least_ms`
+until the next one began.
 
 When a member is stuck by a fault of its library, so that it polls on and does not join again, later gaps of its group
 are left out: no log shows why they last.
@@ -21,12 +23,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from tests.kafka.handovers.diaries import GIVES_UP, POLLS, Line, Partition, lines_of
+from tests.kafka.handovers.play import SHARE, STREAMS
 
 Row = dict[str, Any]
-SHARE: Final = "share"
 
 
 @dataclass
@@ -129,6 +131,8 @@ class History:
             "last_read_ms": self._last_read(at, freed),
             "first_read_ms": self._first_read(at, line),
         }
+        if self.facts["kind"] == STREAMS and freed.word == "closing" and row["last_read_ms"] is not None:
+            row |= {"from_ms": row["last_read_ms"], "least_ms": line.ms - freed.ms}
         self.gaps.append(self._row(at) | row | {"way": self._way(freed, line)})
 
     def _way(self, freed: Freed, line: Line) -> str:
@@ -157,7 +161,7 @@ class History:
         return None
 
     def _row(self, at: Partition) -> Row:
-        return {"group": self.group, "group_kind": self.facts["kind"], "topic": at[0], "partition": at[1]}
+        return described(self.group, self.facts, at)
 
     def _hold(self, client: str, at: Partition, from_ms: int, to_ms: int | None) -> None:
         reads = self.reads[client, at]
@@ -176,6 +180,11 @@ class History:
         return reads[number] if number < len(reads) else None
 
 
+def described(group: str, facts: Row, at: Partition) -> Row:
+    is_committing = facts["commit_ms"] > 0
+    return {"group": group, "group_kind": facts["kind"], "commits": is_committing, "topic": at[0], "partition": at[1]}
+
+
 def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
     """While nobody is a member: from when the last one began to close to the first records of the next one."""
     started: dict[str, int] = {}
@@ -191,10 +200,10 @@ def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
             for at in line.partitions:
                 before, last[at] = last.get(at), line
                 if freed is not None and before is not None and before.ms <= freed.ms <= started.get(line.client, 0):
-                    yield {"group": group, "group_kind": facts["kind"], "topic": at[0], "partition": at[1],
-                           "from_ms": freed.ms, "to_ms": line.ms, "least_ms": started[line.client] - freed.ms,
+                    row = {"from_ms": freed.ms, "to_ms": line.ms, "least_ms": started[line.client] - freed.ms,
                            "from_client": before.client, "to_client": line.client, "last_read_ms": before.ms,
                            "first_read_ms": line.ms, "way": "only_member_restarted"}  # fmt: skip
+                    yield described(group, facts, at) | row
 
 
 def truth(folder: Path) -> Row:

@@ -13,6 +13,8 @@ TABLES = ("states", "members", "owners", "rebalances", "sets", "moves")
 class Member:
     def __init__(self, row: Row) -> None:
         self.id, self.instance = row["member_id"], row["group_instance_id"]
+        session, rebalance = row["session_timeout_ms"], row["rebalance_timeout_ms"]
+        self.shortest = session if rebalance in (None, -1) else min(session, rebalance)
         subscription = row["subscription"]
         self.topics = subscription["topics"]
         self.can_claim = subscription["version"] >= 1
@@ -130,6 +132,7 @@ class Model:
             if owner in new_id:
                 self.end_stay((tp, owner), now.time, now.offset, now.is_whole, "static_replaced")
                 if stay[0] == "assigned":
+                    self.tables["moves"].append((now.offset, tp, "returned", owner, new_id[owner], None))
                     self.stays[tp, new_id[owner]] = ("assigned", now.time, now.offset, now.is_whole, now.generation)
                 else:
                     self.rests[tp] = now.time
@@ -164,11 +167,9 @@ class Model:
         return (stop if self.before is None else max(stop, self.before.time)), not may_be_swap
 
     def change_state(self, now: Value, stop: int, is_stop_known: bool) -> None:
-        before, state = self.before, self.state
-        if state is not None and before is not None and not before.members and before.generation == 0:
-            waited = stop - state[1]
-            if before.type == "" and now.is_whole and now.generation == 1 and now.members and 0 < waited <= 300_000:
-                state[0] = "PreparingRebalance"
+        if self.first_join(now, stop) is not None:
+            assert self.state is not None
+            self.state[0] = "PreparingRebalance"
         self.end_state(stop, now.offset, False, "next_state")
         if not now.members:
             is_new = now.generation == 0
@@ -179,6 +180,14 @@ class Model:
             self.state = ["CompletingRebalance", stop, *tail]
             self.end_state(now.time, now.offset, True, "next_state")
         self.state = ["Stable", now.time, *tail]
+
+    def first_join(self, now: Value, stop: int) -> int | None:
+        """When a new group began to wait for its first members."""
+        before, state = self.before, self.state
+        if state is None or before is None or before.members or before.generation != 0 or before.type != "":
+            return None
+        is_first = now.is_whole and now.generation == 1 and now.members and 0 < stop - state[1] <= 300_000
+        return int(state[1]) if is_first else None
 
     def change_members(self, now: Value, new_id: dict[str, str], stop: int) -> None:
         before = self.before
@@ -191,6 +200,9 @@ class Model:
                 why = "unknown"
             elif why != "static_replaced" and before.members[each].instance is not None:
                 why = "static_expired_likely"
+            elif why != "static_replaced" and stop - self.members[each][0] < before.members[each].shortest - 1_000:
+                # No timeout is that short.
+                why = "left"
             self.end_member(each, stop, now.offset, False, why, now.generation)
         for each in now.members:
             self.members.setdefault(each, (stop, now.offset, False, now.generation))
@@ -272,8 +284,10 @@ class Model:
         since = 0 if before is None else before.generation
         rounds = now.generation - since - 1 if now.is_whole and now.generation > since else None
         owned = frozenset() if before is None else before.all("assigned")
+        began = self.first_join(now, stop)
         self.tables["rebalances"].append((
-            now.offset, None if before is None else before.generation, now.generation, stop, now.time,
+            now.offset, None if before is None else before.generation, now.generation,
+            stop if began is None else began, now.time,
             "completed" if now.members else "emptied", tuple(each for each in now.members if each not in had),
             tuple(each for each in (before.members if before else ())
                   if each not in now.members and each not in new_id),

@@ -14,7 +14,7 @@ Span = tuple[int, int, int]
 DECODED = ("classic_group_metadata", "group_member_metadata", "offset_commits", "topic_snapshots", "cluster_snapshots")
 HISTORY = (
     "offset_history", "partition_moves", "ownership_intervals", "membership_intervals", "rebalances",
-    "group_state_intervals",
+    "group_state_intervals", "coordinator_epochs",
 )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ class Model:
             return None
         stay = self.stay(move)
         if stay is None or self.is_another_group(stay, move):
-            return None
+            return self.grown(move)
         stop = stay["to_time"]
         until = max(move["move_time"], stop)
         if stay["ended_by"] == "phase_changed":
@@ -76,13 +76,37 @@ class Model:
         if move["group_type"] == "share" and (gone is None or self.has_others(stay)):
             return None
         first, last, is_timeout = self.bounds(move, stay, gone)
-        commit = self.last_commit(move)
+        # What it commits when it is asked to give the partition up, it read before.
+        is_told = stay["phase"] == "revoking"
+        commit = None if is_told else self.last_commit(move)
+        if is_timeout and self.is_restarted(move, stay):
+            return None if commit is None else (until, min(stop, commit), min(stop, max(last, commit)))
         if self.may_miss_records(stay, gone):
             return None if commit is None else (until, min(stop, commit), stop)
-        if commit is None and not is_timeout and not self.have_others_commits(move):
-            first = last
+        if not is_timeout and not is_told and commit is None and not self.have_others_commits(move):
+            first = max(first, self.without_commits(move, stay, gone, last))
         floors = [] if commit is None else [commit]
         return until, min(stop, max([first, *floors])), min(stop, max([last, *floors]))
+
+    def grown(self, move: Row) -> Span | None:
+        """A partition that no snapshot before shows, of a topic of which the group has a lower one."""
+        lower = {
+            row["partition"]
+            for row in self.of_group("ownership_intervals", move["group_id"])
+            if all(row[name] == move[name] for name in ("topic", "topic_id", "role"))
+            and row["partition"] < move["partition"]
+            and row["from_offset"] < move["move_offset"]
+            and (row["to_offset"] is None or row["to_offset"] >= move["move_offset"])
+        }
+        counts: dict[int, int] = {}
+        for row in self.rows["topic_snapshots"]:
+            if row["topic"] == move["topic"] and row["captured_time"] <= move["move_time"]:
+                counts[row["captured_time"]] = max(counts.get(row["captured_time"], 0), row["partition"] + 1)
+        without = [time for time, number in counts.items() if number <= move["partition"]]
+        if not lower or not without:
+            return None
+        seen = [time for time, number in counts.items() if time > max(without)]
+        return move["move_time"], max(without), min(seen, default=move["move_time"])
 
     def bounds(self, move: Row, stay: Row, gone: Row | None) -> tuple[int, int, bool]:
         """Also whether a timeout gives them."""
@@ -134,6 +158,23 @@ class Model:
             for row in self.of_group("rebalances", stay["group_id"])
         )
 
+    def is_restarted(self, move: Row, stay: Row) -> bool:
+        """A coordinator that takes over counts sessions anew."""
+        session, _, _, join = self.timeouts(move, stay)
+        epochs = [r for r in self.rows["coordinator_epochs"] if r["offsets_partition"] == stay["evidence_partition"]]
+        first = min((row["first_offset"] for row in epochs), default=0)
+        return any(
+            first < row["first_offset"] <= stay["to_offset"]
+            and row["from_time"] >= stay["to_time"] - (session + join) * 1000
+            for row in epochs
+        )
+
+    def without_commits(self, move: Row, stay: Row, gone: Row | None, last: int) -> int:
+        session, heartbeat, _, _ = self.timeouts(move, stay)
+        if gone is None or gone["away_since_time"] is not None or stay["ended_by"] != "member_left":
+            return last
+        return last - (heartbeat + (0 if gone["leave_kind"] == "left" else session)) * 1000
+
     def is_swap(self, move: Row) -> bool:
         """No rebalance came with it."""
         return not any(
@@ -144,7 +185,7 @@ class Model:
     def has_others(self, stay: Row) -> bool:
         """Whether the group still had a member when that one went."""
         return any(
-            row["from_offset"] < stay["to_offset"]
+            row["from_offset"] <= stay["to_offset"]
             and (row["to_offset"] is None or row["to_offset"] > stay["to_offset"])
             for row in self.of_group("membership_intervals", stay["group_id"])
         )
@@ -182,6 +223,18 @@ class Model:
             and (row["to_offset"] is None or row["to_offset"] > move["move_offset"])
             for row in self.of_group("ownership_intervals", move["group_id"])
         )
+
+    def is_shared(self, move: Row) -> bool:
+        """Two members may get a partition by one record, or lose it by one."""
+        names = ("topic", "topic_id", "partition")
+        rows = self.of_group("partition_moves", move["group_id"])
+        given = [row for row in rows if all(row[name] == move[name] for name in (*names, "move_offset"))]
+        ends = [
+            row["to_offset"]
+            for row in self.of_group("ownership_intervals", move["group_id"])
+            if all(row[name] == move[name] for name in names) and (row["to_offset"] or 1 << 62) <= move["move_offset"]
+        ]
+        return len(given) > 1 or ends.count(max(ends, default=-1)) > 1
 
     def gone(self, stay: Row) -> Row | None:
         rows = self.of_group("membership_intervals", stay["group_id"])
@@ -322,6 +375,8 @@ def unlike(warehouse: Path) -> tuple[list[Any], Counter[Any]]:
         types = {row["group_type"] for row in model.of_group("membership_intervals", move["group_id"])}
         if len(types) > 1:
             # What a conversion leaves behind has another name in the records of the other type.
+            continue
+        if move["group_type"] == "share" and model.is_shared(move):
             continue
         wanted = model.unread(move)
         got = None if move["unread_high_ms"] is None else (move["unread_low_ms"], move["unread_high_ms"])

@@ -44,12 +44,12 @@ STORED: dict[type[Any], str] = {
 STORED_BY_NAME = (
     "assignment_offset from_generation to_generation start trigger members_joined members_departed num_members_before"
     " num_members_after num_partitions assignor_before assignor_after detail num_moved num_returned num_unowned"
-    " stopped_ms unread_low_ms unread_high_ms longest_unread_ms"
+    " stopped_ms"
 )
 # Of a consumer, share or streams group itself, which is stored with names as well.
 STORED_OF_GROUP = (
     "group_type epoch target_epoch metadata_hash validated_topology_epoch is_partial is_created former_type assignor"
-    " generation told_target assignment_offset causes carried incomplete deserted_since topology topics configs"
+    " generation told_target assignment_offset causes carried incomplete topology topics configs"
     " patterns members targets base start rebalance stops"
 )
 

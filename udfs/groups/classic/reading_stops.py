@@ -29,9 +29,9 @@ Ends = Sequence[tuple[Tps, ReadingEnd]]
 def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: Tps) -> Ends:
     """For some of a member's partitions. `member`: the same member in the new value; None if it left."""
     old = round_.members_before.get(old_id)
-    if old is None or may_miss_rounds(round_):
-        return [(tps, unbounded(round_.stop))]
     begun = round_.group.ledger.by_beginning(tps, old_id)
+    if old is None or may_miss_rounds(round_):
+        return [(some, unbounded(round_.stop, is_told=begin.is_told)) for begin, some in begun.items()]
     if member is not None:
         timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
         return [(some, given_up(round_.stop, timeouts, begin)) for begin, some in begun.items()]

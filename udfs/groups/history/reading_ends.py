@@ -138,9 +138,9 @@ def known_end(stop: int | None) -> ReadingEnd:
     return ReadingEnd(stop, stop, stop)
 
 
-def unbounded(stop: int | None) -> ReadingEnd:
+def unbounded(stop: int | None, *, is_told: bool = False) -> ReadingEnd:
     """Records before the stop may be missing."""
-    return ReadingEnd(stop, None, stop)
+    return ReadingEnd(stop, None, stop, is_told=is_told)
 
 
 def given_up(stop: int | None, of: Timeouts, begin: Begin) -> ReadingEnd:

@@ -93,7 +93,7 @@ def end_of_gone(
         case LeaveKind.LEFT_OR_TIMED_OUT:
             return left_or_timed_out(at.time, of, begin, member_id, at.offset)
         case _:
-            return unbounded(at.time)
+            return unbounded(at.time, is_told=begin.is_told)
 
 
 def end_of_replaced(

@@ -141,7 +141,7 @@ def give_up(
     of = group.timeouts_of(now.group_type, now.members.get(member_id))
     release(group, now, member_id, role, tps, why, is_exact, at, of.rebalance_ms if is_exact else ANY_MS)
     for begin, some in begun_at.items():
-        until = given_up(at.time, of, begin) if is_exact else unbounded(at.time)
+        until = given_up(at.time, of, begin) if is_exact else unbounded(at.time, is_told=begin.is_told)
         stop_reading(now, role, some, member_id, at, now.rebalance, until)
 
 
