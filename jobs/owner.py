@@ -3,13 +3,20 @@
     groupscope owner orders 3 --at 2026-11-21T03:00
     groupscope owner orders 3 --group billing
 
-Reads `ownership_intervals`. The SQL function owner_at(topic, partition, time) gives the same rows.
+There are two views of an owner. CONFIDENCE is about the coordinator's: whether the member had the partition by its
+records. READING is about the member: until when it is certain that it read the partition, since when it may have
+stopped, and when nobody read it. In CSV and JSON `reading` is one word: certain, likely, possible (it or nobody read
+the partition) or nobody; it is empty for standby and warm-up tasks of Kafka Streams.
+
+Reads `ownership_intervals`, `partition_moves` and `offset_history`. The SQL function owner_at(topic, partition, time)
+gives the same rows, without `reading`.
 """
 
 import argparse
 import sys
 from datetime import datetime
 
+from jobs.answers.events.readers import Readers
 from jobs.answers.history import (
     INCOMPLETE,
     History,
@@ -24,6 +31,7 @@ from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.answers.unnamed_topics import say_may_own, say_unnamed
+from jobs.command_line.flags import EPOCH
 from jobs.command_line.suggestions import unknown
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
@@ -32,7 +40,8 @@ from schemas.words.exit_codes import ExitCode
 from udfs.sentences.name_lists import member_name
 
 # Columns of tables without --wide.
-NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence")
+NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence", "reading")
+COLUMNS = (*OWNER_COLUMNS, "reading")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,13 +56,23 @@ def run(arguments: argparse.Namespace) -> int:
     print_time(arguments, at)
     say_unnamed(history)
     say_may_own(arguments.topic, arguments.partition, unnamed)
+    readers = Readers(history, arguments.topic, arguments.partition, arguments.group)
+    place = f"{arguments.topic}-{arguments.partition}"
+    others = unowned(readers, rows, at)
     if not rows:
-        last = last_owner(history, arguments.topic, arguments.partition, at, arguments.group)
-        say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}{last}"))
-    if arguments.format == Format.TABLE and not arguments.wide:
-        print_narrow(NARROW, cells_of(rows, NARROW), {row["member_id"] for row in rows})
+        last = f"; {last_owner(readers, others.pop(), at)}" if others else ""
+        say(visible(f"{place} had no owner {where} at {time_text(at)}{last}"))
+    for group in others:
+        say(visible(f"{place} had no owner in group {group} at {time_text(at)}; {last_owner(readers, group, at)}"))
+    views = [readers.view(row, at) for row in rows]
+    if arguments.format == Format.TABLE:
+        shown = [row | {"reading": view.words} for row, view in zip(rows, views, strict=True)]
     else:
-        print_answer(OWNER_COLUMNS, cells_of(rows, OWNER_COLUMNS), arguments.format, is_wide=True)
+        shown = [row | {"reading": view.reading} for row, view in zip(rows, views, strict=True)]
+    if arguments.format == Format.TABLE and not arguments.wide:
+        print_narrow(NARROW, cells_of(shown, NARROW), {row["member_id"] for row in rows})
+    else:
+        print_answer(COLUMNS, cells_of(shown, COLUMNS), arguments.format, is_wide=True)
     return ExitCode.CLEAN
 
 
@@ -65,16 +84,23 @@ def owners(history: History, topic: str, partition: int, at: datetime, group: st
     return sorted(rows, key=lambda row: (row["group_id"], row["role"] or "", row["member_id"]))
 
 
-def last_owner(history: History, topic: str, partition: int, at: datetime, group: str | None) -> str:
-    """Who had it before, in words."""
-    is_group = [] if group is None else [equal("group_id", group)]
-    place = equal("topic", topic), equal("partition", partition), Condition("to_time", "<=", at)
-    rows = history.rows("ownership_intervals", *place, *is_group)
-    newest = max(rows, key=lambda row: row["to_time"], default=None)
-    if newest is None:
-        return ""
-    whose = f"{newest['member_id']} of group {newest['group_id']}, client {member_name(newest)}"
-    return f"; the last one was {whose}, until {time_text(newest['to_time'])}"
+def unowned(readers: Readers, rows: list[Row], at: datetime) -> list[str]:
+    """Groups to be named because the partition has no owner in them at that time: those in which it soon has one. If it
+    has no owner in any group, also the one that had it last. In the order in which they lost it."""
+    groups = readers.stays.keys() - {row["group_id"] for row in rows}
+    lost = {group: row["to_time"] for group in groups if (row := readers.last_owner(group, at)) is not None}
+    newest = max(lost, key=lambda group: (lost[group], group)) if lost and not rows else None
+    named = [group for group in groups if group == newest or readers.span_around(group, at) is not None]
+    return sorted(named, key=lambda group: (lost.get(group, EPOCH), group))
+
+
+def last_owner(readers: Readers, group: str, at: datetime) -> str:
+    """Who had it before, and for how long nobody read it, in words."""
+    last, unread = readers.last_owner(group, at), readers.unowned_words(group, at)
+    if last is None:
+        return f"no member of group {group} had it before; {unread}"
+    whose = f"the last one was {last['member_id']} of group {group}, client {member_name(last)}"
+    return f"{whose}, until {time_text(last['to_time'])}; {unread}"
 
 
 def searched(history: History, group: str | None, at: datetime) -> str:

@@ -3,7 +3,9 @@ silences that last, and the marks that these followed.
 
     groupscope rebalances billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
 
-Reads `rebalances`, `membership_intervals`, `group_state_intervals`, `coordinator_epochs`, `group_verdicts` and `marks`.
+Reads `rebalances`, `partition_moves`, `membership_intervals`, `group_state_intervals`, `coordinator_epochs`,
+`group_verdicts` and `marks`. UNREAD is for how long nobody read a partition that a member got by the event, of the
+partition that was unread longest. If the event took partitions, and nobody has them yet, it says since when.
 A static restart is the restart of a static member (group.instance.id). If it led to a rebalance, only the rebalance is
 listed. A conversion changes the group's type, for example from classic to consumer. A silence begins with the last
 commit; only those of the newest audit are listed. A mark (`groupscope mark`) is listed if an event began within ten
@@ -25,7 +27,7 @@ from jobs.answers.missing_records import unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
 from jobs.output.failure import Failure, say, visible
-from jobs.output.rows import Format, time_text
+from jobs.output.rows import Format, clock_text, time_text
 from jobs.output.zones import ZONES
 from schemas.words.exit_codes import ExitCode
 
@@ -118,16 +120,22 @@ def generations(event: Event) -> str | None:
 
 
 def unread(event: Event) -> str | None:
-    """Of the partition that was unread longest."""
-    longest = event.row.get("longest_unread_high_ms")
-    return None if longest is None else f"up to {longest_text(longest)}"
+    """Of the partition that was unread longest. A partition that nobody has yet may be it."""
+    if event.unread.since is not None:
+        return f"since {clock_text(event.unread.since, event.end or event.unread.since)}, goes on"
+    return bounds_text(event.unread.longest_low_ms, event.unread.longest_high_ms)
 
 
 def unread_sum(event: Event) -> str | None:
-    low, high = (event.row.get(f"unread_partition_{side}_ms") for side in ("low", "high"))
+    return bounds_text(event.unread.low_ms, event.unread.high_ms)
+
+
+def bounds_text(low: int | None, high: int | None) -> str | None:
     if high is None:
         return None
-    return longest_text(high) if low in (None, high) else f"{duration_text(low)} to {longest_text(high)}"
+    if not low:
+        return f"up to {longest_text(high)}" if high else duration_text(high)
+    return longest_text(high) if low == high else f"{duration_text(low)} to {longest_text(high)}"
 
 
 if __name__ == "__main__":

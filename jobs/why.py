@@ -9,9 +9,9 @@ OK, and with what the newest audit found to have happened to the group lately, s
 An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. If the event, or what is
 wrong, began within ten minutes after a mark (`groupscope mark`), the answer says so. CSV output is the line of the
 event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
-`members` that joined and left with the fields of their records, the `moves` of partitions, and the events `before` and
-`after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`, `verdict_as_of_time` and
-`last_commit_time`.
+`members` that joined and left with the fields of their records, the `moves` of partitions (also for a static restart),
+and the events `before` and `after`. Without a time, it also has `verdict`, `verdict_reason`, `verdict_since_time`,
+`verdict_as_of_time` and `last_commit_time`.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def story_lines(history: History, story: EventStory, width: int) -> Iterator[tup
     """One sentence about what happened, and the drawing, with empty lines around it."""
     if not story.event.is_rebalance:
         return
-    yield "Story", sentence(story.event.row, story.moves, story.memberships)
+    yield "Story", sentence(story)
     drawn = drawing(history, story, min(width, WIDTH) - LABEL_WIDTH - 1)
     if drawn:
         yield from (("", line) for line in ("", *drawn, ""))
@@ -122,6 +122,7 @@ def as_object(story: EventStory) -> dict[str, Any]:
     columns: dict[str, Any] = story.event.values()
     if story.event.is_rebalance:
         columns |= {name: story.event.row[name] for name in column_names(TABLES["rebalances"])}
+    if story.event.has_moves:
         columns |= {"moves": story.moves}
     neighbours = {"before": story.before, "after": story.after}
     return {

@@ -205,7 +205,7 @@ class Gate:
     max_unread_ms: int = setting(
         60_000,
         "milliseconds",
-        "A run reports a finding if a rebalance may have left a partition unread for longer than this.",
+        "A run reports a finding if a partition may have been unread for longer than this before a member got it.",
         number_from(0, CENTURY_MS),
     )
     hanging_transaction_ms: int = setting(

@@ -23,7 +23,10 @@ class Function:
 INTERVAL = ("from_time", "to_time", "is_from_exact", "is_to_exact")
 EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset", "confidence")
 CLIENT = ("member_id", "group_instance_id", "client_id", "client_host")
-OWNER_COLUMNS = ("group_id", "group_type", *CLIENT, "generation_or_epoch", "phase", "role", *INTERVAL, *EVIDENCE)
+READER = ("reader_certain_until_time", "reader_doubt_from_time")
+OWNER_COLUMNS = (
+    "group_id", "group_type", *CLIENT, "generation_or_epoch", "phase", "role", *INTERVAL, *READER, *EVIDENCE
+)  # fmt: skip
 STATE_COLUMNS = (
     "group_id", "group_type", "state", "generation_or_epoch", "protocol_type", "assignor", "num_members", *INTERVAL,
     *EVIDENCE,

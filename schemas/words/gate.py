@@ -220,7 +220,8 @@ class FindingKind(Meant):
         "long_unread",
         Severity.WARNING,
         "partitions unread for long",
-        "A rebalance may have left partitions unread for longer than is accepted (`max_unread_ms`).",
+        "Nobody read a partition for longer than is accepted (`max_unread_ms`), or may not have: in a rebalance, while "
+        "a static member was away, or while a group had no members because the last ones timed out.",
     )
     OFFSETS_EXPIRING = (
         "offsets_expiring",

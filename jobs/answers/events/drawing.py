@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from string import ascii_uppercase
 
 from jobs.answers.events.rebalance import SHOWN_MOVES, EventStory
-from jobs.answers.events.unread_spans import Span, unread_span
+from jobs.answers.events.unread_spans import OF_STAYS, AnyRow, doubt_before, doubt_spans, unread_span
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
@@ -30,10 +30,10 @@ UNOWNED, HELD, UNREAD, SHARED, OTHER = ".", "-", "?", "*", "#"
 # Margin on both sides of the event, as a share of its length.
 MARGIN = 0.25
 LEAST_MARGIN = timedelta(seconds=1)
-STAY = ("topic", "topic_id", "partition", "member_id", "phase", "from_time", "to_time", "from_offset")
 CLOCK = "{:%H:%M:%S}"
 
 Place = tuple[str, int]
+Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def drawing(history: History, story: EventStory, width: int) -> list[str]:
     margin = max(map(width_of, names.values())) + 2
     if width - margin < LEAST_SLICES:
         return []
-    unread = {place: unread_span(moves[place], story.memberships) for place in places}
-    axis = axis_of(row, [(*unread[place], moves[place]["move_time"]) for place in places], width - margin)
-    stays = stays_of(history, row["group_id"], axis)
-    letters = letters_of([each for place in places for each in stays.get(place, [])])
     ends = row["start_time"], row["end_time"] or row["start_time"]
+    before = stays_of(history, row["group_id"], *ends)
+    axis = axis_of(ends, [begin_and_end(moves[place], before.get(place, [])) for place in places], width - margin)
+    stays = stays_of(history, row["group_id"], axis.start, axis.end)
+    letters = letters_of([each for place in places for each in stays.get(place, [])])
     lines = [" " * margin + line for line in axis_lines(axis, ends)]
-    signs = [slices_text(axis, stays.get(place, []), moves[place], unread[place], letters) for place in places]
+    signs = [slices_text(axis, stays.get(place, []), moves[place], letters) for place in places]
     for place, drawn in zip(places, signs, strict=True):
         lines.append(names[place] + " " * (margin - width_of(names[place])) + drawn)
     if len(moves) > len(places):
@@ -80,21 +80,32 @@ def place_of(row: Row) -> Place:
     return str(row["topic"] or row["topic_id"]), int(row["partition"])
 
 
-def axis_of(row: Row, times: Sequence[tuple[datetime, ...]], num_slices: int) -> Axis:
-    """From before the first partition became unread until all partitions had an owner again. `times`: of each move."""
-    start = min([row["start_time"], *map(min, times)])
-    end = max([row["end_time"] or row["start_time"], *map(max, times)])
+def begin_and_end(move: AnyRow, stays: Sequence[AnyRow]) -> Span:
+    """When the partition may have become unread, and when it got its owner, or lost it."""
+    span = unread_span(move, stays)
+    if span is not None:
+        return span.first, span.until
+    at = move["move_time"]
+    return min(doubt_before(stays, at) or at, at), at
+
+
+def axis_of(ends: Span, spans: Sequence[Span], num_slices: int) -> Axis:
+    """From before the first partition became unread until all of them had an owner again, or had none. `ends`: of the
+    rebalance."""
+    start = min(ends[0], *(begin for begin, _ in spans))
+    end = max(ends[1], *(end for _, end in spans))
     margin = max((end - start) * MARGIN, LEAST_MARGIN)
     return Axis(moved(start, -margin), moved(end, margin), num_slices)
 
 
-def stays_of(history: History, group: str, axis: Axis) -> dict[Place, list[Row]]:
+def stays_of(history: History, group: str, start: datetime, end: datetime) -> dict[Place, list[Row]]:
+    """In that time, and those that ended when it began."""
     rows = history.rows(
         "ownership_intervals",
         equal("group_id", group),
-        Condition("from_time", "<=", axis.end, or_null=True),
-        Condition("to_time", ">", axis.start, or_null=True),
-        columns=STAY,
+        Condition("from_time", "<=", end, or_null=True),
+        Condition("to_time", ">", moved(start, -timedelta(microseconds=1)), or_null=True),
+        columns=OF_STAYS,
     )
     stays: dict[Place, list[Row]] = {}
     for row in sorted(rows, key=lambda row: int(row["from_offset"])):
@@ -108,15 +119,24 @@ def letters_of(stays: Sequence[Row]) -> dict[str, str]:
     return {each: ascii_uppercase[n] if n < len(ascii_uppercase) else OTHER for n, each in enumerate(members)}
 
 
-def slices_text(axis: Axis, stays: Sequence[Row], move: Row, unread: Span, letters: Mapping[str, str]) -> str:
-    is_timeout = move["unread_high_ms"] is not None and move["unread_high_ms"] > (move["idle_ms"] or 0)
+def slices_text(axis: Axis, stays: Sequence[Row], move: AnyRow, letters: Mapping[str, str]) -> str:
+    unread = unread_by_owners(move, stays, axis.end)
     signs = []
     for start, end in axis.slices():
         sign = owner_sign(start, end, stays, letters)
-        within = max(start, unread[0]), min(end, unread[1])
-        may_be_unread = is_timeout and sign not in (UNOWNED, SHARED) and is_owned(*within, stays)
+        within = [(max(start, begin), min(end, until)) for begin, until in unread]
+        may_be_unread = sign not in (UNOWNED, SHARED) and any(is_owned(*span, stays) for span in within)
         signs.append(UNREAD if may_be_unread else sign)
     return "".join(signs)
+
+
+def unread_by_owners(move: AnyRow, stays: Sequence[Row], now: datetime) -> list[Span]:
+    """When an owner may not have read: it had stopped, or had not got the partition yet."""
+    doubts, span = doubt_spans(stays, now), unread_span(move, stays)
+    if span is None:
+        return doubts
+    # What no ownership shows, the bounds of the move do.
+    return [*doubts, (span.until, span.end), *([] if doubts else [(span.first, span.until)])]
 
 
 def is_owned(start: datetime, end: datetime, stays: Sequence[Row]) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 from jobs.answers.durations import duration_text, time_between
 from jobs.answers.events.changed_members import changed_members
 from jobs.answers.events.timeline import Event, generation_or_epoch, marks_of, nearest, timeline, with_marks
-from jobs.answers.events.unread_cost import unread_cost
-from jobs.answers.events.unread_spans import OF_MEMBERS, OF_MOVES, away_words, unread_span
+from jobs.answers.events.unread_cost import taken_cost, unread_cost
+from jobs.answers.events.unread_spans import OF_MOVES, OF_STAYS, AnyRow, place_of, taken
 from jobs.answers.history import History
 from jobs.answers.table_reader import Row, equal
 from jobs.output.rows import time_text
@@ -19,6 +19,7 @@ from udfs.sentences.counts import counted
 
 TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
 KINDS = {kind: kind.meaning for kind in TimelineKind}
+OF_OWNERS = (*OF_STAYS, "to_offset", "is_open")
 # Limit of partitions listed one by one. The counts and the other formats include all.
 SHOWN_MOVES = 20
 COUNTS = {
@@ -32,15 +33,15 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class EventStory:
-    """The event at a time, its neighbors, the members it is about, its rows of partition_moves, and all memberships of
-    the group."""
+    """The event at a time, its neighbors, the members it is about, and its rows of partition_moves. `taken`: of those
+    that gave a partition to nobody, each with the later one that gave it to somebody."""
 
     event: Event
     before: Event | None
     after: Event | None
     members: list[Row]
     moves: list[Row]
-    memberships: Sequence[Row]
+    taken: Sequence[tuple[AnyRow, AnyRow | None]]
 
 
 def event_at(history: History, group: str, at: datetime) -> EventStory | None:
@@ -48,33 +49,46 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
     events = with_marks(timeline(history, group), marks_of(history, group))
     if not events:
         return None
-    memberships = history.rows("membership_intervals", equal("group_id", group), columns=OF_MEMBERS)
-    here = nearest(events, unread_since(history, group, memberships), at)
+    moves = history.rows("partition_moves", equal("group_id", group), columns=[*OF_MOVES, "unread_basis"])
+    owners = history.rows_at("ownership_intervals", at, equal("group_id", group), columns=OF_OWNERS)
+    here = nearest(events, unread_since(moves, owners), at)
     event = events[here]
-    moves = moves_of(history, event) if event.is_rebalance else []
     return EventStory(
         event,
         events[here - 1] if here else None,
         events[here + 1] if here + 1 < len(events) else None,
         members_of(history, event),
-        moves,
-        memberships,
+        moves_of(history, event),
+        taken_by(event, moves),
     )
 
 
-def unread_since(history: History, group: str, memberships: Sequence[Row]) -> dict[int, datetime]:
-    """By assignment, the earliest time since when a partition that it moved may be unread."""
+def unread_since(moves: Sequence[AnyRow], owners: Sequence[AnyRow]) -> dict[int, datetime]:
+    """By assignment, the earliest time since when a partition that it took from one of these owners may have been
+    unread. `moves`: of the group."""
     since: dict[int, datetime] = {}
-    columns = ["assignment_offset", *OF_MOVES]
-    for row in history.rows("partition_moves", equal("group_id", group), columns=columns):
-        if row["move_time"] is not None and row["unread_high_ms"] is not None:
-            begin, _ = unread_span(row, memberships)
-            offset = row["assignment_offset"]
-            since[offset] = min(begin, since.get(offset, begin))
+    for owner in owners:
+        doubt, ended = owner["reader_doubt_from_time"], owner["to_offset"]
+        if doubt is None or ended is None:
+            continue
+        later = (move for move in moves if place_of(move) == place_of(owner) and move["move_offset"] >= ended)
+        took = min(later, key=lambda move: int(move["move_offset"]), default=None)
+        if took is not None:
+            offset = took["assignment_offset"]
+            since[offset] = min(doubt, since.get(offset, doubt))
     return since
 
 
+def taken_by(event: Event, moves: Sequence[AnyRow]) -> list[tuple[AnyRow, AnyRow | None]]:
+    """`moves`: of its group."""
+    if not event.has_moves:
+        return []
+    return [pair for pair in taken(moves) if pair[0]["assignment_offset"] == event.offset]
+
+
 def moves_of(history: History, event: Event) -> list[Row]:
+    if not event.has_moves:
+        return []
     of_group = equal("group_id", event.row["group_id"])
     moves = history.rows("partition_moves", of_group, equal("assignment_offset", event.offset))
     return sorted(moves, key=move_place)
@@ -106,6 +120,9 @@ def lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
         yield "Detail", text_or_none(event.detail)
         yield "Time", instant_text(event, at)
         yield from member_lines(story)
+        if story.moves:
+            yield from move_lines(story)
+            yield "Cost", cost(story)
     values = event.values()
     first, last = values["evidence_first_offset"], values["evidence_last_offset"]
     records = f"record {first}" if first == last else f"records {first} to {last}"
@@ -123,20 +140,27 @@ def rebalance_lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]
     if row["mode"]:
         withheld = "; assigns partitions that the previous generation withheld" if row["is_follow_up"] else ""
         yield "Mode", f"{row['mode']}{withheld}"
-    if row["assignor_before"] or row["assignor_after"]:
+    # A group without members has none.
+    if row["num_members_after"] and (row["assignor_before"] or row["assignor_after"]):
         yield "Assignor", assignors(row)
     yield from member_lines(story)
     yield "Members", f"{row['num_members_before']} before, {row['num_members_after']} after"
     if row["leader_before"] != row["leader_after"]:
         yield "Leader", f"{text_or_none(row['leader_before'])}, then {text_or_none(row['leader_after'])}"
     yield "Partitions", partitions(row)
-    yield from (("", move_text(move)) for move in story.moves[:SHOWN_MOVES])
-    if len(story.moves) > SHOWN_MOVES:
-        yield "", f"and {len(story.moves) - SHOWN_MOVES} more: see the table partition_moves"
+    yield from move_lines(story)
     yield "Cost", cost(story)
     if row["unpersisted_rounds"]:
         number = row["unpersisted_rounds"]
         yield "Not completed", f"{number} earlier rebalance{'' if number == 1 else 's'}"
+
+
+def move_lines(story: EventStory) -> Iterator[tuple[str, str]]:
+    # Those of a rebalance stand below their number.
+    first = "" if story.event.is_rebalance else "Partitions"
+    yield from ((first if not place else "", move_text(move)) for place, move in enumerate(story.moves[:SHOWN_MOVES]))
+    if len(story.moves) > SHOWN_MOVES:
+        yield "", f"and {len(story.moves) - SHOWN_MOVES} more: see the table partition_moves"
 
 
 def member_lines(story: EventStory) -> Iterator[tuple[str, str]]:
@@ -222,15 +246,17 @@ def move_text(move: Row) -> str:
 def cost(story: EventStory) -> str:
     row = story.event.row
     gaps = [move["commit_gap_ms"] for move in story.moves if move["commit_gap_ms"] is not None]
+    left = taken_cost(story.taken, has_members=story.event.unread.since is None)
+    sync_ms = row.get("sync_ms")
     parts = [
-        unread_cost(story.moves) or unowned_text(row),
-        away_words(story.moves, story.memberships),
+        unread_cost(story.moves) or (None if left else unowned_text(row)),
+        left,
         f"commits before and after are up to {duration_text(max(gaps))} apart" if gaps else None,
-        None if row["sync_ms"] is None else f"the leader took {duration_text(row['sync_ms'])} to assign",
+        None if sync_ms is None else f"the leader took {duration_text(sync_ms)} to assign",
     ]
     return "; ".join(filter(None, parts)) or "the records do not show the cost"
 
 
 def unowned_text(row: Row) -> str | None:
-    stopped = row["stopped_partition_ms"]
+    stopped = row.get("stopped_partition_ms")
     return None if stopped is None else f"unowned for {duration_text(stopped)} in all, summed over partitions"

@@ -1,20 +1,17 @@
 """Describes a rebalance in one sentence: its trigger, what moved, and how long partitions were unread."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from jobs.answers.events.rebalance import TRIGGERS
-from jobs.answers.events.unread_cost import unowned_cost, unread_cost
-from jobs.answers.events.unread_spans import away_words
-from jobs.answers.table_reader import Row
+from jobs.answers.events.rebalance import TRIGGERS, EventStory
+from jobs.answers.events.unread_cost import taken_cost, unowned_cost, unread_cost
 from jobs.output.zones import local_time
 from udfs.sentences.counts import counted
 
 
-def sentence(row: Mapping[str, Any], moves: Sequence[Row], memberships: Sequence[Row]) -> str:
+def sentence(story: EventStory) -> str:
     """Text such as `12:03:07 member m-2 timed out; 6 of 12 partitions moved; 6 partitions were unread for 4 to 6 s
     each`."""
+    row, moves = story.event.row, story.moves
     detail = row["trigger_detail"] or TRIGGERS[row["trigger"]].rstrip(".").lower()
     number = row["num_partitions"]
     moved = "how many partitions moved is unknown"
@@ -24,9 +21,9 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row], memberships: Sequence
             if number
             else "no partition is assigned now"
         )
-    unread = unread_cost(moves) or unowned_cost(moves) or "the records show no unread partition"
-    parts = [f"{clock(row['start_time'])} {detail}", moved, unread, away_words(moves, memberships)]
-    return "; ".join(filter(None, parts))
+    left = taken_cost(story.taken, has_members=story.event.unread.since is None)
+    unread = "; ".join(filter(None, (unread_cost(moves) or unowned_cost(moves), left)))
+    return f"{clock(row['start_time'])} {detail}; {moved}; {unread or 'the records show no unread partition'}"
 
 
 def clock(at: datetime | None) -> str:

@@ -1,13 +1,14 @@
 """A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers; and the marks
 that they followed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from jobs.answers.durations import time_between
+from jobs.answers.events.unread_spans import NO_UNREAD, OF_MOVES, Unread, unread_by_event
 from jobs.answers.history import History, states_of
 from jobs.answers.marks import after_words, current_marks, delay_words, mark_before, marks_about
 from jobs.answers.table_reader import Row, equal
@@ -20,11 +21,9 @@ COLUMNS = (
     "group_id", "group_type", "time", "end_time", "kind", "trigger", "detail", "outcome", "from_generation",
     "to_generation", "unread_partition_low_ms", "unread_partition_high_ms", "longest_unread_high_ms", "confidence",
     "evidence_partition", "evidence_first_offset", "evidence_last_offset", "after_mark", "after_mark_ms",
+    "longest_unread_low_ms", "unread_since_time",
 )  # fmt: skip
-OF_REBALANCE = (
-    "outcome", "from_generation", "to_generation", "unread_partition_low_ms", "unread_partition_high_ms",
-    "longest_unread_high_ms",
-)  # fmt: skip
+OF_REBALANCE = ("outcome", "from_generation", "to_generation")
 
 
 # Of marks, which come before events of the same time.
@@ -47,6 +46,8 @@ class Event:
     to_generation: int | None = None
     # For a static restart: the old and the new member id.
     members: tuple[str, ...] = ()
+    # How long partitions were unread that a member got by it.
+    unread: Unread = NO_UNREAD
     # The newest mark within the ten minutes before it.
     mark: Row | None = None
 
@@ -54,11 +55,19 @@ class Event:
     def is_rebalance(self) -> bool:
         return self.kind == TimelineKind.REBALANCE
 
+    @property
+    def has_moves(self) -> bool:
+        """Whether rows of partition_moves may be about it."""
+        return self.kind in (TimelineKind.REBALANCE, TimelineKind.STATIC_RESTART)
+
     def values(self) -> dict[str, Any]:
         values = dict.fromkeys(COLUMNS)
         values |= {name: self.row.get(name) for name in ("group_id", "group_type", "evidence_partition")}
         values |= {"time": self.start, "end_time": self.end, "kind": self.kind.value, "detail": self.detail}
         values |= {"from_generation": self.from_generation, "to_generation": self.to_generation}
+        low, high, low_sum, high_sum, since, _ = self.unread
+        values |= {"longest_unread_low_ms": low, "longest_unread_high_ms": high, "unread_since_time": since}
+        values |= {"unread_partition_low_ms": low_sum, "unread_partition_high_ms": high_sum}
         if self.offset != NO_RECORD:
             values |= {"evidence_first_offset": self.offset, "evidence_last_offset": self.offset}
         if self.is_rebalance:
@@ -81,13 +90,26 @@ def timeline(history: History, group: str) -> list[Event]:
     """Fails with a message if the group does not exist."""
     states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
     rebalances = history.rows("rebalances", equal("group_id", group))
+    moves = history.rows("partition_moves", equal("group_id", group), columns=OF_MOVES)
     events = [
         *map(rebalance, rebalances),
         *static_restarts(history, group),
         *endings(states),
         *failovers(history, group, states),
     ]
-    return in_order(events)
+    return in_order(with_unread(events, moves, states))
+
+
+def with_unread(events: Iterable[Event], moves: Sequence[Row], states: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+    """`moves` and `states`: of the group."""
+    unread = unread_by_event(moves, has_members=not is_empty(states))
+    for event in events:
+        yield replace(event, unread=unread[event.offset]) if event.has_moves and event.offset in unread else event
+
+
+def is_empty(states: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the group has no members now. `states`: in order. Without any, that is not known."""
+    return bool(states) and states[-1]["to_time"] is None and states[-1]["num_members"] == 0
 
 
 def with_marks(events: Iterable[Event], marks: Sequence[Row]) -> list[Event]:
@@ -215,15 +237,15 @@ def is_there(state: Row, offset: int) -> bool:
 
 
 def nearest(events: Sequence[Event], begins: dict[int, datetime], at: datetime) -> int:
-    """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment
-    of a rebalance, since when partitions were unread because of it. This counts if no event itself covers the time."""
+    """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment,
+    since when partitions that it took from their owners may have been unread. This counts if no event itself covers the time."""
     return min(range(len(events)), key=lambda place: distance(events[place], begins, at))
 
 
 def distance(event: Event, begins: dict[int, datetime], at: datetime) -> tuple[float, float]:
     """In seconds: from the event with its unread time, then from the event itself."""
     own = seconds_outside(event.start, event.end, at)
-    begin = begins.get(event.offset) if event.is_rebalance else None
+    begin = begins.get(event.offset) if event.has_moves else None
     whole = own if begin is None else min(own, seconds_outside(begin, event.end, at))
     return whole, own
 

@@ -1,10 +1,12 @@
-"""Describes how long the partitions of a rebalance were unread."""
+"""Describes how long partitions were unread that an event gave to members, and those that it left without an owner."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from jobs.answers.durations import duration_text, longest_text
+from jobs.answers.events.unread_spans import AnyRow
 from jobs.answers.table_reader import Row
+from jobs.output.rows import time_text
 from udfs.sentences.counts import counted
 
 
@@ -21,7 +23,7 @@ def unread_cost(moves: Iterable[Row]) -> str | None:
     return "; ".join(sentence(some, basis, is_more=place > 0) for place, (basis, some) in enumerate(ordered))
 
 
-def worst(moves: Sequence[Row]) -> int:
+def worst(moves: Sequence[AnyRow]) -> int:
     return max(int(move["unread_high_ms"]) for move in moves)
 
 
@@ -29,8 +31,31 @@ def sentence(moves: Sequence[Row], basis: str | None, *, is_more: bool) -> str:
     count = len(moves)
     subject = counted(count, "more partition" if is_more else "partition")
     was, each = ("was", "") if count == 1 else ("were", " each")
-    span = span_text(min(int(move["unread_low_ms"]) for move in moves), worst(moves))
-    return f"{subject} {was} unread for {span}{each}{f' ({basis})' if basis else ''}"
+    return f"{subject} {was} unread for {spans_text(moves)}{each}{f' ({basis})' if basis else ''}"
+
+
+def taken_cost(taken: Sequence[tuple[AnyRow, AnyRow | None]], *, has_members: bool) -> str | None:
+    """Of the moves that gave a partition to nobody, each with the later one that gave it to somebody. None: there are
+    none. If the group has members, partitions that nobody got may be of a topic that is not there any more."""
+    parts = []
+    if later := [giving for _, giving in taken if giving is not None]:
+        number = counted(len(later), "partition")
+        until = max((giving["move_time"] for giving in later if giving["move_time"] is not None), default=None)
+        ended = "for a time" if until is None else f"until {time_text(until)}"
+        known = [giving for giving in later if giving["unread_high_ms"]]
+        each = "" if len(later) == 1 else " each"
+        spans = f": unread for {spans_text(known)}{each} by then" if known else ""
+        parts.append(f"{number} had no owner {ended}{spans}")
+    if waiting := [] if has_members else [move for move, giving in taken if giving is None]:
+        number, have = counted(len(waiting), "partition"), "has" if len(waiting) == 1 else "have"
+        since = min((move["move_time"] for move in waiting if move["move_time"] is not None), default=None)
+        parts.append(f"{number} {have} had no owner {'since then' if since is None else f'since {time_text(since)}'}")
+    return "; ".join(parts) or None
+
+
+def spans_text(moves: Sequence[AnyRow]) -> str:
+    """From the shortest to the longest that each of these may have been unread."""
+    return span_text(min(int(move["unread_low_ms"]) for move in moves), worst(moves))
 
 
 def unowned_cost(moves: Iterable[Row]) -> str | None:

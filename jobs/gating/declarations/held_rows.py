@@ -5,14 +5,14 @@
 `{silences}`, the rest of a statement after its rows `silent`; `{held_states}`, the state of each group then; and after
 it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state` is the group's
 state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended earlier, if
-records are missing. `{may_exist}` is a condition: a topic can have a partition of this number. `{seconds_away}` is the
-time between the columns from_time and back_time; `{timed_out}` are the kinds of leaving by a timeout.
+records are missing. `{may_exist}` is a condition: a topic can have a partition of this number. `{timed_out}` are the
+kinds of leaving by a timeout.
 """
 
 import re
 
 from schemas.views.groups.partition_coverage import MAY_EXIST
-from schemas.views.parts import one_state_each, seconds_between
+from schemas.views.parts import one_state_each
 from schemas.words.history import TIMED_OUT
 
 HELD = re.compile(r"\{held (\w+)\}")
@@ -103,7 +103,6 @@ SHARED = {
     "{silences}": SILENCES,
     "{may_exist}": MAY_EXIST,
     "{timed_out}": ", ".join(f"'{kind.value}'" for kind in TIMED_OUT),
-    "{seconds_away}": seconds_between("from_time", "back_time"),
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,
 }

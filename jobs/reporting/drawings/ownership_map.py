@@ -7,7 +7,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from jobs.answers.durations import duration_text, longest_text
-from jobs.answers.events.unread_spans import unread_span
+from jobs.answers.events.unread_spans import doubt_spans, unread_span
 from jobs.reporting.drawings.member_bar import member_bar, member_class
 from jobs.reporting.drawings.svg import Svg, box, drawing, join, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
@@ -43,9 +43,7 @@ def shown_partitions(stays: Mapping[Partition, Sequence[Row]], most: int = MOST_
     return sorted(sorted(stays, key=lambda each: (-len(stays[each]), each))[:most])
 
 
-def ownership_map(
-    owners: Sequence[Row], moves: Sequence[Row], memberships: Sequence[Row], members: Mapping[str, int], axis: TimeAxis
-) -> Markup:
+def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[str, int], axis: TimeAxis) -> Markup:
     """`members`: their numbers."""
     stays = by_partition(owners)
     partitions = shown_partitions(stays)
@@ -61,7 +59,7 @@ def ownership_map(
         join(row_label(partition_name(each), top + 11) for each, top in tops.items()),
         join(owner_box(row, tops[each], members, axis) for each, rows in here.items() for row in rows),
         join(gaps(here, tops, axis)),
-        join(unread_boxes(moves, memberships, tops, axis)),
+        join(unread_boxes(by_partition(moves), stays, tops, axis)),
     )  # fmt: skip
 
 
@@ -97,16 +95,25 @@ def gaps(owners: Mapping[Partition, Sequence[Row]], tops: Mapping[Partition, flo
 
 
 def unread_boxes(
-    moves: Sequence[Row], memberships: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis
+    moves: Mapping[Partition, Sequence[Row]],
+    owners: Mapping[Partition, Sequence[Row]],
+    tops: Mapping[Partition, float],
+    axis: TimeAxis,
 ) -> Iterator[Svg]:
-    """At most so long: from the earliest instant since when the partition may have gone unread."""
-    for row in moves:
-        partition = partition_of(row)
-        if not row["unread_high_ms"] or row["move_time"] is None or partition not in tops:
-            continue
-        since, until = unread_span(row, memberships)
-        if axis.shows(since, until):
-            left, right = axis.x(since), axis.x(until)
-            low, high = duration_text(row["unread_low_ms"] or 0), longest_text(row["unread_high_ms"])
-            hint = f"{partition_name(partition)} was unread for {low} to {high} before {moment(until)}"
-            yield box(left, tops[partition], right - left, BAR, "unread", hint, fill="url(#hatch)")
+    """From the first sign that the owner may have stopped, until the next one has the partition at the latest; without
+    a next one, as long as it was the owner's."""
+    for partition, top in tops.items():
+        drawn = []
+        for move in moves.get(partition, ()):
+            if (span := unread_span(move, owners[partition])) is not None:
+                low, high = duration_text(move["unread_low_ms"] or 0), longest_text(move["unread_high_ms"])
+                hint = f"{partition_name(partition)} was unread for {low} to {high} before {moment(span.until)}"
+                drawn.append((span.first, span.end, hint))
+        for since, until in doubt_spans(owners[partition], axis.end):
+            if not any(first <= since < end for first, end, _ in drawn):
+                hint = f"{partition_name(partition)}: perhaps unread since {moment(since)}"
+                drawn.append((since, until, hint))
+        for first, end, hint in drawn:
+            if axis.shows(first, end):
+                left, right = axis.x(first), axis.x(end)
+                yield box(left, top, right - left, BAR, "unread", hint, fill="url(#hatch)")

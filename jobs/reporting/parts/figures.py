@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
-from jobs.answers.events.unread_spans import unread_span
+from jobs.answers.events.unread_spans import doubt_before, unread_span
 from jobs.reporting.drawings.assignment_matrix import assignment_matrix
 from jobs.reporting.drawings.lag_chart import lag_chart
 from jobs.reporting.drawings.marks import letters_used
 from jobs.reporting.drawings.member_intervals import member_intervals
-from jobs.reporting.drawings.ownership_map import is_held, ownership_map
+from jobs.reporting.drawings.ownership_map import by_partition, is_held, ownership_map, partition_of
 from jobs.reporting.drawings.state_timeline import state_timeline
 from jobs.reporting.drawings.time_axis import TimeAxis, axis_of
-from jobs.reporting.parts.stories import cost
+from jobs.reporting.parts.stories import costliest
 from jobs.reporting.rows.listings import Listing, Row, clock, listing, moment
 from jobs.reporting.rows.questions import MOST_OF_GROUP, Answers
 
@@ -64,10 +64,10 @@ class GroupRows:
 def figures(group: GroupRows, until: datetime | None) -> Iterator[Figure]:
     axis = axis_of(times(group), until)
     if axis is not None:
-        yield from over_time(group, axis)
-    worst = costliest(group.rows["rebalances"])
-    if worst is not None:
-        yield from of_one_assignment(group, worst)
+        yield from over_time(group, axis, until)
+    worst = costliest(group.rows, until)
+    if worst:
+        yield from of_one_assignment(group, worst[0])
 
 
 def times(group: GroupRows) -> list[datetime]:
@@ -79,7 +79,7 @@ def times(group: GroupRows) -> list[datetime]:
     return [max(whole)] if whole else [first for first in firsts.values() if first is not None]
 
 
-def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
+def over_time(group: GroupRows, axis: TimeAxis, until: datetime | None) -> Iterator[Figure]:
     rows = group.rows
     if rows["states"]:
         listed = [group.listing("states", "States"), group.listing("rebalances", "Rebalances")]
@@ -87,9 +87,9 @@ def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         yield Figure("States and rebalances", letters_note(rows["rebalances"]), drawn, listed)
     if rows["owners"]:
         listed = [group.listing("owners", "Owners"), group.listing("moves", "Moves")]
-        drawn = ownership_map(rows["owners"], rows["moves"], rows["members"], group.numbers, axis)
+        drawn = ownership_map(rows["owners"], rows["moves"], group.numbers, axis)
         yield Figure("Owners of partitions", owners_note(rows["owners"]), drawn, listed)
-        yield from zoomed_figures(group, axis)
+        yield from zoomed_figures(group, axis, until)
     if rows["members"]:
         drawn = member_intervals(rows["members"], group.numbers, axis)
         yield Figure(
@@ -113,36 +113,41 @@ def owners_note(owners: Sequence[Row]) -> str:
     return f"Color, pattern and number show the member. Hatched in red: perhaps nobody read the partition.{held}"
 
 
-def costliest(rebalances: Sequence[Row]) -> Row | None:
-    return min(rebalances, key=cost, default=None)
-
-
-def zoomed_figures(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
-    worst = costliest(group.rows["rebalances"])
-    if worst is None or not worst["unread_partition_high_ms"]:
-        return
-    near = around(worst, group.rows["moves"], group.rows["members"])
-    if near.seconds * ZOOM < axis.seconds:
-        drawn = ownership_map(group.rows["owners"], group.rows["moves"], group.rows["members"], group.numbers, near)
+def zoomed_figures(group: GroupRows, axis: TimeAxis, until: datetime | None) -> Iterator[Figure]:
+    rows = group.rows
+    worst = costliest(rows, until)
+    near = around(worst[0], rows["moves"], rows["owners"]) if worst else None
+    if near is not None and near.seconds * ZOOM < axis.seconds:
+        drawn = ownership_map(rows["owners"], rows["moves"], group.numbers, near)
         yield Figure(
-            f"The rebalance that left partitions unread for longest, {clock(worst['start_time'])}",
+            f"The rebalance that left partitions unread for longest, {clock(worst[0]['start_time'])}",
             "The same map, closer.",
             drawn,
             [],
         )
 
 
-def around(rebalance: Row, moves: Sequence[Row], memberships: Sequence[Row]) -> TimeAxis:
-    own = [
-        row
-        for row in moves
-        if row["assignment_offset"] == rebalance["assignment_offset"] and row["move_time"] is not None
-    ]
-    starts = [unread_span(row, memberships)[0] for row in own]
-    ends = [rebalance["end_time"] or rebalance["start_time"], *(row["move_time"] for row in own)]
-    start, end = min([rebalance["start_time"], *starts]), max(ends)
+def around(rebalance: Row, moves: Sequence[Row], owners: Sequence[Row]) -> TimeAxis | None:
+    """From when the first of its partitions may have become unread. None: none of them did."""
+    stays = by_partition(owners)
+    own = [row for row in moves if row["assignment_offset"] == rebalance["assignment_offset"]]
+    spans = [unread_around(row, stays.get(partition_of(row), [])) for row in own if row["move_time"] is not None]
+    times = [each for span in spans if span is not None for each in span]
+    if not times:
+        return None
+    end = rebalance["end_time"] or rebalance["start_time"]
+    start, end = min(rebalance["start_time"], *times), max(end, *times)
     room = max((end - start) * 0.25, LEAST_AROUND)
     return TimeAxis(start - room, end + room)
+
+
+def unread_around(move: Row, stays: Sequence[Row]) -> tuple[datetime, datetime] | None:
+    """Until the move gave the partition to somebody, or took it from one who may have stopped before."""
+    span = unread_span(move, stays)
+    if span is not None:
+        return span.first, span.until
+    at = move["move_time"]
+    return None if move["to_member_id"] is not None else (min(doubt_before(stays, at) or at, at), at)
 
 
 def of_one_assignment(group: GroupRows, worst: Row) -> Iterator[Figure]:

@@ -145,7 +145,7 @@ def group_part(
         link=anchor(group),
         line=line,
         findings=findings,
-        story=story(rows["rebalances"], rows["moves"], rows["members"], marks),
+        story=story(rows, marks, until),
         members=members[:MOST_IN_LEGEND],
         num_more_members=max(0, len(members) - MOST_IN_LEGEND),
         figures=list(figures(known, until)),

@@ -8,7 +8,7 @@ from typing import Any
 from jobs.answers.durations import longest_text
 from jobs.answers.snapshots import assignor_in_use, first_assignor
 from jobs.reporting.parts.findings import Finding
-from jobs.reporting.rows.listings import Listing, Row, listing
+from jobs.reporting.rows.listings import Listing, Row, listing, moment
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers
 from schemas.words.history import Severity
@@ -26,6 +26,7 @@ TITLES: Mapping[str, str] = {
     "decoding": "Record types in the log, and records that cannot be decoded",
     "coverage": "History by offsets partition",
 }
+SINCE = "since "
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class GroupLine:
     @property
     def unread_note(self) -> str:
         notes = {"none": "no unread time", "unknown": "unread time unknown"}
-        return notes.get(self.unread, f"unread for up to {self.unread}")
+        span = self.unread if self.unread.startswith(SINCE) else f"for up to {self.unread}"
+        return notes.get(self.unread, f"unread {span}")
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,10 @@ def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str], def
 
 def unread_text(row: Row) -> str:
     """A rebalance in which no member lost a partition, such as the first one of a group, leaves nothing unread. Of the
-    others, what the records do not show is unknown."""
+    others, what the records do not show is unknown. Partitions of a group without members go on to be unread."""
     longest = row["longest_unread_high_ms"]
+    if row["unread_since_time"] is not None:
+        return SINCE + moment(row["unread_since_time"])
     if longest is not None:
         return longest_text(longest)
     return "unknown" if row["num_unread_unknown"] else "none"

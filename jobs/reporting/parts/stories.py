@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs.answers.events.rebalance import EventStory, lines
+from jobs.answers.events.rebalance import EventStory, lines, taken_by
 from jobs.answers.events.story import sentence
-from jobs.answers.events.timeline import Event, rebalance, with_marks
+from jobs.answers.events.timeline import Event, is_empty, rebalance, with_marks, with_unread
+from jobs.answers.events.unread_spans import Unread, unread_by_event
 from jobs.answers.short_ids import ShortIds
 from jobs.answers.table_reader import Row as DictRow
 from jobs.output.rows import time_text
 from jobs.reporting.parts.findings import MOST_IN_COMMAND
 from jobs.reporting.rows.listings import Row
+from jobs.reporting.rows.questions import Answers
 
 MOST_REBALANCES = 5
 CLIENT = ("group_instance_id", "client_id", "client_host", "leave_kind")
@@ -28,28 +30,37 @@ class Episode:
     command: str | None
 
 
-def story(
-    rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row], marks: Sequence[DictRow]
-) -> list[Episode]:
-    """The costliest, in the order in which they happened. `marks`: about the group."""
-    shown_offsets = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_REBALANCES]}
-    events = with_marks((rebalance(dict(row)) for row in rebalances), marks)
-    stays = {row["member_id"]: row for row in members}
-    memberships = [dict(row) for row in members]
+def story(rows: Answers, marks: Sequence[DictRow], until: datetime | None) -> list[Episode]:
+    """The costliest, in the order in which they happened. `rows`: of the group, `marks`: about it."""
+    worst = costliest(rows, until)[:MOST_REBALANCES]
+    shown_offsets = {row["assignment_offset"] for row in worst}
+    moves = [dict(row) for row in rows["moves"]]
+    events = with_marks((rebalance(dict(row)) for row in rows["rebalances"]), marks)
+    events = list(with_unread(events, moves, rows["states"]))
+    stays = {row["member_id"]: row for row in rows["members"]}
     episodes = []
     for place, event in enumerate(events):
         if event.offset in shown_offsets:
-            own = [dict(row) for row in moves if row["assignment_offset"] == event.offset]
+            own = [row for row in moves if row["assignment_offset"] == event.offset]
             before = events[place - 1] if place else None
             after = events[place + 1] if place + 1 < len(events) else None
             changes = membership_changes(event, stays)
-            episodes.append(episode(EventStory(event, before, after, changes, own, memberships)))
+            episodes.append(episode(EventStory(event, before, after, changes, own, taken_by(event, moves))))
     return episodes
 
 
-def cost(row: Row) -> tuple[int, int, int]:
-    """Of equal ones the newest first."""
-    return -(row["unread_partition_high_ms"] or 0), -(row["num_moved"] or 0), -row["assignment_offset"]
+def costliest(rows: Answers, until: datetime | None) -> list[Row]:
+    """Rebalances of a group, the costliest first: those that left partitions unread for longest, all added up. Of equal
+    ones the newest first."""
+    unread = unread_by_event(rows["moves"], has_members=not is_empty(rows["states"]))
+
+    def cost(row: Row) -> tuple[int, int, int]:
+        # Of rows that were left out of the moves, the sum is known.
+        here = unread.get(row["assignment_offset"], Unread(high_ms=row["unread_partition_high_ms"]))
+        most = max(here.cost_ms(until), row["unread_partition_high_ms"] or 0)
+        return -most, -(row["num_moved"] or 0), -row["assignment_offset"]
+
+    return sorted(rows["rebalances"], key=cost)
 
 
 def membership_changes(event: Event, stays: Mapping[str, Row]) -> list[DictRow]:
@@ -72,7 +83,7 @@ def episode(event_story: EventStory) -> Episode:
     row, at = event_story.event.row, event_story.event.row["start_time"]
     members = [row["member_id"] for row in event_story.members]
     members += [move[name] for move in event_story.moves for name in ("from_member_id", "to_member_id") if move[name]]
-    whole = [("", sentence(row, event_story.moves, event_story.memberships)), *list(lines(event_story, at))[1:]]
+    whole = [("", sentence(event_story)), *list(lines(event_story, at))[1:]]
     short = ShortIds(set(members), (text for _, text in whole))
     (_, said), *rest = [(label, short.text(text)) for label, text in whole]
     if event_story.event.after_mark is not None:

@@ -12,8 +12,11 @@ from schemas.views.parts import (
     UNREAD_SUMS,
     capped_total,
     column_list,
+    seconds_between,
     total,
+    wide,
 )
+from schemas.words.history import TIMED_OUT
 
 CHANGED = (
     Column(
@@ -29,10 +32,24 @@ IS_COMPLETE = Column(
     "TRUE: no record of the log is missing from evidence_first_offset to the end of the range that was read.",
 )
 
-REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, *AS_OF)
+SO_FAR = Column(
+    "unread_so_far_ms",
+    Type.BIGINT,
+    "If the group has no members, and nobody has had partitions since this rebalance took them from their owners: how "
+    "long that was up to the as-of time, in whole seconds, summed over these partitions. It counts in the rank if a "
+    "member timed out, or the group is down. NULL: there are none.",
+)
+
+REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, SO_FAR, *AS_OF)
 REBALANCES_READS = (
-    "rebalances", "partition_moves", "generation_members", "membership_intervals", *CLUSTERS_READ
+    "rebalances", "partition_moves", "generation_members", "membership_intervals", "group_state_intervals",
+    "group_verdicts", *CLUSTERS_READ,
 )  # fmt: skip
+# What nobody has yet has no upper bound, but it was unread for so long already. What was stopped on purpose is not
+# missed.
+HARM = f"""CASE WHEN unread_so_far_ms IS NULL OR NOT is_missed THEN {wide("unread_partition_high_ms")}
+    ELSE {wide("coalesce(unread_partition_high_ms, 0)")} + unread_so_far_ms END"""
+TIMED_OUT_KINDS = ", ".join(f"'{kind.value}'" for kind in TIMED_OUT)
 OWN = ", ".join(f"rebalance.{column.name}" for column in REBALANCES.columns)
 REBALANCES_SQL = f"""\
 WITH {CLUSTERS},
@@ -52,10 +69,51 @@ clients AS (
   FROM membership_intervals
   GROUP BY cluster, group_id, member_id
 ),
+newest_moves AS (
+  SELECT placed.*
+  FROM (
+    SELECT move.*, row_number() OVER (
+      PARTITION BY cluster, group_id, evidence_partition, coalesce(topic, topic_id), partition ORDER BY move_offset DESC
+    ) AS place
+    FROM partition_moves AS move
+    WHERE coalesce(role, 'active') = 'active'
+  ) AS placed
+  WHERE place = 1 AND to_member_id IS NULL
+),
+waiting AS (
+  SELECT move.cluster, move.group_id, move.assignment_offset,
+    {capped_total(f"1000 * {seconds_between('move_time', 'as_of_time')}")} AS unread_so_far_ms
+  FROM newest_moves AS move
+  JOIN group_state_intervals AS state ON state.cluster = move.cluster AND state.group_id = move.group_id
+    AND state.evidence_partition = move.evidence_partition AND state.to_offset IS NULL AND state.num_members = 0
+  JOIN clusters ON clusters.cluster = move.cluster
+  WHERE move_time <= as_of_time
+  GROUP BY move.cluster, move.group_id, move.assignment_offset
+),
+missed AS (
+  SELECT rebalance.cluster, rebalance.group_id, rebalance.assignment_offset, rebalance.evidence_partition
+  FROM rebalances AS rebalance
+  JOIN membership_intervals AS stay ON stay.cluster = rebalance.cluster AND stay.group_id = rebalance.group_id
+    AND stay.evidence_partition = rebalance.evidence_partition
+    AND stay.to_offset BETWEEN rebalance.evidence_first_offset AND rebalance.evidence_last_offset
+  WHERE stay.leave_kind IN ({TIMED_OUT_KINDS})
+  GROUP BY rebalance.cluster, rebalance.group_id, rebalance.assignment_offset, rebalance.evidence_partition
+),
+newest_verdicts AS (
+  SELECT cluster, group_id, max(CASE WHEN own_verdict = 'DOWN' THEN 1 ELSE 0 END) AS is_down
+  FROM (
+    SELECT verdict.*, max(as_of_time) OVER (PARTITION BY cluster) AS newest_time
+    FROM group_verdicts AS verdict
+    WHERE partition IS NULL
+  ) AS verdicts
+  WHERE as_of_time = newest_time
+  GROUP BY cluster, group_id
+),
 joined AS (
   SELECT {OWN}, changes.changed_member_id, clients.client_id AS changed_client_id,
     clients.client_host AS changed_client_host, gaps.commit_gap_ms,
-    rebalance.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
+    rebalance.evidence_first_offset >= stretch.complete_from_offset AS is_complete, waiting.unread_so_far_ms,
+    missed.group_id IS NOT NULL OR coalesce(newest_verdicts.is_down, 0) = 1 AS is_missed,
     clusters.as_of_time, clusters.history_since_time
   FROM rebalances AS rebalance
   LEFT JOIN clusters ON clusters.cluster = rebalance.cluster
@@ -65,12 +123,19 @@ joined AS (
     AND changes.assignment_offset = rebalance.assignment_offset
   LEFT JOIN clients ON clients.cluster = rebalance.cluster AND clients.group_id = rebalance.group_id
     AND clients.member_id = changes.changed_member_id
+  LEFT JOIN waiting ON waiting.cluster = rebalance.cluster AND waiting.group_id = rebalance.group_id
+    AND waiting.assignment_offset = rebalance.assignment_offset
+  LEFT JOIN missed ON missed.cluster = rebalance.cluster AND missed.group_id = rebalance.group_id
+    AND missed.assignment_offset = rebalance.assignment_offset
+    AND missed.evidence_partition = rebalance.evidence_partition
+  LEFT JOIN newest_verdicts ON newest_verdicts.cluster = rebalance.cluster
+    AND newest_verdicts.group_id = rebalance.group_id
   LEFT JOIN history_coverage AS stretch ON stretch.cluster = rebalance.cluster
     AND stretch.offsets_partition = rebalance.evidence_partition
     AND rebalance.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
 ),
 ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
+  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY {HARM} DESC NULLS LAST,
     stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset,
     evidence_partition) AS BIGINT) AS rank
   FROM joined

@@ -94,7 +94,7 @@ def test_each_event_has_the_newest_mark_of_the_ten_minutes_before_it(ask: Ask) -
 
     assert marked("classic-killed") == [
         ("17:36:22.000", "mark", None, None),
-        ("17:36:29.507", "rebalance", "billing 2.4.1", 7_507),
+        ("17:36:28.465", "rebalance", "billing 2.4.1", 6_465),
         ("17:36:40.000", "mark", None, None),
         ("17:36:45.756", "rebalance", "network ✂ split", 5_756),
         ("17:37:56.972", "coordinator_failover", "network ✂ split", 76_972),
@@ -104,7 +104,7 @@ def test_each_event_has_the_newest_mark_of_the_ten_minutes_before_it(ask: Ask) -
     assert {mark[name] for name in mark if name.startswith("evidence_")} == {None}
     # The first mark is not about it; a silence follows a mark too.
     assert marked("ledger") == [
-        ("17:36:28.927", "rebalance", None, None),
+        ("17:36:28.314", "rebalance", None, None),
         ("17:36:40.000", "mark", None, None),
         ("17:36:41.591", "silence", "network ✂ split", 1_591),
         ("17:38:00.156", "coordinator_failover", "network ✂ split", 80_156),
@@ -118,7 +118,7 @@ def test_the_timeline_has_a_line_for_a_mark_that_its_events_followed(ask: Ask) -
 
     first, second = marks()
     assert first.startswith("2026-11-21T17:36:22.000Z  2026-11-21T17:36:22.000Z  mark ")
-    assert first.endswith("  billing 2.4.1: 1 event, 7.5 s after the mark")
+    assert first.endswith("  billing 2.4.1: 1 event, 6.5 s after the mark")
     assert second.endswith("  network ✂ split: 2 events, the first 5.8 s after the mark")
     # Only of the events that are listed: none of them is left of the first mark.
     (line,) = marks("--from", "2026-11-21T17:37")
@@ -127,9 +127,9 @@ def test_the_timeline_has_a_line_for_a_mark_that_its_events_followed(ask: Ask) -
 
 def test_why_says_after_which_mark_an_event_and_a_verdict_began(ask: Ask) -> None:
     event = ask("why", "classic-killed", "--at", "2026-11-21T17:36:30")
-    assert '\nMark         7.5 s after the mark "billing 2.4.1"\n' in event
+    assert '\nMark         6.5 s after the mark "billing 2.4.1"\n' in event
     document = json.loads(ask("why", "classic-killed", "--at", "2026-11-21T17:36:30", "--format", "json"))
-    assert (document["after_mark"], document["after_mark_ms"]) == ("billing 2.4.1", 7_507)
+    assert (document["after_mark"], document["after_mark_ms"]) == ("billing 2.4.1", 6_465)
     assert document["after"]["after_mark"] == "network ✂ split"
     (verdict,) = (line for line in ask("why", "ledger").splitlines() if line.startswith("Verdict"))
     assert verdict.endswith('; it began 1.6 s after the mark "network ✂ split"')
@@ -144,7 +144,7 @@ def test_the_report_lists_marks_and_names_them_in_the_story(warehouse: Path, tmp
     text = page(warehouse, tmp_path)
     said = re.findall(r'<p class="message">(17:36:.*?)</p>', text)
     assert [line.rpartition("; ")[2] for line in said if "pricing-2-e8f8" in line] == [
-        '7.5 s after the mark "billing 2.4.1"',
+        '6.5 s after the mark "billing 2.4.1"',
         '5.8 s after the mark "network ✂ split"',
     ]
     rows = re.findall(r"<tr><td>(2026-11-21 17:36:[\d.]+)</td><td>([^<]*)</td><td>([^<]*)</td></tr>", text)
@@ -159,7 +159,7 @@ def test_a_redacted_report_and_copy_have_hashes_for_what_was_typed(warehouse: Pa
     text = page(warehouse, tmp_path / "r", "--redact")
     assert not {word for word in ("billing", "network", "killed$") if word in text}
     hashed = re.findall(r"<tr><td>2026-11-21 17:36:[\d.]+</td><td>(id-[0-9a-f]{14})</td><td>", text)
-    assert re.findall(r'7.5 s after the mark "(.*?)"</p>', text) == [hashed[1]]
+    assert re.findall(r'6.5 s after the mark "(.*?)"</p>', text) == [hashed[1]]
     assert run(warehouse, "report", "--redact", "--copy-to", str(tmp_path / "copy")) == 0
     copied = reading(str(tmp_path / "copy")).rows("marks")
     assert copied is not None

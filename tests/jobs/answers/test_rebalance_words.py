@@ -6,10 +6,17 @@ from typing import Any
 import pytest
 
 from jobs.answers.durations import time_between
-from jobs.answers.events.rebalance import move_text, partitions
+from jobs.answers.events.rebalance import EventStory, move_text, partitions
 from jobs.answers.events.story import sentence
+from jobs.answers.events.timeline import Event
+from schemas.words.history import TimelineKind
 
 START = datetime(2026, 11, 21, 3)
+
+
+def said(row: dict[str, Any], moves: list[dict[str, Any]]) -> str:
+    event = Event(TimelineKind.REBALANCE, row["start_time"], None, 1, row["trigger_detail"], row, "certain")
+    return sentence(EventStory(event, None, None, [], moves, []))
 
 
 def counts(num_partitions: int | None, num_moved: int | None = 0, num_unowned: int | None = 0) -> dict[str, Any]:
@@ -33,7 +40,7 @@ def test_a_rebalance_without_partitions_does_not_count_them_as_zero_of_zero(row:
 
 def test_the_story_of_an_emptied_group_says_that_nothing_is_assigned() -> None:
     row = {"trigger_detail": "member m left", "start_time": START, "num_partitions": 0, "num_moved": 0}
-    assert sentence(row, [], []) == (
+    assert said(row, []) == (
         "03:00:00 member m left; no partition is assigned now; the records show no unread partition"
     )
 
@@ -42,7 +49,7 @@ def test_the_story_names_partitions_that_had_no_owner_before_they_were_assigned(
     row = {"trigger_detail": "member m joined", "start_time": START, "num_partitions": 2, "num_moved": 0}
     move = dict.fromkeys(("from_member_id", "unread_low_ms", "unread_high_ms", "unread_basis"))
     moves = [{**move, "to_member_id": "m", "idle_ms": 20_000, "move_time": START}] * 2
-    assert sentence(row, moves, []) == (
+    assert said(row, moves) == (
         "03:00:00 member m joined; 0 of 2 partitions moved; 2 partitions had no owner for 20.0 s each"
     )
 

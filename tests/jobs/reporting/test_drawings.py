@@ -65,33 +65,41 @@ def test_the_map_has_a_row_a_partition_and_hatches_what_may_be_unread() -> None:
         move(0, "a", "b", move_time=at(45), unread_low_ms=5_000, unread_high_ms=15_000),
         move(1, "a", "b", move_time=at(45), unread_low_ms=None, unread_high_ms=None),
     ]
-    drawn = ownership_map(owners, moves, [], NUMBERS, AXIS)
+    drawn = ownership_map(owners, moves, NUMBERS, AXIS)
     assert texts(drawn, "label") == ["orders-0", "orders-1"]
     assert boxes(drawn, "m0") == [(x(0), 320, 2), (x(0), 800, 20)]
     assert boxes(drawn, "m1") == [(x(45), 440, 2)]
     assert boxes(drawn, "unowned") == [(x(40), 40, 2)]
     assert boxes(drawn, "unread") == [(x(30), 120, 2)]
+    # The first sign that it may have stopped; then 10 s of the 15 are before the new owner had it by the records.
+    owners[0] |= {"reader_doubt_from_time": at(35)}
+    assert boxes(ownership_map(owners, moves, NUMBERS, AXIS), "unread") == [(x(35), 120, 2)]
 
 
-def test_a_held_partition_is_a_thin_bar_hatched_only_before_the_last_member_was_away() -> None:
-    owners = [stay("a", 0, 0, 20), stay("a", 0, 20, 65, phase="held")]
-    memberships = [stay("a", 0, 0, 65, away_since_time=at(20)), stay("b", 0, 0, 70, away_since_time=at(25))]
-    moves = [move(0, "a", None, move_time=at(65), unread_low_ms=5_000, unread_high_ms=6_000)]
-    drawn = ownership_map(owners, moves, memberships, NUMBERS, AXIS)
+def test_a_held_partition_is_a_thin_bar_that_nobody_reads() -> None:
+    held = stay("a", 0, 20, 65, phase="held", reader_doubt_from_time=at(20))
+    owners = [stay("a", 0, 0, 20, reader_doubt_from_time=at(18)), held, stay("b", 0, 65, None)]
+    drawn = ownership_map(owners, [], NUMBERS, AXIS)
     assert boxes(drawn, "m0") == [(x(0), 160, 2), (x(20), 360, 7)]
-    assert boxes(drawn, "unread") == [(x(19), 48, 2)]
+    assert boxes(drawn, "unread") == [(x(18), 16, 2), (x(20), 360, 2)]
+    # With the move that ended it, it is one time, from the first doubt on.
+    moves = [move(0, "a", "b", move_time=at(65), unread_low_ms=45_000, unread_high_ms=47_000)]
+    assert boxes(ownership_map(owners, moves, NUMBERS, AXIS), "unread") == [(x(18), 47 * 8, 2)]
+    # It goes on.
+    drawn = ownership_map([owners[0], held | {"to_time": None}], [], NUMBERS, AXIS)
+    assert boxes(drawn, "unread")[1:] == [(x(20), 640, 2)]
 
 
 def test_owners_at_the_same_time_leave_no_gap_between_them() -> None:
     """As those of a share group."""
     owners = [stay("a", 0, 0, 60), stay("b", 0, 10, 20), stay("b", 0, 30, 40)]
-    assert boxes(ownership_map(owners, [], [], NUMBERS, AXIS), "unowned") == []
+    assert boxes(ownership_map(owners, [], NUMBERS, AXIS), "unowned") == []
 
 
 def test_of_many_partitions_those_that_changed_hands_are_shown() -> None:
     quiet = [stay("a", number, 0, None) for number in range(100)]
     moved = [stay("a", 99, 0, 5), stay("b", 99, 5, None)]
-    drawn = ownership_map([*quiet, *moved], [], [], NUMBERS, AXIS)
+    drawn = ownership_map([*quiet, *moved], [], NUMBERS, AXIS)
     labels = texts(drawn, "label")
     assert len(labels) == MOST_PARTITIONS and "orders-99" in labels
     assert "68 more are in the table below" in parsed(drawn).one("desc").text

@@ -28,13 +28,19 @@ def lag(group: str, partition: int, floor: int | None) -> dict[str, Any]:
     return {"group_id": group, "topic": "orders", "partition": partition, "snapshot_time": NOW, "lag_floor": floor}
 
 
+def moved(group: str, offset: int, to: str | None, unread_ms: int | None) -> dict[str, Any]:
+    bounds = {"unread_low_ms": unread_ms, "unread_high_ms": unread_ms}
+    row = {"group_id": group, "assignment_offset": offset, "move_offset": offset, "to_member_id": to, **bounds}
+    return {**row, "topic": "orders", "partition": 0, "kind": "moved", "move_time": NOW}
+
+
 MODERN = {"group_type": "consumer", "assignor": None}
 ASSIGNORS = "org.apache.kafka.coordinator.group.assignor.RangeAssignor,uniform"
 GROUPS = [
     *(state(each) for each in ("a-fine", "b-unknown", "c-stopped", "d-partly", "calm", "first", "long", "short")),
     *(state(each) for each in ("pay-eu", "pay-us", "freight")),
     state("1-default", **MODERN), state("2-chosen", **MODERN | {"assignor": "uniform"}),
-    state("3-classic", assignor="sticky"), state("4-empty", assignor="sticky", state="Empty"),
+    state("3-classic", assignor="sticky"), state("4-empty", assignor="sticky", state="Empty", num_members=0),
     state("5-simple", group_type=None, state="Empty"),
 ]  # fmt: skip
 # As the gate lists them, but for the first one, which is waived: the gate has it beside the other waived one.
@@ -62,6 +68,12 @@ TABLES: dict[str, Rows] = {
         rebalance("first", 6, 1, 2, trigger="group_created", longest_unread_high_ms=None) | STOPPED_NOTHING,
         rebalance("long", 7, 1, 2, longest_unread_high_ms=None),
         rebalance("short", 8, 1, 2, longest_unread_high_ms=14_048),
+        # Its partitions had no owner for a time.
+        rebalance("short", 9, 3, 3, outcome="emptied", num_unowned=1),
+    ],
+    "partition_moves": [
+        moved("short", 8, "m", 14_048), moved("short", 9, None, None), moved("short", 10, "n", 9_000),
+        moved("4-empty", 8, "m", 7_000), moved("4-empty", 9, None, None),
     ],
     "cluster_snapshots": [{"captured_time": NOW, "settings": [("group.consumer.assignors", ASSIGNORS)]},
                           {"captured_time": LATER, "settings": None}],
@@ -147,7 +159,8 @@ def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(page: Element) 
 def test_a_group_says_how_long_it_was_unread_only_where_that_is_known(page: Element) -> None:
     lines = [each.words for each in page.all("div", class_="state")]
     notes = sorted(line.split(" · ")[6].split("groupscope")[0] for line in lines)
-    assert notes == ["no unread time"] * (len(GROUPS) - 2) + ["unread for up to 14.1 s", "unread time unknown"]
+    known = ["unread for up to 14.1 s", "unread since 2026-11-21 03:00:00.000", "unread time unknown"]
+    assert notes == ["no unread time"] * (len(GROUPS) - len(known)) + known
 
 
 def test_a_group_whose_members_chose_no_assignor_has_the_one_that_the_broker_takes(

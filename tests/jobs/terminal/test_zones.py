@@ -14,7 +14,7 @@ from jobs.output.zones import in_zone
 from jobs.pages.gate import as_of_text
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)")
-CLOCK = re.compile(r"(?<![T\d:.])(\d\d):(\d\d):(\d\d)(?![\d:.])")
+CLOCK = re.compile(r"(?<![T\d:.])(\d\d):(\d\d):(\d\d)(?=\.\d{3}(?!\d)|(?![\d:.]))")
 KOLKATA = ZoneInfo("Asia/Kolkata")
 # The end of the sample's log is 17:39:31.689 in UTC, 23:09:31.689 in Kolkata.
 TABLES = [

@@ -1,16 +1,32 @@
 """Bounds of unread time, and who is said to read, beside what clients of real groups wrote down themselves: members of
 Java, librdkafka and kafka-python that join, leave, restart, stand still and are killed."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pytest
 
+from jobs.answers.events.readers import Readers, Reading
+from jobs.answers.history import History
+from jobs.answers.table_reader import TableReader
+from jobs.command_line.flags import EPOCH
+from jobs.warehouses.any_warehouse import reading
 from tests.drawn_cases import draw_seed
-from tests.kafka.audits.unread_judge import AT_MOST_OUTSIDE, Judged, WhoReads, drawn, heartbeat_ms, judged, who_reads
+from tests.kafka.audits.unread_judge import (
+    AT_MOST_OUTSIDE,
+    CLOCK_MS,
+    Judged,
+    WhoReads,
+    drawn,
+    heartbeat_ms,
+    judged,
+    who_reads,
+    within,
+)
 from tests.kafka.handovers.capture import HANDOVER_RELEASES, Handovers, handovers_of
 from tests.kafka.releases import KAFKA_4_3
 from tests.runs.ingested import ingest, rows
@@ -20,6 +36,7 @@ LEAST_GAPS: Final = 150
 # Of three release lines together.
 SOAK_ROUNDS, LEAST_GAPS_IN_SOAK = 2, 2_000
 NUM_INSTANTS: Final = 10_000
+INSTANTS_OF_EACH: Final = 30
 WAYS: Final = {
     "failover", "handed_over", "killed", "left", "only_member_restarted", "returned", "static_expired",
     "static_restart", "stood_still", "topic_grown",
@@ -29,6 +46,7 @@ WAYS: Final = {
 @dataclass(frozen=True)
 class Case:
     handovers: Handovers
+    warehouse: Path
     judgements: list[Judged]
     # None: no such columns.
     readers: WhoReads | None
@@ -41,6 +59,7 @@ def case_of(handovers: Handovers, warehouse: Path) -> Case:
     instants = drawn(truth, NUM_INSTANTS, np.random.default_rng(int(draw_seed())))
     return Case(
         handovers,
+        warehouse,
         judged(truth["gaps"], rows(warehouse, "partition_moves"), heartbeat_ms(handovers.snapshots)),
         who_reads(truth["held"], rows(warehouse, "ownership_intervals"), instants),
     )
@@ -96,6 +115,32 @@ def test_nobody_else_reads_while_a_reader_is_certain(newest):
     assert newest.readers.not_the_reader == ()
     # Whoever is certain of nothing would pass.
     assert newest.readers.certain_share > 0.5
+
+
+def readings(case):
+    """What `owner` says of instants while groups had partitions, each with whether a client had the partition then."""
+    versions = (warehouse := reading(str(case.warehouse))).versions()
+    history = History(TableReader(warehouse, versions), *warehouse.clusters())
+    generator = np.random.default_rng(int(draw_seed()))
+    held = defaultdict(list)
+    for row in case.handovers.truth["held"]:
+        held[row["group"], row["topic"], row["partition"]].append(row)
+    for (group, topic, partition), some in list(held.items())[::3]:
+        readers = Readers(history, topic, partition, group)
+        instants = drawn({"held": some}, INSTANTS_OF_EACH, generator) if len(some) > 1 else []
+        for ms, is_held in zip(instants, within(np.asarray(instants), some, CLOCK_MS), strict=True):
+            at = EPOCH + timedelta(milliseconds=ms)
+            for stay in readers.stays.get(group, ()):
+                if stay["from_time"] <= at and (stay["to_time"] is None or at < stay["to_time"]):
+                    yield readers.view(stay, at).reading, bool(is_held), (group, topic, partition, at)
+
+
+@pytest.mark.broker
+def test_no_client_had_a_partition_where_nobody_is_said_to_read(newest):
+    said = list(readings(newest))
+    assert [where for word, is_held, where in said if word == Reading.NOBODY and is_held] == []
+    # Whoever says that of nothing would pass.
+    assert sum(word == Reading.NOBODY for word, _, _ in said) > len(said) / 100
 
 
 def readers_without_doubt(readers):

@@ -51,6 +51,7 @@ HISTORY = {
         **CLIENT,
         **TOPIC_PARTITION,
         **typed("STRING", "member_id phase role subtopology_id"),
+        **typed("TIMESTAMP", "reader_certain_until_time reader_doubt_from_time"),
         **typed("BIGINT", "start_offset end_offset"),
         "generation_or_epoch": "INT",
     },

@@ -41,12 +41,12 @@ def stay(member: str, partition: int, start: float, end: float | None, **columns
     return {
         "topic": "orders", "topic_id": None, "partition": partition, "member_id": member, "client_id": None,
         "phase": "assigned", "role": None, "from_time": at(start), "to_time": None if end is None else at(end),
-        "ended_by": None, **columns,
+        "ended_by": None, "reader_doubt_from_time": None, "from_offset": int(start), **columns,
     }  # fmt: skip
 
 
 def move(partition: int, before: str | None, after: str | None, **columns: Any) -> dict[str, Any]:
-    place = {"topic": "orders", "topic_id": None, "partition": partition}
+    place = {"topic": "orders", "topic_id": None, "partition": partition, "role": None}
     return {**place, "from_member_id": before, "to_member_id": after, "idle_ms": None, **columns}
 
 

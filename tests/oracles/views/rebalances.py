@@ -98,13 +98,67 @@ def rebalances(rows: Rows) -> list[Row]:
                 "changed_client_host": host,
                 "commit_gap_ms": most(move["commit_gap_ms"] for move in moves),
                 "is_complete": is_complete(rows, row),
+                "unread_so_far_ms": unread_so_far(rows, row),
                 **cluster_times(rows, row["cluster"]),
             }
         )
-    worst = ("unread_partition_high_ms", "stopped_partition_ms", "duration_ms")
+
+    def harm(row: Row) -> int | None:
+        goes_on = row["unread_so_far_ms"] if is_missed(rows, row) else None
+        return total((row["unread_partition_high_ms"], goes_on))
+
+    worst = ("stopped_partition_ms", "duration_ms")
     return ranked(
-        result, lambda row: (*(descending(row[name]) for name in worst), row["group_id"], row["assignment_offset"])
+        result,
+        lambda row: (
+            descending(harm(row)),
+            *(descending(row[name]) for name in worst),
+            *(row["group_id"], row["assignment_offset"]),
+        ),
     )
+
+
+def is_missed(rows: Rows, rebalance: Row) -> bool:
+    """Who timed out, or left messages that wait, did not stop on purpose."""
+    gone = [
+        row["leave_kind"]
+        for row in rows["membership_intervals"]
+        if same(row, rebalance, "cluster", "group_id", "evidence_partition")
+        and row["to_offset"] is not None
+        and rebalance["evidence_first_offset"] <= row["to_offset"] <= rebalance["evidence_last_offset"]
+    ]
+    timed_out = {"session_timeout_likely", "rebalance_timeout_likely", "static_expired_likely"}
+    of_cluster = [row for row in rows["group_verdicts"] if row["cluster"] == rebalance["cluster"]]
+    newest = most(row["as_of_time"] for row in of_cluster if row["partition"] is None)
+    return bool(timed_out & set(gone)) or any(
+        row["own_verdict"] == "DOWN" and row["as_of_time"] == newest and row["partition"] is None
+        for row in of_cluster
+        if row["group_id"] == rebalance["group_id"]
+    )
+
+
+def unread_so_far(rows: Rows, rebalance: Row) -> int | None:
+    """Of each partition that it took, if nothing came after that."""
+    states = [row for row in rows["group_state_intervals"] if same(row, rebalance, "cluster", "group_id")]
+    if not any(row["to_offset"] is None and row["num_members"] == 0 for row in states):
+        return None
+    as_of = cluster_times(rows, rebalance["cluster"])["as_of_time"]
+    of_group = [row for row in rows["partition_moves"] if same(row, rebalance, "cluster", "group_id")]
+    waited = []
+    for move in of_group:
+        later = [
+            row
+            for row in of_group
+            if same(row, move, "topic", "partition")
+            and row["move_offset"] > move["move_offset"]
+            and row["role"] is None
+        ]
+        is_mine = move["assignment_offset"] == rebalance["assignment_offset"]
+        if not is_mine or move["role"] or move["to_member_id"] or later or None in (move["move_time"], as_of):
+            continue
+        if move["move_time"] <= as_of:
+            waited.append((as_of - move["move_time"]) // timedelta(seconds=1) * 1000)
+    return total(waited)
 
 
 def causes(rows: Rows) -> list[Row]:
@@ -311,9 +365,24 @@ def daily(rows: Rows) -> list[Row]:
         return {**row, "day_time": start and start.replace(hour=0, minute=0, second=0, microsecond=0)}
 
     names = ("cluster", "day_time", "group_id", "group_type", "trigger")
+    days: dict[tuple[Any, ...], tuple[list[Row], list[Row]]] = {}
+    for row in map(day, rows["rebalances"]):
+        days.setdefault(tuple(row[name] for name in names), ([], []))[0].append(row)
+    for move in rows["partition_moves"]:
+        is_of_one = any(same(move, row, "cluster", "group_id", "assignment_offset") for row in rows["rebalances"])
+        if move["kind"] == "returned" and not is_of_one:
+            begun = day({"start_time": move["move_time"]})["day_time"]
+            key = (move["cluster"], begun, move["group_id"], move["group_type"], "static_restart")
+            days.setdefault(key, ([], []))[1].append(
+                {
+                    "stopped_partition_ms": move["idle_ms"],
+                    "unread_partition_low_ms": move["unread_low_ms"],
+                    "unread_partition_high_ms": move["unread_high_ms"],
+                    "longest_unread_high_ms": move["unread_high_ms"],
+                }
+            )
     result = []
-    for _, some in groupby(sorted(map(day, rows["rebalances"]), key=by(*names)), key=by(*names)):
-        of_day = list(some)
+    for key, (of_day, returns) in days.items():
         done = [row for row in of_day if row["outcome"] == "completed"]
         lost = [
             move
@@ -321,10 +390,10 @@ def daily(rows: Rows) -> list[Row]:
             for move in rows["partition_moves"]
             if same(move, row, "cluster", "group_id", "assignment_offset") and move["kind"] == "lost"
         ]
-        sums = ("num_moved", "num_returned", "num_withheld", "num_ready_to_migrate", "stopped_partition_ms", "sync_ms")
+        sums = ("num_moved", "num_returned", "num_withheld", "num_ready_to_migrate", "sync_ms")
         result.append(
             {
-                **{name: of_day[0][name] for name in names},
+                **dict(zip(names, key, strict=True)),
                 "num_rebalances": len(of_day),
                 "num_completed": len(done),
                 "num_follow_ups": sum(row["is_follow_up"] for row in of_day),
@@ -338,7 +407,8 @@ def daily(rows: Rows) -> list[Row]:
                 "assigned_partitions": most(row["num_partitions"] for row in of_day),
                 "num_lost": len(lost),
                 **{name: total(row[name] for row in of_day) for name in sums},
-                **unread(of_day),
+                "stopped_partition_ms": total(row["stopped_partition_ms"] for row in [*of_day, *returns]),
+                **unread([*of_day, *returns]),
             }
         )
     return sorted(

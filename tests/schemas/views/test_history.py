@@ -89,8 +89,15 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
             who = {"member_id": f"m{member}", "group_instance_id": one_of(None, None, None, "i")}
             rows["generation_members"].append({**key, **who, "change": one_of(*changes)})
         for partition in range(int(rng.integers(3))):
-            move = {"partition": partition, "kind": one_of("lost", "moved"), "commit_gap_ms": count()}
-            rows["partition_moves"].append({**key, **move})
+            move = {"topic": "t", "partition": partition, "kind": one_of("lost", "moved"), "commit_gap_ms": count()}
+            times = {"move_offset": offset, "move_time": start, "to_member_id": one_of(None, None, "m")}
+            rows["partition_moves"].append({**key, **move, **times, "role": one_of(None, None, None, "standby")})
+        for partition in range(int(rng.integers(2))):
+            # Mostly of a static member that came back without a rebalance.
+            back = {"assignment_offset": offset + one_of(0, number), "move_offset": offset, "move_time": start}
+            move = {"topic": "u", "partition": partition, "kind": one_of("returned", "returned", "moved")}
+            unread = {"unread_low_ms": count(), "unread_high_ms": count(), "idle_ms": count(), "to_member_id": "m"}
+            rows["partition_moves"].append({**key, **back, **move, **unread, "group_type": "classic"})
         first_time = one_of(None, NOW - timedelta(milliseconds=int(rng.integers(10**9))))
         reported = {
             "first_offset": offset,
@@ -102,7 +109,19 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
     for member in ("m0", "m1", "m0"):
         stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
         who = {"client_id": one_of(None, "c", "d"), "client_host": one_of(None, "/h", "/i")}
-        rows["membership_intervals"].append({**stay, **who})
+        gone = {
+            "to_offset": one_of(None, number // 3, number - 1),
+            "leave_kind": one_of("left", "static_expired_likely"),
+        }
+        rows["membership_intervals"].append({**stay, **who, **gone})
+    for days, group in ((1, "h"), (0, "g")):
+        word = {"own_verdict": one_of("DOWN", "OK"), "as_of_time": NOW - timedelta(days=days)}
+        rows["group_verdicts"].append({"cluster": "a", "group_id": group, **word})
+    for cluster in ("a", "b"):
+        for group in ("g", "h"):
+            members, end = (0, None) if group == "g" else one_of((1, None), (0, 9))
+            state = {"cluster": cluster, "group_id": group, "num_members": members, "to_offset": end}
+            rows["group_state_intervals"].append(state)
     half = number // 2
     for first, last, complete in ((0, half, one_of(None, half // 2)), (half + 1, number - 2, half + 1)):
         stretch = {"cluster": "a", "first_offset": first, "last_offset": last, "complete_from_offset": complete}
@@ -161,3 +180,22 @@ def test_every_word_of_the_history_is_in_dim_enum_with_its_meaning() -> None:
         "Stable": "Stable (active)",
         "deleted": "Down",
     }
+
+
+def test_partitions_that_nobody_has_count_unless_their_group_was_stopped_on_purpose() -> None:
+    rows: Rows = {name: [] for name in READ}
+    rows["history_coverage"].append({"from_time": NOW - timedelta(days=1), "to_time": NOW})
+    for group, kind, verdict in (("timed out", "session_timeout_likely", "OK"), ("stopped", "left", "OK"),
+                                 ("down", "left", "DOWN"), ("back", "session_timeout_likely", "OK")):  # fmt: skip
+        of_group = {"group_id": group, "assignment_offset": 5, "evidence_first_offset": 4, "evidence_last_offset": 5}
+        rows["rebalances"].append({**of_group, "unread_partition_high_ms": None})
+        rows["membership_intervals"].append({"group_id": group, "to_offset": 5, "leave_kind": kind})
+        rows["group_verdicts"].append({"group_id": group, "own_verdict": verdict, "as_of_time": NOW})
+        rows["group_state_intervals"].append({"group_id": group, "num_members": int(group == "back")})
+        gone = {"kind": "revoked", "move_offset": 5, "topic": "t", "move_time": NOW - timedelta(seconds=90)}
+        rows["partition_moves"].extend({**of_group, **gone, "partition": each} for each in (0, 1))
+    rows["rebalances"].append({"group_id": "short", "assignment_offset": 6, "unread_partition_high_ms": 100})
+    ranked = by_duckdb("v_rebalances", rows)
+    assert [(row["group_id"], row["unread_so_far_ms"]) for row in ranked] == [
+        ("down", 180_000), ("timed out", 180_000), ("short", None), ("back", None), ("stopped", 180_000),
+    ]  # fmt: skip

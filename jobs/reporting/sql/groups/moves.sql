@@ -1,5 +1,5 @@
-SELECT group_id, assignment_offset, topic, topic_id, partition, kind, role, from_member_id, to_member_id, move_time,
-  idle_ms, commit_gap_ms, unread_low_ms, unread_high_ms, unread_basis
+SELECT group_id, assignment_offset, topic, topic_id, partition, kind, role, from_member_id, to_member_id, move_offset,
+  move_time, idle_ms, commit_gap_ms, unread_low_ms, unread_high_ms, unread_basis
 FROM partition_moves
 WHERE cluster = {cluster} AND group_id IN ({groups})
 QUALIFY row_number() OVER (

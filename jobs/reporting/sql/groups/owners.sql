@@ -1,4 +1,5 @@
-SELECT group_id, topic, topic_id, partition, member_id, client_id, phase, role, from_time, to_time, ended_by
+SELECT group_id, topic, topic_id, partition, member_id, client_id, phase, role, from_time, to_time, ended_by,
+  reader_certain_until_time, reader_doubt_from_time, from_offset
 FROM ownership_intervals
 WHERE cluster = {cluster} AND group_id IN ({groups}) AND from_time IS NOT NULL
 QUALIFY row_number() OVER (
