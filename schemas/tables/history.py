@@ -343,8 +343,8 @@ PARTITION_MOVES = history(
                "for this long or longer; NULL: not known, or nobody has it yet."),
         Column("unread_high_ms", Type.BIGINT, "When the new owner began to read the partition, no member had read it "
                "for this long or less; NULL: not known, or nobody has it yet."),
-        Column("unread_basis", Type.STRING, "What the bounds rest on, other than the records of the move: the timeout of "
-               "the previous owner, and how the new one got the partition, each with its source; NULL: no bounds."),
+        Column("unread_basis", Type.STRING, "What the bounds rest on, other than the records of the move: the timeout "
+               "of the previous owner, and how the new one got the partition, each with its source; NULL: no bounds."),
         *EVIDENCE,
     ),
     ("group_id", "assignment_offset", "topic", "partition"),

@@ -238,7 +238,8 @@ def is_there(state: Row, offset: int) -> bool:
 
 def nearest(events: Sequence[Event], begins: dict[int, datetime], at: datetime) -> int:
     """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment,
-    since when partitions that it took from their owners may have been unread. This counts if no event itself covers the time."""
+    since when partitions that it took from their owners may have been unread. This counts if no event itself covers the
+    time."""
     return min(range(len(events)), key=lambda place: distance(events[place], begins, at))
 
 
