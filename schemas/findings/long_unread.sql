@@ -1,7 +1,8 @@
 -- Partitions that nobody read for longer than max_unread_ms, by an upper bound, which is rounded up, to tenths of a
 -- second: before a rebalance, or the return of a static member, gave them to a member. One finding for each such event,
 -- with the bounds of the partition that was unread longest. Time in which a group had no members counts if the last
--- ones timed out, or since it was down at an earlier as-of time: who left is missed by nobody.
+-- ones timed out, or since it was down at an earlier as-of time: who left is missed by nobody. Of a new partition the
+-- lower bound counts, since the upper one rests on how often snapshots are taken.
 WITH absences AS (
   SELECT *
   FROM (
@@ -42,7 +43,8 @@ worst AS (
       AND absences.evidence_partition = moves.evidence_partition
       AND absences.back_offset > taken_offset AND absences.from_offset < move_offset
     LEFT JOIN timed_out ON left_id = absences.group_id AND left_time = absences.from_time
-    WHERE unread_high_ms > :max_unread_ms AND (absences.from_time IS NULL OR left_time IS NOT NULL)
+    WHERE CASE WHEN unread_basis LIKE '{grown}%' THEN unread_low_ms ELSE unread_high_ms END > :max_unread_ms
+      AND (absences.from_time IS NULL OR left_time IS NOT NULL)
   ) AS placed
   WHERE place = 1
 ),

@@ -37,6 +37,7 @@ from tests.make.log import CLUSTER, PARTITION, Decoded
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged
 from udfs.log.offset_ranges import Range, join_ranges
+from udfs.topics.growths import Growths
 from udfs.topics.names import Snapshots, merge, names_of
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -131,6 +132,7 @@ class MemoryRuns:
         return ReplayInput(
             cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier,
             root=LocalPlace(Path()), covered=covered, names=names_of(known.values()), rules=self.rules,
+            growths=Growths.of(self.snapshots.topics),
         )  # fmt: skip
 
     def answer(self, run_input: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:

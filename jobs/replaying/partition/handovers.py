@@ -190,11 +190,11 @@ class Handovers:
         confidence = pc.if_else(is_possible, Confidence.POSSIBLE.value, moves.column("confidence").cast(pa.string()))
         moves = with_column(moves, "confidence", confidence)
         is_counted = pc.if_else(pa.array(is_held), held.column("is_counted"), self.ends.column("is_counted"))
-        may_end_earlier = waits & (unread.before != NONE) & self.are_recent(unread.delivered, held)
+        has_open_end = waits & (unread.before != NONE) & self.are_recent(unread.delivered, held)
         state = MoveState(
             is_settled=~np.asarray(moves.column("is_open").to_numpy()),
-            waits=waits & ((last != NONE) | may_end_earlier),
-            may_end_earlier=may_end_earlier,
+            waits=waits & ((last != NONE) | has_open_end),
+            has_open_end=has_open_end,
             last=last,
             is_counted=flags(is_counted),
             unread=unread,
@@ -207,7 +207,7 @@ class Handovers:
         groups = encoded(self.moves.column("group_id"))
         times = [self.group_times.get(name, NONE) for name in groups.dictionary.to_pylist()]
         newest = np.array([NONE if time is None else time for time in [*times, NONE]], np.int64)[codes_of(groups)]
-        return np.asarray(np.where(newest == NONE, flags(held.column("may_end_earlier")), delivered > newest))
+        return np.asarray(np.where(newest == NONE, flags(held.column("has_open_end")), delivered > newest))
 
     def held_moves(self) -> tuple[pa.Table, Flags]:
         """For each move its row of an earlier run; NULL: there is none."""
@@ -247,7 +247,7 @@ class MoveState:
 
     is_settled: Flags
     waits: Flags
-    may_end_earlier: Flags
+    has_open_end: Flags
     last: Numbers
     is_counted: Flags
     unread: Counted
@@ -264,7 +264,7 @@ class AnsweredMoves:
     def with_costs(self, rebalances: pa.Table) -> pa.Table:
         """A rebalance whose unread times may still change is open, even if it is completed."""
         rows = with_costs(rebalances, self.moves, self.state.is_counted)
-        changeable = pa.array(np.unique(self.assignments()[self.state.is_counted & self.state.may_end_earlier]))
+        changeable = pa.array(np.unique(self.assignments()[self.state.is_counted & self.state.has_open_end]))
         may_change = pc.is_in(rows.column("assignment_offset"), changeable)
         is_unfinished = pc.and_(rows.column("is_open"), pc.equal(rows.column("outcome"), RebalanceOutcome.OPEN))
         return with_column(rows, "is_open", pc.or_(is_unfinished, may_change).combine_chunks())
@@ -283,7 +283,7 @@ class AnsweredMoves:
             **{name: moves.column(name) for name in moves.column_names},
             "is_settled": pa.array(state.is_settled),
             "is_awaiting_commit": pa.array(state.waits),
-            "may_end_earlier": pa.array(state.may_end_earlier),
+            "has_open_end": pa.array(state.has_open_end),
             "last_commit_time": integers(state.last, kind),
             "is_counted": pa.array(state.is_counted),
             "unread_before_us": integers(unread.before),

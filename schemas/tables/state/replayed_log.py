@@ -124,7 +124,7 @@ REPLAYED_MOVES = Table(
         *PARTITION_MOVES.columns,
         Column("is_settled", Type.BOOLEAN, "TRUE: records of the group change it no more.", is_nullable=False),
         Column("is_awaiting_commit", Type.BOOLEAN, "TRUE: the first commit after it is to come.", is_nullable=False),
-        Column("may_end_earlier", Type.BOOLEAN, "TRUE: that commit may end its unread time.", is_nullable=False),
+        Column("has_open_end", Type.BOOLEAN, "TRUE: that commit may end its unread time.", is_nullable=False),
         Column("last_commit_time", Type.TIMESTAMP, "The last commit before it; NULL: none."),
         Column("is_counted", Type.BOOLEAN, "TRUE: its rebalance counts it.", is_nullable=False),
         Column("unread_before_us", Type.BIGINT, "Its longest unread time up to counted_from_time; NULL: not known."),

@@ -90,20 +90,22 @@ class Model:
 
     def grown(self, move: Row) -> Span | None:
         """A partition that no snapshot before shows, of a topic of which the group has a lower one."""
-        lower = {
-            row["partition"]
+        lower = [
+            row["from_time"]
             for row in self.of_group("ownership_intervals", move["group_id"])
             if all(row[name] == move[name] for name in ("topic", "topic_id", "role"))
             and row["partition"] < move["partition"]
             and row["from_offset"] < move["move_offset"]
             and (row["to_offset"] is None or row["to_offset"] >= move["move_offset"])
-        }
+        ]
         counts: dict[int, int] = {}
         for row in self.rows["topic_snapshots"]:
             if row["topic"] == move["topic"] and row["captured_time"] <= move["move_time"]:
                 counts[row["captured_time"]] = max(counts.get(row["captured_time"], 0), row["partition"] + 1)
         without = [time for time, number in counts.items() if number <= move["partition"]]
-        if not lower or not without:
+        if move["group_type"] == "classic" and lower:
+            lower = [self.values(move | {"to_offset": 0}, lambda offset: offset < move["move_offset"])["record_time"]]
+        if not lower or not without or min(lower) > max(without):
             return None
         seen = [time for time, number in counts.items() if time > max(without)]
         return move["move_time"], max(without), min(seen, default=move["move_time"])

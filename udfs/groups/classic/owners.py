@@ -224,8 +224,12 @@ def give(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) -> 
         idle_ms = milliseconds(end.stopped_time, round_.at.time)
         add_moves(round_, handover, some, MoveKind.ASSIGNED, None, member_id, idle_ms, [(some, end)])
     never = fresh.difference(rested)
-    had = {tp >> SHIFT for tp in round_.had} if never else ()
-    ends = round_.group.context.new_partitions([tp for tp in never if tp >> SHIFT in had], round_.at.time)
+
+    def had_since(tp: int) -> int | None:
+        is_known = any(each >> SHIFT == tp >> SHIFT for each in round_.had)
+        return round_.before.time if round_.before is not None and is_known else None
+
+    ends = round_.group.context.new_partitions(never, round_.at.time, had_since)
     rest = never.difference(*(some for some, _ in ends))
     add_moves(round_, handover, never, MoveKind.ASSIGNED, None, member_id, None, [*ends, (rest, UNKNOWN_END)])
     forget(idle, tps)

@@ -88,6 +88,12 @@ class ReadingEnd(NamedTuple):
     # The owner was asked to give the partition up. What it commits then, it read before.
     is_told: bool = False
 
+    @property
+    def is_grown(self) -> bool:
+        """The partition is new. How long it may have been without a reader rests on how often snapshots are taken, so
+        it is no cost of a rebalance."""
+        return self.basis == GROWN_BASIS
+
     def settle(self, kind: str | None) -> "ReadingEnd":
         """Once commits show how the member left, or that they do not show it."""
         if kind == LeaveKind.SESSION_TIMEOUT_LIKELY:

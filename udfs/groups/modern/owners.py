@@ -1,8 +1,9 @@
 """Who owns what in consumer, share and streams groups: only records of types 8, 14 and 22 say it. So they also show
 which partitions moved or stopped under which target assignment, and how long these were unowned."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from schemas.words.history import (
@@ -234,7 +235,7 @@ def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, 
     of, rows = now.assignment_offset, group.context.rows
     counting = now.rebalance if role in COUNTED_ROLES else None
     fresh = tps if not taken else frozenset(tp for (tp, _), stop in taken if stop is None)
-    new = group.context.new_partitions(of_known_topics(now, role, fresh), at.time)
+    new = group.context.new_partitions(fresh, at.time, partial(had_since, group, now, role))
     for some, end in [(fresh - NOTHING.union(*(each for each, _ in new)), UNKNOWN_END), *new]:
         if some:
             add_move(group, now, rows, of, role, some, MoveKind.ASSIGNED, None, member_id, at, None, end,
@@ -252,10 +253,17 @@ def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, 
             counting.stopped_ms += (idle or 0) * len(some)
 
 
-def of_known_topics(now: Modern, role: str | None, tps: Tps) -> Iterator[int]:
-    """Those of topics of which the group has a lower partition."""
+def had_since(group: Group, now: Modern, role: str | None, tp: int) -> int | None:
     held = now.holders.by_role.get(role, {})
-    return (tp for tp in tps if any(tp - step in held for step in range(1, (tp & PARTITION_MASK) + 1)))
+    lower = {tp - step for step in range(1, (tp & PARTITION_MASK) + 1)}
+    owners = {member_id for each in lower for member_id in held.get(each, ())}
+    times = [
+        of.from_time
+        for member_id in owners
+        for of in group.ledger.owners.get(member_id, ())
+        if of.role == role and of.from_time is not None and not lower.isdisjoint(of.tp)
+    ]
+    return min(times, default=None)
 
 
 def take_stop(group: Group, now: Modern, role: str | None, tp: int) -> Stop | None:
@@ -288,7 +296,7 @@ def add_move(
     if to_id is not None and role in COUNTED_ROLES:
         of = group.timeouts_of(now.group_type, now.members.get(to_id))
         known, delivered = end, delivery(of.heartbeat_ms, of.heartbeat_source)
-    into.add(READING_END(known, tp=tps, is_counted=is_counted, **delivered._asdict()))
+    into.add(READING_END(known, tp=tps, is_counted=is_counted and not known.is_grown, **delivered._asdict()))
 
 
 def together(stops: Iterable[tuple[Place, Stop]]) -> list[tuple[str | None, Tps, Stop]]:

@@ -1,6 +1,6 @@
 """A group during its replay, and what it shares with the other groups of its offsets partition."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemas.words.history import AnomalyKind, Severity
@@ -63,12 +63,15 @@ class Context:
         )
         return of._replace(is_restarted=True) if is_restarted else of
 
-    def new_partitions(self, tps: Iterable[int], at: int | None) -> Iterable[tuple[frozenset[int], ReadingEnd]]:
-        """Those that snapshots show to be new, by when nobody can have read them before."""
+    def new_partitions(
+        self, tps: Iterable[int], at: int | None, had_since: Callable[[int], int | None]
+    ) -> Sequence[tuple[frozenset[int], ReadingEnd]]:
+        """Those that snapshots show to be new, by when nobody can have read them before. `had_since`: since when the
+        group has had a lower partition of the same topic. None: it has none."""
         by_growth: dict[Growth, list[int]] = {}
         for tp in tps if self.growths.counts else ():
             growth = self.growths.growth(self.topics.name(tp), tp & PARTITION_MASK, at)
-            if growth is not None:
+            if growth is not None and (since := had_since(tp)) is not None and since <= growth.unseen_time:
                 by_growth.setdefault(growth, []).append(tp)
         return [(frozenset(some), grown(at, *growth)) for growth, some in by_growth.items()]
 
