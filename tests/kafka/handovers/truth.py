@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.kafka.handovers.diaries import BEATS, GIVES_UP, POLLS, Line, Partition, lines_of
-from tests.kafka.handovers.play import SHARE, STREAMS
+from tests.kafka.handovers.play import CONFLUENT, SHARE, STREAMS
 
 Row = dict[str, Any]
 # A reader writes a line as often.
@@ -215,8 +215,15 @@ class History:
 
 
 def described(group: str, facts: Row, at: Partition) -> Row:
-    is_committing = facts["commit_ms"] > 0
-    return {"group": group, "group_kind": facts["kind"], "commits": is_committing, "topic": at[0], "partition": at[1]}
+    return {
+        "group": group,
+        "group_kind": facts["kind"],
+        "commits": facts["commit_ms"] > 0,
+        # librdkafka commits when its callback ends: if that takes long, it looks as if it had read until then.
+        "commits_late": facts["library"] == CONFLUENT and facts["slow_ms"] > 0,
+        "topic": at[0],
+        "partition": at[1],
+    }
 
 
 def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
