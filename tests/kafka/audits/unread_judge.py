@@ -189,7 +189,9 @@ def who_reads(held: Iterable[Row], intervals: Iterable[Row], instants: Sequence[
         certain_until, doubt_from = row["reader_certain_until_time"], row["reader_doubt_from_time"]
         is_certain = covered < (begin if certain_until is None else ms_of(certain_until))
         is_anothers = within(covered, others, CLOCK_MS)
-        is_mine = within(covered, mine, -CLOCK_MS)
+        # What it does then may be late: its last commit, for one.
+        late_ends = [each | {"to_ms": each["to_ms"] and each["to_ms"] + each["stall_ms"]} for each in mine]
+        is_mine = within(covered, late_ends, -CLOCK_MS)
         # Who is away gave up a little before the record of it.
         given_up = covered[~is_mine & (covered > first_end(mine, begin - NEAR_MS * (row["phase"] == "held")))]
         if mine and mine[0]["commits_late"]:
