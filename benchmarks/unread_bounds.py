@@ -67,6 +67,8 @@ def main(words: Sequence[str]) -> int:
             sys.stdout.write(f"\n{name}{readers_line(each.readers)}\n")
     of_all = [Audited([each for audit in of_tree for each in audit.judgements], None) for of_tree in audits]
     sys.stdout.write(f"\n## All, seed {seed}\n\n{bounds_table(of_all)}")
+    num_late = sum(each.is_late for each in of_all[0].judgements)
+    sys.stdout.write(f"\nNot counted as outside, since the machine was late: {num_late}\n\n")
     bad = [each for each in of_all[0].judgements if each.is_outside or each.is_missing]
     for each in sorted(bad, key=lambda each: not each.is_outside)[: given.problems]:
         sys.stdout.write(f"{'outside' if each.is_outside else 'missing'}: {each}\n")

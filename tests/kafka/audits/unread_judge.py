@@ -53,9 +53,18 @@ class Judged:
 
     @property
     def is_above(self) -> bool:
-        """Nobody could read for longer than the upper bound, and not since clients were late to poll."""
+        """Nobody could read for longer than the upper bound, and not since the machine was late."""
+        return self.above_ms > self.gap["stall_ms"]
+
+    @property
+    def is_late(self) -> bool:
+        """It would be above its bounds, but the machine was late."""
+        return 0 < self.above_ms <= self.gap["stall_ms"]
+
+    @property
+    def above_ms(self) -> int:
         least_ms = self.gap.get("least_ms", self.truth_ms)
-        return self.high is not None and self.high < least_ms - CLOCK_MS - self.gap["stall_ms"]
+        return 0 if self.high is None else max(0, least_ms - CLOCK_MS - self.high)
 
     @property
     def is_outside(self) -> bool:
