@@ -72,9 +72,9 @@ def newest(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def three_release_lines(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("handovers")
     return [
-        case_of(handovers_of(release, SOAK_ROUNDS), folder / name / "w") for name, release in HANDOVER_RELEASES.items()
+        case_of(handovers_of(release, SOAK_ROUNDS), tmp_path_factory.mktemp(name) / "w")
+        for name, release in HANDOVER_RELEASES.items()
     ]
 
 
