@@ -6,7 +6,8 @@ Of each release the captures of tests/kafka/handovers and tests/kafka/outages ar
 replayed, by this tree and by the other one. A gap is outside if the truth is not between its bounds. It is missing if
 it has none, or bounds wider than ten times the gap and than the delivery plus 1 s: 0.5 s in classic groups, the
 heartbeat interval in others. Then, at drawn instants, who is said to read. It ends with 1 if of our gaps more than 1 in
-200 are outside or one is missing, or at an instant another client reads than the certain one.
+200 are outside or one is missing, or at an instant another client reads than the certain one. Groups of librdkafka
+whose callbacks are slow have rows of their own (late commits), which are left out of that: see docs/unread.md.
 """
 
 import argparse
@@ -66,6 +67,8 @@ def main(words: Sequence[str]) -> int:
             sys.stdout.write(f"\n{name}{readers_line(each.readers)}\n")
     of_all = [Audited([each for audit in of_tree for each in audit.judgements], None) for of_tree in audits]
     sys.stdout.write(f"\n## All, seed {seed}\n\n{bounds_table(of_all)}")
+    num_late = sum(each.is_late for each in of_all[0].judgements)
+    sys.stdout.write(f"\nNot counted as outside, since the machine was late: {num_late}\n\n")
     bad = [each for each in of_all[0].judgements if each.is_outside or each.is_missing]
     for each in sorted(bad, key=lambda each: not each.is_outside)[: given.problems]:
         sys.stdout.write(f"{'outside' if each.is_outside else 'missing'}: {each}\n")
@@ -81,7 +84,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def is_reached(judgements: Sequence[Judged]) -> bool:
-    num_outside = sum(each.is_outside for each in judgements)
+    num_outside = sum(each.is_outside and not each.gap["commits_late"] for each in judgements)
     return num_outside <= AT_MOST_OUTSIDE * len(judgements) and not any(each.is_missing for each in judgements)
 
 
@@ -121,7 +124,7 @@ def gaps_of_outages(truth: dict[str, Any]) -> list[dict[str, Any]]:
         way = fates.get((gap["group"], gap["from_client"]))
         if way is None or (way != "static_restart" and gap["from_client"] == gap["to_client"]):
             way = "returned" if gap["from_client"] == gap["to_client"] else "handed_over"
-        result.append({**gap, "group_kind": kind, "commits": True, "stall_ms": 0, "way": way})
+        result.append({**gap, "group_kind": kind, "commits": True, "commits_late": False, "stall_ms": 0, "way": way})
     return result
 
 

@@ -72,14 +72,15 @@ def newest(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def three_release_lines(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("handovers")
     return [
-        case_of(handovers_of(release, SOAK_ROUNDS), folder / name / "w") for name, release in HANDOVER_RELEASES.items()
+        case_of(handovers_of(release, SOAK_ROUNDS), tmp_path_factory.mktemp(name) / "w")
+        for name, release in HANDOVER_RELEASES.items()
     ]
 
 
 def outside(judgements):
-    return [str(each) for each in judgements if each.is_outside]
+    """The limit that docs/unread.md names left out: commits of librdkafka that come when a slow callback ends."""
+    return [str(each) for each in judgements if each.is_outside and not each.gap["commits_late"]]
 
 
 def missing(judgements):

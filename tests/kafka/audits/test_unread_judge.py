@@ -8,7 +8,7 @@ from tests.kafka.audits.unread_judge import Judged, judged, who_reads
 from tests.kafka.handovers.diaries import lines_of
 from tests.kafka.handovers.truth import History
 
-GROUP = {"kind": "classic", "is_static": False, "commit_ms": 500, "slow_ms": 0}
+GROUP = {"kind": "classic", "library": "java", "is_static": False, "commit_ms": 500, "slow_ms": 0}
 STATIC = GROUP | {"is_static": True}
 JOINED = "0 g a started\n10 g a assigned t:0\n"
 BOTH = f"{JOINED}12 g b started\n20 g b assigned\n95 g a read t:0:7\n"
@@ -101,8 +101,8 @@ def test_a_slow_callback_is_no_stall():
 
 # -- bounds
 
-GAP = {"group": "g", "group_kind": "classic", "commits": True, "topic": "t", "partition": 0, "way": "returned",
-       "stall_ms": 0, "from_ms": 10_000, "to_ms": 10_400}  # fmt: skip
+GAP = {"group": "g", "group_kind": "classic", "commits": True, "commits_late": False, "topic": "t", "partition": 0,
+       "way": "returned", "stall_ms": 0, "from_ms": 10_000, "to_ms": 10_400}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,23 @@ def test_bounds_are_right_or_wrong(low, high, kind, outside, missing):
 
 
 def test_what_is_late_since_a_client_is_late_is_not_outside():
-    assert [Judged(GAP | {"stall_ms": ms}, 0, 300, (), 500).is_outside for ms in (49, 50)] == [True, False]
+    given = [Judged(GAP | {"stall_ms": ms}, 0, 300, (), 500) for ms in (49, 50)]
+    assert [(each.is_outside, each.is_late) for each in given] == [(True, False), (False, True)]
 
 
 def test_bounds_of_a_group_without_commits_may_be_wide():
     given = Judged(GAP | {"commits": False}, 0, 60_000, (), 500)
     assert (given.is_outside, given.is_missing, given.kind) == (False, False, "classic, no commits")
+
+
+@pytest.mark.parametrize(
+    ("library", "slow_ms", "kind"),
+    [("confluent", 1_500, "classic, late commits"), ("confluent", 0, "classic"), ("java", 1_500, "classic")],
+)
+def test_commits_of_librdkafka_are_late_when_its_callbacks_are_slow(library, slow_ms, kind):
+    text = f"{BOTH}100 g a revoked t:0\n130 g b assigned t:0\n"
+    (gap,) = history(text, GROUP | {"library": library, "slow_ms": slow_ms}).gaps
+    assert Judged(gap, 0, 30, (), 500).kind == kind
 
 
 def test_what_no_record_can_show_is_not_missing():
@@ -194,6 +205,12 @@ def test_certain_readers_read_and_others_are_in_doubt(certain, doubt, wrong, lat
     rows = [owner("a", 900, 3_200, certain, doubt), owner("b-StreamThread-1-consumer", 3_200, None, None, None)]
     found = who_reads(held, rows, range(0, 5_000, 100))
     assert (len(found.not_the_reader), len(found.not_in_doubt)) == (wrong, late)
+
+
+def test_whose_commits_are_late_need_not_be_in_doubt():
+    held = [GAP | {"client": "a", "commits_late": True, "from_ms": 1_000, "to_ms": 2_000}]
+    found = who_reads(held, [owner("a", 900, 3_200, 2_000, None)], range(0, 5_000, 100))
+    assert (found.num_given_up, found.not_in_doubt) == (0, ())
 
 
 def test_a_table_without_the_columns_says_nothing():

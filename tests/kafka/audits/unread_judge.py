@@ -25,7 +25,6 @@ HEARTBEAT: Final = "group.consumer.heartbeat.interval.ms"
 WIDE: Final = 10
 MOST_MORE_MS: Final = 1_000
 SHARE: Final = "share"
-NO_COMMITS: Final = ", no commits"
 AT_MOST_OUTSIDE: Final = 1 / 200
 
 
@@ -54,9 +53,18 @@ class Judged:
 
     @property
     def is_above(self) -> bool:
-        """Nobody could read for longer than the upper bound, and not since clients were late to poll."""
+        """Nobody could read for longer than the upper bound, and not since the machine was late."""
+        return self.above_ms > self.gap["stall_ms"]
+
+    @property
+    def is_late(self) -> bool:
+        """It would be above its bounds, but the machine was late."""
+        return 0 < self.above_ms <= self.gap["stall_ms"]
+
+    @property
+    def above_ms(self) -> int:
         least_ms = self.gap.get("least_ms", self.truth_ms)
-        return self.high is not None and self.high < least_ms - CLOCK_MS - self.gap["stall_ms"]
+        return 0 if self.high is None else max(0, least_ms - CLOCK_MS - self.high)
 
     @property
     def is_outside(self) -> bool:
@@ -85,8 +93,11 @@ class Judged:
 
     @property
     def kind(self) -> str:
-        """Of a group that never commits the log has no more than its assignments: bounds must hold, and may be wide."""
-        return f"{self.gap['group_kind']}{'' if self.gap['commits'] else NO_COMMITS}"
+        """Of a group that never commits the log has no more than its assignments: bounds must hold, and may be wide. Of
+        one that commits after its readers stopped, they cannot hold."""
+        if self.gap["commits_late"]:
+            return f"{self.gap['group_kind']}, late commits"
+        return f"{self.gap['group_kind']}{'' if self.gap['commits'] else ', no commits'}"
 
     def __str__(self) -> str:
         bounds = "no bounds" if self.low is None else f"{self.low} to {self.high} ms"
@@ -157,7 +168,8 @@ class WhoReads:
     certain_share: float
     # Another client had it before `reader_certain_until_time`.
     not_the_reader: tuple[str, ...]
-    # Of the owners that had given the partition up those whose `reader_doubt_from_time` is later, or that have none.
+    # Of the owners that had given the partition up, those of groups whose commits are late left out, the ones whose
+    # `reader_doubt_from_time` is later, or that have none.
     num_given_up: int
     not_in_doubt: tuple[str, ...]
 
@@ -186,9 +198,13 @@ def who_reads(held: Iterable[Row], intervals: Iterable[Row], instants: Sequence[
         certain_until, doubt_from = row["reader_certain_until_time"], row["reader_doubt_from_time"]
         is_certain = covered < (begin if certain_until is None else ms_of(certain_until))
         is_anothers = within(covered, others, CLOCK_MS)
-        is_mine = within(covered, mine, -CLOCK_MS)
+        # What it does then may be late: its last commit, for one.
+        late_ends = [each | {"to_ms": each["to_ms"] and each["to_ms"] + each["stall_ms"]} for each in mine]
+        is_mine = within(covered, late_ends, -CLOCK_MS)
         # Who is away gave up a little before the record of it.
         given_up = covered[~is_mine & (covered > first_end(mine, begin - NEAR_MS * (row["phase"] == "held")))]
+        if mine and mine[0]["commits_late"]:
+            given_up = given_up[:0]
         is_late = given_up < (np.inf if doubt_from is None else ms_of(doubt_from))
         wrong += [described(row, instant) for instant in covered[is_certain & is_anothers]]
         late += [described(row, instant) for instant in given_up[is_late]]

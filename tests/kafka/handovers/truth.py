@@ -26,12 +26,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
 from tests.kafka.handovers.diaries import BEATS, GIVES_UP, POLLS, Line, Partition, lines_of
-from tests.kafka.handovers.play import SHARE, STREAMS
+from tests.kafka.handovers.play import CONFLUENT, SHARE, STREAMS
 
 Row = dict[str, Any]
 # A reader writes a line as often.
@@ -152,19 +153,26 @@ class History:
         self.gaps.append(self._row(at) | row | {"way": self._way(freed, line)})
 
     def _stall_ms(self, freed: Freed, line: Line) -> int:
-        """By how much a busy machine was late: with a poll of the new reader until it had the partition, or the first
-        one of the old reader after it gave it up, or with an answer of the coordinator at the begin or the end."""
+        """By how much a busy machine was late: with what the old reader did after it gave up, with a poll of the new
+        one until it had the partition, or with an answer of the coordinator at the end."""
         new = [each for each in self.of_client[line.client] if freed.ms <= each.ms <= line.ms]
         since = max((number for number, each in enumerate(new) if each.word == "started"), default=0)
-        old = [each for each in self.of_client[freed.client] if each.ms >= freed.ms][:2]
-        pairs = [*pairwise(new[since:]), *pairwise(old)]
-        silences = [after.ms - before.ms - self._callback_ms(before) for before, after in pairs if after.ms <= line.ms]
-        answers = [
-            end - begin
-            for begin, end in self.answers
-            if freed.ms <= end <= freed.ms + NEAR_MS + end - begin or line.ms - NEAR_MS <= end <= line.ms + end - begin
-        ]
-        return max(0, max(silences, default=0) - POLL_MS, max(answers, default=0) - ANSWER_MS)
+        return max(self._late_ms(freed.client, freed.ms, line.ms), self._silence_ms(new[since:]),
+                   self._answer_ms(line.ms - NEAR_MS, line.ms))  # fmt: skip
+
+    def _late_ms(self, client: str, ms: int, until_ms: float) -> int:
+        """With what a reader did after it gave up, until its next poll: commits of callbacks, for one."""
+        lines = [each for each in self.of_client[client] if ms <= each.ms <= until_ms]
+        end = next((number for number, each in enumerate(lines) if number and each.word in (*POLLS, "closed")), 0)
+        return max(self._silence_ms(lines[: end + 1]), self._answer_ms(ms, ms + NEAR_MS))
+
+    def _silence_ms(self, lines: Sequence[Line]) -> int:
+        silences = [after.ms - before.ms - self._callback_ms(before) for before, after in pairwise(lines)]
+        return max(0, max(silences, default=0) - POLL_MS)
+
+    def _answer_ms(self, from_ms: int, to_ms: int) -> int:
+        answers = [end - begin for begin, end in self.answers if begin <= to_ms and end >= from_ms]
+        return max(0, max(answers, default=0) - ANSWER_MS)
 
     def _callback_ms(self, line: Line) -> int:
         return int(self.facts["slow_ms"]) if line.word == "revoked" and line.partitions else 0
@@ -201,7 +209,9 @@ class History:
         reads = self.reads[client, at]
         number = len(reads) if to_ms is None else bisect_right(reads, to_ms)
         last = reads[number - 1] if number and reads[number - 1] >= from_ms else None
-        self.held.append(self._row(at) | {"client": client, "from_ms": from_ms, "to_ms": to_ms, "last_read_ms": last})
+        stall_ms = 0 if to_ms is None else self._late_ms(client, to_ms, inf)
+        self.held.append(self._row(at) | {"client": client, "from_ms": from_ms, "to_ms": to_ms, "last_read_ms": last,
+                                          "stall_ms": stall_ms})  # fmt: skip
 
     def _last_read(self, at: Partition, freed: Freed) -> int | None:
         reads = self.reads[freed.client, at]
@@ -215,8 +225,15 @@ class History:
 
 
 def described(group: str, facts: Row, at: Partition) -> Row:
-    is_committing = facts["commit_ms"] > 0
-    return {"group": group, "group_kind": facts["kind"], "commits": is_committing, "topic": at[0], "partition": at[1]}
+    return {
+        "group": group,
+        "group_kind": facts["kind"],
+        "commits": facts["commit_ms"] > 0,
+        # librdkafka commits when its callback ends: if that takes long, it looks as if it had read until then.
+        "commits_late": facts["library"] == CONFLUENT and facts["slow_ms"] > 0,
+        "topic": at[0],
+        "partition": at[1],
+    }
 
 
 def gaps_of_shares(group: str, facts: Row, lines: list[Line]) -> Iterator[Row]:
