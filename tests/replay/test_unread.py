@@ -60,8 +60,12 @@ test_unread = test_of({
         growing(GREW, seen=8_000), f"""
         moves {BOUNDS} unread_basis tp=t2 => assigned - 0 6000 not there yet in a snapshot; delivery 5.0 s assumed
         rebalances longest_unread_high_ms => - | -"""),
-    "a snapshot of before the group had the topic says nothing of when it was new to the group": (
-        growing(GREW, seen=-1), f"moves {BOUNDS} tp=t2 => assigned - - -"),
+    "before the group had the topic nobody missed the partition": (
+        Log(ALONE, GREW, topics={-2: {"t": 1}, -1: {"t": 3}}), f"""
+        moves {BOUNDS} tp=t2 => assigned - 9000 14002"""),
+    "what a group has from the first on is not new to it": (
+        Log((0, member("a"), epoch(2), target("a", "t2"), done(2), owns("a", 2, "t2")), topics={-1: {"t": 1}}), f"""
+        moves {BOUNDS} => assigned - - -"""),
     "what a classic group left is unread until the group is back as a consumer group": (
         Log(*CLASSIC_EMPTIED, (6_000, dead(), *ALONE[1:]), (7_000, commit("t0", 2))), f"""
         moves {BOUNDS} group_type =>

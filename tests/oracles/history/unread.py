@@ -105,10 +105,11 @@ class Model:
         without = [time for time, number in counts.items() if number <= move["partition"]]
         if move["group_type"] == "classic" and lower:
             lower = [self.values(move | {"to_offset": 0}, lambda offset: offset < move["move_offset"])["record_time"]]
-        if not lower or not without or min(lower) > max(without):
+        if not lower or not without:
             return None
         seen = [time for time, number in counts.items() if time > max(without)]
-        return move["move_time"], max(without), min(seen, default=move["move_time"])
+        # Before that the group did not read the topic.
+        return move["move_time"], max(without), max(min(seen), min(lower)) if seen else move["move_time"]
 
     def bounds(self, move: Row, stay: Row, gone: Row | None) -> tuple[int, int, bool]:
         """Also whether a timeout gives them."""

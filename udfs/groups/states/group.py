@@ -22,7 +22,7 @@ from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.modern import Member, Modern
 from udfs.log.gaps import Gaps
-from udfs.topics.growths import Growth, Growths
+from udfs.topics.growths import Growths
 from udfs.topics.partition_codes import PARTITION_MASK, TopicCodes
 
 # Smaller steps back are normal for the clocks of a healthy cluster.
@@ -68,12 +68,13 @@ class Context:
     ) -> Sequence[tuple[frozenset[int], ReadingEnd]]:
         """Those that snapshots show to be new, by when nobody can have read them before. `had_since`: since when the
         group has had a lower partition of the same topic. None: it has none."""
-        by_growth: dict[Growth, list[int]] = {}
+        by_end: dict[ReadingEnd, list[int]] = {}
         for tp in tps if self.growths.counts else ():
             growth = self.growths.growth(self.topics.name(tp), tp & PARTITION_MASK, at)
-            if growth is not None and (since := had_since(tp)) is not None and since <= growth.unseen_time:
-                by_growth.setdefault(growth, []).append(tp)
-        return [(frozenset(some), grown(at, *growth)) for growth, some in by_growth.items()]
+            if growth is not None and (since := had_since(tp)) is not None:
+                seen = None if growth.seen_time is None else max(growth.seen_time, since)
+                by_end.setdefault(grown(at, growth.unseen_time, seen), []).append(tp)
+        return [(frozenset(some), end) for end, some in by_end.items()]
 
     def setting_of(self, group_id: str, group_type: str) -> Setting:
         own = self.own_timeouts.get((group_id, group_type))
