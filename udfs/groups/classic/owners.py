@@ -6,7 +6,7 @@ claimed a partition and was not assigned it gives it up after the rebalance."""
 from collections.abc import Iterable
 
 from schemas.words.history import MoveKind, OwnershipEnd, OwnershipPhase
-from udfs.groups.classic.reading_stops import longest_ms, reading_ends, restarted
+from udfs.groups.classic.reading_stops import restarted, stopped
 from udfs.groups.classic.rebalance_rows import Handover, add_moves, write_moves
 from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.classic.value_checks import names_of, two_owners
@@ -100,11 +100,10 @@ def restore(round_: Round, handover: Handover, member: ClassicMember, tps: Tps) 
     """The same result as `end_stays` and `give`, if both are about the same partitions."""
     member_id = member.member_id
     kind = MoveKind.LOST if member_id in handover.lost else MoveKind.RETURNED
-    ends = reading_ends(round_, member_id, member, tps)
+    ends, longest = stopped(round_, member_id, member, tps)
     add_moves(round_, handover, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
     handover.num_returned += len(tps)
     handover.restored.add(member_id)
-    longest = longest_ms(round_, member_id, has_left=False)
     round_.group.ledger.release(
         round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False, longest_ms=longest
     )
@@ -121,7 +120,7 @@ def end_stays(
     is_lost = kind is MOVED and new_id in handover.lost
     at, stop, ledger = round_.at, round_.stop, round_.group.ledger
     idle_ms = milliseconds(stop, at.time)
-    ends = reading_ends(round_, old_id, member, tps)
+    ends, longest = stopped(round_, old_id, member, tps)
     nobody = tps - handover.sets.assigned
     for receiver, some in shares(round_, handover, tps - nobody if nobody else tps, member):
         is_back = receiver.member_id == new_id
@@ -134,7 +133,6 @@ def end_stays(
     if nobody:
         add_moves(round_, handover, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None)
         round_.now.idle.update((tp, end) for of, end in ends for tp in nobody & of)
-    longest = longest_ms(round_, old_id, has_left=new_id is None)
     if new_id != old_id:
         why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
         ledger.release(at, tps, old_id, why, stop, is_exact=False, longest_ms=longest)

@@ -2,6 +2,7 @@
 left."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from schemas.words.history import LeaveKind
 from udfs.groups.classic import causes
@@ -26,18 +27,26 @@ from udfs.groups.readers.records import Moment
 Ends = Sequence[tuple[Tps, ReadingEnd]]
 
 
-def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: Tps) -> Ends:
+class Stopped(NamedTuple):
+    """`longest_ms`: how long before the end of the join phase the member may have stopped reading."""
+
+    ends: Ends
+    longest_ms: int
+
+
+def stopped(round_: Round, old_id: str, member: ClassicMember | None, tps: Tps) -> Stopped:
     """For some of a member's partitions. `member`: the same member in the new value; None if it left."""
     old = round_.members_before.get(old_id)
-    begun = round_.group.ledger.by_beginning(tps, old_id)
+    begun = round_.group.ledger.by_beginning(tps, old_id).items()
     if old is None or may_miss_rounds(round_):
-        return [(some, unbounded(round_.stop, is_told=begin.is_told)) for begin, some in begun.items()]
+        return Stopped([(some, unbounded(round_.stop, is_told=begin.is_told)) for begin, some in begun], ANY_MS)
     if member is not None:
-        timeouts = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
-        return [(some, given_up(round_.stop, timeouts, begin)) for begin, some in begun.items()]
+        of = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)
+        return Stopped([(some, given_up(round_.stop, of, begin)) for begin, some in begun], of.rebalance_ms)
     kind, _ = causes.leave_kind(round_, old)
-    timeouts = timeouts_of_gone(round_, old)
-    return [(some, end_of_gone(round_, old_id, kind, timeouts, begin)) for begin, some in begun.items()]
+    of = timeouts_of_gone(round_, old)
+    ends = [(some, end_of_gone(round_, old_id, kind, of, begin)) for begin, some in begun]
+    return Stopped(ends, longest_of_gone(of))
 
 
 def may_miss_rounds(round_: Round) -> bool:
@@ -77,13 +86,3 @@ def timeouts_of_gone(round_: Round, old: ClassicMember) -> Timeouts:
                    for each in others), default=0)  # fmt: skip
     of = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)._replace(join_ms=join_ms)
     return round_.group.context.with_restarts(of, Moment(round_.at.offset, round_.stop))
-
-
-def longest_ms(round_: Round, old_id: str, *, has_left: bool) -> int:
-    """How long before the end of the join phase the member may have stopped reading."""
-    old = round_.members_before.get(old_id)
-    if old is None or may_miss_rounds(round_):
-        return ANY_MS
-    if has_left:
-        return longest_of_gone(timeouts_of_gone(round_, old))
-    return timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms).rebalance_ms

@@ -52,11 +52,13 @@ def add_moves(
         return
     offset, time = round_.at
     handover.stopped_ms += (idle_ms or 0) * len(tps)
-    delivery = NO_DELIVERY if to_id is None else CLASSIC_DELIVERY
+    delivery_ms, delivery_basis = NO_DELIVERY if to_id is None else CLASSIC_DELIVERY
     for of, end in ends or [(tps, UNKNOWN_END)]:
         some = tps if of is tps else tps & of
         if some:
-            handover.ends.append(READING_END(end, tp=some, is_counted=not end.is_grown, **delivery._asdict()))
+            handover.ends.append(READING_END(
+                end, tp=some, is_counted=not end.is_grown, delivery_ms=delivery_ms, delivery_basis=delivery_basis,
+            ))  # fmt: skip
             handover.moves.append(PARTITION_MOVE(
                 group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=offset, tp=some,
                 is_open=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,

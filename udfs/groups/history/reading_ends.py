@@ -110,8 +110,10 @@ UNKNOWN_END = ReadingEnd(None, None, None)
 NO_DELIVERY = Delivery(None, None)
 
 
+@cache
 def timeouts_of_record(session_ms: int, rebalance_ms: int | None) -> Timeouts:
-    """For a member whose record has its session timeout. In these groups the client sets its own heartbeat interval."""
+    """For a member whose record has its session timeout. In these groups the client sets its own heartbeat interval.
+    Cached, since the members of a group mostly have the same."""
     rebalance = session_ms if rebalance_ms is None or rebalance_ms < 0 else rebalance_ms
     heartbeat = min(CLASSIC_HEARTBEAT_MS, session_ms // HEARTBEATS)
     return Timeouts(session_ms, RECORD, heartbeat, ASSUMED, rebalance)

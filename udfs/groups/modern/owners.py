@@ -296,7 +296,10 @@ def add_move(
     if to_id is not None and role in COUNTED_ROLES:
         of = group.timeouts_of(now.group_type, now.members.get(to_id))
         known, delivered = end, delivery(of.heartbeat_ms, of.heartbeat_source)
-    into.add(READING_END(known, tp=tps, is_counted=is_counted and not known.is_grown, **delivered._asdict()))
+    into.add(READING_END(
+        known, tp=tps, is_counted=is_counted and not known.is_grown, delivery_ms=delivered.delivery_ms,
+        delivery_basis=delivered.delivery_basis,
+    ))  # fmt: skip
 
 
 def together(stops: Iterable[tuple[Place, Stop]]) -> list[tuple[str | None, Tps, Stop]]:
