@@ -130,12 +130,13 @@ def unread_bounds(case, gap):
     return sum(row["unread_low_ms"] for row in result), sum(row["unread_high_ms"] for row in result)
 
 
-def lost_gaps(case, event, is_quiet=False):
+def lost_gaps(case, event, is_quiet=False, is_share=False):
     """Members with each partition that they had when they stopped."""
     members = next(each["members"] for each in case.outages.truth["events"] if each["event"] == event)
     return [
         (member, gap)
         for member in members
+        if (member["protocol"] == "share") == is_share
         for gap in member["gaps"]
         if gap["from_client"] == member["client"] and (gap["topic"] == "quiet") == is_quiet
     ]
@@ -190,6 +191,13 @@ def test_partitions_of_closed_members_were_unread_for_as_long_as_the_tables_say(
         result.append(problem_of(case, member, gap, waited_ms + COMMITS_EVERY_MS + UNLOGGED_MS))
     assert [problem for problem in result if problem] == []
     assert len(pairs) >= 7
+
+
+def test_of_a_share_group_that_has_members_nobody_knows_who_reads(release, audits):
+    """Others of them may read what a killed one had."""
+    case = audits(release, "json")
+    moves = [row for _, gap in lost_gaps(case, "killed", is_share=True) for row in moves_of(case, gap)]
+    assert {row["unread_high_ms"] for row in moves} <= {None}
 
 
 def test_a_topic_without_traffic_is_no_outage(release, audits):
