@@ -9,22 +9,25 @@ from deltalake import DeltaTable, Field
 from jobs.output.failure import Failure
 from schemas.declarations.columns import Table
 from schemas.tables.gate import FINDINGS, GATE_RUNS
+from schemas.tables.history import OWNERSHIP_INTERVALS
 from schemas.tables.runs import SOURCE_FILES
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS
-from schemas.tables.state.replayed_log import REPLAYED_PARTITIONS
+from schemas.tables.state.replayed_log import REPLAYED_MOVES, REPLAYED_PARTITIONS
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 3
 # What an older release wrote stays, with NULL in columns that came since: rows that no run makes again, and the state
-# from which a replay goes on.
+# from which a replay goes on; and tables of which the next replay makes all rows again.
 MADE_ONCE = (FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name)
+MADE_AGAIN = (OWNERSHIP_INTERVALS.name, REPLAYED_MOVES.name)
 
 
 def may_lack(table: Table, names: Sequence[str]) -> bool:
     """Whether the next run that writes to the table adds these columns."""
-    return table.name in MADE_ONCE and all(column.is_nullable for column in table.columns if column.name in names)
+    new = [column for column in table.columns if column.name in names]
+    return table.name in (*MADE_ONCE, *MADE_AGAIN) and all(column.is_nullable for column in new)
 
 
 def lacking(delta: DeltaTable, table: Table) -> list[str]:

@@ -69,11 +69,12 @@ def copies(segments: Sequence[Path], folder: Path, number: int) -> Iterator[str]
 
 
 def row_texts(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:
-    """Every row that a replay keeps, in one order."""
+    """Every row that a replay keeps, in one order. A table of an older release has its new columns last."""
     result, at = {}, versions(warehouse)
     for name in tables:
+        columns = [column.name for column in TABLES[name].columns]
         kept = (
-            {key: plain(name, key, value, row.get("run_id", "")) for key, value in row.items()}
+            {key: plain(name, key, row[key], row.get("run_id", "")) for key in columns if key in row}
             for row in rows(warehouse, name, at)
         )
         result[name] = sorted(repr({key: value for key, value in row.items() if key not in OF_THE_RUN}) for row in kept)
