@@ -47,9 +47,10 @@ def move_of(gap, moves):
 
 
 def stopped_gaps(outages):
-    """From the members that stopped to those that took over."""
+    """From the members that stopped to those that took over. Of share groups no record shows who reads."""
     members = [member for event in outages.truth["events"] if event["event"] in ("killed", "closed")
-               for member in event["members"] if member["group"].startswith(GROUPS)]  # fmt: skip
+               for member in event["members"]
+               if member["group"].startswith(GROUPS) and member["protocol"] != "share"]  # fmt: skip
     return [
         gap
         for member in members
@@ -67,7 +68,7 @@ def test_the_true_time_lies_within_the_bounds(outages, warehouse):
         move, true = move_of(gap, moves), gap["to_ms"] - gap["from_ms"]
         low, high = move["unread_low_ms"], move["unread_high_ms"]
         assert low - KILL_MS <= true <= high + DELIVERY_MS, (gap, move)
-        assert high - low <= SESSION_MS, (gap, move)
+        assert high - low <= SESSION_MS + DELIVERY_MS, (gap, move)
 
 
 @pytest.mark.broker
@@ -83,7 +84,8 @@ def test_those_who_stopped_are_distinguished_and_rank_first(outages, warehouse):
     waited = {gap["group"] for gap in outages.truth["gaps"] if gap["to_ms"] - gap["from_ms"] > SESSION_MS / 2}
     expected = {group for group in waited if group.startswith(("killed-", "away-", "quiet-"))}
     # Share groups commit nothing that could show it.
-    assert stopped == expected - {"killed-share"}
+    expected.discard("killed-share")
+    assert stopped == expected
     loud = {group for group in expected if not group.startswith("quiet-")}
     ranked = [group for group, _ in ranked if group in loud or group not in waited]
     assert set(ranked[: len(loud)]) == loud

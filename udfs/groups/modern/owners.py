@@ -45,7 +45,7 @@ from udfs.groups.states.modern import (
     Tps,
     TpsByRole,
 )
-from udfs.topics.partition_codes import PARTITION_MASK, TopicCodes
+from udfs.topics.partition_codes import SHIFT, TopicCodes
 
 # Rebalances of streams groups count only active tasks: the other roles stop nothing.
 COUNTED_ROLES = (None, TaskRole.ACTIVE)
@@ -255,8 +255,9 @@ def gain(group: Group, now: Modern, role: str | None, tps: Tps, member_id: str, 
 
 def had_since(group: Group, now: Modern, role: str | None, tp: int) -> int | None:
     held = now.holders.by_role.get(role, {})
-    lower = {tp - step for step in range(1, (tp & PARTITION_MASK) + 1)}
-    owners = {member_id for each in lower for member_id in held.get(each, ())}
+    # Not all numbers below: a log may name partition 2,147,483,647.
+    lower = {each for each in held if each >> SHIFT == tp >> SHIFT and each < tp}
+    owners = {member_id for each in lower for member_id in held[each]}
     times = [
         of.from_time
         for member_id in owners
