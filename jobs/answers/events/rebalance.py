@@ -156,7 +156,7 @@ def rebalance_lines(story: EventStory, at: datetime) -> Iterator[tuple[str, str]
 
 
 def move_lines(story: EventStory) -> Iterator[tuple[str, str]]:
-    # Those of a rebalance stand below their number.
+    # The moves of a rebalance are listed below their number.
     first = "" if story.event.is_rebalance else "Partitions"
     yield from ((first if not place else "", move_text(move)) for place, move in enumerate(story.moves[:SHOWN_MOVES]))
     if len(story.moves) > SHOWN_MOVES:

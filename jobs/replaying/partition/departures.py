@@ -21,10 +21,14 @@ KEY = ("group_id", "member_id", "to_offset")
 
 @dataclass(frozen=True)
 class LeaveKinds:
-    """By member, at most one of these."""
+    """By member, or by move of the owner before it, what times show: at most one of these."""
 
     timed_out: Flags
     left: Flags
+
+    @classmethod
+    def none(cls, size: int) -> "LeaveKinds":
+        return cls(np.zeros(size, np.bool_), np.zeros(size, np.bool_))
 
 
 @dataclass
@@ -54,16 +58,16 @@ class Departures:
         left = is_brief | has_commit & are_too_short(silent_ms, self.gone)
         return LeaveKinds(has_commit & are_session_timeouts(silent_ms, self.gone) & ~left, left)
 
-    def are_of(self, ends: pa.Table, group_ids: pa.ChunkedArray, timed_out: Flags) -> Flags:
-        """Whether the owners whose reading ended are among those that timed out. `ends`: rows of reading_ends, each of
-        a group."""
-        are_among = np.zeros(ends.num_rows, np.bool_)
+    def of_moves(self, of: LeaveKinds, ends: pa.Table, group_ids: pa.ChunkedArray) -> LeaveKinds:
+        """How the owners left whose reading ended. `ends`: rows of reading_ends, each of a group."""
+        by_move = LeaveKinds.none(ends.num_rows)
         rows = np.flatnonzero(ends.column("silent_offset").is_valid().to_numpy())
         if len(rows) and self.gone.num_rows:
             some = pa.table([group_ids, ends.column("silent_id"), ends.column("silent_offset")], list(KEY))
             places = places_of(keys(some.take(pa.array(rows)), KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
-            are_among[rows] = (places >= 0) & timed_out[places]
-        return are_among
+            place, rows = places[places >= 0], rows[places >= 0]
+            by_move.timed_out[rows], by_move.left[rows] = of.timed_out[place], of.left[place]
+        return by_move
 
     def with_leave_kinds(self, members: pa.Table, of: LeaveKinds) -> pa.Table:
         """Closed rows of membership_intervals."""
@@ -84,11 +88,11 @@ class Departures:
         return members
 
     def by_group(self, of: LeaveKinds) -> Mapping[str, HowLeft]:
-        """Those that times tell, by id and record."""
+        """Members about which times show it, by id and record."""
         by_group: dict[str, dict[tuple[str, int], str]] = {}
         for are, kind in ((of.timed_out, LeaveKind.SESSION_TIMEOUT_LIKELY), (of.left, LeaveKind.LEFT)):
-            told = self.gone.filter(pa.array(are))
-            for group_id, *key in zip(*(told.column(name).to_pylist() for name in KEY), strict=True):
+            shown = self.gone.filter(pa.array(are))
+            for group_id, *key in zip(*(shown.column(name).to_pylist() for name in KEY), strict=True):
                 by_group.setdefault(group_id, {})[key[0], key[1]] = kind.value
         return by_group
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from jobs.replaying.partition.departures import Departures, LeaveKinds
 from jobs.replaying.partition.rebalance_costs import with_costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
-from jobs.replaying.partition.unread_times import Counted, Gone, QuietTimes, ReadingTimes, counted, reading_times
+from jobs.replaying.partition.unread_times import Counted, QuietTimes, ReadingTimes, counted, reading_times
 from schemas.contract.tables import TABLES
 from schemas.words.history import Confidence, OwnershipPhase, RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema, with_types
@@ -74,7 +74,7 @@ class Handovers:
 
     def __post_init__(self) -> None:
         self.quiet = QuietTimes(self.snapshots, self.moves)
-        longest = reading_times(self.moves, self.ends, Gone.none(self.moves.num_rows))
+        longest = reading_times(self.moves, self.ends, LeaveKinds.none(self.moves.num_rows))
         # Moves for which the committed offsets matter.
         self.compared = self.quiet.moves_in_question(longest)
 
@@ -133,7 +133,7 @@ class Handovers:
         owners = with_column(self.owners, "start_offset", self.with_held_starts(starts))
         owners = with_column(owners, "end_offset", ends)
         for name, times in self.reader_times(np.where(is_named, answers.owner_ends.last_commit_time, NONE)).items():
-            owners = with_column(owners, name, nullable(times, times != NONE))
+            owners = with_column(owners, name, integers(times))
         return owners
 
     def reader_times(self, last_commits: Numbers) -> dict[str, Numbers]:
@@ -168,7 +168,7 @@ class Handovers:
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
         held, is_held = self.held_moves()
         awaits = np.asarray(held.column("is_awaiting_commit").fill_null(False).to_numpy())
-        last = np.where(is_held, micros(held.column("last_commit_time")), np.where(is_named, last, NONE))
+        last = np.where(is_held, numbers(held.column("last_commit_time")), np.where(is_named, last, NONE))
         # The first commit after a move may have been read earlier, or there is none to compare with.
         after = np.where(is_held & ~awaits, NONE, np.where(is_named, after, NONE))
         gaps = nullable((after - last) // 1000, (last != NONE) & (after != NONE))
@@ -176,9 +176,8 @@ class Handovers:
         gaps = pc.if_else(pa.array(is_held & ~awaits), known, gaps)
         waits = np.where(is_held, awaits, True) & is_named & (after == NONE)
         waits &= moves.column("move_offset").to_numpy() > self.last_hole
-        groups = moves.column("group_id")
-        timed_out, left = (self.departures.are_of(self.ends, groups, are) for are in (kinds.timed_out, kinds.left))
-        times = reading_times(moves, self.ends, Gone(timed_out, left), last)
+        owners = self.departures.of_moves(kinds, self.ends, moves.column("group_id"))
+        times = reading_times(moves, self.ends, owners, last)
         committed = self.compared_offsets(answers.compared_moves)
         unread = self.counted(times, committed, held, is_held)
         moves = with_column(moves, "commit_gap_ms", gaps)
@@ -220,10 +219,10 @@ class Handovers:
         made = counted(times, self.quiet, committed)
 
         def column(name: str, values: Numbers) -> Numbers:
-            return np.where(is_held, micros(held.column(name)), values)
+            return np.where(is_held, numbers(held.column(name)), values)
 
         basis = pc.if_else(pa.array(is_held), held.column("unread_basis"), made.basis)
-        low = np.where(is_held, micros(held.column("unread_low_ms")), NONE)
+        low = np.where(is_held, numbers(held.column("unread_low_ms")), NONE)
         return Counted(
             np.where(is_held, np.where(low == NONE, NONE, low * 1000), made.low),
             column("unread_before_us", made.before),
@@ -316,10 +315,6 @@ def moves_to_ask(
 
 def whole(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], KIND)
-
-
-def micros(column: pa.ChunkedArray) -> np.ndarray:
-    return np.asarray(column.cast(pa.int64()).fill_null(NONE).to_numpy())
 
 
 def nullable(values: np.ndarray, is_valid: np.ndarray) -> pa.Array:

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.replaying.partition.departures import LeaveKinds
 from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, flags, integers, numbers
-from udfs.arrays.texts import as_texts
+from udfs.arrays.texts import as_texts, codes_of, encoded
 from udfs.groups.history.reading_ends import AWAY_BASIS
 from udfs.topics.end_offsets import TP, Awaited, EndOffsets
 
@@ -37,11 +38,12 @@ class ReadingTimes:
 
 
 def reading_times(
-    moves: pa.Table, ends: pa.Table, are_gone: "Gone", last_commits: Numbers | None = None
+    moves: pa.Table, ends: pa.Table, owners: LeaveKinds, last_commits: Numbers | None = None
 ) -> ReadingTimes:
-    """`ends`: for each move its row of reading_ends. `last_commits`: None: not known yet."""
+    """`ends`: for each move its row of reading_ends. `owners`: by move, how the one before it left. `last_commits`:
+    None if not known yet."""
     stopped, move_time = numbers(ends.column("stopped_time")), numbers(moves.column("move_time"))
-    fell_silent, is_told = are_gone.timed_out, flags(ends.column("is_told"))
+    fell_silent, is_told = owners.timed_out, flags(ends.column("is_told"))
     commit = np.full(moves.num_rows, NONE)
     if last_commits is not None:
         commit = np.where(is_told, NONE, np.minimum(last_commits, stopped))
@@ -57,7 +59,7 @@ def reading_times(
     never = np.zeros(moves.num_rows, np.bool_)
     if last_commits is not None:
         never = by_record & ~is_told & (first != NONE) & ~have_commits(moves, last_commits)
-    alone = np.where(are_gone.left, numbers(ends.column("left_time")), numbers(ends.column("alone_time")))
+    alone = np.where(owners.left, numbers(ends.column("left_time")), numbers(ends.column("alone_time")))
     first = np.where(never, np.maximum(first, alone), first)
     is_given = moves.column("to_member_id").is_valid().to_numpy() & (stopped != NONE) & (move_time != NONE)
     until = np.where(is_given, np.maximum(move_time, stopped), NONE)
@@ -71,32 +73,14 @@ def both(one: pa.Array | pa.Scalar, other: pa.Array) -> pa.Array:
     return pc.coalesce(pc.binary_join_element_wise(one, other, "; "), one, other)
 
 
-@dataclass(frozen=True)
-class Gone:
-    """By move, whether times show that the owner before it timed out, or left."""
-
-    timed_out: Flags
-    left: Flags
-
-    @classmethod
-    def none(cls, size: int) -> "Gone":
-        return cls(np.zeros(size, np.bool_), np.zeros(size, np.bool_))
-
-
 def have_commits(moves: pa.Table, commits: Numbers) -> Flags:
     """Whether there is a commit of any of the partitions that moved together."""
-    columns = [numbers(moves.column("move_offset")), codes_of_members(moves)]
+    columns = [numbers(moves.column("move_offset")), codes_of(encoded(moves.column("from_member_id")))]
     _, of_row = np.unique(np.stack(columns), axis=1, return_inverse=True)
     of_row = of_row.reshape(-1)
     known = np.zeros(of_row.max(initial=-1) + 1, np.bool_)
     np.logical_or.at(known, of_row, commits != NONE)
     return known[of_row]
-
-
-def codes_of_members(moves: pa.Table) -> Numbers:
-    names = moves.column("from_member_id").combine_chunks()
-    encoded = names if pa.types.is_dictionary(names.type) else pc.dictionary_encode(names)
-    return np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
 @dataclass(frozen=True)
