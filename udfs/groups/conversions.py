@@ -141,8 +141,9 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
-        end = unbounded(at.time)
-        now.idle.update((tp, end) for tps in own.values() for tp in tps - assigned)
+        for (phase, _), tps in own.items():
+            end = unbounded(at.time, is_told=phase == OwnershipPhase.REVOKING)
+            now.idle.update((tp, end) for tp in tps - assigned)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)
     classic_groups.adopt(group, now, at, is_rebalancing=has_left)

@@ -137,7 +137,7 @@ class Model:
         """It was deleted in between, or nothing is known of what was in between."""
         return any(
             row["ended_by"] in ("deleted", "coverage_hole")
-            and stay["to_offset"] <= row["to_offset"] < move["move_offset"]
+            and stay["to_offset"] <= row["to_offset"] <= move["move_offset"]
             for row in self.of_group("group_state_intervals", move["group_id"])
         )
 
@@ -375,7 +375,7 @@ def unlike(warehouse: Path) -> tuple[list[Any], Counter[Any]]:
     """Moves whose times differ from the model's; and how many there are of each kind, by group type."""
     model, result, kinds = Model(warehouse), [], Counter[Any]()
     for move in model.rows["partition_moves"]:
-        types = {row["group_type"] for row in model.of_group("membership_intervals", move["group_id"])}
+        types = {row["group_type"] for row in model.of_group("group_state_intervals", move["group_id"])}
         if len(types) > 1:
             # What a conversion leaves behind has another name in the records of the other type.
             continue

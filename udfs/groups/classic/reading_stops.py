@@ -58,9 +58,9 @@ def may_miss_rounds(round_: Round) -> bool:
 def end_of_gone(round_: Round, old_id: str, kind: LeaveKind, of: Timeouts, begin: Begin) -> ReadingEnd:
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
-            return session_expired(round_.stop, of, begin.time)
+            return session_expired(round_.stop, of, begin)
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
-            return overdue(round_.stop, of, begin.time)
+            return overdue(round_.stop, of, begin)
         case LeaveKind.LEFT_OR_TIMED_OUT:
             return left_or_timed_out(round_.stop, of, begin, old_id, round_.at.offset)
         case _:
@@ -70,10 +70,10 @@ def end_of_gone(round_: Round, old_id: str, kind: LeaveKind, of: Timeouts, begin
 def restarted(round_: Round, old_id: str, tps: Tps) -> Ends:
     """A static member came back under another id: until then its session had not ended."""
     old = round_.members_before.get(old_id)
-    if old is None or not round_.is_exact:
-        return [(tps, unbounded(round_.at.time))]
-    timeouts = timeouts_of_record(old.session_timeout_ms, old.session_timeout_ms)
     begun = round_.group.ledger.by_beginning(tps, old_id)
+    if old is None or not round_.is_exact:
+        return [(some, unbounded(round_.at.time, is_told=begin.is_told)) for begin, some in begun.items()]
+    timeouts = timeouts_of_record(old.session_timeout_ms, old.session_timeout_ms)
     return [(some, given_up(round_.at.time, timeouts, begin)) for begin, some in begun.items()]
 
 

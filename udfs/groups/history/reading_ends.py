@@ -97,7 +97,10 @@ class ReadingEnd(NamedTuple):
     def settle(self, kind: str | None) -> "ReadingEnd":
         """Once commits show how the member left, or that they do not show it."""
         if kind == LeaveKind.SESSION_TIMEOUT_LIKELY:
-            return ReadingEnd(self.stopped_time, self.silent_first_time, self.silent_last_time, self.silent_basis)
+            return UNKNOWN_END._replace(
+                stopped_time=self.stopped_time, first_time=self.silent_first_time, last_time=self.silent_last_time,
+                basis=self.silent_basis, is_told=self.is_told,
+            )  # fmt: skip
         alone = self.left_time if kind == LeaveKind.LEFT else self.alone_time
         return UNKNOWN_END._replace(
             stopped_time=self.stopped_time, first_time=self.first_time, last_time=self.last_time, basis=self.basis,
@@ -163,8 +166,7 @@ def left_or_timed_out(stop: int | None, of: Timeouts, begin: Begin, member_id: s
     """The log does not show whether the member left or timed out: commits may."""
     if stop is None:
         return UNKNOWN_END
-    since = begin.time
-    expired, (first, last) = session_expired(stop, of, since), within(stop, longest_of_gone(of), 0, since)
+    expired, (first, last) = session_expired(stop, of, begin), within(stop, longest_of_gone(of), 0, begin.time)
     silent = expired.first_time, expired.last_time, expired.basis
     # The others of a classic group hear within a heartbeat interval that it left.
     heartbeat = of.heartbeat_ms * 1000
@@ -179,30 +181,31 @@ def longest_of_gone(of: Timeouts) -> int:
     return max(of.rebalance_ms, of.session_ms + of.join_ms)
 
 
-def session_expired(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
+def session_expired(stop: int | None, of: Timeouts, begin: Begin) -> ReadingEnd:
     if stop is None:
         return UNKNOWN_END
-    first, last = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, since)
+    first, last = within(stop, of.session_ms + of.join_ms, of.session_ms - of.heartbeat_ms, begin.time)
     return ReadingEnd(
-        stop, None if of.is_restarted else first, last, basis("session", of.session_ms, of.session_source, of)
-    )
+        stop, None if of.is_restarted else first, last, basis("session", of.session_ms, of.session_source, of),
+        is_told=begin.is_told,
+    )  # fmt: skip
 
 
-def went_away(stop: int | None, of: Timeouts, away: int | None, since: int | None) -> ReadingEnd:
-    """A static member announced that it leaves. It had given up its partitions before. `since`: when it joined."""
+def went_away(stop: int | None, of: Timeouts, away: int | None, begin: Begin) -> ReadingEnd:
+    """A static member announced that it leaves. It had given up its partitions before. `begin`: when it joined."""
     if stop is None or away is None:
-        return session_expired(stop, of, since)
+        return session_expired(stop, of, begin)
     at = min(away, stop)
-    first, last = within(at, of.rebalance_ms, 0, since)
-    return ReadingEnd(stop, first, last, AWAY_BASIS, alone_time=last)
+    first, last = within(at, of.rebalance_ms, 0, begin.time)
+    return ReadingEnd(stop, first, last, AWAY_BASIS, alone_time=last, is_told=begin.is_told)
 
 
-def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd:
+def overdue(stop: int | None, of: Timeouts, begin: Begin) -> ReadingEnd:
     """The member did not give up partitions within its rebalance timeout."""
     if stop is None:
         return UNKNOWN_END
-    bounds = within(stop, of.rebalance_ms, of.rebalance_ms - of.heartbeat_ms, since)
-    return ReadingEnd(stop, *bounds, basis("rebalance", of.rebalance_ms, RECORD, of))
+    bounds = within(stop, of.rebalance_ms, of.rebalance_ms - of.heartbeat_ms, begin.time)
+    return ReadingEnd(stop, *bounds, basis("rebalance", of.rebalance_ms, RECORD, of), is_told=begin.is_told)
 
 
 def grown(at: int | None, unseen: int, seen: int | None) -> ReadingEnd:

@@ -87,9 +87,10 @@ def end_of_gone(
     of = group.context.with_restarts(group.timeouts_of(now.group_type, member), at)
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
-            return went_away(at.time, of, standing(member).since, joined_time(group, member_id))
+            joined = Begin(joined_time(group, member_id), begin.is_told)
+            return went_away(at.time, of, standing(member).since, joined)
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
-            return overdue(at.time, of, begin.time)
+            return overdue(at.time, of, begin)
         case LeaveKind.LEFT_OR_TIMED_OUT:
             return left_or_timed_out(at.time, of, begin, member_id, at.offset)
         case _:
@@ -104,7 +105,7 @@ def end_of_replaced(
         return unbounded(at.time)
     of, was, joined = group.timeouts_of(now.group_type, member), standing(member), joined_time(group, member_id)
     if was.epoch == AWAY:
-        return went_away(at.time, of, was.since, joined)
+        return went_away(at.time, of, was.since, Begin(joined))
     return given_up(at.time, of._replace(rebalance_ms=of.session_ms), Begin(joined))
 
 
