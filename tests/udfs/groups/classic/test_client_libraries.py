@@ -1,0 +1,146 @@
+"""Libraries by what their members wrote to a broker of 4.3.1: `members_of_libraries.jsonl` has the values of its log as
+they are there, and which program was each client. Java's clients are of the jars that its line names, without a
+client id of their own but for "mine" and "x"."""
+
+import base64
+import itertools
+import json
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import pytest
+
+from tests.builders.records.raw_records import as_records
+from tests.oracles.log.table_rows import Raw
+from udfs.decoding.decode import decode
+from udfs.groups.classic.client_libraries import ANY_LIBRARY, NAMES, Libraries, library_sets, named
+from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.rows.shape import Origin, Shaper
+
+LINES: Final = Path(__file__).with_name("members_of_libraries.jsonl").read_text().splitlines()
+GROUPS: Final = {line["group"]: line for line in map(json.loads, LINES)}
+# What all records of a client show: first without its client id, then with it. A question mark: no more than possible.
+# No client id: several clients of the group have the same.
+SHOWN: Final = {
+    "j43-range": {"consumer-j43-range-1": ("java", "java")},
+    "j43-rr": {"mine": ("java", "java")},
+    "j43-sticky": {"consumer-j43-sticky-1": ("java", "java")},
+    "j43-coop": {"consumer-j43-coop-1": ("java", "java"), "x": ("java", "java")},
+    "o37-range": {"consumer-o37-range-1": ("java", "java")},
+    "o37-coop": {"consumer-o37-coop-1": ("java", "java")},
+    # Sarama writes version 1 too, but never an assignment of version 1.
+    "o33-coop": {"consumer-o33-coop-1": ("java", "java")},
+    "o24-range": {"consumer-o24-range-1": ("java", "java")},
+    # As kafka-python writes.
+    "o23-range": {"consumer-1": (None, "java")},
+    "c-range": {"rdkafka": ("librdkafka", "librdkafka")},
+    "c-rr": {"mine": ("librdkafka", "librdkafka")},
+    "c-coop": {"rdkafka": ("librdkafka", "librdkafka"), "mine": ("librdkafka", "librdkafka")},
+    "k-range": {"kafka-python-3.0.12": (None, "kafka-python")},
+    "k-rr": {"kafka-python-3.0.12": (None, "kafka-python")},
+    "k-sticky": {"kafka-python-3.0.12": ("kafka-python", "kafka-python")},
+    "k-coop": {"kafka-python-3.0.12": ("kafka-python", "kafka-python")},
+    # No leader: as Java writes.
+    "f-range": {"kgo": ("franz-go?", "franz-go?"), "mine": ("java?", "java?")},
+    "f-rr": {"kgo": ("franz-go?", "franz-go?")},
+    "f-sticky": {"kgo": ("franz-go?", "franz-go?")},
+    "f-coop": {"kgo": ("franz-go?", "franz-go?"), "mine": ("franz-go?", "franz-go?")},
+    "s-range": {"sarama": ("sarama?", "sarama?"), "mine": (None, None)},
+    "s-rr": {"sarama": ("sarama?", "sarama?")},
+    "s-sticky": {"sarama": ("sarama?", "sarama?")},
+    "js-rr": {"kafkajs": ("kafkajs?", "kafkajs?")},
+    "m-cj-coop": {
+        "rdkafka": ("librdkafka", "librdkafka"),
+        "consumer-m-cj-coop-1": ("java", "java"),
+        "kgo": ("franz-go?", "franz-go?"),
+    },
+    "m-jc-coop": {
+        "consumer-m-jc-coop-1": ("java", "java"),
+        "rdkafka": ("librdkafka", "librdkafka"),
+        "kafka-python-3.0.12": ("kafka-python", "kafka-python"),
+    },
+    "m-jc": {
+        "consumer-m-jc-1": ("java", "java"),
+        "rdkafka": ("librdkafka", "librdkafka"),
+        "kafka-python-3.0.12": (None, "kafka-python"),
+    },
+    "m-kc": {
+        "kafka-python-3.0.12": (None, "kafka-python"),
+        "rdkafka": ("librdkafka", "librdkafka"),
+        "consumer-m-kc-1": ("java?", "java"),
+    },
+    "m-fs": {"kgo": ("franz-go?", "franz-go?"), "sarama": (None, "sarama?"), "consumer-m-fs-1": ("java", "java")},
+    "m-sf": {"sarama": ("sarama?", "sarama?"), "kgo": ("java?", "franz-go?"), "rdkafka": ("librdkafka", "librdkafka")},
+}
+# Groups of which no record excludes all but one library for the leader.
+UNSHOWN_LEADERS: Final = {"o23-range", "k-range", "k-rr", "m-kc"}
+
+
+class Shown(NamedTuple):
+    client_id: str
+    member_id: str
+    generation: int
+    is_leader: bool
+    # By its own subscription, and by the assignments of its group.
+    own: int
+    of_leader: int
+
+
+@cache
+def shown(group_id: str) -> list[Shown]:
+    key = b"\0\2" + len(group_id).to_bytes(2, "big") + group_id.encode()
+    values = map(base64.b64decode, GROUPS[group_id]["values"])
+    records = as_records([Raw(offset, key, value) for offset, value in enumerate(values)])
+    decoded = decode(records.keys, records.values, records.is_control)
+    table = Shaper().tables(records, decoded, Origin("c1", 7, "r1"))["classic_group_metadata"]
+    sets, places, rows = library_sets(ClassicColumns(table)), itertools.count(), table.to_pylist()
+    return [
+        Shown(member["client_id"], member["member_id"], row["generation"], member["member_id"] == row["leader"],
+              int(sets.members[next(places)]), int(of_leader))
+        for row, of_leader in zip(rows, sets.leaders, strict=True)
+        for member in row["members"]
+    ]  # fmt: skip
+
+
+def text(libraries: int, group_id: str, client_id: str | None) -> str | None:
+    library, confidence = named(libraries, group_id, client_id)
+    return None if library is None else library.value + {"likely": "", "possible": "?"}[str(confidence)]
+
+
+def of_client(group_id: str, client_id: str) -> int:
+    """By all that all its records show."""
+    sets = [
+        each.own & (each.of_leader if each.is_leader else int(ANY_LIBRARY))
+        for each in shown(group_id)
+        if each.client_id == client_id
+    ]
+    return int(np.bitwise_and.reduce(sets))
+
+
+@pytest.mark.parametrize("group_id", GROUPS)
+def test_no_record_excludes_the_library_that_wrote_it(group_id: str) -> None:
+    clients = GROUPS[group_id]["clients"]
+    for each in shown(group_id):
+        right = next(bit for bit, name in NAMES.items() if clients[each.client_id].startswith(name.value))
+        assert Libraries(each.own) & right, each
+        if each.is_leader:
+            assert Libraries(each.of_leader) & right, each
+
+
+@pytest.mark.parametrize("group_id", GROUPS)
+def test_records_of_a_client_show_its_library(group_id: str) -> None:
+    assert {
+        client: (text(found := of_client(group_id, client), group_id, None), text(found, group_id, client))
+        for client in GROUPS[group_id]["clients"]
+    } == SHOWN[group_id]
+
+
+@pytest.mark.parametrize("group_id", sorted(GROUPS.keys() - UNSHOWN_LEADERS))
+def test_each_generation_shows_its_leaders_library(group_id: str) -> None:
+    """Also after one library took over from another."""
+    clients = GROUPS[group_id]["clients"]
+    for each in shown(group_id):
+        if each.is_leader and not (group_id == "k-sticky" and each.generation == 1):
+            assert (text(each.of_leader, group_id, None) or "").rstrip("?") == clients[each.client_id].split()[0], each
