@@ -32,7 +32,8 @@ STATE_COLUMNS = (
     *EVIDENCE,
 )  # fmt: skip
 MEMBER_COLUMNS = (
-    "group_id", "group_type", *CLIENT, "rack_id", "joined_generation", "away_since_time", *INTERVAL, *EVIDENCE
+    "group_id", "group_type", *CLIENT, "rack_id", "client_library", "client_library_confidence",
+    "joined_generation", "away_since_time", *INTERVAL, *EVIDENCE,
 )  # fmt: skip
 OFFSET_COLUMNS = (
     "group_id", "topic", "topic_id", "partition", "committed_offset", "leader_epoch", "metadata", "commit_time",

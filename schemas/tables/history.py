@@ -57,6 +57,17 @@ MEMBERSHIP_INTERVALS = history(
         GROUP_INSTANCE_ID,
         *CLIENT,
         Column("rack_id", Type.STRING, "The member's rack; NULL: none."),
+        Column(
+            "client_library",
+            Type.STRING,
+            "The client library that the member probably uses, such as java or librdkafka, by how it wrote its "
+            "subscriptions and, as the leader, assignments. NULL: nothing shows it, or several fit.",
+        ),
+        Column(
+            "client_library_confidence",
+            Type.STRING,
+            "likely: of the known libraries, only this one writes so; possible: another one may. NULL: no library.",
+        ),
         Column("joined_generation", Type.INT, "Generation or group epoch of the first record with the member."),
         Column(
             "left_generation",

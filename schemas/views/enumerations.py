@@ -4,7 +4,7 @@ proposal it is about."""
 from collections.abc import Iterable, Iterator, Mapping
 
 from schemas.declarations.columns import Column, Type
-from schemas.words import assignments, gate, history, lag, records, upgrades
+from schemas.words import assignments, client_libraries, gate, history, lag, records, upgrades
 from schemas.words.meanings import Meant
 
 COLUMNS = (
@@ -49,6 +49,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history.GroupState, (STATES,)),
     (history.StateEnd, (("group_state_intervals", "ended_by"),)),
     (history.LeaveKind, (("membership_intervals", "leave_kind"), ("membership_intervals", "ended_by"))),
+    (client_libraries.ClientLibrary, (("membership_intervals", "client_library"),)),
     (history.OwnershipPhase, (("ownership_intervals", "phase"),)),
     (history.OwnershipEnd, (("ownership_intervals", "ended_by"),)),
     (history.TaskRole, (("ownership_intervals", "role"), ("partition_moves", "role"))),
@@ -70,17 +71,20 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     ),
     (
         history.Confidence,
-        tuple(
-            (table, "confidence")
-            for table in (
-                *OF_GROUPS,
-                "offset_history",
-                "transactions",
-                "replay_anomalies",
-                *OF_ASSIGNMENTS,
-                *OF_LAG,
-                "findings",
-            )
+        (
+            *(
+                (table, "confidence")
+                for table in (
+                    *OF_GROUPS,
+                    "offset_history",
+                    "transactions",
+                    "replay_anomalies",
+                    *OF_ASSIGNMENTS,
+                    *OF_LAG,
+                    "findings",
+                )
+            ),
+            ("membership_intervals", "client_library_confidence"),
         ),
     ),
     (assignments.AssignorSource, (("assignment_audit", "assignor_source"),)),

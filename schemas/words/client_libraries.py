@@ -13,3 +13,8 @@ class ClientLibrary(Meant):
     SARAMA = "sarama", "Sarama, for Go."
     FRANZ_GO = "franz-go", "franz-go, for Go."
     KAFKAJS = "kafkajs", "KafkaJS."
+
+
+WITHOUT_CONSUMER_PROTOCOL = frozenset(
+    {ClientLibrary.KAFKA_PYTHON, ClientLibrary.AIOKAFKA, ClientLibrary.SARAMA, ClientLibrary.KAFKAJS}
+)

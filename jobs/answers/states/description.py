@@ -19,16 +19,18 @@ from schemas.words.records import GroupType
 @dataclass(frozen=True)
 class DescribedRows:
     """`names`: the columns of Kafka's tool. `beside`: columns of our own, by name. Programs get all of them, tables
-    those of `IN_TABLES` that say something."""
+    those of `IN_TABLES` that say something. `in_words`: such columns for tables alone."""
 
     names: list[str]
     rows: list[list[Any]]
     beside: dict[str, list[Any]] = field(default_factory=dict)
+    in_words: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def of_table(self) -> "DescribedRows":
-        shown = [name for name, plain in IN_TABLES.items() if {*self.beside.get(name, ())} - plain]
-        rows = [[*row, *more] for row, *more in zip(self.rows, *(self.beside[name] for name in shown), strict=True)]
+        own = self.beside | self.in_words
+        shown = [name for name, plain in IN_TABLES.items() if {*own.get(name, ())} - plain]
+        rows = [[*row, *more] for row, *more in zip(self.rows, *(own[name] for name in shown), strict=True)]
         return DescribedRows([*self.names, *shown], rows)
 
     def with_columns(self, columns: dict[str, list[Any]]) -> "DescribedRows":
@@ -36,7 +38,7 @@ class DescribedRows:
 
 
 # Columns of our own in tables. Each value is one that says nothing: if all rows have it, the column is left out.
-IN_TABLES: dict[str, set[Any]] = {"BEYOND-END": {None}, "VERDICT": {None, LagVerdict.OK}}
+IN_TABLES: dict[str, set[Any]] = {"BEYOND-END": {None}, "VERDICT": {None, LagVerdict.OK}, "LIBRARY": {None}}
 
 
 def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:
@@ -160,7 +162,18 @@ def members(history: History, state: Row, at: datetime, is_verbose: bool) -> Des
             cells += [epochs.target_epoch, assignment_text(epochs.targets.get(member, []))]
             cells += [epochs.is_upgraded.get(member)] if is_mixed else []
         rows.append(cells)
-    return DescribedRows(names, rows)
+    if not is_verbose:
+        return DescribedRows(names, rows)
+    libraries = [(row["client_library"], row["client_library_confidence"]) for row in member_rows]
+    return DescribedRows(
+        names,
+        rows,
+        {
+            "CLIENT-LIBRARY": [library for library, _ in libraries],
+            "CLIENT-LIBRARY-CONFIDENCE": [confidence for _, confidence in libraries],
+        },
+        {"LIBRARY": [library and f"{library} ({confidence})" for library, confidence in libraries]},
+    )
 
 
 def group_state(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:

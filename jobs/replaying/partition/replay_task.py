@@ -108,7 +108,7 @@ def note_damage(run_input: ReplayInput, partition: int, coverage: Coverage, open
 
 
 # What an older rule of unread time made is made again.
-UNREAD_RULE = " unread 2"
+RULES_OF_RELEASE = " unread 2 libraries 1"
 
 
 def rules_text(run_input: ReplayInput, progress: Progress) -> str:
@@ -119,7 +119,7 @@ def rules_text(run_input: ReplayInput, progress: Progress) -> str:
     ends = run_input.end_offsets.of_topics(topics)
     seen = fingerprint(ends, progress.snapshots_through, progress.coverage.last_time, progress.awaited)
     grown = run_input.growths.text(topics, progress.coverage.last_time)
-    return replace(rules, damage=damage).text() + seen + grown + UNREAD_RULE
+    return replace(rules, damage=damage).text() + seen + grown + RULES_OF_RELEASE
 
 
 def log_of(run_input: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:

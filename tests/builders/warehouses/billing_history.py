@@ -54,7 +54,14 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(10, 60, 2, "left_or_timed_out"), **GROUP, **ONE, "leave_kind": "left_or_timed_out"},
         {**interval(41, 60, 9, "left_or_timed_out"), **GROUP, **TWO, "leave_kind": "left_or_timed_out"},
         {**interval(50, None, 10), **MODERN, **ONE, "group_type": "consumer"},
-        {**interval(50, None, 10), **MODERN, "member_id": "old", "group_type": "consumer"},
+        {
+            **interval(50, None, 10),
+            **MODERN,
+            "member_id": "old",
+            "group_type": "consumer",
+            "client_library": "java",
+            "client_library_confidence": "possible",
+        },
         {**interval(62, 66, 30, "group_deleted"), **STREAMS, **ONE},
         # Of records without times, and over.
         {**interval(0, 1, 2), **GROUP, "member_id": "timeless", "from_time": None, "to_time": None},

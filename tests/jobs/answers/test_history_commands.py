@@ -144,17 +144,19 @@ def test_members_have_a_column_for_instances_only_where_one_is_static(ask: Ask) 
 
 def test_members_of_a_consumer_group_have_epochs_and_targets_of_the_instant(ask: Ask) -> None:
     header, old, one = rows(ask, "describe", "modern", "--members", "--verbose", "--at", second(60))
-    assert header[5:] == ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT", "UPGRADED"]
+    own = ["CLIENT-LIBRARY", "CLIENT-LIBRARY-CONFIDENCE"]
+    names = ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT", "UPGRADED"]
+    assert header[5:] == [*names, *own]
     # A topic whose name nobody knows stands with its id; what is held or being given up is still the member's own.
-    assert one[4:] == ["3", "7", "orders:1,4;refunds:3", "7", "id-2:0;orders:1,2", "true"]
-    assert old[4:] == ["1", "", "orders:0", "7", "", "false"]
+    assert one[4:] == ["3", "7", "orders:1,4;refunds:3", "7", "id-2:0;orders:1,2", "true", "", ""]
+    assert old[4:] == ["1", "", "orders:0", "7", "", "false", "java", "possible"]
     by_number = rows(ask, "describe", "modern", "--at", second(60))
     assert [row[6] for row in by_number[1:]] == ["one", "one", "one", "old"]
 
 
 def test_targets_of_a_streams_group_are_what_its_active_tasks_read(ask: Ask) -> None:
     row = rows(ask, "describe", "words", "--members", "--verbose", "--at", second(64))[1]
-    assert row[-1] == "text:0,1;words-by-key:2"
+    assert row[-3] == "text:0,1;words-by-key:2"
 
 
 def test_the_state_has_coordinator_and_assignor_as_kafka_writes_them(ask: Ask) -> None:

@@ -40,7 +40,7 @@ HISTORY = {
         **INTERVAL,
         **EVIDENCE,
         **CLIENT,
-        **typed("STRING", "member_id rack_id leave_kind"),
+        **typed("STRING", "member_id rack_id leave_kind client_library client_library_confidence"),
         **typed("INT", "joined_generation left_generation"),
         "away_since_time": "TIMESTAMP",
     },

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from schemas.records.registry import types_by_group_type
 from schemas.words.records import GroupType
+from udfs.groups.classic.client_libraries import library_sets
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import About
@@ -32,8 +33,8 @@ class ClassicMemberSummary(NamedTuple):
     generation_id: int | None
     # Whether it claimed to own something when it joined.
     has_claimed: bool
-    # It has user data of zero bytes: some libraries do this.
-    has_blank_data: bool
+    # The set of client libraries that write such a subscription and, as the leader, such assignments, as a number.
+    libraries: int
     has_partitions: bool
     # Whether its assignment has user data.
     has_assigned_data: bool
@@ -89,11 +90,12 @@ def each_once(members: tuple[ClassicMemberSummary, ...]) -> tuple[ClassicMemberS
 
 
 def classic_members(read: ClassicColumns) -> list[tuple[ClassicMemberSummary, ...]]:
+    sets = library_sets(read)
     columns = (
         *(read.of_member(name) for name in ("member_id", "group_instance_id", "client_id", "client_host")),
         *(read.subscription_field(name) for name in ("version", "generation_id")),
         read.has_claimed.tolist(),
-        read.has_blank_data.tolist(),
+        (sets.members & sets.as_leaders).tolist(),
         read.has_partitions.tolist(),
         read.has_assigned_data.tolist(),
     )

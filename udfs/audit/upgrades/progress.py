@@ -108,7 +108,7 @@ def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
         progress = MigrationProgress(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
         yield row(group_id, state, Migration.EAGER_TO_COOPERATIVE, progress)
     if members or state.to_consumer is not None:
-        blockers = tuple(against_consumer_protocol(state.classic, facts)) if members else ()
+        blockers = tuple(against_consumer_protocol(group_id, state.classic, facts)) if members else ()
         yield row(
             group_id, state, Migration.CLASSIC_TO_CONSUMER, MigrationProgress(state.to_consumer, (), members, blockers)
         )
@@ -120,7 +120,9 @@ def rows_of_consumer_group(group_id: str, state: State, members: Mapping[str, Co
     classic = tuple(identity_of(each, member) for each, member in members.items() if member.versions is not None)
     native = tuple(identity_of(each, member) for each, member in members.items() if member.versions is None)
     if state.to_consumer is not None:
-        progress = MigrationProgress(state.to_consumer, native, classic, tuple(against_classic_members(members)))
+        progress = MigrationProgress(
+            state.to_consumer, native, classic, tuple(against_classic_members(group_id, members))
+        )
         yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, progress)
     if state.to_classic is not None:
         yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, classic, native))

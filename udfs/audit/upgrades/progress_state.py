@@ -1,9 +1,11 @@
 """Progress of a group's migration to another assignor or protocol: what is remembered between records."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember
+from udfs.groups.classic.client_libraries import ANY_LIBRARY
 
 
 @dataclass
@@ -63,8 +65,14 @@ def from_plain(fields: dict[str, Any]) -> State:
     state = State(**{**fields, **{name: None if fields[name] is None else Way(**fields[name]) for name in WAYS}})
     if state.classic is not None:
         value = ClassicValueSummary(*state.classic)
-        state.classic = value._replace(members=tuple(ClassicMemberSummary(*member) for member in value.members))
+        state.classic = value._replace(members=tuple(map(classic_member, value.members)))
     if state.members is not None:
         state.members = {each: ConsumerMember(*member) for each, member in state.members.items()}
         state.classic_members = {each for each, member in state.members.items() if member.versions is not None}
     return state
+
+
+def classic_member(fields: Sequence[Any]) -> ClassicMemberSummary:
+    """Older releases stored a flag in the place of the libraries."""
+    member = ClassicMemberSummary(*fields)
+    return member._replace(libraries=int(ANY_LIBRARY)) if isinstance(member.libraries, bool) else member

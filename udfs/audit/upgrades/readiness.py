@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.words.assignments import Readiness
+from schemas.words.client_libraries import WITHOUT_CONSUMER_PROTOCOL
 from schemas.words.upgrades import BlockerKind
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.cooperative_migrations import CONSUMERS, OWNED_SINCE
 from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember
+from udfs.groups.classic.client_libraries import ANY_LIBRARY, Named, named
 
 # Assignors of Kafka's own clients. Any other may do what no assignor of the broker does.
 BUILT_IN = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
@@ -18,9 +20,11 @@ OTHER_TYPES = {
 STREAMS = "stream"
 # By version of the subscription. Version 3 came with 3.4, before the consumer protocol: a client with an older version
 # cannot have that.
-CLIENTS_OF = {0: "before 2.4", 1: "from 2.4 to 3.3", 2: "before 3.4"}
-# Default client ids of libraries without the consumer protocol.
-LIBRARIES = {"sarama": "Sarama", "kafkajs": "KafkaJS", "kafka-python": "kafka-python", "aiokafka": "aiokafka"}
+CLIENTS_OF = {
+    0: "Java clients before 2.4 and of kafka-python and aiokafka",
+    1: "Java clients from 2.4 to 3.3 and of Sarama",
+    2: "Sarama and of development builds before 3.4",
+}
 # Values of group.consumer.migration.policy with which a group with members may be converted.
 TURNING = frozenset({"upgrade", "bidirectional"})
 INCONCLUSIVE = frozenset({BlockerKind.UNREADABLE_SUBSCRIPTION, BlockerKind.TURNED_BACK, BlockerKind.NO_PROGRESS})
@@ -42,7 +46,7 @@ def readiness(blockers: Sequence[Blocker]) -> Readiness:
     return Readiness.UNKNOWN if kinds else Readiness.READY
 
 
-def against_consumer_protocol(value: ClassicValueSummary, facts: Facts) -> Iterator[Blocker]:
+def against_consumer_protocol(group_id: str, value: ClassicValueSummary, facts: Facts) -> Iterator[Blocker]:
     """For a classic group with members."""
     if value.protocol_type != CONSUMERS:
         why = OTHER_TYPES.get(value.protocol_type, "only groups of consumers can change to the consumer protocol")
@@ -68,28 +72,25 @@ def against_consumer_protocol(value: ClassicValueSummary, facts: Facts) -> Itera
             yield Blocker(BlockerKind.ASSIGNED_USER_DATA, member.member_id, line)
         if member.version is None:
             yield Blocker(BlockerKind.UNREADABLE_SUBSCRIPTION, member.member_id, "its subscription cannot be read")
-        yield from against_client(member.member_id, member.client_id, member.version, member.has_blank_data)
+        library = named(member.libraries, group_id, member.client_id)
+        yield from against_client(member.member_id, library, member.version)
 
 
-def against_classic_members(members: Mapping[str, ConsumerMember]) -> Iterator[Blocker]:
+def against_classic_members(group_id: str, members: Mapping[str, ConsumerMember]) -> Iterator[Blocker]:
     """For a consumer group in which some members still use the classic protocol."""
     for member_id, member in members.items():
         if member.versions:
-            yield from against_client(member_id, member.client_id, max(member.versions), False)
+            library = named(int(ANY_LIBRARY), group_id, member.client_id)
+            yield from against_client(member_id, library, max(member.versions))
 
 
-def against_client(
-    member_id: str, client_id: str | None, version: int | None, has_blank_data: bool
-) -> Iterator[Blocker]:
-    library = next((LIBRARIES[each] for each in LIBRARIES if (client_id or "").startswith(each)), None)
-    if library is not None:
-        line = f"client id {client_id} is the default of {library}, which does not support the consumer protocol"
-        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, line)
-    elif version == 0 and has_blank_data:
-        line = "subscription version 0 with user data of no bytes, as kafka-python and aiokafka write it"
+def against_client(member_id: str, named_library: Named, version: int | None) -> Iterator[Blocker]:
+    library, confidence = named_library
+    if library in WITHOUT_CONSUMER_PROTOCOL:
+        line = f"a member of {library} ({confidence}), which does not support the consumer protocol"
         yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, line)
     elif version in CLIENTS_OF:
-        line = f"subscription version {version}, of clients {CLIENTS_OF[version]}: they have no consumer protocol"
+        line = f"subscription version {version}, of {CLIENTS_OF[version]}: they have no consumer protocol"
         yield Blocker(BlockerKind.OLD_CLIENT, member_id, line)
 
 

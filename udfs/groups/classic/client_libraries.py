@@ -49,8 +49,6 @@ ANY_LIBRARY: Final = ~NO_LIBRARY
 NAMES: Final = dict(zip(Libraries, ClientLibrary, strict=True))
 # Whose rules captures of real members keep true, test by test.
 PROVEN: Final = JAVA | LIBRDKAFKA | KAFKA_PYTHON
-# Whose members the broker cannot convert to the consumer protocol.
-CLASSIC_ONLY: Final = KAFKA_PYTHON | AIOKAFKA | SARAMA | KAFKAJS
 
 # Of KafkaJS alone, which has no assignor under a name of Kafka's.
 KAFKAJS_ASSIGNOR: Final = "RoundRobinAssigner"
@@ -261,6 +259,13 @@ class LibrarySets(NamedTuple):
 
     members: NDArray[np.int64]
     leaders: NDArray[np.int64]
+    # Of each member: the value of which it is the leader. Of others -1.
+    led: NDArray[np.int64]
+
+    @property
+    def as_leaders(self) -> NDArray[np.int64]:
+        """By member: the leader's set; of others, nothing is excluded."""
+        return np.where(self.led >= 0, self.leaders[self.led], int(ANY_LIBRARY))
 
 
 # Versions above the highest known one are one.
@@ -281,7 +286,8 @@ ASSIGNERS: Final = np.array(
 
 def library_sets(read: ClassicColumns) -> LibrarySets:
     if not len(read.items):
-        return LibrarySets(np.empty(0, np.int64), np.full(len(read.starts) - 1, int(ANY_LIBRARY), np.int64))
+        none = np.empty(0, np.int64)
+        return LibrarySets(none, np.full(len(read.starts) - 1, int(ANY_LIBRARY), np.int64), none)
     sizes = np.diff(read.starts)
     of_value = np.repeat(np.arange(len(sizes)), sizes)
     assignor = np.array([ASSIGNORS.get(each, Assignor.OTHER) for each in read.column("protocol")], np.int64)[of_value]
@@ -299,12 +305,12 @@ def library_sets(read: ClassicColumns) -> LibrarySets:
     ]
     entries[~read.is_assignment_read | read.is_omitted | (types != 0)] = int(ANY_LIBRARY)
     # What the leader wrote itself counts too.
-    leader = np.array(read.column("leader"), object)[of_value]
-    entries &= np.where(np.array(read.of_member("member_id"), object) == leader, members, int(ANY_LIBRARY))
+    is_leader = np.array(read.of_member("member_id"), object) == np.array(read.column("leader"), object)[of_value]
+    entries &= np.where(is_leader, members, int(ANY_LIBRARY))
     leaders = np.full(len(sizes), int(ANY_LIBRARY), np.int64)
     filled = np.flatnonzero(sizes)
     leaders[filled] = np.bitwise_and.reduceat(entries, read.starts[filled])
-    return LibrarySets(members, leaders)
+    return LibrarySets(members, leaders, np.where(is_leader, of_value, -1))
 
 
 def versions_of(payload: pa.StructArray) -> NDArray[np.int64]:

@@ -30,6 +30,8 @@ def move_members(round_: Round, left: list[str]) -> None:
     for each in round_.now.value.members:
         if each.member_id not in ledger.members:
             join(round_, each, round_.stop, False)
+        # The leader of this generation wrote its assignments.
+        ledger.members[each.member_id].libraries &= each.libraries & each.leader_libraries
 
 
 def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool) -> None:
@@ -47,6 +49,7 @@ def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool)
             client_host=member.client_host,
             rack_id=member.rack_id,
             joined_generation=round_.now.value.generation,
+            libraries=member.libraries,
         )
     )
 

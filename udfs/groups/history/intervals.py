@@ -4,6 +4,7 @@ its table is the value of that column."""
 from dataclasses import dataclass
 
 from schemas.words.history import Confidence
+from udfs.groups.classic.client_libraries import ANY_LIBRARY
 
 
 @dataclass(slots=True)
@@ -37,6 +38,8 @@ class MemberStretch(OpenInterval):
     rack_id: str | None
     joined_generation: int | None
     away_since_time: int | None = None
+    # The set of client libraries that no record of the member excludes, as a number.
+    libraries: int = int(ANY_LIBRARY)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from schemas.words.history import (
     OwnershipPhase,
     StateEnd,
 )
+from udfs.groups.classic.client_libraries import named
 from udfs.groups.history.intervals import MemberStretch, OpenInterval, OwnerStretch, StateStretch
 from udfs.groups.history.reading_ends import Begin
 from udfs.groups.history.row_makers import GROUP_STATE_INTERVAL, MEMBERSHIP_INTERVAL, OWNERSHIP_INTERVAL
@@ -191,8 +192,10 @@ def member_row(
     group_id: str, of: MemberStretch, to_time: int | None, to_offset: int | None, is_exact: bool,
     kind: LeaveKind | None, generation: int | None, confidence: Confidence,
 ) -> Row:  # fmt: skip
+    library, library_confidence = named(of.libraries, group_id, of.client_id)
     return MEMBERSHIP_INTERVAL(
-        of, group_id=group_id, to_time=to_time, to_offset=to_offset, is_open=kind is None, is_to_exact=is_exact,
+        of, group_id=group_id, client_library=library, client_library_confidence=library_confidence,
+        to_time=to_time, to_offset=to_offset, is_open=kind is None, is_to_exact=is_exact,
         ended_by=kind, left_generation=generation, leave_kind=kind, evidence_first_offset=of.from_offset,
         evidence_last_offset=last_offset(of, to_offset), confidence=confidence,
     )  # fmt: skip

@@ -151,12 +151,6 @@ class ClassicColumns:
     def has_assigned_data(self) -> Flags:
         return are_filled(self.assignment, "user_data")
 
-    @property
-    def has_blank_data(self) -> Flags:
-        """User data of zero bytes: some libraries write this."""
-        size = pc.binary_length(self.subscription.field("user_data"))
-        return self.is_subscription_read & flags(pc.equal(size, 0))
-
 
 def are_filled(parent: pa.StructArray, name: str) -> Flags:
     field = parent.field(name)

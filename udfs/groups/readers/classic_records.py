@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from udfs.groups.classic.client_libraries import ANY_LIBRARY, library_sets
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.negative_partitions import without_negative
 from udfs.groups.readers.pause_collector import uncollected
@@ -34,6 +35,10 @@ class ClassicMember(NamedTuple):
     rack_id: str | None
     # None: cannot be read.
     assigned: Tps | None
+    # Sets of client libraries, as numbers: those that write such a subscription, and, of the leader, those that write
+    # such assignments as well.
+    libraries: int = int(ANY_LIBRARY)
+    leader_libraries: int = int(ANY_LIBRARY)
 
 
 class ClassicValue(NamedTuple):
@@ -62,6 +67,7 @@ def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Recor
 def members_of(read: ClassicColumns, topics: TopicCodes) -> list[tuple[ClassicMember, ...]]:
     known: dict[bytes, Tps] = {b"": NOTHING}
     named = ("member_id", "group_instance_id", "client_id", "client_host", "rebalance_timeout_ms", "session_timeout_ms")
+    libraries = library_sets(read)
     columns = (
         *(read.of_member(name) for name in named),
         mask_invalid(texts_of(read.topics), read.is_subscription_read),
@@ -69,6 +75,8 @@ def members_of(read: ClassicColumns, topics: TopicCodes) -> list[tuple[ClassicMe
         read.subscription_field("generation_id"),
         read.subscription_field("rack_id"),
         assigned_partitions(read, topics, known),
+        libraries.members.tolist(),
+        libraries.as_leaders.tolist(),
     )
     return read.by_value([*map(ClassicMember._make, zip(*columns, strict=True))])
 

@@ -21,6 +21,13 @@ def row_of(members: list[dict[str, Any]], facts: Facts | None = None, **of_value
     return result
 
 
+def assigned_by_another_library(members: list[dict[str, Any]], user_data: bytes | None) -> list[dict[str, Any]]:
+    """Leaders of Java write the version of their subscriptions."""
+    for each in members:
+        each["assignment"] |= {"version": 0, "user_data": user_data}
+    return members
+
+
 def readiness_of(row: Upgrade) -> tuple[str, list[tuple[str, str | None]]]:
     return row.readiness, [(blocker.kind, blocker.member_id) for blocker in row.blockers]
 
@@ -63,24 +70,44 @@ def test_assignments_with_user_data_are_refused_by_the_coordinator() -> None:
     assert readiness_of(row_of(members)) == ("ready", [])
 
 
-@pytest.mark.parametrize(("version", "since"), [(0, "before 2.4"), (1, "from 2.4 to 3.3"), (2, "before 3.4")])
+@pytest.mark.parametrize(("version", "since"), [(0, "before 2.4"), (1, "from 2.4 to 3.3")])
 def test_clients_too_old_for_it_are_recognized_by_their_subscriptions(version: int, since: str) -> None:
     row = row_of([member("a", "t0", version=version), member("b", "t1")])
     assert readiness_of(row) == ("blocked", [("old_client", "a")])
     assert since in row.blockers[0].detail
 
 
-@pytest.mark.parametrize("client_id", ["sarama", "kafkajs", "kafka-python-2.0.2", "aiokafka-0.11"])
-def test_libraries_without_it_are_recognized_by_the_names_they_give_themselves(client_id: str) -> None:
-    row = row_of([{**member("a", "t0"), "client_id": client_id}])
+@pytest.mark.parametrize(
+    ("client_id", "version", "user_data"),
+    [("sarama", 1, None), ("kafka-python-2.0.2", 0, b""), ("aiokafka-0.11", 0, b"")],
+)
+def test_libraries_without_it_are_recognized_by_the_names_they_give_themselves(
+    client_id: str, version: int, user_data: bytes | None
+) -> None:
+    foreign = {**member("a", "t0", version=version), "client_id": client_id}
+    foreign["subscription"]["user_data"] = user_data
+    row = row_of(assigned_by_another_library([foreign], user_data))
     assert readiness_of(row) == ("blocked", [("client_library", "a")])
+    # An application may choose any client id: this subscription excludes all of these libraries.
+    assert readiness_of(row_of([{**member("a", "t0"), "client_id": client_id}])) == ("ready", [])
 
 
-def test_a_library_without_it_is_recognized_by_user_data_of_no_bytes() -> None:
+def test_a_library_without_it_is_recognized_by_what_it_alone_writes() -> None:
+    """Sarama: version 2. kafka-python: a version number in the user data of sticky."""
+    blocked = "blocked", [("client_library", "a")]
+    assert readiness_of(row_of(assigned_by_another_library([member("a", "t0", version=2)], None))) == blocked
     members = [member("a", "t0", version=0), member("b", "t1")]
-    for each in members:
-        each["subscription"]["user_data"] = b""
-    assert readiness_of(row_of(members)) == ("blocked", [("client_library", "a")])
+    members[0]["subscription"]["user_data"] = b"\0\1\0\0\0\0\0\0\0\7"
+    row = row_of(assigned_by_another_library(members, b""), protocol="sticky")
+    assert readiness_of(row) == blocked
+
+
+def test_user_data_of_no_bytes_is_of_an_old_client_or_such_a_library() -> None:
+    members = [member("a", "t0", version=0), member("b", "t1")]
+    members[0]["subscription"]["user_data"] = b""
+    row = row_of(members)
+    assert readiness_of(row) == ("blocked", [("old_client", "a")])
+    assert "kafka-python" in row.blockers[0].detail
 
 
 def test_a_subscription_that_cannot_be_read_leaves_it_open() -> None:
@@ -103,7 +130,7 @@ def test_a_broker_may_forbid_it(policy: str | None, readiness: str) -> None:
 
 
 def test_every_blocker_is_reported() -> None:
-    members = [member("a", "t0", version=1), {**member("b", "t1"), "client_id": "sarama"}]
+    members = [member("a", "t0", version=1), {**member("b", "t1", version=1), "client_id": "sarama"}]
     members[0]["assignment"]["user_data"] = b"\1"
     row = row_of(members, Facts(migration_policy="disabled"), protocol="house-rules")
     assert [blocker.kind for blocker in row.blockers] == [
