@@ -1,5 +1,7 @@
 """Client libraries that members of groups use."""
 
+from collections.abc import Mapping
+
 from schemas.words.meanings import Meant
 
 
@@ -18,3 +20,33 @@ class ClientLibrary(Meant):
 WITHOUT_CONSUMER_PROTOCOL = frozenset(
     {ClientLibrary.KAFKA_PYTHON, ClientLibrary.AIOKAFKA, ClientLibrary.SARAMA, ClientLibrary.KAFKAJS}
 )
+
+MEMBER_ID_ORDER = "orders all members by member id, where Kafka's has static members first"
+OWN_STICKY = "is an algorithm of its own"
+OLDER_STICKY = "is Java's algorithm of before 2.5"
+# What the assignor of a library does otherwise than Kafka's of the same name. Those of kafka-python 3.0, aiokafka,
+# Sarama 1.61 and franz-go 1.22.
+DIFFERENCES: Mapping[tuple[ClientLibrary, str], str] = {
+    (
+        ClientLibrary.LIBRDKAFKA,
+        "range",
+    ): "looks at racks in its own way, and has no order of static beside other members",
+    (ClientLibrary.LIBRDKAFKA, "roundrobin"): "has no order of static beside other members",
+    (ClientLibrary.LIBRDKAFKA, "cooperative-sticky"): OWN_STICKY,
+    (ClientLibrary.KAFKA_PYTHON, "range"): "loses members if static and other members alternate",
+    (ClientLibrary.KAFKA_PYTHON, "roundrobin"): "loses members if static and other members alternate, and fails if it "
+    "must pass over a member",
+    (ClientLibrary.KAFKA_PYTHON, "sticky"): OLDER_STICKY,
+    (ClientLibrary.KAFKA_PYTHON, "cooperative-sticky"): f"{OLDER_STICKY}, and knows no generations",
+    (ClientLibrary.AIOKAFKA, "range"): MEMBER_ID_ORDER,
+    (ClientLibrary.AIOKAFKA, "roundrobin"): MEMBER_ID_ORDER,
+    (ClientLibrary.AIOKAFKA, "sticky"): OLDER_STICKY,
+    (ClientLibrary.SARAMA, "range"): MEMBER_ID_ORDER,
+    (ClientLibrary.SARAMA, "roundrobin"): f"{MEMBER_ID_ORDER}, and partition 10 before partition 2",
+    (ClientLibrary.SARAMA, "sticky"): OWN_STICKY,
+    (ClientLibrary.SARAMA, "cooperative-sticky"): OWN_STICKY,
+    (ClientLibrary.FRANZ_GO, "range"): "looks only at the rack of each partition's leader, where Kafka's looks at all "
+    "replicas",
+    (ClientLibrary.FRANZ_GO, "sticky"): OWN_STICKY,
+    (ClientLibrary.FRANZ_GO, "cooperative-sticky"): OWN_STICKY,
+}

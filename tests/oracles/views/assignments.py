@@ -1,6 +1,7 @@
 """What v_assignment_audit should give, in plain Python."""
 
-from tests.oracles.views.rebalances import Row, Rows, cluster_times, descending, is_complete, ranked
+from schemas.words.client_libraries import DIFFERENCES
+from tests.oracles.views.rebalances import Row, Rows, cluster_times, descending, is_complete, ranked, same
 
 WORST_FIRST = ("drift", "not_recomputable", "same_members_other_order", "carried_over", "same")
 SIZES = ("num_different", "num_owned_twice", "num_unowned", "moves_too_many")
@@ -15,6 +16,26 @@ def severity(row: Row) -> tuple[int, int]:
     return (1, 0) if has_defect else (2, verdict)
 
 
+def library_of_leader(rows: Rows, row: Row) -> Row:
+    place = "cluster", "evidence_partition", "group_id"
+    library = confidence = None
+    for done in rows["rebalances"]:
+        is_this = same(done, row, *place, "assignment_offset")
+        if not is_this or done["group_type"] != "classic":
+            continue
+        for stay in rows["membership_intervals"]:
+            since, until = stay["from_offset"], stay["to_offset"]
+            was_there = since <= row["assignment_offset"] and (until is None or row["assignment_offset"] < until)
+            if same(stay, row, *place) and stay["member_id"] == done["leader_after"] and was_there:
+                library, confidence = stay["client_library"], stay["client_library_confidence"]
+    difference = DIFFERENCES.get((library, row["assignor"]))  # type: ignore[arg-type]
+    return {
+        "leader_library": library,
+        "leader_library_confidence": confidence,
+        "library_difference": difference,
+    }
+
+
 def assignment_audit(rows: Rows) -> list[Row]:
     result = []
     for row in rows["assignment_audit"]:
@@ -24,6 +45,7 @@ def assignment_audit(rows: Rows) -> list[Row]:
                 **row,
                 "moves_too_many": None if None in moves else moves[0] - moves[1],
                 "is_complete": is_complete(rows, row),
+                **library_of_leader(rows, row),
                 **cluster_times(rows, row["cluster"]),
             }
         )

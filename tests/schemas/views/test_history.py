@@ -14,6 +14,7 @@ from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
 from schemas.views import enumerations
 from schemas.words.assignments import Verdict
+from schemas.words.client_libraries import ClientLibrary
 from schemas.words.history import RebalanceTrigger, StormKind
 from schemas.words.meanings import Meant
 from tests.make.tables import NOW, filled
@@ -64,6 +65,7 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
                 "assignor_after": one_of(*assignors),
                 "members_joined": one_of([], ["m1"]),
                 "members_departed": [],
+                "leader_after": one_of(None, "m1", "m2"),
                 **{name: count() for name in ("num_moved", "num_returned", "num_withheld", "num_partitions")},
                 **{name: count() for name in ("unpersisted_rounds", "sync_ms", "stopped_partition_ms")},
                 "num_ready_to_migrate": count(),
@@ -76,6 +78,7 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
                 **key,
                 **evidence,
                 "group_type": "classic",
+                "assignor": one_of(None, "range", "sticky"),
                 "generation_or_epoch": offset,
                 "record_time": start,
                 "verdict": one_of(*Verdict).value,
@@ -113,7 +116,14 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
             "to_offset": one_of(None, number // 3, number - 1),
             "leave_kind": one_of("left", "static_expired_likely"),
         }
-        rows["membership_intervals"].append({**stay, **who, **gone})
+        library = one_of(*ClientLibrary, None)
+        by_bytes = {
+            "evidence_partition": 0,
+            "from_offset": one_of(0, number // 4),
+            "client_library": library,
+            "client_library_confidence": None if library is None else one_of("likely", "possible"),
+        }
+        rows["membership_intervals"].append({**stay, **who, **gone, **by_bytes})
     for days, group in ((1, "h"), (0, "g")):
         word = {"own_verdict": one_of("DOWN", "OK"), "as_of_time": NOW - timedelta(days=days)}
         rows["group_verdicts"].append({"cluster": "a", "group_id": group, **word})
