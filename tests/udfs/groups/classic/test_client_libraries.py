@@ -12,10 +12,12 @@ from typing import Final, NamedTuple
 import numpy as np
 import pytest
 
+from tests.builders.groups.classic_audit_rows import member, sticky_data, synced, table
+from tests.builders.groups.classic_log import value
 from tests.builders.records.raw_records import as_records
 from tests.oracles.log.table_rows import Raw
 from udfs.decoding.decode import decode
-from udfs.groups.classic.client_libraries import ANY_LIBRARY, NAMES, Libraries, library_sets, named
+from udfs.groups.classic.client_libraries import ANY_LIBRARY, FRANZ_GO, JAVA, NAMES, Libraries, library_sets, named
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.rows.shape import Origin, Shaper
 
@@ -94,8 +96,8 @@ def shown(group_id: str) -> list[Shown]:
     values = map(base64.b64decode, GROUPS[group_id]["values"])
     records = as_records([Raw(offset, key, value) for offset, value in enumerate(values)])
     decoded = decode(records.keys, records.values, records.is_control)
-    table = Shaper().tables(records, decoded, Origin("c1", 7, "r1"))["classic_group_metadata"]
-    sets, places, rows = library_sets(ClassicColumns(table)), itertools.count(), table.to_pylist()
+    decoded_rows = Shaper().tables(records, decoded, Origin("c1", 7, "r1"))["classic_group_metadata"]
+    sets, places, rows = library_sets(ClassicColumns(decoded_rows)), itertools.count(), decoded_rows.to_pylist()
     return [
         Shown(member["client_id"], member["member_id"], row["generation"], member["member_id"] == row["leader"],
               int(sets.members[next(places)]), int(of_leader))
@@ -144,3 +146,115 @@ def test_each_generation_shows_its_leaders_library(group_id: str) -> None:
     for each in shown(group_id):
         if each.is_leader and not (group_id == "k-sticky" and each.generation == 1):
             assert (text(each.of_leader, group_id, None) or "").rstrip("?") == clients[each.client_id].split()[0], each
+
+
+class Written(NamedTuple):
+    """By the only member of a group, which so is its leader. `data`, `of_assignment`: user data."""
+
+    assignor: str
+    version: int
+    data: bytes | None
+    assignment_version: int
+    of_assignment: bytes | None
+    rack: str | None = None
+    owned: str = ""
+
+
+def of_only_member(written: Written) -> tuple[int, int]:
+    """What its subscription shows, and what its assignment shows with it."""
+    row = member("m", "a0", written.owned, topics="a", version=written.version, rack=written.rack,
+                 user_data=written.data)  # fmt: skip
+    row["assignment"] |= {"version": written.assignment_version, "user_data": written.of_assignment}
+    sets = library_sets(ClassicColumns(table([value(1, 1, 1, [row], protocol=written.assignor)])))
+    return int(sets.members[0]), int(sets.leaders[0])
+
+
+LIST: Final = sticky_data("a0", 1)
+NO_LIST: Final = bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("written", "own", "as_leader"),
+    [
+        # Sarama by the release of brokers that its settings name, and franz-go's first releases.
+        (Written("range", 0, None, 0, None), None, None),
+        (Written("roundrobin", 2, None, 0, None), "sarama?", "sarama?"),
+        (Written("cooperative-sticky", 1, synced(3), 0, None), None, "sarama?"),
+        (Written("cooperative-sticky", 2, synced(3), 0, None), "sarama?", "sarama?"),
+        (Written("sticky", 1, LIST, 0, LIST), None, "sarama?"),
+        # With a rack, librdkafka and franz-go write the same.
+        (Written("cooperative-sticky", 3, LIST, 0, None, "r"), None, "franz-go?"),
+        (Written("cooperative-sticky", 3, LIST, 0, LIST, "r"), None, "librdkafka"),
+        (Written("range", 3, None, 0, None, "r"), "java?", "franz-go?"),
+        (Written("range", 3, b"", 0, b"", "r"), "librdkafka", "librdkafka"),
+        (Written("sticky", 3, NO_LIST, 0, None, "r"), "franz-go?", "franz-go?"),
+        # librdkafka before 2.2, and kafka-python.
+        (Written("range", 1, b"", 0, b""), "librdkafka", "librdkafka"),
+        (Written("cooperative-sticky", 1, b"", 0, b""), None, "librdkafka"),
+        (Written("cooperative-sticky", 1, b"", 1, b""), None, "kafka-python"),
+        (Written("cooperative-sticky", 1, b"", 0, None, owned="a0"), "kafka-python", None),
+        (Written("cooperative-sticky", 1, LIST, 0, LIST), "librdkafka", "librdkafka"),
+        (Written("sticky", 0, LIST, 0, b""), None, None),
+        # Kafka's client beside Sarama.
+        (Written("range", 1, None, 1, None), None, "java"),
+        (Written("sticky", 1, LIST, 1, None), None, "java"),
+        (Written("cooperative-sticky", 1, synced(3), 1, None), None, "java"),
+        # Kafka Streams, and assignors of an application.
+        (Written("stream", 3, b"\0\0\0\x0b" * 2, 3, b"\0\0\0\x0b"), "java", "java"),
+        (Written("stream", 0, b"\0\0\0\3" * 2, 0, b"\0\0\0\3"), "java", "java"),
+        (Written("stream", 3, None, 3, None), None, None),
+        (Written("house", 3, b"x", 3, b"y"), "java?", "java"),
+        (Written("house", 1, b"x", 1, b"y"), None, "java"),
+        (Written("house", 0, b"x", 0, b"y"), None, None),
+        # No known library: it is not the only one that differs in one thing.
+        (Written("range", 3, b"", 3, None), None, None),
+        (Written("range", 3, None, 3, None, ""), None, None),
+        (Written("house", 3, None, 3, None, ""), None, None),
+        (Written("range", 3, b"x", 3, None), None, None),
+        (Written("range", 1, b"x", 1, None), None, None),
+        (Written("sticky", 1, b"", 1, b""), None, None),
+        (Written("range", 4, None, 4, None), None, None),
+        (Written("range", 1, None, 1, b""), None, None),
+        (Written("range", 1, b"", 1, b""), "librdkafka", None),
+        (Written("cooperative-sticky", 0, None, 0, None), None, None),
+        (Written("RoundRobinAssigner", 0, None, 0, None), None, None),
+    ],
+)
+def test_what_no_client_of_the_capture_wrote_shows_libraries_too(
+    written: Written, own: str | None, as_leader: str | None
+) -> None:
+    assert tuple(text(each, "g", None) for each in of_only_member(written)) == (own, as_leader)
+
+
+def test_a_payload_that_cannot_be_read_excludes_nothing() -> None:
+    row = member("m", None, topics="a", is_read=False)
+    sets = library_sets(ClassicColumns(table([value(1, 1, 1, [row]), value(2, 2, 2, [])])))
+    assert [*sets.members.tolist(), *sets.leaders.tolist()] == [int(ANY_LIBRARY)] * 3
+
+
+def test_workers_of_connect_use_kafkas_client() -> None:
+    row = member("m", None, topics="a", is_read=False)
+    sets = library_sets(ClassicColumns(table([value(1, 1, 1, [row], protocol="sessioned", protocol_type="connect")])))
+    assert text(int(sets.members[0]), "g", "connect-1") == "java"
+
+
+@pytest.mark.parametrize(
+    ("client_id", "library"),
+    [
+        ("consumer-g-1", "java?"), ("consumer-g-static", "java?"), ("consumer-7", "java?"), ("consumer-h-1", None),
+        ("app-1b2c-StreamThread-1-consumer", "java?"), ("connector-consumer-sink-0", "java?"),
+        ("rdkafka", "librdkafka?"), ("rdkafka-1", None), ("kafka-python-3.0.12", "kafka-python?"),
+        ("kafka-python-orders", None), ("aiokafka-0.11.0", "aiokafka?"), ("sarama", "sarama?"), ("kgo", "franz-go?"),
+        ("kafkajs", "kafkajs?"), ("orders", None), (None, None),
+    ],
+)  # fmt: skip
+def test_a_default_client_id_alone_makes_a_library_possible(client_id: str | None, library: str | None) -> None:
+    assert text(int(ANY_LIBRARY), "g", client_id) == library
+
+
+def test_a_client_id_counts_only_beside_bytes_that_do_not_exclude_its_library() -> None:
+    of_java, none = int(JAVA | FRANZ_GO), 0
+    assert text(of_java, "g", "rdkafka") == "java?"
+    assert text(of_java, "g", "kgo") == "franz-go?"
+    assert text(of_java, "g", "consumer-g-1") == "java"
+    assert text(none, "g", "kgo") is None
