@@ -33,6 +33,8 @@ from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import replay
 
 LEAST_GAPS: Final = 150
+# Java's clients before 2.4 wrote the same.
+OF_OLD_BYTES: Final = ("kafka-python", "range")
 # Of three release lines together.
 SOAK_ROUNDS, LEAST_GAPS_IN_SOAK = 2, 2_000
 NUM_INSTANTS: Final = 10_000
@@ -116,6 +118,27 @@ def test_nobody_else_reads_while_a_reader_is_certain(newest):
     assert newest.readers.not_the_reader == ()
     # Whoever is certain of nothing would pass.
     assert newest.readers.certain_share > 0.5
+
+
+@pytest.mark.broker
+def test_members_use_the_library_that_their_group_was_played_with(newest):
+    """Members have client ids of their own, except those of Kafka Streams. Members of kafka-python show themselves by
+    cooperative-sticky alone; those of consumer and share groups by nothing."""
+    groups, seen = newest.handovers.truth["groups"], defaultdict(Counter)
+    for row in rows(newest.warehouse, "membership_intervals"):
+        of_group = groups[row["group_id"]]
+        library = {"confluent": "librdkafka"}.get(of_group["library"], of_group["library"])
+        assert row["client_library"] in (None, library), row
+        seen[library, of_group["protocol"]][row["client_library_confidence"]] += 1
+    # What says nothing of anybody would pass.
+    for protocol in ("range", "cooperative-sticky"):
+        assert {*seen["librdkafka", protocol]} == {"likely"}
+    assert {*seen["java", "cooperative-sticky"]} == {*seen["kafka-python", "cooperative-sticky"]} == {"likely"}
+    # Its leaders write what franz-go's do not; members that never lead may be of either.
+    assert {*seen["java", "range"]} == {"likely", "possible"}
+    nothing = [seen[each] for each in seen if each[1] in ("consumer", "share") or each == OF_OLD_BYTES]
+    assert {confidence for some in nothing for confidence in some} == {None}
+    assert {*seen["java", "streams"]} == {"possible"}
 
 
 def readings(case):
