@@ -40,7 +40,7 @@ from udfs.audit.checks.audit_results import Latest
 from udfs.audit.whatif.answers import WhatIfAnswer, answers
 from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, assumptions
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
-from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped
+from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped, reasons
 from udfs.audit.whatif.limits import left_out, why_refused
 from udfs.audit.whatif.present import at_present
 from udfs.audit.whatif.question_lines import spec_lines
@@ -144,7 +144,7 @@ def answer_block(row: Row, latest: Latest, question: Question, change: GroupChan
         "reason": "; ".join(notes) or None,
         "confidence": LIKELY if notes else CERTAIN,
     }
-    return WhatIfBlock({**row, **columns}, moves, members)
+    return WhatIfBlock({**row, **columns}, moves, members, [len(after[member]) for member in answer.members])
 
 
 def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> WhatIfAnswer | str:
@@ -183,7 +183,9 @@ def show(answers: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Nam
         elif arguments.wide:
             print_answer(NAMES, cells_of(rows, NAMES), arguments.format, is_wide=True)
         else:
-            print_narrow(NAMES, cells_of(rows, NAMES), ids, left_out=("group_id", "group_type"))
+            print_narrow(NAMES, cells_of(rows, NAMES), ids, left_out=("group_id", "group_type", "reason"))
+            for (reason,) in with_short_ids([[each] for each in reasons(rows, in_force(latest))], ids):
+                write_lines(["", *paragraph(visible(reason), width)])
         sentence = best([each.row for each in answers], in_force(latest))
         write_lines(["", *paragraph(visible(sentence or "No assignor is possible."), width)])
 

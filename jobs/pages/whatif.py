@@ -16,11 +16,13 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class WhatIfBlock:
-    """A row of assignment_whatif; `partitions` are all, moved or not; by member, how many it has before and after."""
+    """A row of assignment_whatif; `partitions` are all, moved or not; by member, how many it has before and after;
+    `sizes`, how many each member has that is still there."""
 
     row: Row
     partitions: Sequence[Move] = ()
     members: Sequence[tuple[str, int, int]] = ()
+    sizes: Sequence[int] = ()
 
     @property
     def moves(self) -> list[Move]:
@@ -42,11 +44,12 @@ def block(answer: WhatIfBlock, latest: Latest, is_verbose: bool) -> Iterator[tup
     if not row["is_possible"]:
         yield "Possible", f"no: {row['reason']}"
         return
-    yield "Balance", f"{balance(row['imbalance'])}; only members that subscribe to the same topics are compared"
+    yield "Balance", balance(answer.sizes, row["imbalance"])
     total = sum(before for _, before, _ in answer.members)
     yield (
         "Partitions",
-        f"{row['moves_from_current']} of {total} move, {row['partitions_stopped']} are not read during the move",
+        f"{row['moves_from_current']} of {total} change their owner, {row['partitions_stopped']} are not read during "
+        "the rebalance",
     )
     yield from (("", line) for line in (owner_lines(answer) if is_verbose else move_lines(answer)))
     for place, (member, before, after) in enumerate(answer.members):

@@ -136,11 +136,11 @@ def members_of(group: str) -> list[dict[str, Any]]:
     return result
 
 
+EVEN = "members with the same topics have equally many, 0 partitions change their owner"
 BEST = (
-    "range of the consumer protocol has the best balance and moves the fewest partitions: "
-    "members have equally many partitions, 0 partitions move, 0 not read during the move; "
-    "range of the classic protocol (in force): members have equally many partitions, 0 partitions move, "
-    "10 not read during the move."
+    f"range of the consumer protocol has the best balance and moves the fewest partitions: {EVEN}, "
+    f"0 not read during the rebalance; range of the classic protocol (in force): {EVEN}, "
+    "10 not read during the rebalance."
 )
 
 
@@ -150,7 +150,7 @@ def test_a_table_shows_it_in_lines(ask: Ask) -> None:
     labels = [line[:12].strip() for line in out.splitlines()]
     assert labels == ["Group", "Assignor", "Balance", "Partitions", "", "", "Members", "", "Evidence", "", BEST[:12]]
     assert out.endswith(f"\n\n{BEST}\n")
-    assert "2 of 10 move, 2 are not read during the move" in out
+    assert "2 of 10 change their owner, 2 are not read during the rebalance" in out
     # One name, two assignors: the leader's and the coordinator's.
     both = ask("classic-range", "--assignor", "range")[1]
     assert both.count("Group ") == both.count("Evidence ") == 2

@@ -88,13 +88,29 @@ def name_of(row: Mapping[str, Any], in_force: tuple[str, str] | None) -> str:
 
 def price(row: Mapping[str, Any]) -> str:
     moved, stopped = row["moves_from_current"], row["partitions_stopped"]
-    moves = "moves" if moved == 1 else "move"
-    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, {stopped} not read during the move"
+    changes = "changes its owner" if moved == 1 else "change their owner"
+    stops = f"{stopped} not read during the rebalance"
+    return f"members with the same topics {spread(row['imbalance'])}, {counted(moved, 'partition')} {changes}, {stops}"
 
 
-def balance(imbalance: int) -> str:
-    return (
-        f"members differ by up to {counted(imbalance, 'partition')}"
-        if imbalance
-        else "members have equally many partitions"
-    )
+def balance(sizes: Sequence[int], imbalance: int) -> str:
+    """Members with other topics may rightly have other numbers, so only those with the same topics are compared."""
+    least, most = min(sizes, default=0), max(sizes, default=0)
+    each = counted(most, "partition") if least == most else f"{least} to {counted(most, 'partition')}"
+    return f"{each} a member; members with the same topics {spread(imbalance)}"
+
+
+def spread(imbalance: int) -> str:
+    return f"differ by up to {counted(imbalance, 'partition')}" if imbalance else "have equally many"
+
+
+def reasons(rows: Sequence[Mapping[str, Any]], in_force: tuple[str, str] | None) -> list[str]:
+    """Why assignors are not possible, or their answers not certain: a sentence for each reason, with all it is for."""
+    named: dict[tuple[bool, str], list[str]] = {}
+    for row in rows:
+        if row["reason"] is not None:
+            named.setdefault((row["is_possible"], row["reason"]), []).append(name_of(row, in_force))
+    return [
+        f"{'Not certain' if is_possible else 'Not possible'}: {', '.join(names)}: {reason}."
+        for (is_possible, reason), names in named.items()
+    ]

@@ -20,7 +20,7 @@ from udfs.audit.checks.facts import Facts
 from udfs.audit.whatif.answers import answers, each_once
 from udfs.audit.whatif.changes import GroupChange, apply_change
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES
-from udfs.audit.whatif.costs import best, moves_between, num_moved, num_stopped
+from udfs.audit.whatif.costs import balance, best, moves_between, num_moved, num_stopped, reasons
 from udfs.audit.whatif.question_lines import owned_of, spec_lines
 from udfs.audit.whatif.questions import Question
 
@@ -61,29 +61,58 @@ def row(protocol: str, assignor: str, *numbers: int) -> dict[str, Any]:
     return {"group_protocol": protocol, "assignor": assignor, "is_possible": bool(numbers), **reported}
 
 
+SAME = "members with the same topics"
+WINS = "has the best balance and moves the fewest partitions: "
+
+
+def price(spread: str, moves: str, stopped: int) -> str:
+    return f"{SAME} {spread}, {moves} owner, {stopped} not read during the rebalance"
+
+
+ONE_MOVE = price("have equally many", "1 partition changes its", 1)
+
+
 @pytest.mark.parametrize(("rows", "in_force", "sentence"), [
     ([row("classic", "range")], None, None),
     ([row("classic", "range", 0, 1, 5), row("consumer", "uniform", 0, 1, 1), row("consumer", "range")], None,
-     "uniform of the consumer protocol has the best balance and moves the fewest partitions: "
-     "members have equally many partitions, 1 partition moves, 1 not read during the move."),
+     f"uniform of the consumer protocol {WINS}{ONE_MOVE}."),
     ([row("classic", "range", 3, 0, 0), row("consumer", "uniform", 1, 4, 4)], ("classic", "range"),
-     "uniform of the consumer protocol has the best balance: members differ by up to 1 partition, 4 partitions move, "
-     "4 not read during the move; range of the classic protocol (in force) moves and stops the fewest partitions: "
-     "members differ by up to 3 partitions, 0 partitions move, 0 not read during the move."),
+     f"uniform of the consumer protocol has the best balance: "
+     f"{price('differ by up to 1 partition', '4 partitions change their', 4)}; "
+     "range of the classic protocol (in force) moves and stops the fewest partitions: "
+     f"{price('differ by up to 3 partitions', '0 partitions change their', 0)}."),
     ([row("classic", "range", 1, 2, 9), row("consumer", "uniform", 0, 1, 1)], ("classic", "range"),
-     "uniform of the consumer protocol has the best balance and moves the fewest partitions: "
-     "members have equally many partitions, 1 partition moves, 1 not read during the move; "
-     "range of the classic protocol (in force): members differ by up to 1 partition, "
-     "2 partitions move, 9 not read during the move."),
+     f"uniform of the consumer protocol {WINS}{ONE_MOVE}; range of the classic protocol (in force): "
+     f"{price('differ by up to 1 partition', '2 partitions change their', 9)}."),
     # Of equals the one in force: nothing is gained by a change.
     ([row("classic", "sticky", 0, 1, 1), row("consumer", "uniform", 0, 1, 1)], ("consumer", "uniform"),
-     "uniform of the consumer protocol (in force) has the best balance and moves the fewest partitions: "
-     "members have equally many partitions, 1 partition moves, 1 not read during the move."),
+     f"uniform of the consumer protocol (in force) {WINS}{ONE_MOVE}."),
 ])  # fmt: skip
 def test_a_sentence_says_which_assignor_wins_and_at_what_price(
     rows: list[dict[str, Any]], in_force: tuple[str, str] | None, sentence: str | None
 ) -> None:
     assert best(rows, in_force) == sentence
+
+
+@pytest.mark.parametrize(("sizes", "imbalance", "text"), [
+    # Of two topics each: nothing to compare between the two.
+    ([6, 7], 0, f"6 to 7 partitions a member; {SAME} have equally many"),
+    ([3, 3], 0, f"3 partitions a member; {SAME} have equally many"),
+    ([1, 3, 1], 2, f"1 to 3 partitions a member; {SAME} differ by up to 2 partitions"),
+    ([1], 0, f"1 partition a member; {SAME} have equally many"),
+])  # fmt: skip
+def test_the_balance_counts_and_says_who_is_compared(sizes: list[int], imbalance: int, text: str) -> None:
+    assert balance(sizes, imbalance) == text
+
+
+def test_each_reason_is_told_once_and_whole() -> None:
+    why = "topic ids are unknown: their order decides assignments, so Kafka's real choice may differ"
+    rows = [row("consumer", name, 0, 1, 1) | {"reason": why} for name in ("uniform", "range")]
+    rows += [row("classic", "sticky", 0, 1, 1) | {"reason": None}, row("classic", "range") | {"reason": "no members"}]
+    assert reasons(rows, ("consumer", "range")) == [
+        f"Not certain: uniform of the consumer protocol, range of the consumer protocol (in force): {why}.",
+        "Not possible: range of the classic protocol: no members.",
+    ]
 
 
 def some_change(rng: np.random.Generator, spec: Mapping[str, Any]) -> GroupChange:
