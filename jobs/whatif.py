@@ -5,10 +5,10 @@
     groupscope whatif billing --remove-member billing-1-5f0c --add-members 2 --partitions orders=24
     groupscope whatif billing --assignor uniform --print-spec | groupscope assign
 
-For each assignor: how balanced the assignment is, how many partitions move, and how many stop during the move. Topics
-have the partitions that the newest snapshots and records show. Reads `assignment_whatif` and recomputes who has each
-partition before and after. JSON and CSV output has rows of `assignment_whatif`. JSON adds `moves` and `members` if you
-name an assignor or a change, and `owners` of all partitions with --verbose.
+For each assignor: how balanced the assignment is, how many partitions change their owner, and how many are not read
+during the rebalance. Topics have the partitions that the newest snapshots and records show. Reads `assignment_whatif`
+and recomputes who has each partition before and after. JSON and CSV output has rows of `assignment_whatif`. JSON adds
+`moves` and `members` if you name an assignor or a change, and `owners` of all partitions with --verbose.
 """
 
 import argparse

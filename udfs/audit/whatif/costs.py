@@ -111,6 +111,7 @@ def reasons(rows: Sequence[Mapping[str, Any]], in_force: tuple[str, str] | None)
         if row["reason"] is not None:
             named.setdefault((row["is_possible"], row["reason"]), []).append(name_of(row, in_force))
     return [
-        f"{'Not certain' if is_possible else 'Not possible'}: {', '.join(names)}: {reason}."
+        f"{'Not certain' if is_possible else 'Not possible'}: "
+        f"{'any assignor' if len(names) == len(rows) else ', '.join(names)}: {reason}."
         for (is_possible, reason), names in named.items()
     ]

@@ -113,6 +113,7 @@ def test_each_reason_is_told_once_and_whole() -> None:
         f"Not certain: uniform of the consumer protocol, range of the consumer protocol (in force): {why}.",
         "Not possible: range of the classic protocol: no members.",
     ]
+    assert reasons(rows[:2], None) == [f"Not certain: any assignor: {why}."]
 
 
 def some_change(rng: np.random.Generator, spec: Mapping[str, Any]) -> GroupChange:
