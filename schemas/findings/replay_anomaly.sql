@@ -1,10 +1,29 @@
--- What records say that cannot be, with its own severity.
-SELECT group_id,
-  CASE WHEN group_id IS NULL THEN '__consumer_offsets-' || CAST(evidence_partition AS STRING) END AS subject,
+-- What records say that cannot be, with its own severity. Partitions of a group may have as many owners as
+-- [[groups]] in the settings declares.
+WITH shared AS (
+  SELECT assignments.group_id, assignments.evidence_partition, assignment_offset, num_owned_twice, explode(checks) AS checked
+  FROM assignment_audit AS assignments
+  JOIN (
+    SELECT DISTINCT group_id, evidence_partition, record_offset FROM replay_anomalies
+    WHERE cluster = :cluster AND kind = 'two_owners'
+  ) AS doubts ON doubts.group_id = assignments.group_id AND doubts.record_offset = assignments.assignment_offset
+    AND doubts.evidence_partition = assignments.evidence_partition
+  WHERE assignments.cluster = :cluster
+),
+as_declared AS (
+  SELECT DISTINCT group_id, evidence_partition, assignment_offset FROM shared
+  WHERE checked.name = 'redundant' AND num_owned_twice = 0
+)
+SELECT anomalies.group_id,
+  CASE WHEN anomalies.group_id IS NULL
+    THEN '__consumer_offsets-' || CAST(anomalies.evidence_partition AS STRING) END AS subject,
   CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, record_time AS at_time,
   substring(CAST(record_time AS STRING), 1, 10) AS event, record_time AS last_time,
   message || ' (' || kind || ')' AS message,
-  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  anomalies.evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   severity, CAST(1 AS DOUBLE) AS harm
-FROM replay_anomalies
-WHERE cluster = :cluster
+FROM replay_anomalies AS anomalies
+LEFT JOIN as_declared ON kind = 'two_owners' AND as_declared.group_id = anomalies.group_id
+  AND as_declared.evidence_partition = anomalies.evidence_partition
+  AND as_declared.assignment_offset = anomalies.record_offset
+WHERE cluster = :cluster AND as_declared.assignment_offset IS NULL

@@ -3,23 +3,32 @@
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_open: Intervals without an end: partitions that have an owner now.
 -- rows_failing_two_owners: Intervals that end after another member got the partition. Share groups and standby or
---   warmup tasks of streams groups may have several owners and do not count.
+--   warmup tasks of streams groups may have several owners and do not count, nor do groups for which [[groups]] in
+--   the settings declares several owners: there the finding group_rule_broken counts them.
 -- rule two_owners: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND next_member_id <> member_id AND
---   next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
+--   NOT is_shared AND next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
 -- rows_failing_orphan_owner: Partitions whose current owner is not a member of the group.
 -- rule orphan_owner: to_offset IS NULL AND NOT is_member
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 -- rows_failing_interval_order: Intervals that end before they begin, by offset.
 -- rule interval_order: to_offset < from_offset
-WITH judged AS (
-  SELECT intervals.*, members.member_id IS NOT NULL AS is_member,
+WITH checked AS (
+  SELECT group_id, evidence_partition, num_owned_twice, explode(checks) AS checked FROM assignment_audit
+  WHERE cluster = :cluster
+),
+judged AS (
+  SELECT intervals.*, members.member_id IS NOT NULL AS is_member, shared.group_id IS NOT NULL AS is_shared,
     lead(intervals.from_offset) OVER stays AS next_from_offset, lead(intervals.member_id) OVER stays AS next_member_id
   FROM ownership_intervals AS intervals
   LEFT JOIN (
     SELECT DISTINCT cluster, evidence_partition, group_id, member_id FROM membership_intervals WHERE to_offset IS NULL
   ) AS members ON members.cluster = intervals.cluster AND members.evidence_partition = intervals.evidence_partition
     AND members.group_id = intervals.group_id AND members.member_id = intervals.member_id
+  LEFT JOIN (
+    SELECT DISTINCT group_id, evidence_partition FROM checked WHERE checked.name = 'redundant' AND num_owned_twice = 0
+  ) AS shared ON shared.group_id = intervals.group_id
+    AND shared.evidence_partition = intervals.evidence_partition
   WHERE intervals.cluster = :cluster
   WINDOW stays AS (
     PARTITION BY intervals.cluster, intervals.evidence_partition, intervals.group_id, intervals.topic,

@@ -1,5 +1,6 @@
 """The gate as users run it lists what the cases list, and Spark gives the same rows as DuckDB."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from jobs.gating.declarations.sql_text import parameters
 from jobs.queries.engines.duckdb_engine import DuckDBEngine, scope_of
 from jobs.queries.engines.spark_engine import SparkEngine
 from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from tests.builders.logs.by_hand import generation, write_log, write_snapshot
 from tests.findings.cases import findings
@@ -115,3 +117,26 @@ def test_an_audit_shows_a_broken_rule_until_an_assignment_meets_it(
         shown = capfd.readouterr().out
         assert ("g: redundancy: t-0: 2 members must own each, 1 does, since" in shown) is (place == 0)
         assert ("group_rule_broken" in (tmp_path / "r" / "index.html").read_text()) is (place == 0)
+
+
+@pytest.mark.drawn_together(2)
+def test_a_third_owner_of_two_that_are_declared_is_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    settings = tmp_path / "own.toml"
+    settings.write_text('[[groups]]\npattern = "g"\nredundancy = 2\n[gate]\nmax_source_age_hours = 0\n')
+    two = generation("g", 1, 10, {"l": [], "m": [0], "n": [0]}, protocol="ours")
+    one = generation("g", 2, 15, {"l": [], "m": [0], "n": []}, protocol="ours")
+    three = generation("g", 3, 20, {"l": [0], "m": [0], "n": [0]}, protocol="ours")
+    for place, events in enumerate(([two], [two, one], [two, one, three])):
+        source = write_log(tmp_path / f"log{place}", {0: events})
+        code = cli.main(["audit", "--config", str(settings), "--source", source, "--warehouse", str(tmp_path / "w"),
+                         "--report", str(tmp_path / "r"), "--verbose"])  # fmt: skip
+        shown = capfd.readouterr().out
+        assert (code, "two_owners" in shown) == (*[(ExitCode.CLEAN, False)] * 2, (ExitCode.FINDINGS, True))[place], (
+            shown
+        )
+        assert re.findall(r"2 members must own each, (. do\w*)", shown) == [[], ["1 does"], ["3 do"]][place], shown
+    # Without the rule, two owners are one too many.
+    source = write_log(tmp_path / "other", {0: [two]})
+    words = ["audit", "--source", source, "--warehouse", str(tmp_path / "o"), "--report", str(tmp_path / "r")]
+    assert cli.main(words) == ExitCode.FINDINGS
+    assert "two_owners" in capfd.readouterr().out

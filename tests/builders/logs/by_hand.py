@@ -24,9 +24,14 @@ def commit(group: str, topic: str, partition: int, seconds: float, offset: int =
 
 
 def generation(
-    group: str, number: int, seconds: float, members: Mapping[str, Iterable[int]], topic: str = "t"
+    group: str,
+    number: int,
+    seconds: float,
+    members: Mapping[str, Iterable[int]],
+    topic: str = "t",
+    protocol: str = "range",
 ) -> Event:
-    """Of a classic group whose leader assigned ranges, or says so."""
+    """Of a classic group whose leader assigned by that assignor, or says so."""
     rows = [
         {
             "member_id": name, "group_instance_id": None, "client_id": "c", "client_host": "/h",
@@ -37,7 +42,7 @@ def generation(
         for name, partitions in members.items()
     ]  # fmt: skip
     value = {
-        "protocol_type": "consumer", "generation": number, "protocol": "range", "leader": next(iter(members)),
+        "protocol_type": "consumer", "generation": number, "protocol": protocol, "leader": next(iter(members)),
         "current_state_timestamp": T0 + round(seconds * 1000), "members": rows,
     }  # fmt: skip
     return seconds, [written(2, {"group": group}, value, 3)]
