@@ -27,7 +27,8 @@ SELECT group_id, topic, topic_id AS topic_id, CAST(NULL AS INT) AS partition, pa
       WHEN 'coordinator' THEN ' by the broker'
       ELSE CASE WHEN num_members = 0 AND kind <> 'deleted'
         THEN ' by an admin tool or by a program that commits for itself, which the log cannot tell apart'
-        ELSE ' by an unknown program' END END END
+        WHEN kind = 'deleted' THEN '' ELSE ' by an unknown program' END END END
+    || coalesce(' (' || actor_reason || ')', '')
     || CASE WHEN messages_reread IS NULL AND messages_skipped IS NULL
       THEN ': how many messages are read again or skipped is not known'
       ELSE ': ' || coalesce(CAST(messages_reread AS STRING), 'an unknown number of')

@@ -31,6 +31,8 @@ OFFSET_RESETS = Table(
         Column("actor", Type.STRING, "Who or what has likely reset the offsets, by signs in the records: the log does "
                "not name users.",
                is_nullable=False),
+        Column("actor_reason", Type.STRING, "Of deleted offsets: what the actor was read from, or which causes the "
+               "records leave open, in words. NULL: the kind says it."),
         Column("num_partitions", Type.INT, "How many partitions of the topic were reset.", is_nullable=False),
         Column("messages_reread", Type.BIGINT, "Messages that are read again, because offsets moved back over them. "
                "Those beyond the end of the log, or deleted before, do not count where snapshots show it. NULL: "

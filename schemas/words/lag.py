@@ -221,7 +221,8 @@ class ResetKind(Meant):
 class ResetActor(Meant):
     ADMIN_LIKELY = (
         "admin_likely",
-        "The commits look like those of an admin tool: for a group without members, many partitions in one batch.",
+        "The commits look like those of an admin tool: for a group without members, many partitions in one batch. Or "
+        "offsets were deleted, and neither expiry nor the deletion of their topic explains it: consumers cannot do that.",
     )
     MEMBER = "member", "The group had members that owned the partitions."
     SIMPLE_CONSUMER = (
@@ -234,7 +235,8 @@ class ResetActor(Meant):
     UNKNOWN = (
         "unknown",
         "If the group had no members: an admin tool, or a program that commits without being a member; the log cannot "
-        "tell them apart. Otherwise records that would show who did it are missing.",
+        "tell them apart. Otherwise records that would show who did it are missing. Of deleted offsets actor_reason says "
+        "which causes are left.",
     )
 
 

@@ -9,11 +9,12 @@ import pyarrow.compute as pc
 
 from schemas.words.history import OffsetEnd
 from schemas.words.lag import ResetActor, ResetKind
-from udfs.arrays.nullable import NONE, Numbers, every, first_of, numbers, times
+from udfs.arrays.nullable import NONE, Flags, Numbers, every, first_of, numbers, times
 from udfs.arrays.texts import as_texts, is_value, of_texts
 from udfs.lag.as_of import NOWHERE, key_codes
-from udfs.lag.confidence import POSSIBLE, are_possible, doubts, named
+from udfs.lag.confidence import LIKELY, POSSIBLE, are_possible, doubts, named
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.watermarks import Watermarks
 from udfs.rules.facts.group_states import StatesAt
 from udfs.rules.offset_resets.offset_moves import KEY, batches_of
 from udfs.rules.offset_resets.reset_rows import SCHEMA
@@ -27,7 +28,11 @@ DONE_BY: dict[str, tuple[ResetKind, ResetActor]] = {
 # What one write ends, and what of it is of one topic.
 WRITE = ("group_id", "ended_by", "batch")
 OPERATION = (*WRITE, "topic", "topic_id")
-CAUSE_COLUMNS = ("ended_by", "via_after", "num_members", "is_empty")
+CAUSE_COLUMNS = ("ended_by", "via_after", "num_members", "is_empty", "may_have_expired", "is_topic_left")
+# The smallest retention that a broker takes is one minute: a younger offset did not expire.
+LEAST_RETENTION = 60_000_000
+UNSEEN = "no snapshot shows by its id whether the topic was still there"
+NOT_KNOWN = "no snapshot has offsets.retention.minutes (7 days is only Kafka's default)"
 
 
 def removed_offsets(history: PartitionHistory, since: int | None) -> pa.Table:
@@ -59,13 +64,14 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
     offset = numbers(rows.column("to_offset"))
     lists = (firsts.column(name).to_pylist() for name in CAUSE_COLUMNS)
-    kinds, actors = zip(*map(what_happened, *lists), strict=True)
+    kinds, actors, reasons = zip(*map(what_happened, *lists), strict=True)
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
     columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
     columns |= {
         "at_time": begins(rows).take(pa.array(starts)),
         "kind": pa.array(kinds, pa.string()),
         "actor": pa.array(actors, pa.string()),
+        "actor_reason": pa.array(reasons, pa.string()),
         "confidence": named(np.maximum.reduceat(numbers(rows.column("doubt")), starts)),
         "num_partitions": pa.array(np.diff(np.append(starts, rows.num_rows))),
         "partitions": pa.ListArray.from_arrays(bounds, partitions),
@@ -95,7 +101,8 @@ def begins(rows: pa.Table) -> pa.Array:
 def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa.Table:
     """The ended rows, each with its batch, the group's state just before, and the commit that follows
     in its place."""
-    names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via", "confidence"]
+    names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "last_commit_time",
+             "last_expire_time", "via", "confidence"]  # fmt: skip
     ended = as_texts(table.select(names).take(pa.array(place)))
     offset = numbers(ended.column("to_offset"))
     states = StatesAt.of(history, ended.column("group_id"), np.maximum(offset - 1, 0))
@@ -103,6 +110,10 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
         pa.array(states.row, mask=states.row == NOWHERE)
     )  # fmt: skip
     following = rows_after(table, place)
+    expirable, left = (
+        may_have_expired(ended, history.broker.retention_source),
+        are_topics_left(ended, history.watermarks),
+    )
     after = as_texts(table.select(["committed_offset", "via"]).take(pa.array(following, mask=following == NOWHERE)))
     facts = {
         "batch": pa.array(batches_of(history.commits, offset)),
@@ -111,17 +122,50 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
         "after": after.column("committed_offset"),
         "is_empty": pa.array(states.is_empty),
         "via_after": after.column("via"),
-        "doubt": pa.array(np.where(np.append(are_possible(table), False)[following], POSSIBLE, doubts_of(ended))),
+        "may_have_expired": pa.array(expirable),
+        "is_topic_left": pa.array(left),
+        "doubt": pa.array(
+            np.where(np.append(are_possible(table), False)[following], POSSIBLE, doubts_of(ended, expirable, left))
+        ),
     }
     for name, column in facts.items():
         ended = ended.append_column(name, column)
     return ended
 
 
-def doubts_of(ended: pa.Table) -> Numbers:
-    """As the rows, of which an inferred end is likely. Who deleted an offset for an unknown reason may be anybody."""
+def may_have_expired(ended: pa.Table, retention_source: str) -> Flags:
+    """Whether it may have been age that removed an offset. The replay knows it where a snapshot has the retention, or
+    the commit its own expiry time."""
+    age = numbers(ended.column("to_time")) - numbers(ended.column("last_commit_time"))
+    is_timed = ended.column("last_commit_time").is_valid().to_numpy()
+    is_young = is_timed & (age < LEAST_RETENTION)
+    is_decided = is_timed if retention_source == "snapshot" else np.zeros(len(age), np.bool_)
+    return np.asarray(~(is_young | is_decided | ended.column("last_expire_time").is_valid().to_numpy()), np.bool_)
+
+
+def are_topics_left(ended: pa.Table, watermarks: Watermarks) -> Flags:
+    """Whether the first snapshot after the removal still has the topic, by its id: so it was not deleted."""
+    places, time = watermarks.first_places(ended), numbers(ended.column("to_time"))
+    before, after = watermarks.at(places, time), watermarks.after(places, time)
+    ids = watermarks.rows.column("topic_id")
+    then, later = (
+        as_texts(pa.table({"id": ids.take(pa.array(rows, mask=rows == NOWHERE))})) for rows in (before, after)
+    )
+    known = pc.coalesce(ended.column("topic_id"), then.column("id"))
+    return np.asarray(pc.fill_null(pc.equal(known, later.column("id")), False).to_numpy(), np.bool_)
+
+
+def doubts_of(ended: pa.Table, may_have_expired: Flags, is_topic_left: Flags) -> Numbers:
+    """As the rows, of which an inferred end is likely. Where two causes are left, it may be either."""
     is_unknown = is_value(ended.column("ended_by"), OffsetEnd.TOMBSTONE_UNKNOWN)
-    return np.where(is_unknown, POSSIBLE, doubts(ended.column("confidence")))
+    is_either = np.where(is_unknown, may_have_expired | ~is_topic_left, may_have_expired & of_deletion(ended))
+    return np.where(
+        is_either, POSSIBLE, np.maximum(doubts(ended.column("confidence")), np.where(is_unknown, LIKELY, 0))
+    )
+
+
+def of_deletion(ended: pa.Table) -> Flags:
+    return is_value(ended.column("ended_by"), OffsetEnd.DELETED)
 
 
 def rows_after(table: pa.Table, place: Numbers) -> Numbers:
@@ -137,13 +181,34 @@ def rows_after(table: pa.Table, place: Numbers) -> Numbers:
 # Expiry removes very many alike.
 @lru_cache
 def what_happened(
-    ended_by: str, via_after: str | None, num_members: int | None, is_empty: bool
-) -> tuple[ResetKind, ResetActor]:
+    ended_by: str,
+    via_after: str | None,
+    num_members: int | None,
+    is_empty: bool,
+    may_have_expired: bool,
+    is_topic_left: bool,
+) -> tuple[ResetKind, ResetActor, str | None]:
     """By `CAUSE_COLUMNS` of the operation's first partition."""
-    if ended_by != OffsetEnd.TOPIC_RECREATED:
-        return DONE_BY[ended_by]
-    # The group went on with another topic of the same name.
-    return ResetKind.TRUNCATION, who_went_on(via_after, num_members, is_empty)
+    if ended_by == OffsetEnd.TOPIC_RECREATED:
+        # The group went on with another topic of the same name.
+        return ResetKind.TRUNCATION, who_went_on(via_after, num_members, is_empty), None
+    kind, actor = DONE_BY[ended_by]
+    if ended_by == OffsetEnd.DELETED and may_have_expired:
+        # The sweep that removes a group's last offsets for their age removes the group with them.
+        return (
+            kind,
+            ResetActor.UNKNOWN,
+            f"the offsets expired, or an admin tool deleted them with the group: {NOT_KNOWN}",
+        )
+    if ended_by != OffsetEnd.TOMBSTONE_UNKNOWN:
+        return kind, actor, None
+    if not may_have_expired and is_topic_left:
+        why = "no consumer can delete offsets; these had not expired, and a snapshot still has their topic"
+        return kind, ResetActor.ADMIN_LIKELY, why
+    either = (
+        "an admin tool deleted the offsets" if is_topic_left else "an admin tool deleted the offsets or their topic"
+    )
+    return kind, actor, f"{either}, or they expired: {NOT_KNOWN}" if may_have_expired else f"{either}: {UNSEEN}"
 
 
 def who_went_on(via_after: str | None, num_members: int | None, is_empty: bool) -> ResetActor:

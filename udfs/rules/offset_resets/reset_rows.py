@@ -42,7 +42,8 @@ class Event:
     def row(self, offsets_partition: int) -> Row:
         return {
             "at_time": self.at_time, "group_id": self.group_id, "group_type": self.group_type, "topic": self.topic,
-            "topic_id": self.topic_id, "kind": self.kind, "actor": self.actor, "num_partitions": len(self.moved),
+            "topic_id": self.topic_id, "kind": self.kind, "actor": self.actor, "actor_reason": None,
+            "num_partitions": len(self.moved),
             "partitions": [partition for partition, _, _ in self.moved],
             "from_offsets": [before for _, before, _ in self.moved],
             "to_offsets": [after for _, _, after in self.moved if after is not None],

@@ -222,6 +222,46 @@ def test_removed_offsets_are_reported_by_why_they_were_removed(
     assert (row["messages_reread"], row["messages_skipped"], row["signature_score"]) == (None, None, None)
 
 
+def deleted(ended_by: str, second: float, before: str | None, after: str | None) -> Situation:
+    """Between two snapshots, each with an id of the topic; None: it does not list the topic."""
+    situation = emptied()
+    for time, topic_id in ((25, before), (second + 10, after)):
+        name = "t" if topic_id else "other"
+        situation.snapshot(time, WIDE, topic=name, topic_id=topic_id)
+    return situation.remove(second, (0, 1), ended_by)
+
+
+@pytest.mark.parametrize(
+    ("situation", "is_retention_known", "actor", "confidence", "left_open"),
+    [
+        # Younger than any retention, and the topic is still there.
+        (deleted("tombstone_unknown", 30, "T", "T"), False, "admin_likely", "likely", None),
+        (deleted("tombstone_unknown", 30, "T", None), False, "unknown", "possible", "or their topic: no snapshot"),
+        (deleted("tombstone_unknown", 30, "T", "U"), False, "unknown", "possible", "or their topic: no snapshot"),
+        # Old enough for the shortest retention: only a snapshot of the setting excludes it.
+        (deleted("tombstone_unknown", 69, "T", "T"), False, "admin_likely", "likely", None),
+        (deleted("tombstone_unknown", 70, "T", "T"), False, "unknown", "possible", "the offsets, or they expired: no"),
+        (deleted("tombstone_unknown", 70, "T", "U"), False, "unknown", "possible", "their topic, or they expired: no"),
+        (deleted("tombstone_unknown", 70, "T", "T"), True, "admin_likely", "likely", None),
+        (deleted("tombstone_unknown", 70, "T", "U"), True, "unknown", "possible", "or their topic: no snapshot"),
+        # The group went with its offsets: a sweep removes both, and so does an admin tool.
+        (deleted("deleted", 70, "T", "T"), False, "unknown", "possible", "with the group: no snapshot has"),
+        (deleted("deleted", 69, "T", "T"), False, "admin_likely", "likely", None),
+        (deleted("deleted", 70, "T", "T"), True, "admin_likely", "likely", None),
+    ],
+)  # fmt: skip
+def test_deleted_offsets_name_an_admin_tool_only_where_nothing_else_is_left(
+    situation: Situation, is_retention_known: bool, actor: str, confidence: str, left_open: str | None
+) -> None:
+    history = situation.rows()
+    if is_retention_known:
+        history = replace(history, broker=replace(history.broker, retention_source="snapshot"))
+    (row,) = reset_rows(history, None).to_pylist()
+    assert (row["kind"], row["actor"], row["confidence"]) == ("deleted", actor, confidence)
+    reason = row["actor_reason"] or ""
+    assert (left_open in reason) if left_open else ("or" not in reason.split()), reason
+
+
 UNSURE: dict[str, Any] = {"is_transactional": None}
 
 
