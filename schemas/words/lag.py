@@ -222,7 +222,7 @@ class ResetActor(Meant):
     ADMIN_LIKELY = (
         "admin_likely",
         "The commits look like those of an admin tool: for a group without members, many partitions in one batch. Or "
-        "offsets were deleted, and neither expiry nor the deletion of their topic explains it: consumers cannot do that.",
+        "offsets were deleted, which consumers cannot do, and they neither expired nor went with their topic.",
     )
     MEMBER = "member", "The group had members that owned the partitions."
     SIMPLE_CONSUMER = (
@@ -235,8 +235,8 @@ class ResetActor(Meant):
     UNKNOWN = (
         "unknown",
         "If the group had no members: an admin tool, or a program that commits without being a member; the log cannot "
-        "tell them apart. Otherwise records that would show who did it are missing. Of deleted offsets actor_reason says "
-        "which causes are left.",
+        "tell them apart. Of deleted offsets actor_reason says which causes are left. Otherwise records that would "
+        "show who did it are missing.",
     )
 
 
