@@ -1,0 +1,106 @@
+"""Logs of real brokers with groups whose members are librdkafka's, some beside Kafka's own, some beside members by hand
+that claim anything. Made once, then read from the cache.
+
+`python -m tests.kafka.rdkafka.capture [GROUPS [SEED]]` makes one and prints its folder.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from jobs.spark.cache_folder import build_once, cache_folder
+from tests.kafka.broker import Broker
+from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
+from tests.kafka.handovers.processes import PROGRAMS, STAGE, Process
+from tests.kafka.java_programs import key_of
+from tests.kafka.live_broker import copied_segments
+from tests.kafka.rdkafka.lives import TOPICS, Life, RealLife, Stage, StrangeLife
+from tests.kafka.releases import KAFKA_4_3
+
+HERE: Final = Path(__file__).parent
+MADE_BY: Final = (*PROGRAMS, *sorted(HERE.glob("*.py")), HERE.parent / "broker.py")
+# At once: more would make members time out on a small machine.
+AT_ONCE: Final = 30
+NUM_HOSTS: Final = 3
+EVENTS: Final = 5
+
+
+@dataclass(frozen=True)
+class Capture:
+    folder: Path
+
+    @property
+    def log_dir(self) -> Path:
+        return self.folder / "log"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.folder / "snapshots.jsonl"
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """In how many groups the process of the leader ended by itself."""
+        found: dict[str, Any] = json.loads((self.folder / "said.json").read_text(encoding="utf-8"))
+        return found
+
+
+def capture_of(num_groups: int, seed: int) -> Capture:
+    key = key_of((KAFKA_4_3, num_groups, seed), MADE_BY)
+    return Capture(build_once(cache_folder() / "rdkafka" / key, lambda empty: make(empty, num_groups, seed)))
+
+
+def make(folder: Path, num_groups: int, seed: int) -> None:
+    def on(broker: Broker) -> None:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        for made in admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()]).values():
+            made.result()
+        java = Process(broker, folder, "java", STAGE)
+        stage = Stage(broker.bootstrap, folder, java, [])
+        stage.hosts += [stage.host() for _ in range(NUM_HOSTS)]
+        try:
+            java.order("snapshot")
+            num_failed = play(stage, num_groups, seed)
+            java.order("snapshot")
+        except Exception as failure:
+            raise PlayError(broker, repr(failure)) from failure
+        finally:
+            for process in (java, *stage.hosts):
+                process.kill()
+        broker.stop()
+        copied_segments(broker, folder / "log")
+        (folder / "said.json").write_text(json.dumps({"failed_leaders": num_failed}), encoding="utf-8")
+
+    on_fresh_broker(KAFKA_4_3, folder, {}, on)
+
+
+def play(stage: Stage, num_groups: int, seed: int) -> int:
+    num_failed = 0
+    for first in range(0, num_groups, AT_ONCE):
+        lives: list[Life] = [
+            (StrangeLife if at % 3 == 2 else RealLife)(f"group-{at}", seed * 10_000 + at, stage)
+            for at in range(first, min(first + AT_ONCE, num_groups))
+        ]
+        threads = [threading.Thread(target=life.live, args=(EVENTS,)) for life in lives]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        num_failed += sum(life.has_failed for life in lives)
+    return num_failed
+
+
+def main(numbers: Sequence[str]) -> int:
+    num_groups, seed, *_ = (*map(int, numbers), *(30, 1)[len(numbers) :])
+    sys.stdout.write(f"{capture_of(num_groups, seed).folder}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""librdkafka's own assignors. They have the names of Kafka's, and other rules."""
