@@ -42,6 +42,16 @@ class Verdict(Meant):
     NOT_RECOMPUTABLE = "not_recomputable", "An input is missing, or the assignor is not one of Kafka's: see the reason."
 
 
+class AuditReason(Meant):
+    """Reasons that are words. All others are sentences."""
+
+    OTHER_LIBRARY = (
+        "other_library",
+        "The leader probably uses another client library than Kafka's, and its assignor is not known exactly, or not "
+        "for this input.",
+    )
+
+
 class PartitionCountsSource(Meant):
     SNAPSHOT = "snapshot", "From a snapshot of the cluster."
     RECORD = "record", "From the group's own record of its topics (type 4, before 4.1)."

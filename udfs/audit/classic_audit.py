@@ -15,7 +15,7 @@ from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.checks.audit_results import AuditRow, Latest
 from udfs.audit.checks.confirm_inputs import ByLog, UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
-from udfs.audit.classic.generation_results import REPRODUCED, GenerationResult
+from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.audit.classic.reasons import impossible, not_even_another, old_view, why_not
@@ -23,13 +23,16 @@ from udfs.audit.classic.state import Before, from_plain, latest
 from udfs.audit.classic.steps import are_alike, are_carried_over
 from udfs.audit.classic.values import values_of
 from udfs.audit.classic.variants import (
+    REPRODUCED,
     TriedVariant,
     Variant,
+    answer_of_librdkafka,
     best,
     compare_answer,
     first_variant,
     other_variants,
     problem_of,
+    try_librdkafka,
     try_variant,
 )
 from udfs.audit.classic.verdicts import not_proved, result_of
@@ -194,14 +197,16 @@ def search(
     """The first variant that gives the record, in the fixed order; else the closest one."""
     if first is None or first.variant.counts is not candidates[0]:
         first = try_variant(generation, first_variant(generation, candidates[0]))
-    problem = problem_of(generation, first.variant)
+    problem = problem_of(generation, first_variant(generation, candidates[0]))
     line, number = (None, None) if before is None else (before.line, before.generation.number)
-    tried = [first]
+    of_library = () if first.is_same else try_librdkafka(generation, candidates, line)
+    tried = [first, *of_library]
     for variant in other_variants(problem, generation, candidates, line, number):
         if tried[-1].is_same:
             break
         tried.append(try_variant(generation, variant))
-    return best(tried)
+    closest = best(tried)
+    return closest if closest.is_reproduced or not of_library else answer_of_librdkafka(generation, of_library)
 
 
 def slices(rows: pa.Table) -> Iterator[pa.Table]:

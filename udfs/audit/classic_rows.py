@@ -27,7 +27,7 @@ from udfs.audit.checks.recorded_assignments import (
 )
 from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.steps import count_moves
-from udfs.audit.classic.variants import COOPERATIVE, algorithm, problem_of
+from udfs.audit.classic.variants import COOPERATIVE, algorithm_of
 from udfs.audit.defects.find_defects import defect_of_generation, needs_proof
 
 # Custom assignors may give a partition to any number of members.
@@ -131,7 +131,7 @@ def row(result: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
         record_time=of.time,
         assignor=of.protocol,
         assignor_source=None if of.protocol is None else AssignorSource.RECORD,
-        algorithm=None if closest is None else algorithm(problem_of(of, closest.variant), str(of.protocol)),
+        algorithm=None if closest is None else algorithm_of(of, closest.variant),
         verdict=result.verdict,
         reason=result.reason,
         num_partitions=none_if_unknown(counted_of.num_partitions[at], is_readable),

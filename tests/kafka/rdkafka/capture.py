@@ -28,7 +28,6 @@ HERE: Final = Path(__file__).parent
 MADE_BY: Final = (*PROGRAMS, *sorted(HERE.glob("*.py")), HERE.parent / "broker.py")
 # At once: more would make members time out on a small machine.
 AT_ONCE: Final = 30
-NUM_HOSTS: Final = 3
 EVENTS: Final = 5
 
 
@@ -46,7 +45,7 @@ class Capture:
 
     @cached_property
     def said(self) -> dict[str, Any]:
-        """In how many groups the process of the leader ended by itself."""
+        """How often the process of a leader ended by itself."""
         found: dict[str, Any] = json.loads((self.folder / "said.json").read_text(encoding="utf-8"))
         return found
 
@@ -62,8 +61,8 @@ def make(folder: Path, num_groups: int, seed: int) -> None:
         for made in admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()]).values():
             made.result()
         java = Process(broker, folder, "java", STAGE)
-        stage = Stage(broker.bootstrap, folder, java, [])
-        stage.hosts += [stage.host() for _ in range(NUM_HOSTS)]
+        stage = Stage(broker.bootstrap, folder, java)
+        stage.shared_host = stage.host()
         try:
             java.order("snapshot")
             num_failed = play(stage, num_groups, seed)
@@ -71,7 +70,7 @@ def make(folder: Path, num_groups: int, seed: int) -> None:
         except Exception as failure:
             raise PlayError(broker, repr(failure)) from failure
         finally:
-            for process in (java, *stage.hosts):
+            for process in (java, stage.shared_host):
                 process.kill()
         broker.stop()
         copied_segments(broker, folder / "log")
@@ -92,7 +91,7 @@ def play(stage: Stage, num_groups: int, seed: int) -> int:
             each.start()
         for each in threads:
             each.join()
-        num_failed += sum(life.has_failed for life in lives)
+        num_failed += sum(life.num_failed for life in lives)
     return num_failed
 
 

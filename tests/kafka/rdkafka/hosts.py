@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,8 @@ SETTINGS: Final = {
 
 
 class Host:
-    """Its members end with it, and say no goodbye."""
+    """Its members end with it, and say no goodbye. It may end by itself: some inputs fail an assertion of librdkafka's
+    `cooperative-sticky`. Orders to it then come to nothing."""
 
     def __init__(self, bootstrap: str, said: Path) -> None:
         with said.open("ab") as output:
@@ -40,7 +42,7 @@ class Host:
 
     def order(self, word: str, member: str, **more: Any) -> None:
         assert self._process.stdin is not None
-        with self._lock:
+        with self._lock, suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps({"order": word, "member": member, **more}) + "\n")
             self._process.stdin.flush()
 
@@ -52,7 +54,8 @@ class Host:
         self._process.kill()
         self._process.wait()
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
 
 
 def joined(bootstrap: str, order: dict[str, Any]) -> confluent_kafka.Consumer:

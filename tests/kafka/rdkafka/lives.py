@@ -1,4 +1,4 @@
-"""Groups whose members come, go, are killed and subscribe anew, all at times of their own. A seed draws what they do."""
+"""Groups whose members come, go, are killed and subscribe anew, all at once. A seed draws what they do."""
 
 import random
 import threading
@@ -25,12 +25,12 @@ JAVA_SETTINGS: Final = {
 
 @dataclass
 class Stage:
-    """Where members live. Hosts are killed on the way, and others take their places."""
+    """Where members live: each group has a host of its own, and all share another one."""
 
     bootstrap: str
     folder: Path
     java: Process
-    hosts: list[Host]
+    shared_host: Host | None = None
 
     def host(self) -> Host:
         return Host(self.bootstrap, self.folder / "hosts.out")
@@ -44,14 +44,17 @@ class Life:
     seed: int
     stage: Stage
     members: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    # Whether its leader's process ended by itself.
-    has_failed: bool = False
+    # Whether some of its members may live beside those of other groups.
+    are_shared: bool = False
+    # How often the process of its leader ended by itself.
+    num_failed: int = 0
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
         self.protocol = self.chance.choice((COOPERATIVE, COOPERATIVE, COOPERATIVE, RANGE, ROUNDROBIN))
         self.topics = dict(self.chance.sample(sorted(TOPICS.items()), self.chance.randint(1, 7)))
         self.num_named = 0
+        self.own_host = self.stage.host()
 
     def drawn_topics(self, is_equal: bool) -> list[str]:
         number = len(self.topics) if is_equal else self.chance.randint(1, len(self.topics))
@@ -62,8 +65,8 @@ class Life:
         # So that ids come in any order.
         return f"{library}-{self.chance.choice('abcdefgh')}{self.num_named}-{self.name}"
 
-    def join(self, library: str, topics: Sequence[str], is_static: bool, host: Host | None = None) -> None:
-        client = self.named(library)
+    def join(self, library: str, topics: Sequence[str], is_static: bool, *, name: str | None = None) -> None:
+        client = name or self.named(library)
         if library == "java":
             order = {"group": self.name, "protocol": self.protocol, "is_static": is_static, "topics": list(topics)}
             self.stage.java.order("join", client=client, **order, **JAVA_SETTINGS)
@@ -74,7 +77,9 @@ class Life:
             settings["group.instance.id"] = client
         if self.chance.random() < 0.2:
             settings["client.rack"] = self.chance.choice(("rack-a", "rack-b"))
-        host = host or self.chance.choice(self.stage.hosts)
+        host = self.own_host
+        if self.are_shared and self.stage.shared_host is not None and self.chance.random() < 0.5:
+            host = self.stage.shared_host
         host.order("join", client, settings=settings, topics=list(topics))
         self.members[client] = library, host
 
@@ -84,6 +89,19 @@ class Life:
             self.stage.java.order("close", client=client)
         else:
             host.order("close", client)
+
+    def kill(self) -> list[str]:
+        """Its host, and so the members there. Another host takes its place."""
+        self.end()
+        killed = [client for client, (_, host) in self.members.items() if host is self.own_host]
+        self.own_host = self.stage.host()
+        for client in killed:
+            del self.members[client]
+        return killed
+
+    def end(self) -> None:
+        self.num_failed += self.own_host.has_failed
+        self.own_host.kill()
 
     def pause(self) -> None:
         time.sleep(self.chance.choice(PAUSES))
@@ -95,14 +113,21 @@ class RealLife(Life):
     def live(self, num_events: int) -> None:
         has_java = self.protocol != ROUNDROBIN and self.chance.random() < 0.35
         libraries = ("rdkafka", "java") if has_java else ("rdkafka",)
-        are_equal = self.chance.random() < 0.5
+        # With unequal subscriptions a leader may end its process.
+        self.are_shared = are_equal = self.chance.random() < 0.5
         static = self.chance.choice((0.0, 0.0, 0.5, 1.0))
         for at in range(self.chance.randint(1, 4) + num_events):
-            word = "join" if at < 2 or len(self.members) < 2 else self.chance.choice(("join", "leave", "subscribe"))
+            word = (
+                "join" if at < 2 or len(self.members) < 2 else self.chance.choice(("join", "leave", "change", "kill"))
+            )
             client = self.chance.choice(sorted(self.members) or [""])
             if word == "join" and len(self.members) < 6:
                 self.join(self.chance.choice(libraries), self.drawn_topics(are_equal), self.chance.random() < static)
-            elif word == "subscribe" and self.members[client][0] == "rdkafka" and not are_equal:
+            elif word == "kill":
+                for name in self.kill():
+                    if self.chance.random() < 0.7:
+                        self.join("rdkafka", self.drawn_topics(are_equal), static > 0, name=name)
+            elif word == "change" and self.members[client][0] == "rdkafka" and not are_equal:
                 self.members[client][1].order("subscribe", client, topics=self.drawn_topics(False))
             else:
                 self.leave(client)
@@ -110,38 +135,38 @@ class RealLife(Life):
         time.sleep(2.0)
         for client in list(self.members):
             self.leave(client)
+        time.sleep(0.3)
+        self.end()
 
 
 class StrangeLife(Life):
-    """A member of librdkafka leads others that claim anything. Some claims end its process, so it has one of its
-    own."""
+    """A member of librdkafka leads others that claim anything."""
 
     def live(self, num_events: int) -> None:
-        counts = {name: self.topics[name] for name in self.topics}
-        host = self.stage.host()
-        self.join("rdkafka", self.drawn_topics(self.chance.random() < 0.5), self.chance.random() < 0.3, host)
-        time.sleep(2.0)
+        self.join("rdkafka", self.drawn_topics(self.chance.random() < 0.5), self.chance.random() < 0.3)
+        time.sleep(1.5)
         port = int(self.stage.bootstrap.rpartition(":")[2])
         racks = self.chance.choice(((None,), (None, ""), (None, "", "rack-a", "rack-b")))
         static = self.chance.choice((0.0, 0.5))
         for_all = self.chance.random() < 0.5
 
-        def live_one(seed: int) -> None:
-            chance = random.Random(seed)
-            client = self.named("stranger")
+        def live_one(client: str, chance: random.Random) -> None:
             instance = client if chance.random() < static else None
             one = Stranger(port, self.name, client, instance, self.protocol)
             for _ in range(num_events):
-                said = drawn_subscription(chance, counts, one.generation, racks, for_all)
+                said = drawn_subscription(chance, self.topics, one.generation, racks, for_all)
                 if one.join(said):
-                    one.stay(chance.choice((0.5, 2.0, 4.0)))
-            one.leave()
+                    one.stay(chance.choice((0.5, 1.0, 2.0)))
+                else:
+                    time.sleep(0.5)
+            one.close()
 
-        seeds = [self.chance.randrange(1 << 30) for _ in range(self.chance.randint(1, 6))]
-        threads = [threading.Thread(target=live_one, args=(seed,)) for seed in seeds]
-        for each in threads:
+        strangers = [
+            threading.Thread(target=live_one, args=(self.named("stranger"), random.Random(self.chance.random())))
+            for _ in range(self.chance.randint(1, 6))
+        ]
+        for each in strangers:
             each.start()
-        for each in threads:
+        for each in strangers:
             each.join()
-        self.has_failed = host.has_failed
-        host.kill()
+        self.end()

@@ -24,6 +24,16 @@ def blob(value: bytes | None) -> bytes:
     return struct.pack(">i", -1) if value is None else struct.pack(">i", len(value)) + value
 
 
+def texts(answer: bytes, at: int, number: int) -> list[str]:
+    found = []
+    for _ in range(number):
+        (size,) = struct.unpack_from(">h", answer, at)
+        end = at + 2 + max(size, 0)
+        found.append(answer[at + 2 : end].decode())
+        at = end
+    return found
+
+
 def array(items: Sequence[bytes]) -> bytes:
     return struct.pack(">i", len(items)) + b"".join(items)
 
@@ -79,18 +89,16 @@ class Stranger:
                 + text(self.instance) + text("consumer") + array([text(self.protocol) + blob(subscription.payload)]),
             )  # fmt: skip
             error, generation = struct.unpack_from(">hi", answer, 4)
-            at = 10
-            for _ in range(3):
-                (size,) = struct.unpack_from(">h", answer, at)
-                member_id = answer[at + 2 : at + 2 + max(size, 0)].decode()
-                at += 2 + max(size, 0)
-            self.member_id = member_id
+            _, leader, self.member_id = texts(answer, 10, 3)
             if error != MEMBER_ID_REQUIRED:
                 break
         if error:
             self.member_id = self.member_id if error == REBALANCE_IN_PROGRESS else ""
             return False
         self.generation = generation
+        if leader == self.member_id:
+            self.leave()
+            return False
         who = text(self.group) + struct.pack(">i", generation) + text(self.member_id) + text(self.instance)
         (error,) = struct.unpack_from(">h", self.ask(SYNC_GROUP, who + array([])), 4)
         return error == NO_ERROR
@@ -107,6 +115,10 @@ class Stranger:
 
     def leave(self) -> None:
         self.ask(LEAVE_GROUP, text(self.group) + text(self.member_id))
+        self.member_id = ""
+
+    def close(self) -> None:
+        self.leave()
         self._socket.close()
 
 

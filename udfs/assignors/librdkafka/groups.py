@@ -47,7 +47,9 @@ class Group:
     @cached_property
     def topics_of(self) -> dict[str, frozenset[str]]:
         """By member, topics with partitions that it subscribes to."""
-        return {each.member_id: frozenset(name for name in each.topics if self.counts.get(name)) for each in self.members}
+        return {
+            each.member_id: frozenset(name for name in each.topics if self.counts.get(name)) for each in self.members
+        }
 
     @cached_property
     def audiences(self) -> dict[str, list[GroupMember]]:

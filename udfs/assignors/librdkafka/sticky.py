@@ -3,7 +3,7 @@ walked from its newest key to its oldest."""
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeVar
 
@@ -238,7 +238,7 @@ class Balancing:
         else:
             self.is_doubled = True
 
-    def resize(self, member: str, change) -> None:
+    def resize(self, member: str, change: Callable[[list[Partition]], None]) -> None:
         owned = self.has[member]
         del self.sizes[bisect_left(self.sizes, (len(owned), member))]
         change(owned)

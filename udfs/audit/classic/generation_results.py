@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 
@@ -15,14 +14,11 @@ from udfs.audit.checks.recorded_assignments import UNKNOWN, Flags
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import Counts
 from udfs.audit.classic.state import Before
-from udfs.audit.classic.variants import TriedVariant
+from udfs.audit.classic.variants import REPRODUCED, TriedVariant
 
 
 def nothing_unconfirmed() -> None:
     return None
-
-
-REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)

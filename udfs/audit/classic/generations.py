@@ -2,17 +2,19 @@
 them."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from schemas.words.client_libraries import ClientLibrary
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import Codes, Numbers, Rows
 from udfs.audit.checks.recorded_assignments import Flags, RecordedAssignment
 from udfs.audit.classic.values import NO_VERSION, Listing, Values
+from udfs.groups.classic.client_libraries import Libraries, named
 
 # Limits of work at once: cells of a table of values by topics, and rows.
 MOST_CELLS, MOST_ROWS = 1 << 22, 1 << 21
@@ -50,6 +52,24 @@ class Generation:
     assigned: Rows
     # By topic, one more than the highest partition that is assigned or claimed.
     lower_bounds: Numbers
+    # Finds the libraries that the leader may use.
+    find_libraries: Callable[[], Libraries]
+
+    @cached_property
+    def leader_at(self) -> int | None:
+        """The leader's position among the members."""
+        return next((at for at, member in enumerate(self.members) if member == self.leader), None)
+
+    @cached_property
+    def libraries(self) -> Libraries:
+        """Those that the leader may use, as far as the record shows it."""
+        return self.find_libraries()
+
+    @cached_property
+    def leader_library(self) -> ClientLibrary | None:
+        """The one that it probably uses."""
+        client_id = None if self.leader_at is None else self.client_ids[self.leader_at]
+        return named(self.libraries, self.group_id, client_id).library
 
     @cached_property
     def repeated_member(self) -> str | None:
@@ -243,4 +263,5 @@ def generation(
         owned=owned,
         assigned=assigned,
         lower_bounds=lower_bounds,
+        find_libraries=lambda: Libraries(int(values.libraries_of_leaders[at])),
     )

@@ -9,22 +9,15 @@ from schemas.records.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_
 from udfs.assignors.questions.problems import Numbers
 from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.librdkafka import LibraryVariant
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
 from udfs.audit.classic.state import Before
-from udfs.audit.classic.variants import STICKY
+from udfs.audit.classic.variants import STICKY, TriedVariant
 from udfs.sentences.counts import counted
 
 FOREIGN_TYPES: Final[Mapping[str, str]] = {
     CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
     SCHEMA_REGISTRY: "Schema Registry elects a primary, it shares no partitions",
-}
-# Default beginnings of client ids of other libraries.
-LIBRARIES: Final[Mapping[str, str]] = {
-    "rdkafka": "librdkafka",
-    "sarama": "sarama",
-    "kafka-python": "kafka-python",
-    "aiokafka": "aiokafka",
-    "kgo": "franz-go",
 }
 
 
@@ -86,16 +79,12 @@ def lacks_racks(generation: Generation, counts: Counts) -> bool:
     return any(number and racks is None for number, racks in zip(counts.numbers.tolist(), counts.racks, strict=True))
 
 
-def drift(generation: Generation, num_different: int) -> str:
-    """With the leader's library, if its client id shows it: other libraries have assignors of the same names."""
-    text = f"no release computes this: {counted(num_different, 'partition has', 'partitions have')} another owner"
-    leader = next((at for at, member in enumerate(generation.members) if member == generation.leader), None)
-    if leader is None:
-        return text
-    client = (generation.client_ids[leader] or "").lower()
-    library = next((library for part, library in LIBRARIES.items() if part in client), None)
-    if library is not None:
-        return f"{text}; its leader is likely {library}"
-    if generation.versions[leader] == 0:
+def drift(generation: Generation, closest: TriedVariant) -> str:
+    num_different = 0 if closest.compared is None else closest.compared.num_different
+    differing = f"{counted(num_different, 'partition has', 'partitions have')} another owner"
+    if isinstance(closest.variant, LibraryVariant):
+        return f"librdkafka's own assignor computes another assignment: {differing}"
+    text = f"no release computes this: {differing}"
+    if generation.leader_at is not None and generation.versions[generation.leader_at] == 0:
         return f"{text}; its leader sends subscription version 0, so it is a client before 2.4 or of another library"
     return text

@@ -13,9 +13,14 @@ from udfs.assignors.questions.specs import Member, Owned, Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.classic.generations import Generation
+from udfs.groups.classic.client_libraries import ANY_LIBRARY, Libraries
 
 SOURCES = {source.value: source for source in PartitionCountsSource}
 NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def any_library() -> Libraries:
+    return ANY_LIBRARY
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Before:
                 assigned=Rows(of.assigned.members.copy(), of.assigned.topics.copy(), of.assigned.partitions.copy()),
                 is_assignment_read=of.is_assignment_read.copy(), is_omitted=of.is_omitted.copy(),
                 has_assignment_data=of.has_assignment_data.copy(), lower_bounds=of.lower_bounds.copy(),
+                find_libraries=any_library,
             ),
         )  # fmt: skip
 
@@ -115,6 +121,7 @@ def from_plain(group_id: str, plain: Mapping[str, Any]) -> Before:
         owned=NO_ROWS,
         assigned=Rows(*columns),
         lower_bounds=np.zeros(len(plain["topics"]), np.int64),
+        find_libraries=any_library,
     )
     source = SOURCES.get(plain["source"])
     counts = np.array(plain["counts"], np.int64)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import ABSENT, Codes, Numbers
 from udfs.audit.checks.recorded_assignments import Flags
+from udfs.groups.classic.client_libraries import library_sets
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.record_columns import PartitionLists
 
@@ -61,6 +63,12 @@ class Values:
     subscribed: Codes
     owned: Listing
     assigned: Listing
+    read: ClassicColumns
+
+    @cached_property
+    def libraries_of_leaders(self) -> Numbers:
+        """Of each value. Most logs never need it."""
+        return library_sets(self.read).leaders
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -101,6 +109,7 @@ def values_of(rows: pa.Table) -> Values:
         subscribed=renumber(read.topics.names, read.topics.texts, numbers),
         owned=listing(read.claimed_lists, numbers),
         assigned=listing(read.assigned_lists, numbers),
+        read=read,
     )
 
 

@@ -12,11 +12,14 @@ from schemas.words.assignments import Algorithm, Verdict
 from udfs.assignors.client.range_racks import needs_racks
 from udfs.assignors.client.sticky_assignors import are_subscriptions_equal
 from udfs.assignors.java.iteration_order import Positions, compute_order, ranks
+from udfs.assignors.librdkafka.groups import Undecidable
 from udfs.assignors.questions.problems import ABSENT, Answer, AssignorFailed, Codes, Problem, Rows
 from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
 from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
-from udfs.audit.checks.comparison import Comparison, by_member, compare
+from udfs.audit.checks.comparison import Comparison, by_member, compare, tuples
+from udfs.audit.classic import librdkafka
 from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.librdkafka import LibraryVariant
 from udfs.audit.classic.partition_counts import Counts
 
 COOPERATIVE: Final = "cooperative-sticky"
@@ -24,6 +27,7 @@ COOPERATIVE: Final = "cooperative-sticky"
 STICKY: Final = frozenset({"sticky", COOPERATIVE})
 RACKS_SINCE: Final = (3, 5, 0)
 EQUAL_WAY_SINCE: Final = (2, 5, 1)
+REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class TriedVariant:
-    """An assignor's answer for a variant, compared with the record. `rows` None: it fails; `failure` says why."""
+    """An assignor's answer for a variant, compared with the record. `rows` None: it fails, or librdkafka's answer is
+    not known; `failure` says why."""
 
-    variant: Variant
+    variant: Variant | LibraryVariant
     compared: Comparison | None
     rows: Rows | None
     failure: str | None = None
@@ -117,6 +122,14 @@ class TriedVariant:
     @property
     def is_same(self) -> bool:
         return self.compared is not None and self.compared.verdict == Verdict.SAME
+
+    @property
+    def is_reproduced(self) -> bool:
+        return self.compared is not None and self.compared.verdict in REPRODUCED
+
+    @property
+    def is_undecided(self) -> bool:
+        return self.compared is None and isinstance(self.variant, LibraryVariant)
 
 
 def first_variant(generation: Generation, counts: Counts) -> Variant:
@@ -172,6 +185,12 @@ def problem_of(generation: Generation, variant: Variant) -> Problem:
     )
 
 
+def algorithm_of(generation: Generation, variant: Variant | LibraryVariant) -> Algorithm:
+    if isinstance(variant, LibraryVariant):
+        return librdkafka.algorithm_of(generation)
+    return algorithm(problem_of(generation, variant), str(generation.protocol))
+
+
 def algorithm(problem: Problem, assignor: str) -> Algorithm:
     """Which of an assignor's algorithms the input needs."""
     if assignor in STICKY:
@@ -194,6 +213,36 @@ def try_variant(generation: Generation, variant: Variant) -> TriedVariant:
     problem = problem_of(generation, variant)
     (answer,) = OF_LEADERS[generation.protocol or ""]([problem])
     return compare_answer(generation, problem, variant, answer)
+
+
+def try_librdkafka(
+    generation: Generation, candidates: Sequence[Counts], last_line: str | None
+) -> Sequence[TriedVariant]:
+    """None if the leader cannot use the library. The last one gives the record, if any does."""
+    tried = []
+    for question in librdkafka.questions(generation, candidates, last_line):
+        try:
+            rows = librdkafka.answer(generation, question)
+        except Undecidable as failure:
+            tried.append(TriedVariant(question.variant, None, None, str(failure)))
+            continue
+        compared = compare(generation.members, generation.topics, generation.assigned, rows)
+        tried.append(TriedVariant(question.variant, compared, rows))
+        if tried[-1].is_same:
+            break
+    return tried
+
+
+def answer_of_librdkafka(generation: Generation, tried: Sequence[TriedVariant]) -> TriedVariant:
+    """The closest to the record. It is undecided if the library's answer depends on what is in no record: if some order
+    of topics gives other sets, for one."""
+    closest, first = best(tried), tried[0].variant
+    in_orders = [each.rows for each in tried if each.variant.line is first.line and each.variant.counts is first.counts]
+    sets = {frozenset(tuples(rows)) for rows in in_orders if rows is not None}
+    are_decided = all(each.rows is not None for each in tried) and len(sets) == 1
+    if are_decided and librdkafka.is_input_known(generation):
+        return closest
+    return TriedVariant(closest.variant, None, None)
 
 
 def best(tried: Sequence[TriedVariant]) -> TriedVariant:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas.words.assignments import Verdict
+from schemas.words.assignments import AuditReason, Verdict
 from udfs.audit.classic.variants import Variant, try_variant
 from udfs.audit.defects.evidence import NEWEST, Evidence, owners
 
@@ -70,7 +70,8 @@ def rebalanced_twice_for_racks(evidence: Evidence) -> bool:
 
 def library_left_a_member_out(evidence: Evidence) -> bool:
     """kafka-python groups members by iterating over an unsorted list: static members between dynamic ones are lost."""
-    if evidence.assignor != "range" or not evidence.is_drift or int(evidence.of.versions.max()) > 0:
+    is_other = evidence.is_drift or evidence.result.reason == AuditReason.OTHER_LIBRARY.value
+    if evidence.assignor != "range" or not is_other or int(evidence.of.versions.max()) > 0:
         return False
     is_static = [instance is not None for instance in evidence.of.instances]
     return any(is_static) and not all(is_static) and bool((evidence.assignments.sizes == 0).any())

@@ -58,12 +58,14 @@ class Evidence:
     def release(self) -> Release | None:
         """The release whose rules give the record. None: no release does."""
         closest = self.result.closest
-        return closest.variant.line.release if closest is not None and self.result.verdict == Verdict.SAME else None
+        if closest is None or self.result.verdict != Verdict.SAME or not isinstance(closest.variant, Variant):
+            return None
+        return closest.variant.line.release
 
     @property
     def leader(self) -> int | None:
         """Its position among the members."""
-        return next((at for at, member in enumerate(self.of.members) if member == self.of.leader), None)
+        return self.of.leader_at
 
     @property
     def is_old_leader(self) -> bool:

@@ -4,12 +4,20 @@ or share group."""
 from collections.abc import Mapping
 from dataclasses import replace
 
-from schemas.words.assignments import Verdict
-from udfs.audit.classic.generation_results import REPRODUCED, GenerationResult, nothing_unconfirmed
+from schemas.words.assignments import AuditReason, Verdict
+from schemas.words.client_libraries import ClientLibrary
+from udfs.audit.classic.generation_results import GenerationResult, nothing_unconfirmed
 from udfs.audit.classic.partition_counts import inferred_counts
+from udfs.audit.classic.variants import REPRODUCED
 from udfs.audit.defects.evidence import Evidence
 from udfs.audit.defects.modern_defects import TargetFacts
-from udfs.audit.defects.registry import GENERATION_DEFECTS, NEED_NO_COUNTS, TARGET_DEFECTS, Signature
+from udfs.audit.defects.registry import (
+    GENERATION_DEFECTS,
+    NEED_NO_COUNTS,
+    OF_OTHER_LIBRARIES,
+    TARGET_DEFECTS,
+    Signature,
+)
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.rows import Answer
 
@@ -18,10 +26,21 @@ def defect_of_generation(result: GenerationResult, *, is_sound: bool) -> str | N
     """`is_sound`: the counts of the assignment show nothing wrong."""
     if is_sound and is_healthy(result):
         return None
+    signatures: Mapping[str, Signature] = GENERATION_DEFECTS
+    if is_of_other_library(result):
+        signatures = only(signatures, OF_OTHER_LIBRARIES)
     if result.why_unconfirmed is None:
-        return first_that_fits(result, GENERATION_DEFECTS)
-    signatures = {name: fits for name, fits in GENERATION_DEFECTS.items() if name in NEED_NO_COUNTS}
-    return first_that_fits(by_records(result), signatures)
+        return first_that_fits(result, signatures)
+    return first_that_fits(by_records(result), only(signatures, NEED_NO_COUNTS))
+
+
+def is_of_other_library(result: GenerationResult) -> bool:
+    is_unknown = result.reason == AuditReason.OTHER_LIBRARY.value
+    return is_unknown or result.generation.leader_library not in (None, ClientLibrary.JAVA)
+
+
+def only(signatures: Mapping[str, Signature], names: frozenset[str]) -> Mapping[str, Signature]:
+    return {name: fits for name, fits in signatures.items() if name in names}
 
 
 def first_that_fits(result: GenerationResult, signatures: Mapping[str, Signature]) -> str | None:

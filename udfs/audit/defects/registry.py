@@ -27,7 +27,6 @@ from udfs.audit.defects.sticky_defects import (
     gave_what_another_owned,
     generations_were_reset,
     kept_what_does_not_exist,
-    library_was_off_by_one,
     moved_more_than_needed,
     older_claim_won,
     owned_lists_are_unsorted,
@@ -68,9 +67,10 @@ GENERATION_DEFECTS: Final[Mapping[str, Signature]] = MappingProxyType(
         "sticky: given back to a member that no longer subscribes": gave_back_what_is_not_subscribed,
         "sticky: claims beyond the topic's partitions": kept_what_does_not_exist,
         "kafka-python: range leaves members out": library_left_a_member_out,
-        "librdkafka #4783: sticky off by one": library_was_off_by_one,
     }
 )
+# Those of them that other libraries than Kafka's can have too: what members claim and get follows other rules there.
+OF_OTHER_LIBRARIES: Final = frozenset({"KAFKA-9801", "KAFKA-20778", "kafka-python: range leaves members out"})
 # Those of them that need only what the records say, not the numbers of partitions.
 NEED_NO_COUNTS: Final = frozenset(
     {

@@ -22,7 +22,6 @@ LEVEL_BY_ONE_SINCE: Final = (3, 5, 2)
 SLOW_MS: Final = 30_000
 # Members times partitions.
 LARGE: Final = 100_000
-RDKAFKA: Final = "rdkafka"
 
 
 def stale_claim_without_generation(evidence: Evidence) -> bool:
@@ -204,11 +203,3 @@ def balance_was_too_strict(evidence: Evidence) -> bool:
     """KAFKA-15106: from 3.0 to 3.5.1, partitions of unequal subscriptions moved back and forth without end."""
     is_met = is_of_release(evidence, EVEN_SINCE, LEVEL_BY_ONE_SINCE)
     return is_slow(evidence) and is_met and not evidence.has_one_subscription
-
-
-def library_was_off_by_one(evidence: Evidence) -> bool:
-    """librdkafka's test for balance lets sizes differ by two."""
-    if not (evidence.is_sticky and evidence.is_drift and evidence.has_one_subscription and evidence.spread > 1):
-        return False
-    client = None if evidence.leader is None else evidence.of.client_ids[evidence.leader]
-    return client is not None and RDKAFKA in client.lower()
