@@ -138,6 +138,6 @@ def drawn_subscription(
         version=chance.choice((1, 2, 3, 3, 3)),
         topics=topics,
         owned=owned,
-        generation=chance.choice((-1, generation - 1, generation, generation, generation + 1)),
+        generation=chance.choice((-1, max(-1, generation - 1), generation, generation, generation + 1)),
         rack=chance.choice(racks),
     )

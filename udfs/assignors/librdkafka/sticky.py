@@ -113,8 +113,9 @@ class Balancing:
         self.sizes = sorted((len(owned), member) for member, owned in has.items())
         # How many partitions of a topic each member has.
         self.held: dict[str, Counter[str]] = {}
-        self.first_moves: dict[Partition, tuple[str, str]] = {}
-        self.moves: Counter[tuple[str, str, str]] = Counter()
+        # By moved partition, from whom it went at first and to whom at last; and the other way round, by topic.
+        self.noted: dict[Partition, tuple[str, str]] = {}
+        self.notes: dict[tuple[str, str, str], list[Partition]] = {}
         # Whether a partition was taken from a member that did not have it, so that two have it now.
         self.is_doubled = False
 
@@ -218,16 +219,18 @@ class Balancing:
         self.resize(member, lambda owned: owned.append(partition))
 
     def move(self, partition: Partition, to: str) -> None:
+        """If another partition of the topic went the way back before, that one is to move instead. The library then
+        deletes the note about it, and by the same place in memory takes the next one that went this way."""
         topic, of = partition[0], self.holder[partition]
-        if self.moves[topic, to, of]:
-            raise Undecidable(f"{topic}: partitions move back, and the library reads memory that it has freed")
-        if partition in self.first_moves:
-            begin, end = self.first_moves[partition]
-            self.moves[topic, begin, end] -= 1
+        went_back = self.notes.get((topic, to, of))
+        if not went_back:
+            self.note(partition, of, to)
+        elif len(went_back) > 1:
+            self.check_note(went_back[0], of)
+            del went_back[0]
+            partition = went_back[0]
         else:
-            begin = of
-        self.first_moves[partition] = begin, to
-        self.moves[topic, begin, to] += 1
+            raise Undecidable(f"{topic}: a partition moves back, and the library reads memory that it has freed")
         self.give(partition, to)
         self.held.setdefault(topic, Counter())[to] += 1
         if partition in self.has[of]:
@@ -237,6 +240,22 @@ class Balancing:
                 del self.held[topic][of]
         else:
             self.is_doubled = True
+
+    def note(self, partition: Partition, of: str, to: str) -> None:
+        begin = of
+        if partition in self.noted:
+            begin, end = self.noted[partition]
+            self.check_note(partition, of)
+            notes = self.notes[partition[0], begin, end]
+            if partition in notes:
+                notes.remove(partition)
+        self.noted[partition] = begin, to
+        self.notes.setdefault((partition[0], begin, to), []).append(partition)
+
+    def check_note(self, partition: Partition, of: str) -> None:
+        begin, end = self.noted[partition]
+        if end != of or not self.notes.get((partition[0], begin, end)):
+            raise Undecidable(f"{partition[0]}: the library ends itself, since its notes about moves are wrong")
 
     def resize(self, member: str, change: Callable[[list[Partition]], None]) -> None:
         owned = self.has[member]

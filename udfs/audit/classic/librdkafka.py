@@ -125,6 +125,10 @@ def is_input_known(generation: Generation) -> bool:
     """Whether what the library assigns follows from the record and numbers of partitions."""
     if generation.leader_at is None or generation.versions[generation.leader_at] < FIRST_NEW_VERSION:
         return False
+    # All generations below 0 are one for the audit, but not for the library.
+    claimants = np.unique(generation.owned.members)
+    if (generation.generation_ids[claimants] < 0)[generation.versions[claimants] >= FIRST_NEW_VERSION].any():
+        return False
     if generation.protocol == "roundrobin" or not any(generation.racks):
         is_static = [instance is not None for instance in generation.instances]
         return generation.protocol == COOPERATIVE or all(is_static) or not any(is_static)
