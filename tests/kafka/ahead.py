@@ -18,6 +18,7 @@ from tests.kafka.expiries import expiries_of
 from tests.kafka.handovers.capture import handovers_of
 from tests.kafka.observations import observations_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
+from tests.kafka.rdkafka.capture import usual_capture
 from tests.kafka.releases import KAFKA_4_3, RELEASES
 
 # Members of captured groups have seconds until they time out, so tests that only compute give way to them.
@@ -37,6 +38,7 @@ def main(calm: Sequence[str]) -> None:
     ):
         for release in releases.values():
             make(release)
+    usual_capture()
 
 
 def started_for(session: pytest.Session) -> subprocess.Popen[bytes] | None:

@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from confluent_kafka.admin import AdminClient, NewTopic
-
 from jobs.spark.cache_folder import build_once, cache_folder
 from tests.kafka.broker import Broker
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
@@ -29,6 +27,9 @@ MADE_BY: Final = (*PROGRAMS, *sorted(HERE.glob("*.py")), HERE.parent / "broker.p
 # At once: more would make members time out on a small machine.
 AT_ONCE: Final = 30
 EVENTS: Final = 5
+# How many groups, and the seed.
+USUAL: Final = (24, 3)
+LONG: Final = (520, 11)
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,18 @@ def capture_of(num_groups: int, seed: int) -> Capture:
     return Capture(build_once(cache_folder() / "rdkafka" / key, lambda empty: make(empty, num_groups, seed)))
 
 
+def usual_capture() -> Capture:
+    return capture_of(*USUAL)
+
+
 def make(folder: Path, num_groups: int, seed: int) -> None:
     def on(broker: Broker) -> None:
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-        for made in admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()]).values():
-            made.result()
         java = Process(broker, folder, "java", STAGE)
         stage = Stage(broker.bootstrap, folder, java)
         stage.shared_host = stage.host()
         try:
+            for name, count in TOPICS.items():
+                java.order("topic", topic=name, partitions=count)
             java.order("snapshot")
             num_failed = play(stage, num_groups, seed)
             java.order("snapshot")
@@ -96,7 +100,7 @@ def play(stage: Stage, num_groups: int, seed: int) -> int:
 
 
 def main(numbers: Sequence[str]) -> int:
-    num_groups, seed, *_ = (*map(int, numbers), *(30, 1)[len(numbers) :])
+    num_groups, seed, *_ = (*map(int, numbers), *USUAL[len(numbers) :])
     sys.stdout.write(f"{capture_of(num_groups, seed).folder}\n")
     return 0
 

@@ -56,6 +56,9 @@ class Life:
         self.num_named = 0
         self.own_host = self.stage.host()
 
+    def live(self, num_events: int) -> None:
+        raise NotImplementedError
+
     def drawn_topics(self, is_equal: bool) -> list[str]:
         number = len(self.topics) if is_equal else self.chance.randint(1, len(self.topics))
         return self.chance.sample(sorted(self.topics), number)

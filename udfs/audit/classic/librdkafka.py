@@ -22,6 +22,10 @@ ASSIGNORS: Final = {"range": ranges, "roundrobin": in_circles, COOPERATIVE: coop
 FIRST_NEW_VERSION, FIRST_VERSION = 2, 1
 
 
+# Kafka's brokers answer in one of these; the last one is for others.
+LIKELY_ORDERS: Final = frozenset(text for text, _ in TOPIC_ORDERS[:-1])
+
+
 @dataclass(frozen=True)
 class LibraryLine:
     """Releases of librdkafka whose assignor gives the same answers."""

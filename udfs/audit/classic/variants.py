@@ -234,12 +234,18 @@ def try_librdkafka(
 
 
 def answer_of_librdkafka(generation: Generation, tried: Sequence[TriedVariant]) -> TriedVariant:
-    """The closest to the record. It is undecided if the library's answer depends on what is in no record: if some order
-    of topics gives other sets, for one."""
-    closest, first = best(tried), tried[0].variant
-    in_orders = [each.rows for each in tried if each.variant.line is first.line and each.variant.counts is first.counts]
-    sets = {frozenset(tuples(rows)) for rows in in_orders if rows is not None}
+    """The closest to the record. It is undecided if the library's answer depends on what is in no record: if the likely
+    orders of topics give different sets, for one."""
+    first = tried[0].variant
+    sets = {
+        frozenset(tuples(each.rows))
+        for each in tried
+        if each.rows is not None and isinstance(each.variant, LibraryVariant)
+        and each.variant.line is first.line and each.variant.counts is first.counts
+        and each.variant.topic_order in librdkafka.LIKELY_ORDERS
+    }  # fmt: skip
     are_decided = all(each.rows is not None for each in tried) and len(sets) == 1
+    closest = best(tried)
     if are_decided and librdkafka.is_input_known(generation):
         return closest
     return TriedVariant(closest.variant, None, None)
