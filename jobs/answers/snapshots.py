@@ -13,6 +13,7 @@ from schemas.words.records import GroupType
 # Kafka's default, if no snapshot has the broker's setting.
 DEFAULT_ASSIGNOR = "uniform"
 ASSIGNORS = "group.consumer.assignors"
+# Those of Kafka: by class, the short name.
 ASSIGNOR_NAMES = {
     "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
     "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",

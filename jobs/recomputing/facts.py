@@ -16,13 +16,19 @@ from jobs.answers.snapshots import ASSIGNOR_NAMES, ASSIGNORS
 from jobs.configuration.settings import Settings
 from jobs.replaying.task.warehouse_state import PROGRESS, with_micros
 from jobs.warehouses.warehouse import Warehouse
-from schemas.words.records import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC, GroupType
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.facts import Facts, GroupRule, KnownTopic
 from udfs.topics.least_partitions import NamedPartitions, merged
 from udfs.topics.partition_counts import NamedCounts, named_counts
 
 MIGRATION = "group.consumer.migration.policy"
+# By setting that lists assignors, the groups whose coordinator runs them.
+ASSIGNOR_SETTINGS = {ASSIGNORS: GroupType.CONSUMER, "group.share.assignors": GroupType.SHARE}
+# As an entry of such a setting may name them.
+KAFKAS_ASSIGNORS = frozenset(
+    {*ASSIGNOR_NAMES, *ASSIGNOR_NAMES.values(), "simple", "org.apache.kafka.coordinator.group.assignor.SimpleAssignor"}
+)
 # Characters that no rack name has.
 BETWEEN, NO_RACK, EMPTY, NOT_CAPTURED = "\x1f", "\x1e", "\x1d", "\x1c"
 NOTHING_NAMED = NamedCounts()
@@ -30,8 +36,9 @@ COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"
 
 
 def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
-    current_settings = newest_settings(warehouse, cluster)
-    first = current_settings.get(ASSIGNORS, settings.broker.default_assignor).split(",")[0].strip()
+    all_settings = settings_of_snapshots(warehouse, cluster)
+    current_settings = {name: value for each in all_settings for name, value in each.items()}
+    first, *_ = entries(current_settings.get(ASSIGNORS, settings.broker.default_assignor))
     policy = current_settings.get(MIGRATION)
     rows, ends = warehouse.rows("topic_snapshots", COLUMNS), topic_rows(warehouse, cluster)
     logged = logged_names(ends)
@@ -40,7 +47,15 @@ def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
     whole = whole_times(rows, cluster)
     return Facts(
         topics=topics,
-        default_assignor=ASSIGNOR_NAMES.get(first, first) or None,
+        default_assignor=None if is_custom(ASSIGNORS, current_settings) else ASSIGNOR_NAMES.get(first, first) or None,
+        custom_listed=frozenset(
+            group_type
+            for name, group_type in ASSIGNOR_SETTINGS.items()
+            if any(is_custom(name, each, most=None) for each in all_settings)
+        ),
+        custom_default=frozenset(
+            group_type for name, group_type in ASSIGNOR_SETTINGS.items() if is_custom(name, current_settings)
+        ),
         migration_policy=None if policy is None else policy.lower(),
         rules=tuple(
             GroupRule(each.pattern, each.copartitioned, each.redundancy, each.is_rack_local) for each in settings.groups
@@ -52,13 +67,24 @@ def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
     )
 
 
-def newest_settings(warehouse: Warehouse, cluster: str) -> dict[str, str]:
-    """Each setting from the newest snapshot that has it."""
+def settings_of_snapshots(warehouse: Warehouse, cluster: str) -> list[dict[str, str]]:
+    """The settings that each snapshot has, oldest first."""
     rows = warehouse.rows("cluster_snapshots", ["cluster", "captured_time", "settings"])
     if rows is None:
-        return {}
+        return []
     ours = rows.filter(pc.equal(rows.column("cluster"), cluster)).sort_by("captured_time")
-    return {name: value for settings in ours.column("settings").to_pylist() for name, value in settings or () if value}
+    return [
+        {name: value for name, value in settings or () if value} for settings in ours.column("settings").to_pylist()
+    ]
+
+
+def is_custom(name: str, settings: Mapping[str, str], most: int | None = 1) -> bool:
+    """Whether one of the first entries of the setting is a class that is not Kafka's, by whatever name."""
+    return any(each not in KAFKAS_ASSIGNORS for each in entries(settings.get(name, ""))[:most] if each)
+
+
+def entries(value: str) -> list[str]:
+    return [each.strip() for each in value.split(",")]
 
 
 def topic_rows(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:

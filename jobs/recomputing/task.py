@@ -17,6 +17,7 @@ from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates
 from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.row_tables import row_table, state_table
 from jobs.recomputing.task_messages import Progress, RecomputingInput, latest
+from jobs.recomputing.waiting_rows import WaitingRows
 from jobs.recomputing.whole_operations import Window, whole_operations
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog, offsets_of, times_of
@@ -57,6 +58,8 @@ def recompute_slice(
         into.whole.append(partition_slice.partition)
     work = SliceRecomputing(run_input, partition_slice, log, earlier, files)
     work.run()
+    if work.modern.is_overturned:
+        into.insufficient.append(partition_slice.partition)
     into.num_records += work.num_records
     into.num_groups += work.num_groups
     into.progress.append(work.progress)
@@ -93,6 +96,7 @@ class SliceRecomputing:
     identified: set[str] = field(default_factory=set)
     through: tuple[int | None, int | None] = (None, None)
     unconfirmed_through_time: int | None = None
+    waiting: WaitingRows = field(default_factory=WaitingRows)
 
     def __post_init__(self) -> None:
         self.slice = Slice(self.partition_slice.number, self.partition_slice.num_slices)
@@ -104,7 +108,8 @@ class SliceRecomputing:
         self.states = GroupStates(texts)
         classic, modern, upgrades = (PartOfStates(self.states, part) for part in PARTS)
         facts = self.input.facts
-        self.audits = (ClassicAudit(facts, classic), ModernAudit(facts, modern))
+        self.classic, self.modern = ClassicAudit(facts, classic), ModernAudit(facts, modern)
+        self.audits = (self.classic, self.modern)
         self.upgrades = Upgrades(facts, upgrades)
 
     def run(self) -> None:
@@ -113,9 +118,11 @@ class SliceRecomputing:
             self.note(tables)
             ours = {name: rows for name, each in tables.items() if (rows := self.slice.rows(each)).num_rows}
             self.num_records += sum(rows.num_rows for rows in ours.values())
-            for audit in self.audits:
-                self.write_audited(audit.take(ours))
+            self.write_audited(self.classic.take(ours))
+            self.write_audited(self.waiting.without_waiting(self.modern.unjudged(ours)))
             self.upgrades.take(ours)
+        for rows in self.waiting.judged():
+            self.write_audited(rows)
         self.write_groups()
 
     def note(self, tables: Window) -> None:

@@ -98,6 +98,8 @@ def basis_of(facts: Facts, progress: Progress, left_out: Collection[str]) -> str
     through = progress.unconfirmed_through_time
     about = {
         "default_assignor": facts.default_assignor,
+        **({"custom_listed": sorted(facts.custom_listed)} if facts.custom_listed else {}),
+        **({"custom_default": sorted(facts.custom_default)} if facts.custom_default else {}),
         "migration_policy": facts.migration_policy,
         "rules": [asdict(rule) for rule in facts.rules],
         "topics": {

@@ -50,6 +50,11 @@ class AuditReason(Meant):
         "The leader probably uses another client library than Kafka's, and its assignor is not known exactly, or not "
         "for this input.",
     )
+    CUSTOM_ASSIGNOR = (
+        "custom_assignor",
+        "Another class than Kafka's bears the assignor's name: of at least three of the group's targets Kafka's gives "
+        "none, or the brokers' setting names another class.",
+    )
 
 
 class PartitionCountsSource(Meant):

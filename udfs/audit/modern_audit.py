@@ -11,8 +11,10 @@ import pyarrow as pa
 from schemas.records.registry import GROUP_TYPES
 from udfs.audit.checks.audit_results import AuditRow, Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.trials import Trial
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.group_json import from_plain, plain
+from udfs.audit.modern.judgement import judged
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.notes import COMPLETIONS, follow
 from udfs.audit.modern.rows import Draft, audit_rows
@@ -45,8 +47,15 @@ class ModernAudit:
         # Groups with records in this run; None: there is no group of these types.
         self.groups: dict[str, ModernGroup | None] = {}
         self.converted: dict[str, ConvertedGroup] = {}
+        # Trials of earlier runs.
+        self.met: list[Trial] = []
 
     def take(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
+        """Rows as what was read so far judges them."""
+        return [judged(row) for row in self.unjudged(tables)]
+
+    def unjudged(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
+        """Rows that `judged` is to look at when all targets are there."""
         drafts = [
             draft
             for group_id, record in events(tables, self.codes)
@@ -59,12 +68,18 @@ class ModernAudit:
             group_id: None if group is None else plain(group, self.codes) for group_id, group in self.groups.items()
         }
 
+    @property
+    def is_overturned(self) -> bool:
+        """Whether rows of earlier runs have to be judged anew."""
+        return any(trial.is_overturned for trial in self.met)
+
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: latest_of_group(group_id, group, self.codes) for group_id, group in self.groups.items()}
 
     def on_record(self, group_id: str, record: Record) -> Draft | None:
         if group_id not in self.groups:
-            self.groups[group_id] = from_plain(self.before.get(group_id), self.codes)
+            group = self.groups[group_id] = from_plain(self.before.get(group_id), self.codes)
+            self.met += [] if group is None else group.trials.values()
         if record.type == CLASSIC_TYPE:
             self.on_classic(group_id, record)
             return None

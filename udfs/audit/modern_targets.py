@@ -1,17 +1,23 @@
 """A target epoch: its question, the assignor in force, the answer, and what of this becomes a row."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from schemas.words.assignments import AssignorSource, PartitionCountsSource
+from schemas.words.assignments import AssignorSource, PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
+from udfs.assignors.questions.problems import Rows
 from udfs.assignors.questions.specs import MOST_PARTITIONS
 from udfs.audit.checks.confirm_inputs import UsedTopic, why_unconfirmed
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.garbage_numbers import most_believed
+from udfs.audit.checks.moves import GONE
+from udfs.audit.checks.trials import Trial
 from udfs.audit.defects.find_defects import defect_of_target
 from udfs.audit.modern.assignor_votes import most_voted
+from udfs.audit.modern.earlier_inputs import Earlier, earlier_inputs
 from udfs.audit.modern.group import ModernGroup, Newest
 from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
 from udfs.audit.modern.recorded_targets import recorded_targets
@@ -28,7 +34,6 @@ from udfs.audit.modern.variants import (
     variants,
 )
 from udfs.groups.modern.record_handlers import on_target_epoch
-from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.recorded_lists import join_lists
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
@@ -49,12 +54,11 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
     """For a record of type 6, 12 or 20. None: it makes no row, since the group has no members."""
     if (epoch := completed_epoch(group, record)) is None:
         return None
-    abouts, metadata_hash = group.members_of(epoch)
     draft = None
-    if abouts or group.targets:
+    if group.members_of(epoch)[0] or group.targets:
         first = group.operation.first_target_offset
         evidence = group.operation.first_offset if first is None else min(first, group.operation.first_offset)
-        answer = answer_of(group, record, abouts, metadata_hash, codes, facts)
+        answer = answer_of(group, epoch, record, codes, facts)
         is_copied = group.is_converted and answer.question is not None and answer.outcome is None
         draft = Draft(
             group_id=group_id,
@@ -67,30 +71,33 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
             is_copied=is_copied,
             known_defect=defect_of_target(group, answer),
             faults=tuple(group.watch.faults),
+            trial=None if answer.outcome is None else trial_of(group, answer, facts),
         )
         remember(group, record, evidence, answer)
     complete(group, epoch)
     return draft
 
 
+def trial_of(group: ModernGroup, answer: Answer, facts: Facts) -> Trial:
+    """Of a name that nobody knows there is one too."""
+    trial = group.trials.setdefault("" if answer.source == AssignorSource.INFERRED else answer.assignor or "", Trial())
+    trial.is_any_listed = group.group_type in facts.custom_listed
+    trial.is_listed = answer.source != AssignorSource.VOTES and group.group_type in facts.custom_default
+    return trial
+
+
 def complete(group: ModernGroup, epoch: int) -> None:
     group.base = dict(group.targets)
-    group.bumps = {each: bump for each, bump in group.bumps.items() if each > epoch}
+    group.drop_inputs(epoch)
     group.watch.forget()
     group.is_converted = False
     group.settle()
     group.operation.first_target_offset = group.operation.bump_offset = None
 
 
-def answer_of(
-    group: ModernGroup,
-    record: Record,
-    abouts: Mapping[str, About | None],
-    metadata_hash: int | None,
-    codes: TopicCodes,
-    facts: Facts,
-) -> Answer:
+def answer_of(group: ModernGroup, epoch: int, record: Record, codes: TopicCodes, facts: Facts) -> Answer:
     inputs: MemberInputs | None = None
+    abouts, metadata_hash = group.members_of(epoch)
     try:
         if group.group_type == GroupType.STREAMS:
             raise Unanswerable("streams groups: their assignor can compute different assignments from the same input")
@@ -99,7 +106,10 @@ def answer_of(
         inputs = member_inputs(group, abouts)
         if group.is_converted and abouts and all(about is not None and about.is_classic for about in abouts.values()):
             return carried_over(group, inputs, record, metadata_hash, codes, facts)
-        return outcome_of(group, inputs, record, metadata_hash, codes, facts)
+        answer = outcome_of(group, inputs, record, metadata_hash, codes, facts)
+        if answer.outcome is None or (answer.is_reproduced and not group.has_moved_on(epoch)):
+            return answer
+        return by_earlier_inputs(group, answer, epoch, record, codes, facts)
     except Unanswerable as why:
         return no_answer(inputs, group, codes, str(why))
 
@@ -136,49 +146,145 @@ def carried_over(
     )
 
 
-def outcome_of(
-    group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
-) -> Answer:
+class Asked(NamedTuple):
+    """Which assignors may have run."""
+
+    names: list[str]
+    source: AssignorSource
+
+
+def asked(group: ModernGroup, inputs: MemberInputs, facts: Facts) -> Asked:
     vote = None if group.group_type == GroupType.SHARE else most_voted(about.assignor for about in inputs.abouts)
     names = assignors_to_try(group.group_type, vote, facts.default_assignor, group.inferred)
     source = AssignorSource.VOTES if vote else AssignorSource.DEFAULT if len(names) == 1 else AssignorSource.INFERRED
-    best: tuple[Question, Outcome] | None = None
-    unconfirmed: str | None = None
-    for subscribed in topics_to_try(group, inputs, record, metadata_hash, codes, facts):
+    return Asked(names, source)
+
+
+class Tried(NamedTuple):
+    """`why_unconfirmed`: why the topics that were used are not confirmed."""
+
+    question: Question
+    outcome: Outcome
+    why_unconfirmed: str | None
+
+    @property
+    def is_reproduced(self) -> bool:
+        return self.outcome.verdict in REPRODUCED
+
+
+def outcome_of(
+    group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+) -> Answer:
+    names, source = asked(group, inputs, facts)
+    topics = topics_to_try(group, inputs, record, metadata_hash, codes, facts)
+    reason = why_unknown(group, names[0])
+    if reason is not None and (subscribed := next(topics, None)) is not None:
         question = asking(group, inputs, subscribed, codes)
-        why = why_not_confirmed(subscribed, question, record, facts)
-        if (reason := why_unknown(group, names[0])) is not None:
-            return Answer(
-                inputs=inputs,
-                question=question,
-                outcome=None,
-                assignor=names[0],
-                source=source,
-                algorithm=None,
-                reason=reason,
-                why_unconfirmed=why,
-            )
-        outcome = recompute(question, tries(group, question, names, metadata_hash))
-        if best is None or outcome.verdict in REPRODUCED or (unconfirmed is not None and why is None):
-            best, unconfirmed = (question, outcome), why
-        if outcome.verdict in REPRODUCED or subscribed.is_sure:
-            break
+        return Answer(
+            inputs=inputs,
+            question=question,
+            outcome=None,
+            assignor=names[0],
+            source=source,
+            algorithm=None,
+            reason=reason,
+            why_unconfirmed=why_not_confirmed(subscribed, question, record, facts),
+        )
+    best = best_of(
+        (asking(group, inputs, subscribed, codes) for subscribed in topics),
+        lambda question: tries(group, question, names, metadata_hash), record, facts,
+    )  # fmt: skip
     if best is None:
         raise Unanswerable("no record shows the topics")
-    question, outcome = best
-    if outcome.verdict in REPRODUCED:
-        group.variant = outcome.variant._replace(order=None)
-        group.inferred = outcome.variant.assignor
+    if best.is_reproduced:
+        note_variant(group, best.outcome)
     return Answer(
         inputs=inputs,
-        question=question,
-        outcome=outcome,
-        assignor=outcome.variant.assignor,
+        question=best.question,
+        outcome=best.outcome,
+        assignor=best.outcome.variant.assignor,
         source=source,
-        algorithm=algorithm_of(question),
+        algorithm=algorithm_of(best.question),
         reason=None,
-        why_unconfirmed=unconfirmed,
+        why_unconfirmed=best.why_unconfirmed,
     )
+
+
+def best_of(
+    questions: Iterable[Question], variants_of: Callable[[Question], Iterator[Variant]], record: Record, facts: Facts
+) -> Tried | None:
+    """The first question whose answer is the record; else one whose topics are confirmed; else the first."""
+    best: Tried | None = None
+    for each in questions:
+        why = why_not_confirmed(each.subscribed, each, record, facts)
+        now = Tried(each, recompute(each, variants_of(each)), why)
+        if best is None or now.is_reproduced or (best.why_unconfirmed is not None and why is None):
+            best = now
+        if now.is_reproduced or each.subscribed.is_sure:
+            break
+    return best
+
+
+def note_variant(group: ModernGroup, outcome: Outcome) -> None:
+    group.variant = outcome.variant._replace(order=None)
+    group.inferred = outcome.variant.assignor
+
+
+def by_earlier_inputs(
+    group: ModernGroup, newest: Answer, epoch: int, record: Record, codes: TopicCodes, facts: Facts
+) -> Answer:
+    """With the newest earlier inputs that give the record. The answer stays about the members that there are now."""
+    if has_listed_topics(group):
+        # No release that writes these copies inputs.
+        return newest
+    why = "it may be of inputs from before that are not known: there are too many of them" if group.is_cut else None
+    expected: Outcome | None = None
+    try:
+        for each in earlier_inputs(group, epoch):
+            best = best_of_earlier(each, record, codes, facts)
+            if best is None:
+                continue
+            if best.is_reproduced:
+                note_variant(group, best.outcome)
+                return replace(newest, outcome=best.outcome, assignor=best.outcome.variant.assignor,
+                               algorithm=algorithm_of(best.question), from_epoch=each.epoch)  # fmt: skip
+            expected = expected or for_present_members(best, each.heirs, newest)
+            unsure = best.outcome.why if best.outcome.verdict == Verdict.NOT_RECOMPUTABLE else best.why_unconfirmed
+            if unsure is not None:
+                why = why or f"it may be of the inputs of epoch {each.epoch}: {unsure}"
+    except Unanswerable as unknown:
+        why = why or f"it may be of inputs from before: {unknown}"
+    if expected is not None and group.has_moved_on(epoch):
+        # The newest ones lack members for which it was computed.
+        return replace(newest, outcome=expected, why_earlier=why)
+    return replace(newest, why_earlier=why)
+
+
+def best_of_earlier(of: Earlier, record: Record, codes: TopicCodes, facts: Facts) -> Tried | None:
+    """Only by the newest rules: earlier releases copy no inputs."""
+    group, names = of.group, asked(of.group, of.inputs, facts).names
+    if (reason := why_unknown(group, names[0])) is not None:
+        raise Unanswerable(reason)
+    return best_of(
+        (asking(group, of.inputs, subscribed, codes)
+         for subscribed in topics_to_try(group, of.with_previous, record, group.metadata_hash, codes, facts)),
+        lambda question: tries(group, question, names, group.metadata_hash, most_releases=1), record, facts,
+    )  # fmt: skip
+
+
+def for_present_members(best: Tried, heirs: Mapping[str, str], newest: Answer) -> Outcome | None:
+    """What is expected, in the newest question's numbers."""
+    expected, question, inputs = best.outcome.expected, newest.question, newest.inputs
+    if expected is None or question is None or inputs is None:
+        return None
+    members = {member_id: place for place, member_id in enumerate(inputs.members)}
+    topics = {name: place for place, name in enumerate(question.topics)}
+    place_of = [members.get(heirs.get(each, ""), GONE) for each in best.question.inputs.members]
+    topic_of = [topics.get(name, GONE) for name in best.question.topics]
+    of_members = np.array(place_of, np.int32)[expected.members]
+    of_topics = np.array(topic_of, np.int32)[expected.topics]
+    rows = Rows(of_members, of_topics, expected.partitions)
+    return replace(best.outcome, expected=rows.take((of_members != GONE) & (of_topics != GONE)))
 
 
 def why_unknown(group: ModernGroup, assignor: str) -> str | None:
@@ -199,12 +305,22 @@ def why_not_confirmed(subscribed: SubscribedTopics, question: Question, record: 
     return why_unconfirmed(subscribed.by_log, used, record.time, facts)
 
 
-def tries(group: ModernGroup, question: Question, names: list[str], metadata_hash: int | None) -> Iterator[Variant]:
+def tries(
+    group: ModernGroup,
+    question: Question,
+    names: list[str],
+    metadata_hash: int | None,
+    most_releases: int | None = None,
+) -> Iterator[Variant]:
     last = None if group.variant is None else Variant(*group.variant)
-    has_topics = group.topics is not None and group.topics.assignable is None
     for name in names:
-        releases = lines_of(name, algorithm_of(question), metadata_hash is not None, has_topics)
-        yield from variants(question, name, releases, last)
+        releases = lines_of(name, algorithm_of(question), metadata_hash is not None, has_listed_topics(group))
+        yield from variants(question, name, releases[:most_releases], last)
+
+
+def has_listed_topics(group: ModernGroup) -> bool:
+    """In a record of type 4, which no release from 4.1 on writes."""
+    return group.topics is not None and group.topics.assignable is None
 
 
 def topics_to_try(

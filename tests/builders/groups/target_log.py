@@ -18,6 +18,7 @@ from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.modern.judgement import judged
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.ids import topic_id_of
 from udfs.topics.metadata_hash import group_hash
@@ -154,13 +155,14 @@ def known(time_ms: int = 0, last_ms: int = LATER_MS, **counts: int) -> Facts:
     }, default_assignor="uniform")  # fmt: skip
 
 
-def audit_once(log: TargetLog, facts: Facts) -> list[AuditRow]:
+def audit_once(log: TargetLog, facts: Facts, end: int | None = None) -> list[AuditRow]:
     result = ModernAudit(facts, {})
-    return result.take(log.tables)
+    return result.take(log.tables if end is None else log.until(end))
 
 
 def audit(log: TargetLog, facts: Facts | None = None) -> list[AuditRow]:
-    """In one run; and the same comes of a run for each operation."""
+    """In one run; and the same comes of a run for each operation, if a run that overturns earlier rows makes all of
+    them anew."""
     facts = facts or Facts(default_assignor="uniform")
     whole = ModernAudit(facts, {})
     rows = whole.take(log.tables)
@@ -169,7 +171,11 @@ def audit(log: TargetLog, facts: Facts | None = None) -> list[AuditRow]:
     first = 0
     for end in log.ends:
         run = ModernAudit(facts, json.loads(json.dumps(states)))
-        pieces += run.take(log.until(end, first))
+        new = run.unjudged(log.until(end, first))
+        if run.is_overturned:
+            pieces = audit_once(log, facts, end)
+        else:
+            pieces += map(judged, new)
         states |= run.states()
         first = end
     assert pieces == rows

@@ -1,11 +1,12 @@
 """The output of recomputing: a row of `assignment_audit`, and a group's latest assignment for what-ifs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from schemas.words.assignments import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Member, Topic
+from udfs.audit.checks.trials import Trial
 
 MOST_DIFFERENCES = 1_000
 
@@ -58,6 +59,8 @@ class AuditRow:
     confidence: Confidence
     # Later snapshots may change the result. Not a column.
     is_unconfirmed: bool = False
+    # Of a difference that other targets of the group may explain (see `judgement`). Not a column.
+    trial: Trial | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,12 @@ def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
 class Facts:
     # By name: each distinct combination of number, id and racks once, oldest first.
     topics: Mapping[str, Sequence[KnownTopic]] = field(default_factory=dict)
-    # First entry of the broker's group.consumer.assignors; None: unknown.
+    # First entry of the broker's group.consumer.assignors; None: unknown, or a class whose name is unknown.
     default_assignor: str | None = None
+    # Types of groups (consumer, share) for which the brokers' settings list a class that is not Kafka's; and those for
+    # which it is the first entry.
+    custom_listed: frozenset[str] = frozenset()
+    custom_default: frozenset[str] = frozenset()
     # The broker's group.consumer.migration.policy, in lower case; None: unknown.
     migration_policy: str | None = None
     rules: tuple[GroupRule, ...] = ()

@@ -5,22 +5,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from udfs.audit.checks.trials import Trial
 from udfs.audit.modern.owner_watch import Change, Watch, watch_changes
-from udfs.groups.readers.modern_values import About
+from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
-from udfs.groups.states.modern import CoordinatorGroup
+from udfs.groups.states.modern import CoordinatorGroup, Member
 
 BEGINS_LATER = "the group's first records are missing"
 HAS_HOLE = "records of this epoch are missing"
 HAS_GAP = "records are missing between group epochs {} and {}"
 
 
-class Bump(NamedTuple):
-    """The group at a new epoch. A target may be for this epoch although the group has changed since (KIP-1263)."""
+# Inputs that are kept since the newest target: of the newest so many epochs, and of fewer if all of them together have
+# more members than this. Those of the newest epoch are kept in any case.
+MOST_INPUTS = 32
+MOST_INPUT_MEMBERS = 100_000
 
+
+class Inputs(NamedTuple):
+    """The group as it was at one epoch. A coordinator may compute a target from it and write the target when the group
+    has changed (KIP-1263)."""
+
+    epoch: int
+    # In the order of the coordinator's map, but for those who joined with the epoch.
     members: Mapping[str, About | None]
+    joined: tuple[str, ...]
+    room: int
     metadata_hash: int | None
+    targets: Mapping[str, ByRole]
+    patterns: Mapping[str, tuple[str, ...]]
+    topics: Topics | None
 
 
 class Newest(NamedTuple):
@@ -48,6 +63,8 @@ class Operation:
     room: int = 0
     # By static instance: the member that left, and its subscription.
     departed: dict[str, tuple[str, About]] = field(default_factory=dict)
+    # Whether one of them came back under another member id.
+    has_returned: bool = False
     changes: dict[str, Change] = field(default_factory=dict)
     # Targets before the consecutive target records of this computation.
     replaced: dict[str, ByRole | None] = field(default_factory=dict)
@@ -70,7 +87,12 @@ class ModernGroup(CoordinatorGroup):
     base: dict[str, ByRole] = field(default_factory=dict)
     # Names of topics by id, as far as the group's own records show them.
     names: dict[str, str] = field(default_factory=dict)
-    bumps: dict[int, Bump] = field(default_factory=dict)
+    # Since the newest target, oldest first: of each epoch, and again where a static member came back during an epoch.
+    inputs: list[Inputs] = field(default_factory=list)
+    # Whether some of them were dropped.
+    is_cut: bool = False
+    # By the name that stands for the assignor, how often Kafka's gave the recorded target.
+    trials: dict[str, Trial] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     # Its first targets were copied from the classic group that it was.
     is_converted: bool = False
@@ -106,6 +128,37 @@ class ModernGroup(CoordinatorGroup):
         self.room = max(self.room, self.operation.room)
         self.operation.joined.clear()
         self.operation.replaced.clear()
+        if self.operation.has_returned and self.operation.bump_offset is None:
+            self.keep_inputs()
+        self.operation.has_returned = False
+
+    def keep_inputs(self) -> None:
+        """Of epochs that may still get a target."""
+        if self.epoch is None or (self.target_epoch is not None and self.epoch <= self.target_epoch):
+            return
+        self.inputs.append(
+            Inputs(
+                epoch=self.epoch,
+                members=self.abouts,
+                joined=tuple(self.operation.joined),
+                room=self.room,
+                metadata_hash=self.metadata_hash,
+                targets=dict(self.targets),
+                patterns=dict(self.patterns),
+                topics=self.topics,
+            )
+        )
+        while len(self.inputs) > 1 and (
+            len(self.inputs) > MOST_INPUTS or sum(len(each.members) for each in self.inputs) > MOST_INPUT_MEMBERS
+        ):
+            del self.inputs[0]
+            self.is_cut = True
+
+    def drop_inputs(self, epoch: int) -> None:
+        """The target of this epoch is there."""
+        kept = [each for each in self.inputs if each.epoch > epoch]
+        self.is_cut = self.is_cut and bool(kept) and len(kept) == len(self.inputs)
+        self.inputs = kept
 
     def look(self) -> None:
         """Looks at the subscriptions in this operation. If earlier records are missing, they prove nothing."""
@@ -121,12 +174,47 @@ class ModernGroup(CoordinatorGroup):
         member = self.members.get(member_id)
         return None if member is None else member.epoch
 
+    def inputs_of(self, epoch: int) -> Inputs | None:
+        """The group at an earlier epoch; None: the group is still at this one, or it is not known."""
+        if epoch == self.epoch:
+            return None
+        return next((each for each in reversed(self.inputs) if each.epoch == epoch), None)
+
     def members_of(self, epoch: int) -> tuple[Mapping[str, About | None], int | None]:
-        """The members when the epoch began, and the hash of the topics then."""
-        bump = self.bumps.get(epoch)
-        if bump is None or epoch == self.epoch:
+        """Of the members of the epoch those who are still there, by their present ids; and the hash of its topics."""
+        was = self.inputs_of(epoch)
+        if was is None:
             return self.abouts, self.metadata_hash
-        return bump.members, bump.metadata_hash
+        heirs = self.heirs_of(was)
+        return {heirs[each]: about for each, about in was.members.items() if each in heirs}, was.metadata_hash
+
+    def heirs_of(self, was: Inputs) -> dict[str, str]:
+        """By member of earlier inputs, who is to get its target now: itself, or the member that a static member came
+        back as. Others have left."""
+        instances = {member.group_instance_id: each for each, member in self.members.items()}
+        heirs = {}
+        for member_id, about in was.members.items():
+            instance = None if about is None else about.group_instance_id
+            heir = member_id if member_id in self.members else None if instance is None else instances.get(instance)
+            if heir is not None:
+                heirs[member_id] = heir
+        return heirs
+
+    def has_moved_on(self, epoch: int) -> bool:
+        """Whether members of this epoch have left since, or come back under another id."""
+        was = self.inputs_of(epoch)
+        return was is not None and list(self.heirs_of(was).values()) != list(was.members)
+
+    def as_it_was(self, was: Inputs) -> "ModernGroup":
+        """The group with earlier inputs. What it learns of topics' names stays."""
+        members = {each: Member(about) for each, about in was.members.items()}
+        past = ModernGroup(
+            self.group_type, was.epoch, metadata_hash=was.metadata_hash, topics=was.topics, members=members,
+            patterns=dict(was.patterns), targets=dict(was.targets), room=was.room, names=self.names,
+            variant=self.variant, inferred=self.inferred, confirmed=self.confirmed,
+        )  # fmt: skip
+        past.operation.joined = list(was.joined)
+        return past
 
     def targets_before(self) -> dict[str, ByRole]:
         """Targets before this computation's own records."""

@@ -6,7 +6,8 @@ from typing import Any
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.modern.group import Bump, ModernGroup, Newest
+from udfs.audit.checks.trials import Trial
+from udfs.audit.modern.group import Inputs, ModernGroup, Newest
 from udfs.audit.modern.owner_watch import Watch, all_partitions
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of
@@ -14,13 +15,12 @@ from udfs.groups.states.modern import Member
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.
-PLAIN = ("missing", "epoch", "metadata_hash", "target_epoch", "names", "inferred")
+PLAIN = ("missing", "epoch", "metadata_hash", "target_epoch", "names", "inferred", "is_cut")
 
 
 def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
     """Only between operations: a half-read operation cannot be stored."""
     group.settle()
-    listed = group.topics
     return {
         "group_type": group.group_type,
         **{name: getattr(group, name) for name in PLAIN},
@@ -38,12 +38,9 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
             for each, target in group.base.items()
         },
         "patterns": group.patterns,
-        "listed": None if listed is None else [[[each.name, each.partitions, each.topic_id, each.racks]
-                                                for each in listed.topics],
-                                               listed.assignable, listed.is_early],
-        "bumps": [[epoch, {each: subscriber(about) for each, about in bump.members.items()}, bump.metadata_hash]
-                  for epoch, bump in group.bumps.items()
-                  if group.target_epoch is None or epoch > group.target_epoch],
+        "listed": plain_topics(group.topics),
+        "inputs": [plain_inputs(each, group, codes) for each in group.inputs],
+        "trials": {name: [each.num_equal, each.num_unequal] for name, each in group.trials.items()},
         "variant": None if group.variant is None else group.variant[:3],
         "newest": group.newest,
     }  # fmt: skip
@@ -71,10 +68,8 @@ def from_plain(state: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     }
     group.patterns = {each: tuple(topics) for each, topics in state["patterns"].items()}
     group.topics = listed_of(state["listed"])
-    group.bumps = {
-        epoch: Bump({each: about_of(about) for each, about in members.items()}, metadata_hash)
-        for epoch, members, metadata_hash in state["bumps"]
-    }
+    group.inputs = [inputs_of(each, group, codes) for each in state["inputs"]]
+    group.trials = {name: Trial(equal, unequal, (equal, unequal)) for name, (equal, unequal) in state["trials"].items()}
     if state["variant"] is not None:
         assignor, release, jdk = state["variant"]
         group.variant = (assignor, tuple(release), jdk)
@@ -106,6 +101,45 @@ def about_of(values: list[Any] | None) -> About | None:
         assignor=assignor,
         is_classic=is_classic,
     )
+
+
+def plain_inputs(was: Inputs, group: ModernGroup, codes: TopicCodes) -> list[Any]:
+    """Most of them is as it still is: None stands for that."""
+    now = group.abouts
+    return [
+        was.epoch,
+        [[each, None if each in now and about is now[each] else [subscriber(about)]]
+         for each, about in was.members.items()],
+        was.joined, was.room, was.metadata_hash,
+        {each: None if target is group.targets.get(each) else plain_target(target, codes)
+         for each, target in was.targets.items()},
+        None if was.patterns == group.patterns else was.patterns,
+        None if was.topics is group.topics else [plain_topics(was.topics)],
+    ]  # fmt: skip
+
+
+def inputs_of(values: list[Any], group: ModernGroup, codes: TopicCodes) -> Inputs:
+    epoch, members, joined, room, metadata_hash, targets, patterns, topics = values
+    return Inputs(
+        epoch=epoch,
+        members={each: group.members[each].about if own is None else about_of(own[0]) for each, own in members},
+        joined=tuple(joined),
+        room=room,
+        metadata_hash=metadata_hash,
+        targets={
+            each: group.targets[each] if target is None else target_of(target, codes)
+            for each, target in targets.items()
+        },
+        patterns={each: tuple(of) for each, of in (group.patterns if patterns is None else patterns).items()},
+        topics=group.topics if topics is None else listed_of(topics[0]),
+    )
+
+
+def plain_topics(listed: Topics | None) -> list[Any] | None:
+    if listed is None:
+        return None
+    return [[[each.name, each.partitions, each.topic_id, each.racks] for each in listed.topics], listed.assignable,
+            listed.is_early]  # fmt: skip
 
 
 def listed_of(values: list[Any] | None) -> Topics | None:

@@ -7,7 +7,7 @@ from typing import Any
 from schemas.records.registry import types_of
 from schemas.words.records import GroupType
 from udfs.assignors.java.timeline_map import room_of_put
-from udfs.audit.modern.group import BEGINS_LATER, HAS_GAP, Bump, ModernGroup
+from udfs.audit.modern.group import BEGINS_LATER, HAS_GAP, ModernGroup
 from udfs.audit.modern.owner_watch import Change, all_partitions, watch_needs, watch_owned
 from udfs.groups.modern.record_handlers import HANDLERS, Had
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Topics
@@ -18,8 +18,6 @@ from udfs.topics.partition_codes import TopicCodes
 
 # The first epoch that is written; and the first from 4.3 on, which hashes topics.
 FIRST_EPOCH, FIRST_EPOCH_HASHED = 1, 2
-# Epochs that may still wait for their targets: a coordinator computes one at a time.
-MOST_BUMPS = 8
 TARGET_TYPES = types_of("target_assignment_members")
 COMPLETIONS = types_of("target_assignment_metadata")
 
@@ -56,9 +54,7 @@ def note_group(group: ModernGroup, record: Record, before: GroupEpoch | None, _:
     elif value.epoch > before.epoch + 1 and group.missing in (None, BEGINS_LATER):
         group.missing = HAS_GAP.format(before.epoch, value.epoch)
     group.operation.bump_offset = record.offset
-    group.bumps[value.epoch] = Bump(group.abouts, value.metadata_hash)
-    while len(group.bumps) > MOST_BUMPS:
-        del group.bumps[next(iter(group.bumps))]
+    group.keep_inputs()
 
 
 def note_member(group: ModernGroup, record: Record, had: Had, _: TopicCodes) -> None:
@@ -72,6 +68,7 @@ def note_member(group: ModernGroup, record: Record, had: Had, _: TopicCodes) -> 
     old_id, old = group.operation.departed.get(about.group_instance_id or "", (None, None))
     note_put(group, member_id, had)
     group.operation.changes.setdefault(member_id, Change(had.about, old))
+    group.operation.has_returned |= old_id is not None and had.about is None
     if old_id in group.base and member_id not in group.base:
         # The static member came back under another member id and still has what it had.
         group.base[member_id] = group.base.pop(old_id)

@@ -47,18 +47,23 @@ class MemberInputs:
     after: tuple[Partitions, ...]
     written: tuple[str, ...]
     is_mixed: bool
+    # Places of members that have left since the inputs were copied: what an assignor gives them is not written.
+    gone: frozenset[int] = frozenset()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(self.subscriptions))))
 
 
-def member_inputs(group: ModernGroup, abouts: Mapping[str, About | None]) -> MemberInputs:
+def member_inputs(
+    group: ModernGroup, abouts: Mapping[str, About | None], written: Sequence[str] | None = None
+) -> MemberInputs:
+    """`written`: members with a record of this epoch, in the order of their records, if not those of the operation."""
     missing = [member_id for member_id, about in abouts.items() if about is None]
     if missing:
         raise Unanswerable(f"member {missing[0]}: what it subscribes to is missing")
     known = {member_id: about for member_id, about in abouts.items() if about is not None}
-    written = tuple(group.operation.replaced)
+    written = tuple(group.operation.replaced) if written is None else written
     members = tuple(member_order(group, list(known), written))
     before = group.targets_before()
     ordered = tuple(known[each] for each in members)

@@ -17,8 +17,10 @@ from udfs.audit.checks.facts import Facts, rules_of
 from udfs.audit.checks.invariants import InvariantCounts, invariant_counts
 from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
 from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment, assignments_of
+from udfs.audit.checks.trials import Trial
+from udfs.audit.defects.registry import TARGET_DEFECTS
 from udfs.audit.modern.questions import MemberInputs, Question
-from udfs.audit.modern.variants import Outcome, variant_text
+from udfs.audit.modern.variants import Outcome, keys, variant_text
 from udfs.groups.readers.records import Record
 
 REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
@@ -38,6 +40,10 @@ class Answer:
     recorded: RecordedAssignment | None = None
     # Why the topics that were used are not confirmed; None: they are.
     why_unconfirmed: str | None = None
+    # The epoch of the earlier inputs that gave the target; None: the inputs are those of its own epoch.
+    from_epoch: int | None = None
+    # Why earlier inputs may have given it, though none is known to give it.
+    why_earlier: str | None = None
 
     @property
     def is_reproduced(self) -> bool:
@@ -58,6 +64,8 @@ class Draft:
     known_defect: str | None
     # Partitions that two members owned at the same time since the previous target.
     faults: tuple[str, ...]
+    # Of the group, under the assignor's name; None: no assignor is known.
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,34 @@ def audit_rows(drafts: Sequence[Draft], facts: Facts) -> list[AuditRow]:
     ]
     single = invariant_counts(assignments_of(recorded))
     several = invariant_counts(assignments_of(recorded), max(owners)) if max(owners) > 1 else single
-    return [
+    rows = [
         row(draft, each, Numbers.of(single if most == 1 else several, place), facts)
         for place, (draft, each, most) in enumerate(zip(drafts, recorded, owners, strict=True))
     ]
+    for draft, made in zip(drafts, rows, strict=True):
+        count_in_trial(draft, made)
+    return rows
+
+
+def count_in_trial(draft: Draft, made: AuditRow) -> None:
+    question = draft.answer.question
+    if draft.trial is None or question is None:
+        return
+    if made.trial is not None:
+        draft.trial.num_unequal += 1
+    elif draft.answer.is_reproduced and is_telling(question):
+        draft.trial.num_equal += 1
+
+
+def is_telling(question: Question) -> bool:
+    """Whether few other assignors would give the same: members share a topic, and some target has changed. A member on
+    its own gets everything by any assignor."""
+    members_of_class = np.bincount(question.class_of_member, minlength=len(question.topics_of_class))
+    subscribers = np.zeros(len(question.topics), np.int64)
+    for number, listed in zip(members_of_class.tolist(), question.topics_of_class, strict=True):
+        subscribers[listed] += number
+    are_shared = bool(((subscribers > 1) & (question.counts > 0)).any())
+    return are_shared and not np.array_equal(keys(question, question.recorded), keys(question, question.before))
 
 
 def most_owners(draft: Draft, recorded: RecordedAssignment) -> int:
@@ -164,7 +196,9 @@ def row(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Fac
         evidence_first_offset=draft.first_offset,
         evidence_last_offset=draft.record.offset,
         confidence=confidence(draft, source),
-        is_unconfirmed=answer.why_unconfirmed is not None,
+        is_unconfirmed=answer.why_unconfirmed is not None or answer.why_earlier is not None,
+        # A known defect of the assignor explains the difference.
+        trial=draft.trial if judged.verdict == Verdict.DRIFT and draft.known_defect not in TARGET_DEFECTS else None,
     )
 
 
@@ -178,7 +212,8 @@ def counts_source(answer: Answer, recorded: RecordedAssignment) -> PartitionCoun
 def variant_of(answer: Answer, judged: TargetVerdict) -> str | None:
     if answer.outcome is None or answer.algorithm is None or judged.verdict == Verdict.NOT_RECOMPUTABLE:
         return None
-    return variant_text(answer.outcome.variant, answer.algorithm)
+    text = variant_text(answer.outcome.variant, answer.algorithm)
+    return text if answer.from_epoch is None else f"{text}, inputs of epoch {answer.from_epoch}"
 
 
 def judgement(draft: Draft, recorded: RecordedAssignment) -> TargetVerdict:
@@ -212,11 +247,9 @@ def why_not_proved(draft: Draft, recorded: RecordedAssignment) -> str | None:
     is_mixed_up = answer.question is not None and answer.question.subscribed.is_mixed_up
     if is_mixed_up and len(recorded.topics_of_class) > 1:
         return "no record shows which topic has which id"
-    return (
-        None
-        if answer.why_unconfirmed is None
-        else f"no record or snapshot confirms the inputs: {answer.why_unconfirmed}"
-    )
+    if answer.why_unconfirmed is not None:
+        return f"no record or snapshot confirms the inputs: {answer.why_unconfirmed}"
+    return answer.why_earlier
 
 
 def moves(draft: Draft) -> tuple[int | None, int | None]:

@@ -139,6 +139,8 @@ def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outc
         expected = answer(question, variant)
     except AssignorFailed as failure:
         return Outcome(Verdict.DRIFT, variant, None, str(failure)), -1
+    if question.inputs.gone:
+        expected = expected.take(~np.isin(expected.members, list(question.inputs.gone)))
     expected_keys = keys(question, expected)
     if not np.array_equal(expected_keys, wanted):
         return Outcome(Verdict.DRIFT, variant, expected), len(np.intersect1d(expected_keys, wanted))
