@@ -1,0 +1,84 @@
+"""The log of a broker on which a class of the operator bears the name of one of Kafka's assignors, with snapshots. Made
+once, then read from the cache: `python -m tests.kafka.named_assignors` prints its folder.
+"""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from jobs.spark.cache_folder import build_once, cache_folder
+from jobs.spark.jars import REQUEST, JarSet, ivy_request, jar_folder
+from tests.kafka.broker import Broker, kafka_command
+from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
+from tests.kafka.java_programs import compile_java, key_of
+from tests.kafka.live_broker import copied_segments
+from tests.kafka.releases import KAFKA_4_3, Release
+
+JAVA: Final = Path(__file__).parent / "java"
+ASSIGNOR: Final = JAVA / "named" / "NamedUniform.java"
+PROGRAMS: Final = (
+    *(JAVA / name for name in ("Cluster.java", "Member.java")),
+    JAVA / "sample" / "Snapshots.java",
+    JAVA / "assignors" / "NamedGroups.java",
+)
+MADE_BY: Final = (ASSIGNOR, *PROGRAMS, Path(__file__), Path(__file__).with_name("broker.py"))
+# Each change of a group gets its own target at once.
+SETTINGS: Final = {"group.consumer.assignors": "NamedUniform,range", "group.consumer.assignment.interval.ms": "0"}
+SECONDS: Final = 600
+
+
+@dataclass(frozen=True)
+class NamedAssignors:
+    folder: Path
+
+    @property
+    def log_dir(self) -> Path:
+        """As a broker's: a folder for each partition of the offsets topic."""
+        return self.folder / "log"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.folder / "snapshots.jsonl"
+
+
+def named_assignors_of(release: Release = KAFKA_4_3) -> NamedAssignors:
+    folder = cache_folder() / "named-assignors" / f"{release.name}-{key_of((release, SETTINGS), MADE_BY)}"
+    return NamedAssignors(build_once(folder, lambda empty: make(release, empty)))
+
+
+def make(release: Release, folder: Path) -> None:
+    with_assignor = replace(release, jar_sets=(*release.jar_sets, assignor_set(release)))
+    on_fresh_broker(with_assignor, folder, SETTINGS, lambda broker: play(broker, NamedAssignors(folder)))
+
+
+def assignor_set(release: Release) -> JarSet:
+    """A folder of classes where others have jars: so it comes to the broker's class path."""
+    classes = compile_java([ASSIGNOR], [jar_folder(each) for each in release.jar_sets])
+    made = JarSet(f"named-assignor-{classes.name}", ())
+
+    def copy(folder: Path) -> None:
+        shutil.copytree(classes, folder, dirs_exist_ok=True)
+        (folder / REQUEST).write_text(ivy_request(made))
+
+    build_once(cache_folder() / "jars" / made.name, copy)
+    return made
+
+
+def play(broker: Broker, into: NamedAssignors) -> None:
+    classes = compile_java(PROGRAMS, [jar_folder(each) for each in KAFKA_4_3.jar_sets])
+    arguments = [broker.bootstrap, str(into.snapshots)]
+    command = kafka_command(KAFKA_4_3, "NamedGroups", arguments, classes, options=broker.scratch_options)
+    output = into.folder / "played.out"
+    with output.open("wb") as said:
+        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
+    if done.returncode:
+        raise PlayError(broker, output.read_text(errors="replace"))
+    broker.stop()
+    copied_segments(broker, into.log_dir)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{named_assignors_of().folder}\n")
