@@ -107,7 +107,10 @@ def answer_of(group: ModernGroup, epoch: int, record: Record, codes: TopicCodes,
         if group.is_converted and abouts and all(about is not None and about.is_classic for about in abouts.values()):
             return carried_over(group, inputs, record, metadata_hash, codes, facts)
         answer = outcome_of(group, inputs, record, metadata_hash, codes, facts)
-        if answer.outcome is None or (answer.is_reproduced and not group.has_moved_on(epoch)):
+        if group.inputs_of(epoch) is not None:
+            answer = replace(answer, from_epoch=epoch)
+        is_same = answer.outcome is not None and answer.outcome.verdict == Verdict.SAME
+        if answer.outcome is None or (is_same and not group.has_moved_on(epoch)):
             return answer
         return by_earlier_inputs(group, answer, epoch, record, codes, facts)
     except Unanswerable as why:
@@ -233,29 +236,38 @@ def note_variant(group: ModernGroup, outcome: Outcome) -> None:
 def by_earlier_inputs(
     group: ModernGroup, newest: Answer, epoch: int, record: Record, codes: TopicCodes, facts: Facts
 ) -> Answer:
-    """With the newest earlier inputs that give the record. The answer stays about the members that there are now."""
+    """With the newest earlier inputs that give the record, if possible in its order. The answer stays about the members
+    that there are now."""
     if has_listed_topics(group):
         # No release that writes these copies inputs.
         return newest
     why = "it may be of inputs from before that are not known: there are too many of them" if group.is_cut else None
     expected: Outcome | None = None
+    # Computed without the members that have left, which no coordinator does.
+    has_moved_on = group.has_moved_on(epoch)
+    found = newest if newest.is_reproduced and not has_moved_on else None
     try:
         for each in earlier_inputs(group, epoch):
             best = best_of_earlier(each, record, codes, facts)
             if best is None:
                 continue
             if best.is_reproduced:
-                note_variant(group, best.outcome)
-                return replace(newest, outcome=best.outcome, assignor=best.outcome.variant.assignor,
-                               algorithm=algorithm_of(best.question), from_epoch=each.epoch)  # fmt: skip
+                if found is None or best.outcome.verdict == Verdict.SAME:
+                    note_variant(group, best.outcome)
+                    found = replace(newest, outcome=best.outcome, assignor=best.outcome.variant.assignor,
+                                    algorithm=algorithm_of(best.question), from_epoch=each.epoch)  # fmt: skip
+                if best.outcome.verdict == Verdict.SAME:
+                    break
+                continue
             expected = expected or for_present_members(best, each.heirs, newest)
             unsure = best.outcome.why if best.outcome.verdict == Verdict.NOT_RECOMPUTABLE else best.why_unconfirmed
             if unsure is not None:
                 why = why or f"it may be of the inputs of epoch {each.epoch}: {unsure}"
     except Unanswerable as unknown:
         why = why or f"it may be of inputs from before: {unknown}"
-    if expected is not None and group.has_moved_on(epoch):
-        # The newest ones lack members for which it was computed.
+    if found is not None:
+        return found
+    if expected is not None and has_moved_on:
         return replace(newest, outcome=expected, why_earlier=why)
     return replace(newest, why_earlier=why)
 

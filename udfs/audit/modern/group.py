@@ -181,12 +181,14 @@ class ModernGroup(CoordinatorGroup):
         return next((each for each in reversed(self.inputs) if each.epoch == epoch), None)
 
     def members_of(self, epoch: int) -> tuple[Mapping[str, About | None], int | None]:
-        """Of the members of the epoch those who are still there, by their present ids; and the hash of its topics."""
+        """Of the members of the epoch those who are still there, by their present ids, or all if none of them is; and
+        the hash of its topics."""
         was = self.inputs_of(epoch)
         if was is None:
             return self.abouts, self.metadata_hash
         heirs = self.heirs_of(was)
-        return {heirs[each]: about for each, about in was.members.items() if each in heirs}, was.metadata_hash
+        known = {heirs[each]: about for each, about in was.members.items() if each in heirs}
+        return known or self.abouts, was.metadata_hash
 
     def heirs_of(self, was: Inputs) -> dict[str, str]:
         """By member of earlier inputs, who is to get its target now: itself, or the member that a static member came

@@ -40,7 +40,7 @@ class Answer:
     recorded: RecordedAssignment | None = None
     # Why the topics that were used are not confirmed; None: they are.
     why_unconfirmed: str | None = None
-    # The epoch of the earlier inputs that gave the target; None: the inputs are those of its own epoch.
+    # The epoch of the inputs, if the group has moved on since; None: they are those of the group as it is.
     from_epoch: int | None = None
     # Why earlier inputs may have given it, though none is known to give it.
     why_earlier: str | None = None
