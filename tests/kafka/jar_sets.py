@@ -14,9 +14,16 @@ def kafka(version: str, *modules: str) -> JarSet:
     return JarSet(f"kafka-{version}", tuple(f"org.apache.kafka:{module}:{version}" for module in modules))
 
 
-KAFKA_4_3_1: Final = kafka(
-    "4.3.1", "kafka_2.13", "kafka-group-coordinator", "kafka-tools", "connect-runtime", "connect-file", "kafka-streams"
+SERVER: Final = ("kafka_2.13", "kafka-group-coordinator", "kafka-tools")
+# With the file connectors of 4.3.1: 4.4.0's are not in the registry, and workers of any release take older connectors.
+KAFKA_4_4_0: Final = JarSet(
+    "kafka-4.4.0",
+    (
+        *kafka("4.4.0", *SERVER, "connect-runtime", "kafka-streams").artifacts,
+        *kafka("4.3.1", "connect-file").artifacts,
+    ),
 )
+KAFKA_4_3_1: Final = kafka("4.3.1", *SERVER, "connect-runtime", "connect-file", "kafka-streams")
 # The last release with the old coordinator, and the last to write record type 4.
 KAFKA_3_9_1: Final = kafka("3.9.1", "kafka_2.13", "kafka-tools")
 # Only for its record classes: 4.0's shapes of types 9, 11 and 15.
@@ -33,7 +40,7 @@ LOGGING: Final = JarSet(
     is_transitive=False,
 )
 
-ALL: Final = (DELTA, KAFKA_4_3_1, KAFKA_3_9_1, KAFKA_4_1_2, KAFKA_4_0_1, KAFKA_3_7_2, ECJ, LOGGING)
+ALL: Final = (DELTA, KAFKA_4_4_0, KAFKA_4_3_1, KAFKA_3_9_1, KAFKA_4_1_2, KAFKA_4_0_1, KAFKA_3_7_2, ECJ, LOGGING)
 JAR_SETS: Final = {each.name: each for each in ALL}
 
 
