@@ -13,7 +13,7 @@ from benchmarks.run import Run
 from schemas.words.records import OFFSETS_TOPIC
 from tests.kafka.broker import Broker, running
 from tests.kafka.live.committing import commit, make_topics
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 
 SETTINGS = {
     # The log must stay as it is.
@@ -33,7 +33,7 @@ def serving(run: Run) -> Iterator[Broker]:
     settings = SETTINGS | {"offsets.topic.num.partitions": str(partitions)}
     with (
         tempfile.TemporaryDirectory(prefix="groupscope-broker-") as folder,
-        running(KAFKA_4_3, Path(folder), settings) as broker,
+        running(NEWEST, Path(folder), settings) as broker,
     ):
         make_topics(broker, "orders")
         commit(broker, "group", "orders", 1)

@@ -18,7 +18,7 @@ from jobs.spark.jars import jar_folder
 from tests.builders.storages import mini_hdfs
 from tests.kafka.broker import SMALL_MACHINE, START_SECONDS, STOP_SECONDS, Broker, free_ports
 from tests.kafka.java_programs import expanded, java_command
-from tests.kafka.releases import RELEASES
+from tests.kafka.releases import FORMER, RELEASES
 from tests.short_lived_java import archive_of, of_spark, spark_archive
 
 ROOT = Path(__file__).parents[1]
@@ -92,7 +92,7 @@ def wait_until_serving(process, broker):
 
 
 def all_archives():
-    yield from map(of_broker, RELEASES.values())
+    yield from map(of_broker, (RELEASES | FORMER).values())
     yield of_hdfs()
     yield of_executors()
 

@@ -26,9 +26,13 @@ from udfs.sources.snapshot_lines import parse_each
 
 Snapshot = dict[str, Any]
 
-# Settings on which expiry, timeouts, states, assignors and transactions of groups depend, and how long the log keeps
-# records. Some releases lack some of them.
+# Settings on which expiry, timeouts, states, assignors and transactions of groups depend, where share groups put what
+# they give up, and how long the log keeps records. Some releases lack some of them.
 SETTINGS = (
+    "errors.deadletterqueue.auto.create.topics.enable",
+    "errors.deadletterqueue.topic.name.prefix",
+    "group.consumer.assignment.interval.ms",
+    "group.consumer.assignor.offload.enable",
     "group.consumer.assignors",
     "group.consumer.heartbeat.interval.ms",
     "group.consumer.migration.policy",
@@ -38,11 +42,20 @@ SETTINGS = (
     "group.initial.rebalance.delay.ms",
     "group.max.session.timeout.ms",
     "group.min.session.timeout.ms",
+    "group.share.assignment.interval.ms",
+    "group.share.assignor.offload.enable",
     "group.share.assignors",
     "group.share.heartbeat.interval.ms",
     "group.share.session.timeout.ms",
+    "group.streams.acceptable.recovery.lag",
+    "group.streams.assignment.interval.ms",
+    "group.streams.assignor.offload.enable",
+    "group.streams.assignors",
     "group.streams.heartbeat.interval.ms",
+    "group.streams.num.warmup.replicas",
+    "group.streams.rack.aware.assignment.tags",
     "group.streams.session.timeout.ms",
+    "group.streams.task.offset.interval.ms",
     "inter.broker.protocol.version",
     "log.cleaner.delete.retention.ms",
     "log.cleaner.max.compaction.lag.ms",
@@ -55,14 +68,27 @@ SETTINGS = (
     "offsets.topic.segment.bytes",
     "transaction.max.timeout.ms",
 )
-# Settings on which the timeouts of one group depend, if it has its own.
+# Those of one group, if it has its own: of timeouts, assignments, and messages that it gives up.
 GROUP_SETTINGS = (
+    "consumer.assignment.interval.ms",
+    "consumer.assignor.offload.enable",
     "consumer.heartbeat.interval.ms",
     "consumer.session.timeout.ms",
+    "errors.deadletterqueue.copy.record.enable",
+    "errors.deadletterqueue.topic.name",
+    "share.assignment.interval.ms",
+    "share.assignor.offload.enable",
     "share.heartbeat.interval.ms",
     "share.session.timeout.ms",
+    "streams.acceptable.recovery.lag",
+    "streams.assignment.interval.ms",
+    "streams.assignor.name",
+    "streams.assignor.offload.enable",
     "streams.heartbeat.interval.ms",
+    "streams.num.warmup.replicas",
+    "streams.rack.aware.assignment.tags",
     "streams.session.timeout.ms",
+    "streams.task.offset.interval.ms",
 )
 
 

@@ -22,7 +22,7 @@ from benchmarks.skewed_logs import write_hot_partition
 from tests.builders.logs.archives import archived, lines
 from tests.kafka.capture import capture_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.runs.replayed_logs import batch_ends, growing, write_part
 
 ROOT: Final = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def sample(folder: Path, seed: int) -> Log:
 
 
 def newest_release(folder: Path, seed: int) -> Log:
-    return of_segments("newest-release", capture_of(KAFKA_4_3).folder)
+    return of_segments("newest-release", capture_of(NEWEST).folder)
 
 
 def outages(release: str) -> Callable[[Path, int], Log]:

@@ -14,7 +14,7 @@ from tests.kafka.calm import CALM_RELEASES, calm_of
 from tests.kafka.capture import capture_of
 from tests.kafka.observations import observations_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
-from tests.kafka.releases import KAFKA_4_3, RELEASES
+from tests.kafka.releases import NEWEST, RELEASES
 from tests.runs.equal_audits import SNAPSHOTS, assert_every_row_same, audit, grown_in_two, many_tasks, random_parts
 from tests.runs.ingested import history
 from tests.runs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, row_texts
@@ -140,7 +140,7 @@ def test_any_number_of_worker_processes(tmp_path, stored, seed, log, number):
     if log == "a random log":
         grow = random_parts
     elif log == "a capture":
-        grow = grown_in_two(capture_of(KAFKA_4_3).log_dir)
+        grow = grown_in_two(capture_of(NEWEST).log_dir)
     else:
         grow = grown_in_two(write_part(tmp_path / "part"))
     same_tables(tmp_path, grow, seed, stored, 1, ("--workers", str(number)))

@@ -17,16 +17,21 @@ from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.phases import COMPACTION, PHASES, Phase
-from tests.kafka.releases import KAFKA_4_3, RELEASES, Release
+from tests.kafka.releases import FORMER, RELEASES, Release
 
 HERE: Final = Path(__file__).parent
+# On the classpath: it names the connectors for Connect's workers.
+SERVICES: Final = HERE / "java"
 # What decides over a capture's content, beside the jars: another byte in one of these makes another capture.
 MADE_BY: Final = (
     *sorted((HERE / "java").glob("*.java")),
+    *sorted((HERE / "java" / "META-INF" / "services").iterdir()),
     *(HERE / name for name in ("broker.py", "capture.py", "phases.py", "releases.py")),
 )
 # Written against classes that 3.9 has not.
-ONLY_4_3: Final = frozenset({"RegexGroups", "ShareGroups", "StreamsGroups", "ConnectWorkers"})
+ONLY_MODERN: Final = frozenset(
+    {"ConnectWorkers", "Connectors", "OtherAssignors", "RegexGroups", "ShareGroups", "StreamsGroups"}
+)
 # Long enough on a machine whose cores are all busy with other work.
 PHASE_SECONDS: Final = 900
 
@@ -100,14 +105,14 @@ def keep(broker: Broker, kept: Capture) -> None:
 
 
 def scenario_sources(release: Release) -> list[Path]:
-    absent = frozenset() if release is KAFKA_4_3 else ONLY_4_3
+    absent = frozenset() if release.is_modern else ONLY_MODERN
     return [source for source in sorted((HERE / "java").glob("*.java")) if source.stem not in absent]
 
 
 def run_phase(broker: Broker, phase: Phase, classes: Path, folder: Path) -> None:
     scenarios = [scenario.format(folder=folder, log_dir=broker.log_dir) for scenario in phase.scenarios]
     arguments = [broker.bootstrap, *scenarios]
-    command = kafka_command(broker.release, "Scenarios", arguments, classes, options=broker.scratch_options)
+    command = kafka_command(broker.release, "Scenarios", arguments, classes, SERVICES, options=broker.scratch_options)
     with (folder / "scenarios.out").open("ab") as output:
         begin = output.tell()
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, timeout=PHASE_SECONDS)
@@ -127,12 +132,13 @@ def dump(release: Release, segments: list[Path], target: Path) -> None:
 
 
 def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in RELEASES]
+    known = RELEASES | FORMER
+    unknown = [name for name in names if name not in known]
     if unknown:
-        sys.stderr.write(f"unknown release {unknown[0]}: expected one of {', '.join(RELEASES)}\n")
+        sys.stderr.write(f"unknown release {unknown[0]}: expected one of {', '.join(known)}\n")
         return 2
-    for name in names or RELEASES:
-        sys.stdout.write(f"{capture_of(RELEASES[name]).folder}\n")
+    for name in names or known:
+        sys.stdout.write(f"{capture_of(known[name]).folder}\n")
     return 0
 
 

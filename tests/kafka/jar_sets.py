@@ -15,14 +15,7 @@ def kafka(version: str, *modules: str) -> JarSet:
 
 
 SERVER: Final = ("kafka_2.13", "kafka-group-coordinator", "kafka-tools")
-# With the file connectors of 4.3.1: 4.4.0's are not in the registry, and workers of any release take older connectors.
-KAFKA_4_4_0: Final = JarSet(
-    "kafka-4.4.0",
-    (
-        *kafka("4.4.0", *SERVER, "connect-runtime", "kafka-streams").artifacts,
-        *kafka("4.3.1", "connect-file").artifacts,
-    ),
-)
+KAFKA_4_4_0: Final = kafka("4.4.0", *SERVER, "connect-runtime", "kafka-streams")
 KAFKA_4_3_1: Final = kafka("4.3.1", *SERVER, "connect-runtime", "connect-file", "kafka-streams")
 # The last release with the old coordinator, and the last to write record type 4.
 KAFKA_3_9_1: Final = kafka("3.9.1", "kafka_2.13", "kafka-tools")

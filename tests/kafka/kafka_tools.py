@@ -6,7 +6,7 @@ import subprocess
 from typing import Final
 
 from tests.kafka.broker import Broker, kafka_command
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 
 SECONDS: Final = 300
 TOPIC: Final = re.compile(r"Topic: (\S+)\s+TopicId: (\S+)\s+PartitionCount: (\d+)")
@@ -18,7 +18,8 @@ EARLIEST, LATEST = "-2", "-1"
 TOPICS, OFFSETS = "org.apache.kafka.tools.TopicCommand", "org.apache.kafka.tools.GetOffsetShell"
 GROUPS = "org.apache.kafka.tools.GroupsCommand"
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-CONFIGS = "kafka.admin.ConfigCommand"
+CONFIGS = "org.apache.kafka.tools.ConfigCommand"
+CONFIGS_BEFORE_4_4 = "kafka.admin.ConfigCommand"
 SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
 
@@ -50,20 +51,24 @@ def described(broker: Broker) -> str:
     return tool(broker, TOPICS, "--describe")
 
 
+def configs(broker: Broker, *arguments: str) -> str:
+    return tool(broker, CONFIGS if broker.release is NEWEST else CONFIGS_BEFORE_4_4, *arguments)
+
+
 def settings(broker: Broker) -> dict[str, str]:
     arguments = ["--describe", "--all", "--entity-type", "brokers", "--entity-name", "1"]
-    return dict(SETTING.findall(tool(broker, CONFIGS, *arguments)))
+    return dict(SETTING.findall(configs(broker, *arguments)))
 
 
-def set_for_group(broker: Broker, group: str, **settings: int) -> None:
+def set_for_group(broker: Broker, group: str, **settings: int | str) -> None:
     told = ",".join(f"{name.replace('_', '.')}={value}" for name, value in settings.items())
-    tool(broker, CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", group, "--add-config", told)
+    configs(broker, "--alter", "--entity-type", "groups", "--entity-name", group, "--add-config", told)
 
 
 def group_settings(broker: Broker) -> dict[str, dict[str, str]]:
     """Of each group that sets some for itself."""
     found: dict[str, dict[str, str]] = {}
-    for line in tool(broker, CONFIGS, "--describe", "--entity-type", "groups").splitlines():
+    for line in configs(broker, "--describe", "--entity-type", "groups").splitlines():
         if about := GROUP_CONFIGS.match(line):
             own = found.setdefault(about[1], {})
         elif setting := SETTING.match(line):
@@ -73,14 +78,14 @@ def group_settings(broker: Broker) -> dict[str, dict[str, str]]:
 
 def groups_by_type(broker: Broker) -> dict[str, str]:
     """Names of groups, and of which type they are; a release before 4.0 lists those of consumers alone."""
-    main = GROUPS if broker.release is KAFKA_4_3 else CONSUMER_GROUPS
-    words = ["--list"] if broker.release is KAFKA_4_3 else ["--list", "--type"]
+    main = GROUPS if broker.release.is_modern else CONSUMER_GROUPS
+    words = ["--list"] if broker.release.is_modern else ["--list", "--type"]
     rows = [line.split() for line in tool(broker, main, *words).splitlines()[1:]]
     return {row[0]: row[1].lower() for row in rows if len(row) > 1}
 
 
 def nodes(broker: Broker) -> list[dict[str, object]]:
-    package = "org.apache.kafka.tools" if broker.release is KAFKA_4_3 else "kafka.admin"
+    package = "org.apache.kafka.tools" if broker.release.is_modern else "kafka.admin"
     found = NODE.findall(tool(broker, f"{package}.BrokerApiVersionsCommand"))
     return [{"id": int(id), "host": host, "port": int(port), "rack": rack} for host, port, id, rack in found]
 
@@ -91,7 +96,7 @@ def start_share_group(broker: Broker, group: str, topic: str) -> None:
 
 
 def topics_of_share_groups(broker: Broker) -> set[str]:
-    if broker.release is not KAFKA_4_3:
+    if not broker.release.is_modern:
         return set()
     rows = [line.split() for line in tool(broker, SHARE_GROUPS, "--describe", "--all-groups", "--offsets").splitlines()]
     return {row[1] for row in rows if len(row) > 2 and row[2].isdecimal()}

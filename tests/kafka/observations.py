@@ -19,7 +19,7 @@ from tests.kafka.capture import HERE, MADE_BY, scenario_sources
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java, key_of
 from tests.kafka.live_broker import copied_segments
-from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, NEWEST, RELEASES, Release
 
 SAMPLE: Final = HERE / "java" / "sample"
 WATCHING: Final = (
@@ -32,7 +32,7 @@ CLASSIC: Final = "eager,cooperative,staticClassic,emptiedAndDeleted,simple,trans
 CONSUMER: Final = "consumer,staticConsumer,converted"
 # Plays of one word run at the same time, one word after the other.
 PLAYS: Final = {
-    KAFKA_4_3.name: (CLASSIC, f"{CONSUMER},regex", "share,streams"),
+    NEWEST.name: (CLASSIC, f"{CONSUMER},regex", "share,streams"),
     KAFKA_3_9_OLD.name: (CLASSIC,),
     KAFKA_3_9_NEW.name: (CLASSIC, CONSUMER),
 }
@@ -81,13 +81,13 @@ def make(release: Release, folder: Path) -> None:
 
 def watching_classes() -> Path:
     """Always of the newest clients, whichever broker they talk to: older ones do not tell epochs."""
-    sources = [*scenario_sources(KAFKA_4_3), *WATCHING, HERE / "java" / "belief" / "Belief.java"]
-    return compile_java(sources, [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
+    sources = [*scenario_sources(NEWEST), *WATCHING, HERE / "java" / "belief" / "Belief.java"]
+    return compile_java(sources, [jar_folder(jar_set) for jar_set in NEWEST.jar_sets])
 
 
 def run(main: str, broker: Broker, output: Path, *arguments: str) -> None:
     options = [*broker.scratch_options, "-Dfile.encoding=UTF-8"]
-    command = kafka_command(KAFKA_4_3, main, [broker.bootstrap, *arguments], watching_classes(), options=options)
+    command = kafka_command(NEWEST, main, [broker.bootstrap, *arguments], watching_classes(), options=options)
     with output.open("wb") as said:
         done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
     if done.returncode:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, KAFKA_4_4
 
 CODEC: Final = "offsets.topic.compression.codec"
 # By number, as this one setting wants it.
@@ -52,15 +52,29 @@ LAST: Final = (Phase(("Commits.awaitSweep",), SWEEP), Phase((ANSWERS,), NONE))
 CLEANER: Final = {"log.cleaner.backoff.ms": "100", "log.cleaner.dedupe.buffer.size": "8388608"}
 COMPACTION: Final = Phase(("Compaction.awaited:{log_dir}",), CLEANER)
 
-PHASES: Final = {
-    KAFKA_4_3.name: (
+# Keeps descriptions of topologies in memory: each step of keeping one is written, under an unchanged group epoch.
+IN_MEMORY: Final = "org.apache.kafka.server.streams.InMemoryTopologyDescriptionPlugin"
+DESCRIPTIONS: Final = {"group.streams.topology.description.plugin.class": IN_MEMORY}
+
+
+def modern_phases(*, has_4_4: bool) -> tuple[Phase, ...]:
+    """In 4.4 more can happen at the same time."""
+    transactions = (*TRANSACTIONS, *(("Transactions.ofRenewedTopic",) if has_4_4 else ()))
+    consumer = (*CONSUMER, *(("OtherAssignors.returned",) if has_4_4 else ()))
+    streams = (*STREAMS, *(("StreamsGroups.staticMembers",) if has_4_4 else ()))
+    return (
         Phase((*COMMITS, *CLASSIC, "RegexGroups.resolved"), NONE),
-        Phase((*TRANSACTIONS, *CONVERTED, "ConnectWorkers.rebalanced"), GZIP),
-        Phase((*CONSUMER, *STICKY, "ClassicGroups.staticMembers"), SNAPPY),
-        Phase(STREAMS, LZ4),
+        Phase((*transactions, *CONVERTED, "ConnectWorkers.rebalanced"), GZIP),
+        Phase((*consumer, *STICKY, "ClassicGroups.staticMembers"), SNAPPY),
+        Phase(streams, LZ4 | (DESCRIPTIONS if has_4_4 else {})),
         Phase((*SHARE, "Transactions.leftOpen"), ZSTD),
         *LAST,
-    ),
+    )
+
+
+PHASES: Final = {
+    KAFKA_4_4.name: modern_phases(has_4_4=True),
+    KAFKA_4_3.name: modern_phases(has_4_4=False),
     KAFKA_3_9_OLD.name: (
         Phase((*COMMITS, *CLASSIC), NONE),
         Phase(TRANSACTIONS, GZIP),

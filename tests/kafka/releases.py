@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from jobs.spark.jars import JarSet
-from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_1_2, KAFKA_4_3_1, LOGGING
+from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_1_2, KAFKA_4_3_1, KAFKA_4_4_0, LOGGING
 
 # A broker as small and as hasty as it can be: one replica of everything, timers that fire within a test's patience.
 COMMON: Final = {
@@ -59,7 +59,19 @@ class Release:
     dump_tool: str
     features: tuple[str, ...] = ()
 
+    @property
+    def is_modern(self) -> bool:
+        """It has share and streams groups, clients and tools for them, and groups with settings of their own."""
+        return any(feature.startswith("streams.") for feature in self.features)
 
+
+KAFKA_4_4: Final = Release(
+    "4.4.0",
+    (KAFKA_4_4_0, LOGGING),
+    COMMON | NEW_COORDINATOR | SHARE_AND_STREAMS,
+    "org.apache.kafka.tools.DumpLogSegments",
+    ("group.version=1", "share.version=2", "streams.version=1", "transaction.version=2"),
+)
 KAFKA_4_3: Final = Release(
     "4.3.1",
     (KAFKA_4_3_1, LOGGING),
@@ -110,5 +122,9 @@ KAFKA_3_7_NEW: Final = Release(
     "kafka.tools.DumpLogSegments",
 )
 
+# That of tests which need a broker of no certain release.
+NEWEST: Final = KAFKA_4_4
 # Those of which everything that a release can write is captured.
-RELEASES: Final = {release.name: release for release in (KAFKA_4_3, KAFKA_3_9_OLD, KAFKA_3_9_NEW)}
+RELEASES: Final = {release.name: release for release in (NEWEST, KAFKA_3_9_OLD, KAFKA_3_9_NEW)}
+# Once the newest ones. Longer captures of theirs stay, that of everything is for soak.
+FORMER: Final = {release.name: release for release in (KAFKA_4_3,)}

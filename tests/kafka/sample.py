@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command, running
-from tests.kafka.capture import HERE, scenario_sources
+from tests.kafka.capture import HERE, SERVICES, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.releases import KAFKA_4_3
 from tests.sample.page import page
@@ -57,7 +57,8 @@ def make(into: Path) -> None:
 def play(broker: Broker, classes: Path, told: Path) -> None:
     """The story's end is the broker's stop: members that are there until then have not left in the log either."""
     options = [*broker.scratch_options, "-Dstdout.encoding=UTF-8"]
-    command = kafka_command(broker.release, "SampleStory", [broker.bootstrap, str(told)], classes, options=options)
+    arguments = [broker.bootstrap, str(told)]
+    command = kafka_command(broker.release, "SampleStory", arguments, classes, SERVICES, options=options)
     said: list[str] = []
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, text=True, encoding="utf-8", **pipes) as story, killed_after(STORY_SECONDS, story):

@@ -228,6 +228,27 @@ CAUSES = {
                                     owns("a2", 3, "t0 t1 t2", previous=2))), """
         rebalances trigger trigger_detail => … | metadata_changed t 2 → 3 partitions assigned"""),
 }  # fmt: skip
+# A static member that asks for `uniform`, and returns asking for `range`: from 4.4 on that is an epoch.
+UNIFORM = ((0, member("a", instance="one", assignor="uniform"), *REST), AWAY)
+RANGE = (left("a"), member("a2", instance="one", assignor="uniform"), target("a2", "t0 t1"),
+         owns("a2", 0, "t0 t1", previous=0), member("a2", instance="one", assignor="range"))  # fmt: skip
+ASSIGNORS = {
+    "a static member that returns with another assignor causes a rebalance by that, not by its return": (
+        Log(*UNIFORM, (300, *RANGE, epoch(3), done(3), owns("a2", 3, "t0 t1", previous=0))), """
+        rebalances trigger assignor_before assignor_after to_generation=3 => assignor_changed uniform range
+        rebalances trigger_detail to_generation=3 => uniform → range; member a2 (instance one, 10.0.0.1) asks for
+            assignor range; instance one restarted: a → a2
+        sets member_id change generation_or_epoch=3 => a2 restarted
+        members member_id leave_kind => a static_replaced | a2 -
+        anomalies kind =>"""),
+    "an epoch of other topics is not the returned member's assignor's": (
+        Log(*UNIFORM, (300, *RANGE, epoch(3, 8), done(3), owns("a2", 3, "t0 t1", previous=0))), """
+        rebalances trigger to_generation=3 => static_restart"""),
+    "an assignor that caused no epoch causes none of other topics later": (
+        Log(*UNIFORM, (300, *RANGE, owns("a2", 2, "t0 t1", previous=0)), (400, epoch(3, 8), done(3),
+            owns("a2", 3, "t0 t1", previous=2))), """
+        rebalances trigger assignor_after to_generation=3 => metadata_changed range"""),
+}  # fmt: skip
 SUBSCRIPTIONS = {
     "one more topic": (member("a"), member("a", "tu"), "subscribes to u too"),
     "another topic": (
@@ -311,7 +332,7 @@ COMMITS = {
         owners member_id start_offset end_offset tp=t0 => a - 5 | b 5 -"""),
 }  # fmt: skip
 test_consumer_groups = test_of({
-    **LIVES, **STATICS, **COMMITS,
+    **LIVES, **STATICS, **ASSIGNORS, **COMMITS,
     **{f"cause: {name}": case for name, case in CAUSES.items()},
     **{f"a member that subscribes otherwise is named with {name}": (
         Log((0, before, *REST), new_epoch(100, 3, now)),

@@ -18,14 +18,56 @@ STREAMS = (
     (200, streams.epoch(3, 9, validated_topology_epoch=0)),
     (300, streams.target("a", BOTH), streams.done(3), streams.owns("a", 3, BOTH, previous=2)),
 )  # fmt: skip
-FOURTH = streams.epoch(4, 9, validated_topology_epoch=0)
+FOURTH, FIFTH = (streams.epoch(each, 9, validated_topology_epoch=0) for each in (4, 5))
 
 
 def configs(standby):
     return [{"key": "num.standby.replicas", "value": standby}]
 
 
+# As a coordinator of 4.4 writes them: the copy of what the static member had, at epoch 0; then a new epoch, since the
+# member runs in another process, under an unchanged target.
+WITH_STATIC = (*STREAMS, (400, streams.member("b", instance="one"), FOURTH, streams.target("a", "0_0 1_0"),
+                          streams.target("b", "/ 1_1"), streams.done(4), streams.owns("b", 4, "/ 1_1", previous=0)),
+               (410, streams.owns("a", 4, "0_0 1_0", previous=3)))  # fmt: skip
+STATIC_AWAY = (500, streams.owns("b", -2, "/ 1_1", previous=4))
+STATIC_BACK = (600, streams.left("b"), streams.member("b2", instance="one"),
+               streams.target("b2", "/ 1_1"), streams.owns("b2", 0, "/ 1_1", previous=0),
+               streams.member("b2", instance="one"), FIFTH, streams.done(5),
+               streams.owns("b2", 5, "/ 1_1", previous=0))  # fmt: skip
+
+
+def described(stored=-1, failed=-1):
+    """The epoch of `STREAMS` again, with what became of the description of its topology."""
+    told = {"stored_description_topology_epoch": stored, "failed_description_topology_epoch": failed}
+    return streams.epoch(3, 9, validated_topology_epoch=0, **told)
+
+
 CASES = {
+    "a static streams member that is away keeps its tasks": (Log(*WITH_STATIC, STATIC_AWAY), """
+        owners phase role tp=w1 is_open=yes => held standby
+        members away_since_time member_id=b => 500
+        states state generation_or_epoch num_members is_open=yes => Reconciling 4 2
+        rebalances trigger outcome to_generation=4 => member_joined completed
+        anomalies kind =>"""),
+    "a static streams member that comes back has its tasks, and its process is a new epoch": (
+        Log(*WITH_STATIC, STATIC_AWAY, STATIC_BACK, (700, streams.owns("a", 5, "0_0 1_0", previous=4))), """
+        members member_id leave_kind to_time group_instance_id=one => b static_replaced 600 | b2 - -
+        owners member_id phase ended_by tp=w1 role=standby => …
+            | b assigned phase_changed | b held static_replaced | b2 assigned -
+        rebalances trigger members_joined members_departed num_moved to_generation=5 => static_restart . . 0
+        sets member_id change generation_or_epoch=5 => a kept | b2 restarted
+        states state generation_or_epoch is_open=yes => Stable 5
+        anomalies kind =>"""),
+    "a static streams member that does not come back expires": (
+        Log(*WITH_STATIC, STATIC_AWAY, (45_500, streams.left("b"), FIFTH)), """
+        members leave_kind confidence away_since_time member_id=b => static_expired_likely likely 500"""),
+    "what becomes of a topology's description is no rebalance": (
+        Log(*STREAMS, *((400 + 10 * at, described(*each)) for at, each in enumerate(
+            [(-2,), (0,), (-2,), (-1,), (-1, 0)]))), """
+        rebalances trigger to_generation => group_created 2 | metadata_changed 3
+        states state generation_or_epoch is_open=yes => Stable 3
+        anomalies kind =>"""),
     "a topic that is initialized causes a share group's rebalance": (Log(*SHARED), """
         rebalances trigger to_generation assignment_offset outcome =>
             group_created 2 3 completed | metadata_changed 3 9 completed"""),

@@ -14,7 +14,7 @@ from jobs.broker.client_security import jaas_options, pem, security
 from jobs.output.failure import Failure
 from jobs.spark.jars import jar_folder
 from tests.kafka.java_programs import compile_java, java_command
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 
 SECRET = "s3cret-of-nobody"
 PIECES = ["a", "key", "=", ":", " ", "\t", "\f", "\\", "\\\\", "\\\n", "\\\r\n", "\n", "\r", "#", "!", "\\u00e4", "é"]
@@ -74,7 +74,7 @@ def test_files_are_read_as_kafka_reads_them(tmp_path: Path, rng: np.random.Gener
     paths = [tmp_path / f"{at}.properties" for at in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
         path.write_bytes(text.encode("iso-8859-1"))
-    jars = [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets]
+    jars = [jar_folder(jar_set) for jar_set in NEWEST.jar_sets]
     program = compile_java([Path(__file__).with_name("ClientProperties.java")], jars)
     command = java_command("ClientProperties", [program, *jars], [str(path) for path in paths])
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()

@@ -22,7 +22,7 @@ from tests.kafka.access.secured_broker import GUEST, Secured
 from tests.kafka.admin import admin_of
 
 Right = tuple[str, ...]
-ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "kafka.admin.ConfigCommand"
+ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "org.apache.kafka.tools.ConfigCommand"
 SETTLING_SECONDS = 120
 
 

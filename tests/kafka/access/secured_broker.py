@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.kafka.access.certificates import Authority, Issued
 from tests.kafka.broker import START_SECONDS, Broker, free_ports, kafka_command
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 
 # Name of the listener, its protocol.
 LISTENERS: Final = {
@@ -58,7 +58,7 @@ def secured(folder):
         authority, stranger = (Authority(folder / name, name) for name in ("known", "stranger"))
         node = folder / "node"
         node.mkdir()
-        broker = Broker(KAFKA_4_3, node, port, controller_port)
+        broker = Broker(NEWEST, node, port, controller_port)
         broker.format()
         held.callback(broker.stop)
         own, client = authority.issued("broker", "IP:127.0.0.1"), authority.issued("client", "DNS:client")
@@ -120,7 +120,7 @@ def add_user(secured, folder):
     entity = ["--entity-type", "users", "--entity-name", SCRAM_USER]
     for name in MECHANISMS[1:]:
         config = client_file(folder / "user.properties", {name: f"password={PASSWORD}"})
-        secured.tool("kafka.admin.ConfigCommand", "--alter", "--add-config-file", str(config), *entity)
+        secured.tool("org.apache.kafka.tools.ConfigCommand", "--alter", "--add-config-file", str(config), *entity)
 
 
 def client_file(path, values):

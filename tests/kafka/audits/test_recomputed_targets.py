@@ -10,15 +10,15 @@ from schemas.words.assignments import PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
 from tests.kafka.audits.recomputed import Tables, facts_of, partitions_of
 from tests.kafka.observations import observations_of
-from tests.kafka.releases import RELEASES
+from tests.kafka.releases import NEWEST, RELEASES
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern_audit import ModernAudit
 
 pytestmark = pytest.mark.broker
 
-MODERN = ("4.3.1", "3.9.1-new")
+MODERN = (NEWEST.name, "3.9.1-new")
 TARGETS = "target_assignment_members"
-SOURCES = {"4.3.1": PartitionCountsSource.METADATA_HASH, "3.9.1-new": PartitionCountsSource.RECORD}
+SOURCES = {NEWEST.name: PartitionCountsSource.METADATA_HASH, "3.9.1-new": PartitionCountsSource.RECORD}
 # Of the conversion online: its copy of the classic group's assignment.
 CARRIED = {"converted-online", "seen-converted"}
 LATER = 1 << 61
@@ -68,7 +68,7 @@ def test_every_target_of_a_captured_broker_is_what_its_assignor_gives(capture, l
     result = assert_reproduced(audited(logs(capture.log_dir), facts_of(capture.answers["topics"])), capture.release)
     assert result["consumer uniform homogeneous"] >= 6
     assert result["consumer range homogeneous"] >= 2
-    if capture.release == "4.3.1":
+    if capture.release == NEWEST.name:
         assert result["share simple homogeneous"] >= 4
         assert result["consumer uniform heterogeneous"] >= 2
 

@@ -11,7 +11,7 @@ from tests.builders.warehouses.replayed_segments import replay_with
 from tests.kafka.histories.belief import OFFSETS_TOPIC, belief
 from tests.kafka.observations import observations_of
 from tests.kafka.records.cut_logs import cut_at_random
-from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, NEWEST, RELEASES
 from tests.make.log import write
 from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, end_disagreements
 
@@ -24,7 +24,7 @@ BUT = {KAFKA_3_9_OLD.name: frozenset({REVIVED_BY_OLD}), KAFKA_3_9_NEW.name: froz
 
 
 def shown_by(release):
-    return SHOWN if release is KAFKA_4_3 else SHOWN_BY_3_9
+    return SHOWN if release.is_modern else SHOWN_BY_3_9
 
 
 # On a busy machine sessions of members end before the broker that loaded them is asked: then a fresh one is.
@@ -58,7 +58,7 @@ def topics_of(rows):
     return {row["topic"]: (row["topic_id"], row["num_partitions"]) for row in rows}
 
 
-CAPTURED = ("4.3.1", "3.9.1-old", "3.9.1-new")
+CAPTURED = tuple(RELEASES)
 
 
 @pytest.mark.drawn_together(2)
@@ -97,5 +97,5 @@ def test_a_broker_that_loads_generated_logs_believes_what_the_tables_say(logs, t
     for partition in range(partitions):
         log = generated(chance.getrandbits(32), partition, partitions, topics)
         write(tmp_path / "log", partition, log.batches if partition < logs else compacted(log))
-    found = assert_believed(KAFKA_4_3, topics | {OFFSETS_TOPIC: ("", partitions)}, tmp_path / "log", tmp_path)
+    found = assert_believed(NEWEST, topics | {OFFSETS_TOPIC: ("", partitions)}, tmp_path / "log", tmp_path)
     assert {name.split()[0] for name in found} == {"classic", "consumer", "share", "streams"}

@@ -17,7 +17,7 @@ from tests.kafka.broker import running
 from tests.kafka.kafka_tools import tool
 from tests.kafka.live_broker import ingest_live, play
 from tests.kafka.observations import observations_of
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.oracles.history.agreement import SLACK_US
 from tests.oracles.history.at_instant import Replayed
 
@@ -56,7 +56,7 @@ def shown(history, what, group, at_us, is_verbose):
 
 
 def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_work(tmp_path):
-    observations = observations_of(KAFKA_4_3)
+    observations = observations_of(NEWEST)
     (tmp_path / "snapshots.jsonl").write_text(json.dumps(snapshot(observations.lines)))
     warehouse = tmp_path / "warehouse"
     replayed = replay(warehouse, observations.log_dir, "--snapshots", str(tmp_path / "snapshots.jsonl"))
@@ -110,7 +110,7 @@ PLAYED = ("ClassicGroups.rebalanced:range", "ConsumerGroups.rebalanced", "Commit
 def test_of_a_broker_at_rest_every_column_is_equal_and_a_past_instant_can_be_put_back(tmp_path, capfd):
     warehouse = tmp_path / "warehouse"
     (tmp_path / "broker").mkdir()
-    with running(KAFKA_4_3, tmp_path / "broker") as broker:
+    with running(NEWEST, tmp_path / "broker") as broker:
         play(broker, tmp_path / "played", *PLAYED)
         ingest_live(warehouse, broker)
         command(warehouse, "replay")

@@ -15,7 +15,7 @@ import pytest
 from tests.builders.warehouses.replayed_segments import command, replay
 from tests.kafka.histories.group_tool import printed_rows
 from tests.kafka.observations import observations_of
-from tests.kafka.releases import KAFKA_4_3, RELEASES
+from tests.kafka.releases import RELEASES
 from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, SLACK_US
 from tests.oracles.history.at_instant import holds, read
 
@@ -84,9 +84,7 @@ class TableAnswers:
             # The tool knows of no group of streams, and lists no partition without offset and owner.
             if row["group_type"] != "streams":
                 shown = Shown(row["committed_offset"], row["log_end_offset"], row["lag_raw"], row["owner_member_id"])
-                phases = (
-                    SHOWN if observations.release is KAFKA_4_3 and row["group_type"] == "consumer" else SHOWN_BY_3_9
-                )
+                phases = SHOWN if observations.release.is_modern and row["group_type"] == "consumer" else SHOWN_BY_3_9
                 shown = as_printed(shown, owners[subject], row["snapshot_time"], phases)
                 if (shown.committed, shown.member) != (None, None):
                     points[row["snapshot_time"]][subject] = shown

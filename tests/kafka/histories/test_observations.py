@@ -6,7 +6,7 @@ import pytest
 from tests.builders.warehouses.replayed_segments import replay_with
 from tests.kafka.histories.group_tool import by_group, committed, members, printed_rows
 from tests.kafka.observations import Observations, observations_of
-from tests.kafka.releases import KAFKA_4_3, RELEASES
+from tests.kafka.releases import RELEASES
 from tests.oracles.history.agreement import (
     NOT_RECORDED,
     SHOWN,
@@ -34,7 +34,7 @@ def observed(request, tmp_path_factory):
 
 
 def shown_by(observations):
-    return SHOWN if observations.release is KAFKA_4_3 else SHOWN_BY_3_9
+    return SHOWN if observations.release.is_modern else SHOWN_BY_3_9
 
 
 def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed):

@@ -8,7 +8,7 @@ from jobs.output.rows import json_text
 from tests.builders.warehouses.replayed_segments import command
 from tests.kafka.broker import running
 from tests.kafka.live_broker import ingest_live, play
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
@@ -22,7 +22,7 @@ def test_nothing_in_the_log_tells_an_admin_from_a_program_that_commits_for_itsel
     groups had members, the broker refused the admin: the program that plays this would have failed otherwise."""
     warehouse = tmp_path / "warehouse"
     (tmp_path / "broker").mkdir()
-    with running(KAFKA_4_3, tmp_path / "broker") as broker:
+    with running(NEWEST, tmp_path / "broker") as broker:
         play(broker, tmp_path / "played", "Commits.setBack")
         ingest_live(warehouse, broker)
     for step in ("replay", "lag"):

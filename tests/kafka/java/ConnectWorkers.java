@@ -18,11 +18,9 @@ final class ConnectWorkers {
         cluster.topic("orders", 6);
         cluster.topic("lines", 1);
         Path folder = Files.createTempDirectory("connect");
-        Path lines = Files.writeString(folder.resolve("lines.txt"), "one\ntwo\n");
         Worker first = new Worker(cluster, folder);
-        first.put("lines", Map.of("connector.class", "FileStreamSource", "topic", "lines", "file", lines.toString()));
-        first.put("orders", Map.of("connector.class", "FileStreamSink", "topics", "orders", "tasks.max", "2",
-            "file", folder.resolve("orders.txt").toString()));
+        first.put("lines", Map.of("connector.class", "Connectors$Lines", "topic", "lines"));
+        first.put("orders", Map.of("connector.class", "Connectors$Sink", "topics", "orders", "tasks.max", "2"));
         Cluster.until("the sink committed", () -> !cluster.offsetsOf("connect-orders").isEmpty());
         Worker second = new Worker(cluster, folder);
         Cluster.until("both workers are in the group", () -> {

@@ -47,6 +47,21 @@ final class StreamsGroups {
         Cluster.settled(() -> cluster.admin.deleteStreamsGroups(Set.of("streams-deleted")).all());
     }
 
+    /** Static members (from 4.4 on): one goes away and comes back under another member id, another one for good. */
+    static void staticMembers(Cluster cluster) throws Exception {
+        cluster.topic("orders", 6);
+        Application first = instance(cluster, "one").awaitTasks();
+        Application second = instance(cluster, "two").awaitTasks();
+        second.awaitCommits().goAway();
+        instance(cluster, "two").awaitTasks().close();
+        first.goAway();
+    }
+
+    private static Application instance(Cluster cluster, String id) throws Exception {
+        Map<String, Object> settings = Map.of("group.protocol", "streams", "group.instance.id", id);
+        return new Application(cluster, "streams-static", settings);
+    }
+
     /** Two subtopologies, with a repartition topic between them and a store with a changelog. */
     private static Topology counts() {
         StreamsBuilder builder = new StreamsBuilder();
@@ -91,6 +106,11 @@ final class StreamsGroups {
         Application awaitCommits() throws Exception {
             Cluster.until(id + " committed", () -> !cluster.offsetsOf(id).isEmpty());
             return this;
+        }
+
+        /** A static member may come back; another one is waited for until its session ends. */
+        void goAway() {
+            streams.close(Duration.ofSeconds(20));
         }
 
         @Override

@@ -71,6 +71,38 @@ final class Transactions {
         producer.close(Duration.ZERO);
     }
 
+    /**
+     * The topic is deleted and created again. From 4.4 on a producer that knows the topic itself sends its id, others
+     * do not.
+     */
+    static void ofRenewedTopic(Cluster cluster) throws Exception {
+        for (int life = 0; life < 2; life++) {
+            if (life > 0) {
+                cluster.deleteTopic("renewed");
+                Cluster.until("the offsets of the deleted topic are gone", () -> cluster.offsetsOf("of-renewed").isEmpty());
+            }
+            cluster.topic("renewed", 3);
+            for (boolean isKnown : new boolean[] {true, false, true}) {
+                try (KafkaProducer<String, String> producer = begun(cluster, "of-renewed", Map.of())) {
+                    if (isKnown) {
+                        producer.partitionsFor("renewed");
+                    }
+                    commitAll(producer, life);
+                    producer.commitTransaction();
+                }
+            }
+            cluster.commitAsAdmin("of-renewed", Map.of(new TopicPartition("renewed", 2), new OffsetAndMetadata(2)));
+        }
+    }
+
+    private static void commitAll(KafkaProducer<String, String> producer, long offset) {
+        Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+        for (int partition = 0; partition < 3; partition++) {
+            offsets.put(new TopicPartition("renewed", partition), new OffsetAndMetadata(offset));
+        }
+        producer.sendOffsetsToTransaction(offsets, new ConsumerGroupMetadata("of-renewed"));
+    }
+
     private static KafkaProducer<String, String> begun(Cluster cluster, String id, Map<String, Object> more) {
         Map<String, Object> settings = new HashMap<>(more);
         settings.put("transactional.id", id);

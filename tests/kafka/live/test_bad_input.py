@@ -15,7 +15,7 @@ from schemas.words.exit_codes import ExitCode
 from tests.kafka.access.secured_broker import GUEST, MODULES, PASSWORD, PLAIN_USER, client_file, login, secured
 from tests.kafka.broker import free_ports, running
 from tests.kafka.live.committing import commit, make_topics
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.runs.ingested import history, ingest, rows, spawned
 from tests.runs.refused import check_no_leftovers, refused, unchanged
 
@@ -180,7 +180,7 @@ def test_no_secret_is_told(cluster, good, tmp_path):
 @pytest.mark.drawn_together(2)
 def test_a_topic_that_is_absent(tmp_path, capsys):
     (tmp_path / "broker").mkdir()
-    with running(KAFKA_4_3, tmp_path / "broker") as broker:
+    with running(NEWEST, tmp_path / "broker") as broker:
         live = ("--source", f"kafka:{broker.bootstrap}")
         line = refused(tmp_path / "w", capsys, UNREADABLE, *live)
         told = "no topic __consumer_offsets, which brokers make when the first group commits or joins"
@@ -193,7 +193,7 @@ def test_a_topic_that_is_absent(tmp_path, capsys):
 @pytest.mark.drawn_together(2)
 def test_a_broker_that_dies_while_it_is_read(tmp_path, capsys, monkeypatch):
     (tmp_path / "broker").mkdir()
-    with running(KAFKA_4_3, tmp_path / "broker") as broker:
+    with running(NEWEST, tmp_path / "broker") as broker:
         make_topics(broker, "orders")
         # In more than one offsets partition, so that something is read and something is not.
         groups = [f"group-{number}" for number in range(8)]
@@ -240,7 +240,7 @@ def dying_after(broker, patched, number):
 def test_a_broker_that_starts_again_meanwhile(tmp_path, monkeypatch, is_read):
     """Between two connections it is away for longer than a run waits for an address at which nobody has answered."""
     (tmp_path / "broker").mkdir()
-    with running(KAFKA_4_3, tmp_path / "broker") as broker:
+    with running(NEWEST, tmp_path / "broker") as broker:
         make_topics(broker, "orders")
         commit(broker, "billing", "orders", 3)
         starting = threading.Timer(OPEN_SECONDS, broker.restart, [{}])

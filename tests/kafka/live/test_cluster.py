@@ -22,7 +22,7 @@ from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live.three_nodes import three_running
 from tests.kafka.phases import COMMITS, TRANSACTIONS, Phase
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 
 pytestmark = pytest.mark.broker
 
@@ -35,9 +35,9 @@ PATIENT = ClientProperties({"default.api.timeout.ms": "60000", "request.timeout.
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
-    classes = compile_java(scenario_sources(KAFKA_4_3), [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
+    classes = compile_java(scenario_sources(NEWEST), [jar_folder(jar_set) for jar_set in NEWEST.jar_sets])
     (folder / "node").mkdir()
-    with running(KAFKA_4_3, folder / "node") as found:
+    with running(NEWEST, folder / "node") as found:
         run_phase(found, Phase((*COMMITS, *TRANSACTIONS, "Transactions.leftOpen")), classes, folder)
         produce(found, "plain", RECORDS)
         yield found
@@ -46,7 +46,7 @@ def broker(tmp_path_factory):
 @pytest.fixture(scope="module")
 def unsteady(tmp_path_factory):
     """Which tests stop and start again: so its topics get other leader epochs."""
-    with running(KAFKA_4_3, tmp_path_factory.mktemp("unsteady")) as found:
+    with running(NEWEST, tmp_path_factory.mktemp("unsteady")) as found:
         yield found
 
 
@@ -289,7 +289,7 @@ def test_a_cluster_that_has_answered_before_is_waited_for_longer(unsteady, monke
 
 
 def test_one_connection_goes_on_at_the_next_leader(tmp_path):
-    with three_running(KAFKA_4_3, tmp_path) as nodes:
+    with three_running(NEWEST, tmp_path) as nodes:
         produce(nodes[0], "t", 20)
         with KafkaCluster(",".join(node.bootstrap for node in nodes), PATIENT) as cluster:
             parts = fetch(cluster, "t", 0, 0, 20, 1)

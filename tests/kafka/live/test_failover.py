@@ -6,7 +6,7 @@ import jobs.ingestion.live.span
 from jobs.broker.fetch import fetch
 from tests.kafka.live.three_nodes import three_running
 from tests.kafka.live_broker import copied_segments, history_of_segments, play
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.runs.ingested import history, ingest, rows
 
 pytestmark = pytest.mark.broker
@@ -16,7 +16,7 @@ ANSWERS_BEFORE = 5
 
 
 def test_a_leader_that_is_killed_while_it_is_read(tmp_path, monkeypatch):
-    with three_running(KAFKA_4_3, tmp_path / "nodes") as nodes:
+    with three_running(NEWEST, tmp_path / "nodes") as nodes:
         play(nodes[0], tmp_path / "played", *SCENARIOS)
         killed = kill_leader_amid(nodes, monkeypatch)
         servers = ",".join(node.bootstrap for node in nodes)

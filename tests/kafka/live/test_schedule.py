@@ -19,7 +19,7 @@ from tests.kafka.admin import admin_of
 from tests.kafka.broker import running
 from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.live_broker import copied_segments, ingest_live
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.runs.ingested import history, ingest, keys, rows, run_ingest
 
 pytestmark = pytest.mark.broker
@@ -34,7 +34,7 @@ SETTINGS = {
 
 @contextmanager
 def with_commits(folder):
-    with running(KAFKA_4_3, folder, SETTINGS) as found:
+    with running(NEWEST, folder, SETTINGS) as found:
         make_topics(found, "orders")
         commit(found, "first", "orders", 20)
         yield found

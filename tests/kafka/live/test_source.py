@@ -15,7 +15,7 @@ from tests.kafka.live_broker import (
     play,
 )
 from tests.kafka.phases import CLEANER, GZIP
-from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3
+from tests.kafka.releases import KAFKA_3_9_OLD, NEWEST
 from tests.runs.ingested import history, ingest, keys, rows
 
 # Of both releases one, the same for all tests.
@@ -29,10 +29,10 @@ FIRST = (
     "Transactions.interleaved",
     "ClassicGroups.rebalanced:range",
 )
-MODERN = {KAFKA_4_3.name: ("ConsumerGroups.rebalanced", "ShareGroups.rebalanced")}
+MODERN = {NEWEST.name: ("ConsumerGroups.rebalanced", "ShareGroups.rebalanced")}
 # Of the older release the cleaner is not waited for.
 THEN = {
-    KAFKA_4_3.name: ("Compaction.awaited:{log_dir}",),
+    NEWEST.name: ("Compaction.awaited:{log_dir}",),
     KAFKA_3_9_OLD.name: ("Commits.negative", "Transactions.timedOut", "Commits.deletedTopic"),
 }
 PARTITIONS = 4
@@ -54,7 +54,7 @@ class Played:
         return history(self.folder / name)
 
 
-@pytest.fixture(scope="module", params=[KAFKA_4_3, KAFKA_3_9_OLD], ids=lambda release: release.name)
+@pytest.fixture(scope="module", params=[NEWEST, KAFKA_3_9_OLD], ids=lambda release: release.name)
 def played(request, tmp_path_factory):
     release = request.param
     folder = tmp_path_factory.mktemp("live")
@@ -90,7 +90,7 @@ def test_a_schedule_keeps_what_the_cleaner_took(played):
     expected = history_of_segments(played.folder / "of_both", *folders)
     assert played.history("scheduled") == expected
     late, scheduled = (set(keys(played.folder / name)) for name in ("late", "scheduled"))
-    assert late < scheduled if played.broker.release is KAFKA_4_3 else late == scheduled
+    assert late < scheduled if played.broker.release.is_modern else late == scheduled
 
 
 def test_spark_writes_the_same_rows(played):

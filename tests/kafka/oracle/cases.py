@@ -19,18 +19,18 @@ HERE: Final = Path(__file__).parent
 MESSAGE_SOURCES: Final = ("RandomValues.java", "GeneratedMessage.java")
 
 RELEASES: Final = {
-    "4.3.1": jar_sets.KAFKA_4_3_1,
+    "4.4.0": jar_sets.KAFKA_4_4_0,
     "4.0.1": jar_sets.KAFKA_4_0_1,
     "3.9.1": jar_sets.KAFKA_3_9_1,
     "3.7.2": jar_sets.KAFKA_3_7_2,
 }
 
 # Later releases wrote other bytes under the same version numbers; each shape of theirs is in one of these.
-NEWER: Final = {"4.0.1": ("4.3.1",), "3.9.1": ("4.0.1", "4.3.1"), "3.7.2": ("4.3.1",)}
+NEWER: Final = {"4.0.1": ("4.4.0",), "3.9.1": ("4.0.1", "4.4.0"), "3.7.2": ("4.4.0",)}
 
 # The record types that each release has classes for. Up to 4.0 type 0 shares the classes of type 1.
 RECORD_TYPES: Final = {
-    "4.3.1": (*range(9), *range(10, 18), *range(19, 24)),
+    "4.4.0": (*range(9), *range(10, 18), *range(19, 24)),
     "4.0.1": tuple(range(17)),
     "3.9.1": tuple(range(12)),
     "3.7.2": tuple(range(9)),
@@ -131,9 +131,9 @@ def expected_payloads():
 
 
 def payload_cases(count, seed):
-    """`count` payloads of each sort, by the clients of 4.3.1, which still write every version."""
+    """`count` payloads of each sort, by the clients of 4.4.0, which still write every version."""
     sources = (*MESSAGE_SOURCES, *PAYLOAD_SOURCES)
-    for line in run(jar_sets.KAFKA_4_3_1, sources, "PayloadOracle", str(seed), str(count)):
+    for line in run(jar_sets.KAFKA_4_4_0, sources, "PayloadOracle", str(seed), str(count)):
         yield PayloadCase(
             line["protocol_type"],
             line["protocol"],

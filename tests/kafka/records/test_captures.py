@@ -27,9 +27,12 @@ def in_full(*record_types):
     return set().union(*map(versions, record_types))
 
 
+WRITTEN_BY_4_3: Final[set[Written]] = {(1, 1), (1, 4), (1, None), (2, 3), (2, None), (4, None)} | in_full(
+    3, 5, 6, 7, 8, *range(10, 18), *range(19, 24)
+)
 WRITTEN: Final[dict[str, set[Written]]] = {
-    "4.3.1": {(1, 1), (1, 4), (1, None), (2, 3), (2, None), (4, None)}
-    | in_full(3, 5, 6, 7, 8, *range(10, 18), *range(19, 24)),
+    "4.4.0": WRITTEN_BY_4_3,
+    "4.3.1": WRITTEN_BY_4_3,
     "3.9.1-old": {(1, 1), (1, 3), (1, None), (2, 3), (2, None)},
     "3.9.1-new": {(1, 1), (1, 3), (1, None), (2, 3), (2, None)} | in_full(*range(3, 9)),
 }
@@ -37,15 +40,17 @@ WRITTEN: Final[dict[str, set[Written]]] = {
 ONLY_0_8: Final = "0.8.2 alone wrote type 0; a tombstone needs an offset that was loaded from there"
 ONE_VERSION: Final = "every release from 2.3 on writes classic groups in version 3"
 INTER_BROKER: Final = "versions 0 and 2 belong to releases before 2.1, which a node without ZooKeeper cannot imitate"
+UNWRITTEN_BY_4_3: Final[dict[str, set[Written]]] = {
+    ONLY_0_8: versions(0),
+    "from 4.1 on an offset is version 4, or 1 when the request limits its life": {(1, 0), (1, 2), (1, 3)},
+    ONE_VERSION: {(2, 0), (2, 1), (2, 2), (2, 4)},
+    "4.1 replaced the value by a hash in type 3; its tombstones are still written": {(4, 0)},
+    "the number is unused since 4.1": versions(9),
+    "no release wrote it": versions(18),
+}
 NEVER_WRITTEN: Final[dict[str, dict[str, set[Written]]]] = {
-    "4.3.1": {
-        ONLY_0_8: versions(0),
-        "from 4.1 on an offset is version 4, or 1 when the request limits its life": {(1, 0), (1, 2), (1, 3)},
-        ONE_VERSION: {(2, 0), (2, 1), (2, 2), (2, 4)},
-        "4.1 replaced the value by a hash in type 3; its tombstones are still written": {(4, 0)},
-        "the number is unused since 4.1": versions(9),
-        "no release wrote it": versions(18),
-    },
+    "4.4.0": UNWRITTEN_BY_4_3,
+    "4.3.1": UNWRITTEN_BY_4_3,
     "3.9.1-old": {
         ONLY_0_8: versions(0),
         INTER_BROKER: {(1, 0), (1, 2)},
@@ -144,9 +149,8 @@ CONSUMER: Final[Shapes] = {
 MODERN: Final[Shapes] = {
     # 3.9's client does not send its rack to a coordinator of the new protocol.
     "member with a rack": lambda record: bool(value(record, 5).get("rackId")),
-    "plain offset with its topic's id": lambda record: "topicId" in value(record, 1),
-    "transactional offset without its topic's id": lambda record: (
-        record.batch.is_transactional and record.value_version == 4 and "topicId" not in value(record, 1)
+    "plain offset with its topic's id": lambda record: (
+        not record.batch.is_transactional and "topicId" in value(record, 1)
     ),
     "assignment epochs": lambda record: any(
         "assignmentEpochs" in each for each in value(record, 8).get("assignedPartitions", [])
@@ -165,13 +169,31 @@ MODERN: Final[Shapes] = {
     "standby tasks": lambda record: bool(value(record, 21).get("standbyTasks")),
     "streams tasks pending revocation": lambda record: bool(value(record, 22).get("activeTasksPendingRevocation")),
 }
+UNNAMED: Final[Shapes] = {
+    "transactional offset without its topic's id": lambda record: (
+        record.batch.is_transactional and record.value_version == 4 and "topicId" not in value(record, 1)
+    ),
+}
+SINCE_4_4: Final[Shapes] = {
+    "transactional offset with its topic's id": lambda record: (
+        record.batch.is_transactional and "topicId" in value(record, 1)
+    ),
+    "static member of a streams group": lambda record: bool(value(record, 19).get("instanceId")),
+    "static streams member away": lambda record: value(record, 22).get("memberEpoch") == -2,
+    "static streams member back": lambda record: (
+        value(record, 22).get("memberEpoch") == 0 and bool(value(record, 22)["activeTasks"])
+    ),
+    "description of a topology stored": lambda record: value(record, 17).get("storedDescriptionTopologyEpoch") == 0,
+    "description of a topology uncertain": lambda record: value(record, 17).get("storedDescriptionTopologyEpoch") == -2,
+}
 RACKS: Final[Shapes] = {
     "racks of a subscribed topic": lambda record: any(
         partition["racks"] for topic in value(record, 4).get("topics", []) for partition in topic["partitionMetadata"]
     ),
 }
 SHAPES: Final = {
-    "4.3.1": ALWAYS | FIRST_JOIN | CONSUMER | MODERN,
+    "4.4.0": ALWAYS | FIRST_JOIN | CONSUMER | MODERN | SINCE_4_4,
+    "4.3.1": ALWAYS | FIRST_JOIN | CONSUMER | MODERN | UNNAMED,
     "3.9.1-old": ALWAYS,
     "3.9.1-new": ALWAYS | FIRST_JOIN | CONSUMER | RACKS,
 }

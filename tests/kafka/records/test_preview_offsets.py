@@ -19,7 +19,7 @@ from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.records.cut_logs import batch_ends
-from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_3
+from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, NEWEST
 from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
@@ -42,9 +42,9 @@ def played(release, folder, seed):
     folder.mkdir()
 
     def play(broker):
-        classes = compile_java(SOURCES, [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
+        classes = compile_java(SOURCES, [jar_folder(jar_set) for jar_set in NEWEST.jar_sets])
         arguments = [broker.bootstrap, str(folder / "shown.jsonl"), str(seed), str(STEPS)]
-        program = kafka_command(KAFKA_4_3, "Interleaved", arguments, classes, options=broker.scratch_options)
+        program = kafka_command(NEWEST, "Interleaved", arguments, classes, options=broker.scratch_options)
         done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=SECONDS)
         if done.returncode:
             raise PlayError(broker, done.stdout + done.stderr)
@@ -139,7 +139,7 @@ def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays, tmp_path):
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
-@pytest.mark.parametrize("release", [KAFKA_3_9_NEW, KAFKA_4_3], ids=lambda release: release.name)
+@pytest.mark.parametrize("release", [KAFKA_3_9_NEW, NEWEST], ids=lambda release: release.name)
 def test_later_releases_show_what_the_tables_say(release, tmp_path, seed):
     shown = played(release, tmp_path / "played", seed)
     replay(tmp_path / "w", tmp_path / "played" / "log")

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from kafka.protocol.broker_version_data import BrokerVersionData
@@ -24,7 +24,7 @@ from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.kafka_tools import EARLIEST, LATEST
 from tests.kafka.phases import ANSWERS, Phase
-from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, RELEASES
+from tests.kafka.releases import KAFKA_3_9_OLD, NEWEST, RELEASES
 from tests.runs.ingested import ROOT, ingest, rows, run_ingest
 
 pytestmark = pytest.mark.broker
@@ -33,7 +33,26 @@ OFFSETS_TOPIC = "__consumer_offsets"
 SCENARIOS = {
     "3.9.1-old": ("Commits.byAdmin", "ClassicGroups.rebalanced:range"),
     "3.9.1-new": ("Commits.byAdmin", "ConsumerGroups.rebalanced"),
-    "4.3.1": ("Commits.byAdmin", "ShareGroups.rebalanced", "ConsumerGroups.rebalanced", "StreamsGroups.modern"),
+    NEWEST.name: ("Commits.byAdmin", "ShareGroups.rebalanced", "ConsumerGroups.rebalanced", "StreamsGroups.modern"),
+}
+# What a 4.4 broker does not tell: settings of older releases, and those that 4.4 has for its developers alone.
+UNTOLD: Final = {
+    "group.coordinator.new.enable",
+    "inter.broker.protocol.version",
+    *(f"group.{kind}.assignor.offload.enable" for kind in ("consumer", "share", "streams")),
+    *(
+        f"group.streams.{name}"
+        for name in ("acceptable.recovery.lag", "num.warmup.replicas", "task.offset.interval.ms")
+    ),
+}
+# As 4.4 has them; `streams.assignor.name` names one of `group.streams.assignors`.
+FOR_STREAMS: Final = {
+    "streams_assignment_interval_ms": 1500,
+    "streams_assignor_name": "sticky",
+    "streams_num_warmup_replicas": 1,
+    "streams_rack_aware_assignment_tags": "zone",
+    "streams_task_offset_interval_ms": 70000,
+    "streams_acceptable_recovery_lag": 5000,
 }
 Snapshot = dict[str, Any]
 
@@ -46,7 +65,7 @@ def broker(request, tmp_path_factory):
         play(started, SCENARIOS[release.name])
         kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "unread", "--partitions", "2")
         kafka_tools.delete_records(started, "orders", 1, 2)
-        if release is KAFKA_4_3:
+        if release.is_modern:
             kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "only-shared")
             kafka_tools.start_share_group(started, "shared", "only-shared")
         started.restart({})
@@ -55,7 +74,7 @@ def broker(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    with running(KAFKA_4_3, tmp_path_factory.mktemp("small")) as started:
+    with running(NEWEST, tmp_path_factory.mktemp("small")) as started:
         play(started, ("Commits.byAdmin",))
         kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "unread", "--partitions", "2")
         yield started
@@ -115,7 +134,7 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(broker, tmp_path, monkeypatch
 
     assert names == topics_of_groups(broker) | {OFFSETS_TOPIC, "unread"}
     assert earliest_ms <= snapshot["captured_at"] <= time.time_ns() // 1_000_000
-    assert ("only-shared" in names) == (broker.release is KAFKA_4_3)
+    assert ("only-shared" in names) == broker.release.is_modern
     told = partitions_of(snapshot, "log_end_offset")
     assert told.keys() == {key for key in ends if key[0] in names}
     # Members whose session ends meanwhile write to the offsets topic.
@@ -140,6 +159,7 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(broker, tmp_path, monkeypatch
     settings = kafka_tools.settings(broker)
     assert snapshot["settings"] == {name: settings[name] for name in SETTINGS if name in settings}
     assert snapshot["settings"]["offsets.retention.minutes"] == "10080"
+    assert broker.release is not NEWEST or set(SETTINGS) - set(settings) == UNTOLD
 
 
 @pytest.mark.drawn_together(6)
@@ -149,20 +169,22 @@ def test_settings_of_groups_are_those_that_kafka_configs_shows(broker, tmp_path,
     types = kafka_tools.groups_by_type(broker)
     named = sorted(name for name, kind in types.items() if kind != "classic")
     assert bool(named) == (broker.release is not KAFKA_3_9_OLD)
-    if broker.release is KAFKA_4_3:
+    if broker.release.is_modern:
         for name in named[::2]:
             kafka_tools.set_for_group(broker, name, consumer_session_timeout_ms=7000, streams_heartbeat_interval_ms=700)
-        # Also of what timeouts do not depend on.
+        # Also one that no snapshot has.
         kafka_tools.set_for_group(broker, "shared", share_session_timeout_ms=9000, share_record_lock_duration_ms=20000)
+        kafka_tools.set_for_group(broker, "streams-modern", **FOR_STREAMS)
     snapshot = capture_line(broker, tmp_path / "snapshots")
     if broker.release.name == "3.9.1-new":
         # It has consumer groups, and no settings of any.
         assert snapshot["groups"] is None
         return
-    shown = kafka_tools.group_settings(broker) if broker.release is KAFKA_4_3 else {}
+    shown = kafka_tools.group_settings(broker) if broker.release.is_modern else {}
     own = {name: {key: value for key, value in found.items() if key in GROUP_SETTINGS} for name, found in shown.items()}
     assert snapshot["groups"] == [{"group_id": name, "settings": own.get(name, {})} for name in named]
-    assert bool(own) == (broker.release is KAFKA_4_3)
+    assert bool(own) == broker.release.is_modern
+    assert not own or {name.replace(".", "_") for name in own["streams-modern"]} >= FOR_STREAMS.keys()
     (row,) = rows_by_snapshots(tmp_path / "warehouse", tmp_path / "snapshots")
     assert {each["group_id"]: dict(each["settings"]) for each in row["group_settings"]} == {
         name: own.get(name, {}) for name in named
@@ -391,7 +413,7 @@ def test_what_is_wrong_is_told_on_one_line(small, tmp_path, capsys):
 
 @pytest.mark.drawn_together(6)
 def test_a_cluster_without_groups_has_a_snapshot(tmp_path):
-    with running(KAFKA_4_3, folder(tmp_path)) as broker:
+    with running(NEWEST, folder(tmp_path)) as broker:
         snapshot = capture_line(broker, tmp_path / "snapshots")
         assert (snapshot["topics"], snapshot["offsets_partitions"]) == ([], None)
         assert len(rows_by_snapshots(tmp_path / "warehouse", tmp_path / "snapshots")) == 1

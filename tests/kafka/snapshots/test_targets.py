@@ -15,7 +15,7 @@ from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import options_for
 from tests.kafka import kafka_tools
 from tests.kafka.broker import running
-from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.releases import NEWEST
 from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
@@ -26,7 +26,7 @@ OF_THE_RUN = {"run_id", "captured_time"}
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory):
-    with running(KAFKA_4_3, tmp_path_factory.mktemp("broker")) as started:
+    with running(NEWEST, tmp_path_factory.mktemp("broker")) as started:
         for name in ("orders", "unread"):
             kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", name, "--partitions", "2")
         yield started

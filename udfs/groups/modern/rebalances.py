@@ -11,6 +11,7 @@ from schemas.words.history import (
     RebalanceOutcome,
     RebalanceTrigger,
 )
+from schemas.words.records import GroupType
 from udfs.groups.history.change_details import (
     PLAIN,
     Change,
@@ -70,6 +71,7 @@ def evidence(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment)
                 changes.append(departure_change(name_of(member_id, gone), kind, key))
         elif member_id in old_ids:
             changes.append(restart_change(member.group_instance_id, old_ids[member_id], member_id))
+            changes += operation.changes.get(member_id, [])
         elif member_id not in group.ledger.members and (is_known or member_id in operation.joining):
             changes.append(join_change(name_of(member_id, member)))
         else:
@@ -82,11 +84,29 @@ def cause(now: Modern, changes: list[Change], is_exact: bool) -> str:
         # If members subscribe only by pattern, the epoch changes later, when the pattern is resolved.
         wanted = [each.trigger for each in now.carried if each.trigger in WANTED]
         first = changes[0].trigger
+        if is_other_assignor(now, changes):
+            return RebalanceTrigger.ASSIGNOR_CHANGED
         return wanted[0] if first == RebalanceTrigger.REGEX_RESOLVED and wanted else first
-    if now.carried:
-        return now.carried[0].trigger
     # An epoch without records of members: topics were created or deleted, or got more partitions or other racks.
-    return RebalanceTrigger.METADATA_CHANGED if is_exact and now.operation.is_hash_changed else RebalanceTrigger.UNKNOWN
+    is_metadata = is_exact and now.operation.is_hash_changed
+    if now.carried and not (is_metadata and is_assignor_alone(now)):
+        return now.carried[0].trigger
+    return RebalanceTrigger.METADATA_CHANGED if is_metadata else RebalanceTrigger.UNKNOWN
+
+
+def is_assignor_alone(now: Modern) -> bool:
+    """Before 4.4 another assignor waits for the next epoch, which something else causes."""
+    hashed = now.metadata_hash is not None
+    return hashed and all(each.trigger == RebalanceTrigger.ASSIGNOR_CHANGED for each in now.carried)
+
+
+def is_other_assignor(now: Modern, changes: list[Change]) -> bool:
+    """A static member of a consumer group came back and asks for another assignor: its return alone has no epoch, the
+    group's new assignor has (from 4.4 on)."""
+    if now.group_type != GroupType.CONSUMER or now.operation.is_hash_changed:
+        return False
+    triggers = {each.trigger for each in changes}
+    return triggers == {RebalanceTrigger.STATIC_RESTART, RebalanceTrigger.ASSIGNOR_CHANGED}
 
 
 def causes_until(now: Modern, epoch: int) -> list[Cause]:

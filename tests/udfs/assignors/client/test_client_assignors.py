@@ -10,7 +10,7 @@ import pytest
 
 from jobs.spark.jars import JarSet
 from tests.builders.assignors.client_cases import random_spec
-from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_3_1
+from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_4_0
 from tests.oracles.assignors.kafka_assignors import JAVA, answers
 from udfs.assignors.questions.problems import Answer, AssignorFailed, Problem, problem_of
 from udfs.assignors.questions.specs import Release, read_spec
@@ -30,7 +30,7 @@ def clients(version: str) -> JarSet:
 
 # The last or first release of each set of rules.
 JARS: Final[dict[Release, JarSet]] = {
-    (4, 3, 1): KAFKA_4_3_1,
+    (4, 4, 0): KAFKA_4_4_0,
     (3, 9, 1): KAFKA_3_9_1,
     (3, 7, 2): KAFKA_3_7_2,
     (3, 7, 0): clients("3.7.0"),

@@ -1,5 +1,6 @@
 """The coordinator's assignors against Kafka's own classes of several releases, and on both lines of Java."""
 
+import zipfile
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from jobs.spark.jars import JarSet, jar_folder
 from tests.builders.assignors.server_cases import random_spec
+from tests.kafka.jar_sets import KAFKA_4_3_1, KAFKA_4_4_0
 from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
 from udfs.assignors.flat_groups.groups import only_answer
@@ -35,6 +38,21 @@ def test_groups_are_assigned_as_kafka_does(assignor: str, release: str, count: i
     theirs = server_answers(specs, release)
     assert_same(specs, theirs)
     assert in_one_call(specs) == [kafka_lists(answer) for answer in theirs]
+
+
+@pytest.mark.broker
+def test_the_assignors_of_4_4_are_those_of_4_3_byte_for_byte() -> None:
+    """So what holds for 4.3 holds for 4.4."""
+    assert {"RangeAssignor", "SimpleAssignor", "UniformAssignor"} <= set(assignor_classes(KAFKA_4_4_0))
+    assert assignor_classes(KAFKA_4_4_0) == assignor_classes(KAFKA_4_3_1)
+
+
+def assignor_classes(jar_set: JarSet) -> dict[str, bytes]:
+    (jar,) = jar_folder(jar_set).glob("kafka-group-coordinator-[0-9]*.jar")
+    folder, ending = "org/apache/kafka/coordinator/group/assignor/", ".class"
+    with zipfile.ZipFile(jar) as opened:
+        names = [name for name in opened.namelist() if name.startswith(folder) and name.endswith(ending)]
+        return {name.removeprefix(folder).removesuffix(ending): opened.read(name) for name in names}
 
 
 @pytest.mark.broker

@@ -14,7 +14,7 @@ from jobs.replaying.log.partition import COLUMNS
 from tests.builders.groups.upgrade_log import CLASSIC, EPOCHS, MEMBERS, ids
 from tests.builders.warehouses.replayed_segments import command
 from tests.kafka.capture import capture_of
-from tests.kafka.releases import RELEASES
+from tests.kafka.releases import NEWEST, RELEASES
 from tests.sample.story import Event, checked_in
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.progress import Upgrade, Upgrades
@@ -106,7 +106,7 @@ def test_workers_of_connect_in_the_sample_cannot_turn(sample: Tables) -> None:
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("release", ["4.3.1", "3.9.1-new"])
+@pytest.mark.parametrize("release", [NEWEST.name, "3.9.1-new"])
 def test_conversions_of_real_brokers_are_followed(release: str, tmp_path: Path) -> None:
     tables = decoded(capture_of(RELEASES[release]).log_dir, tmp_path / "warehouse")
     for group, is_online in (("converted-online", True), ("converted-offline", False)):
