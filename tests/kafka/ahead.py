@@ -20,6 +20,7 @@ from tests.kafka.observations import observations_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
 from tests.kafka.rdkafka.capture import usual_capture
 from tests.kafka.releases import KAFKA_4_3, RELEASES
+from tests.kafka.rolled import rolled
 
 # Members of captured groups have seconds until they time out, so tests that only compute give way to them.
 GIVES_WAY: Final = 5
@@ -39,6 +40,7 @@ def main(calm: Sequence[str]) -> None:
         for release in releases.values():
             make(release)
     usual_capture()
+    rolled()
 
 
 def started_for(session: pytest.Session) -> subprocess.Popen[bytes] | None:

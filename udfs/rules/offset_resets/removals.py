@@ -47,13 +47,32 @@ def removed_offsets(history: PartitionHistory, since: int | None) -> pa.Table:
 
 def removal_rows(removed: Sequence[pa.Table], offsets_partition: int) -> pa.Table:
     """Rows as `reset_rows.SCHEMA` has them, a column at a time: expiry removes very many."""
-    rows = pa.concat_tables(removed)
+    rows = with_known_ids(pa.concat_tables(removed))
     if not rows.num_rows:
         return SCHEMA.empty_table()
     (operation,) = key_codes(OPERATION, rows)
     order = np.lexsort((numbers(rows.column("partition")), operation))
     starts = np.flatnonzero(first_of(operation[order]))
     return of_operations(rows.take(pa.array(order)), starts, offsets_partition)
+
+
+def with_known_ids(rows: pa.Table) -> pa.Table:
+    """What one write removes of a topic has one id, though not every commit told it: before 4.4 those in transactions
+    do not."""
+    ids = rows.column("topic_id")
+    if ids.null_count in (0, len(ids)):
+        return rows
+    (topic,), (code,) = key_codes((*WRITE, "topic"), rows), key_codes(("topic_id",), rows)
+    known = np.flatnonzero(ids.is_valid().to_numpy())
+    place, lowest, highest = (np.full(int(topic.max()) + 1, start) for start in (NOWHERE, len(ids), NOWHERE))
+    place[topic[known]] = known
+    np.minimum.at(lowest, topic[known], code[known])
+    np.maximum.at(highest, topic[known], code[known])
+    place[lowest != highest] = NOWHERE
+    found = place[topic]
+    found[known] = known
+    column = rows.schema.get_field_index("topic_id")
+    return rows.set_column(column, "topic_id", ids.take(pa.array(found, mask=found == NOWHERE)))
 
 
 def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa.Table:
