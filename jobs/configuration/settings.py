@@ -14,6 +14,7 @@ from jobs.configuration.value_checks import (
     OPTIONS,
     PATTERN,
     PATTERNS,
+    RELEASE,
     SHARE,
     TEXT,
     TOPIC_SETS,
@@ -88,6 +89,15 @@ class Broker:
         "snapshot with the broker's settings overrides it. Empty: Groupscope infers the assignor from the recorded "
         "assignments.",
         TEXT,
+    )
+    release: str = setting(
+        "",
+        "a release of Kafka, without its last number",
+        "The release of the brokers that wrote the log, such as 4.1. From 3.7 to 3.9 it means the old coordinator, the "
+        "default there; 3.7-new is 3.7 with the new one. The replay then follows its rules (docs/history.md, Whose "
+        "rules), whatever the records show. Empty: the records decide, for each part of the log, and where they do "
+        "not show it, today's rules apply.",
+        RELEASE,
     )
 
 

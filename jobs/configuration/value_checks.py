@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jobs.storage.options import KNOWN, is_known
+from udfs.log.release_lines import BY_RELEASE
 
 
 class Check(NamedTuple):
@@ -64,12 +65,20 @@ def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
     return sets if all(len(set(topics)) == len(topics) for topics in sets) else None
 
 
+def right_release(value: object) -> str | None:
+    return value if isinstance(value, str) and (not value or value in BY_RELEASE) else None
+
+
 SHARE = Check("a share from 0 to 1", right_share)
 FACTOR = Check("a number from 1 to 1_000", right_factor)
 PATTERN = Check("a regular expression", right_pattern)
 PATTERNS = Check("a list of regular expressions", right_patterns)
 TOPIC_SETS = Check("a list of lists, each with two or more different topics", right_topic_sets)
 FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
+RELEASE = Check(
+    f'a release from "{next(iter(BY_RELEASE))}" to "{list(BY_RELEASE)[-1]}", such as "4.1", "3.7-new", or ""',
+    right_release,
+)
 TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
 
 

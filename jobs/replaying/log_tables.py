@@ -15,6 +15,7 @@ from jobs.replaying.log.inferred_names import TARGETS, TOPIC_IDS, computed_in, t
 from jobs.replaying.log.leader_epochs import epoch_begins
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
+from jobs.replaying.log.release_signs import COMMITS, SHOWN, Signs, signs_in
 from jobs.replaying.log.row_groups import LogFile, Wanted
 from jobs.replaying.log.topic_names import COLUMNS, named_in
 from jobs.replaying.task.messages import LogTaskResult, RunInput
@@ -53,6 +54,11 @@ class LogTables:
                 is_of_run(self.files.get(name, []), after_run), name, self.about.cluster, self.opened
             )
         ]
+
+    def signs(self, after_run: str | None) -> Signs:
+        """By offsets partition, what records of later runs show of the brokers' releases."""
+        files = {name: is_of_run(self.files.get(name, []), after_run) for name in (*SHOWN, COMMITS)}
+        return signs_in(files, self.about.cluster, self.opened)
 
     def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
         """Topic ids in target assignments of later runs."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from jobs.configuration.settings import settings_hash
 from jobs.ingestion.driver.covered_ranges import covered_ranges
 from jobs.ingestion.driver.damaged_ranges import damaged_ranges
 from jobs.replaying.log_run import LogRun
@@ -19,6 +20,7 @@ from jobs.replaying.task.warehouse_state import (
     progress_by_partition,
 )
 from jobs.replaying.whole_tables import whole_tables
+from udfs.log.release_lines import BY_RELEASE, Sign, early_time, merged_signs
 from udfs.topics.growths import Growths
 from udfs.topics.least_partitions import merged
 from udfs.topics.names import Sighting, Snapshots, merge, names_of
@@ -41,7 +43,10 @@ class Replay(LogRun):
         return replay_slice
 
     def is_up_to_date(self) -> bool:
-        return has_seen(last_run(self.runs, JOB, self.cluster), INPUTS, self.warehouse.versions())
+        """The release in the settings may have changed too."""
+        last = last_run(self.runs, JOB, self.cluster)
+        is_same = last is not None and last["config_hash"] == settings_hash(self.settings)
+        return is_same and has_seen(last, INPUTS, self.warehouse.versions())
 
     def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
         from jobs.replaying.partition.replay_task import partitions_to_replay, rules_text
@@ -57,6 +62,7 @@ class Replay(LogRun):
         whole = {partition for each in answers for partition in each.whole}
         for partition, each in made.items():
             each.rules = rules_text(run_input, each)
+            each.signs = run_input.signs.get(partition, ())
             each.whole_run_id = self.run_id if partition in whole else earlier[partition].whole_run_id
         progress = earlier | made
         tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))
@@ -71,6 +77,8 @@ class Replay(LogRun):
         covered = covered_ranges(self.warehouse, self.cluster)
         self.inferred = self.inferred_names(tables, earlier, covered, names)
         rules = rules_of(self.warehouse, self.cluster, snapshots, max(covered, default=-1))
+        signs = self.signs(tables, earlier)
+        release = self.settings.broker.release
         if rules.num_offsets_partitions is None:
             rules = replace(rules, split_groups=tables.split_groups(covered))
         return ReplayInput(
@@ -85,7 +93,18 @@ class Replay(LogRun):
             damage=damaged_ranges(self.warehouse, self.cluster),
             end_offsets=end_offsets_of(self.warehouse, self.cluster),
             growths=Growths.of(snapshots.topics),
+            signs=signs,
+            early=early_time(sign for of_partition in signs.values() for sign in of_partition),
+            line=BY_RELEASE[release].name if release else None,
         )
+
+    def signs(self, tables: "LogTables", earlier: Mapping[int, Progress]) -> dict[int, tuple[Sign, ...]]:
+        """By offsets partition, what records show of the brokers' releases. Those of earlier runs are remembered."""
+        is_known = all(each.signs is not None for each in earlier.values())
+        first = min((each.through_run_id for each in earlier.values()), default=None) if is_known else None
+        new = tables.signs(first)
+        held = {partition: each.signs or () for partition, each in earlier.items()}
+        return {each: merged_signs(held.get(each, ()), new.get(each, ())) for each in {*held, *new}}
 
     def inferred_names(
         self, tables: "LogTables", earlier: Mapping[int, Progress], covered: Collection[int], known: Mapping[str, str]

@@ -185,6 +185,7 @@ class OffsetEnd(Meant):
     TOPIC_DELETED = "topic_deleted", "Deleted with its topic."
     TOPIC_RECREATED = "topic_recreated", "The next commit is for another topic of the same name."
     TOMBSTONE_UNKNOWN = "tombstone_unknown", "Deleted; the records do not show why."
+    RELOADED = "reloaded", "Another release, with other rules, took over and loaded the log."
     COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
 
 

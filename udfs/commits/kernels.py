@@ -4,6 +4,9 @@ groups were alive, and the answers to questions about an offset.
 The rules are those of Kafka's OffsetMetadataManager (4.3.1). A plain commit or a deletion takes effect at once. A
 commit of a transaction waits for its producer's next marker, whose epoch may differ. A COMMIT lets it take effect,
 unless a later record of the key took effect before. A deletion also removes what waits for a marker.
+
+In the ranges `last_commits` of the log, the rules are those of 3.7 (see `udfs.log.release_lines`): a COMMIT always lets
+it take effect, and a deletion leaves what waits.
 """
 
 import numpy as np
@@ -24,22 +27,22 @@ from udfs.commits.effects.fields import (
     Q,
     R,
 )
-from udfs.commits.effects.kernels import delete, explain, is_complete, note_alive, note_step, take_effect
+from udfs.commits.effects.kernels import delete, explain, is_complete, is_within, note_alive, note_step, take_effect
 from udfs.commits.pending.kernels import chain, end_transaction, wait
 
-TABLES = ", ".join(["i8[:, ::1]"] * 14)
+TABLES = ", ".join(["i8[:, ::1]"] * 15)
 step = compiled(allocates=False)
 
 
 @compiled(f"void({TABLES}, i8[::1], i8[::1], i8)", allocates=False)
 def link(
     records: Numbers, markers: Numbers, pending: Numbers, keys: Numbers, groups: Numbers, pairs: Numbers,
-    questions: Numbers, gaps: Numbers, ended: Numbers, alive: Numbers, steps: Numbers, overruled: Numbers,
-    transactions: Numbers, members: Numbers, last_pending: Numbers, counts: Numbers, upto: int,
+    questions: Numbers, gaps: Numbers, last_commits: Numbers, ended: Numbers, alive: Numbers, steps: Numbers,
+    overruled: Numbers, transactions: Numbers, members: Numbers, last_pending: Numbers, counts: Numbers, upto: int,
 ) -> None:  # fmt: skip
-    """Records and markers of one window. `gaps`: first and last offsets of missing ranges. `last_pending`: for each
-    producer its newest commit that waits for a marker; -1: none. `upto`: at the end, questions before this offset are
-    answered."""
+    """Records and markers of one window. `gaps`: first and last offsets of missing ranges. `last_commits`: first
+    offsets of ranges, and offsets after their ends. `last_pending`: for each producer its newest commit that waits for
+    a marker; -1: none. `upto`: at the end, questions before this offset are answered."""
     for number in range(counts[N.pending]):
         chain(number, pending, last_pending)
     at, marker, write_time = 0, 0, NONE
@@ -52,6 +55,7 @@ def link(
                 markers,
                 marker,
                 gaps,
+                last_commits,
                 pending,
                 last_pending,
                 keys,
@@ -73,8 +77,9 @@ def link(
             explain(keys, pairs, ended, counts)
             write_time = time
         take_record(
-            records, at, gaps, pending, last_pending, keys, groups, pairs, questions, ended, alive, steps, counts
-        )
+            records, at, gaps, last_commits, pending, last_pending, keys, groups, pairs, questions, ended, alive, steps,
+            counts,
+        )  # fmt: skip
         at += 1
     explain(keys, pairs, ended, counts)
     answer(upto, keys, questions, counts)
@@ -82,8 +87,9 @@ def link(
 
 @step
 def take_record(
-    records: Numbers, at: int, gaps: Numbers, pending: Numbers, last_pending: Numbers, keys: Numbers, groups: Numbers,
-    pairs: Numbers, questions: Numbers, ended: Numbers, alive: Numbers, steps: Numbers, counts: Numbers,
+    records: Numbers, at: int, gaps: Numbers, last_commits: Numbers, pending: Numbers, last_pending: Numbers,
+    keys: Numbers, groups: Numbers, pairs: Numbers, questions: Numbers, ended: Numbers, alive: Numbers, steps: Numbers,
+    counts: Numbers,
 ) -> None:  # fmt: skip
     """A commit or a deletion, and what follows from it at once."""
     key, offset, time = records[R.key, at], records[R.offset, at], records[R.time, at]
@@ -93,7 +99,8 @@ def take_record(
     records[R.is_exact, at] = is_complete(gaps, keys[key, K.seen_offset], offset)
     keys[key, K.seen_offset] = offset
     if records[R.kind, at] == DELETION:
-        delete(key, offset, time, records[R.is_exact, at], keys, groups, pairs, ended, counts)
+        leaves_pending = is_within(last_commits, offset)
+        delete(key, offset, time, records[R.is_exact, at], leaves_pending, keys, groups, pairs, ended, counts)
     else:
         commit_time = records[R.commit_time, at]
         written_time = time if commit_time == NONE else commit_time

@@ -49,6 +49,8 @@ class KeyStates:
         self.pairs = np.empty((0, len(P)), np.int64)
         self.pending = np.empty((len(R), 0), np.int64)
         self.known_order = np.empty(0, np.int64)
+        # The rule of 3.7: what waits for its COMMIT takes effect, whatever took effect before.
+        self.keeps_last_commit = False
         if state.num_rows:
             self.load(state)
 
@@ -225,6 +227,8 @@ def are_lost(states: KeyStates) -> Flags:
     for number, each in reversed(list(enumerate(of_transaction))):
         is_replaced[number] = each in later
         later.add(each)
+    if states.keeps_last_commit:
+        return is_replaced
     overruled = states.keys[pending[R.key], K.record_offset] > pending[R.offset]
     return np.asarray(is_replaced | overruled | (pending[R.is_lost] == 1), np.bool_)
 

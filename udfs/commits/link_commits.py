@@ -2,6 +2,7 @@
 through the log. What is known of each key at the end of a window of the log is where the next window and the next run
 begin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,10 +62,20 @@ class OffsetReplay:
     offset_history, transactions and replay_anomalies."""
 
     def __init__(
-        self, cluster: str, partition: int, state: pa.Table | None, questions: Questions, facts: OffsetFacts
+        self,
+        cluster: str,
+        partition: int,
+        state: pa.Table | None,
+        questions: Questions,
+        facts: OffsetFacts,
+        last_commits: Sequence[tuple[int, int | None]] = (),
     ) -> None:
+        """`last_commits`: ranges of the log in which the last COMMIT counts, as in 3.7: first offsets, and offsets from
+        which on it no longer does; None: to the end."""
         self.cluster, self.partition, self.facts = cluster, partition, facts
         self.gaps = np.array([facts.gaps.firsts, facts.gaps.lasts], np.int64).reshape(2, -1)
+        ends = [(first, END_OF_LOG if end is None else end) for first, end in last_commits]
+        self.last_commits = np.array(ends, np.int64).reshape(-1, 2).T.copy()
         self.states = KeyStates(cluster, partition, STATE.empty_table() if state is None else state)
         self.queue = QuestionQueue(questions, self.states)
         self.ended: list[pa.Table] = []
@@ -105,6 +116,7 @@ class OffsetReplay:
 
     def finish(self) -> Finished:
         closed = self.release(END_OF_LOG)
+        self.states.keeps_last_commit = bool((self.last_commits[1:] == END_OF_LOG).any())
         key, is_live = self.states.seen_keys()
         live = key[is_live]
         held = held_values(self.states.keys, live)
@@ -143,7 +155,7 @@ class OffsetReplay:
         states, queue = self.states, self.queue
         window = Window(states, commits, markers, queue.count)
         note_topics(self.topics, states, window.records)
-        link(*window.arguments(states, queue.rows, self.gaps, upto))
+        link(*window.arguments(states, queue.rows, self.gaps, self.last_commits, upto))
         queue.count = int(window.counts[N.asked])
         window.keep_pending(states)
         alive = window.rows(window.made.alive, N.alive)

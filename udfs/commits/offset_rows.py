@@ -56,7 +56,13 @@ def held_rows(
     return history_rows(states, key, columns, ends, np.where(columns[K.is_certain] == 1, CERTAIN, POSSIBLE))
 
 
-def ends_at(columns: Numbers, hole: tuple[int, int | None] | None) -> Ends:
+def reloaded_rows(states: KeyStates, key: Numbers, columns: Numbers, at: tuple[int, int | None]) -> pa.Table:
+    """Offsets that a coordinator of another release did not take over. `at`: its first record, and the time of that."""
+    ends = ends_at(columns, at, OffsetEnd.RELOADED)
+    return history_rows(states, key, columns, ends, np.where(columns[K.is_certain] == 1, CERTAIN, POSSIBLE))
+
+
+def ends_at(columns: Numbers, hole: tuple[int, int | None] | None, why: OffsetEnd = OffsetEnd.COVERAGE_HOLE) -> Ends:
     size = columns.shape[1]
     if hole is None:
         none = pa.nulls(size, pa.int64())
@@ -65,7 +71,7 @@ def ends_at(columns: Numbers, hole: tuple[int, int | None] | None) -> Ends:
     offset, time = hole
     # History time never goes back.
     at = np.maximum(columns[K.from_time], NONE if time is None else time)
-    to_offset, ended_by = every(offset, pa.int64(), size), every(str(OffsetEnd.COVERAGE_HOLE), pa.string(), size)
+    to_offset, ended_by = every(offset, pa.int64(), size), every(str(why), pa.string(), size)
     return Ends(times(at), to_offset, every(False, pa.bool_(), size), ended_by, to_offset)
 
 

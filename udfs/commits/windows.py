@@ -84,13 +84,15 @@ class Window:
         self.markers[M.producer] = codes[num_held + len(new) :]
         return np.full(len(known), -1)
 
-    def arguments(self, states: KeyStates, questions: Numbers, gaps: Numbers, upto: int) -> tuple[Any, ...]:
+    def arguments(
+        self, states: KeyStates, questions: Numbers, gaps: Numbers, last_commits: Numbers, upto: int
+    ) -> tuple[Any, ...]:
         """Of the loop `link`."""
         made = self.made
         return (
             self.records, self.markers, self.pending, states.keys, states.groups, states.pairs, questions, gaps,
-            made.ended, made.alive, made.steps, made.overruled, made.transactions, made.members, self.last_pending,
-            self.counts, upto,
+            last_commits, made.ended, made.alive, made.steps, made.overruled, made.transactions, made.members,
+            self.last_pending, self.counts, upto,
         )  # fmt: skip
 
     def keep_pending(self, states: KeyStates) -> None:

@@ -10,6 +10,7 @@ from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.history_files import HistoryFiles
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.early_rules import EarlyOffsetReplay
 from udfs.commits.link_commits import Finished, OffsetReplay
 
 TRANSACTIONS = "transactions"
@@ -29,16 +30,25 @@ class CommitPass:
     num_records: int = 0
 
     def run(self, holes: Mapping[int, int | None]) -> Finished:
-        for end, tables in self.log.windows((COMMITS, MARKERS), list(holes), WINDOW_ROWS):
+        take_overs = self.take_overs()
+        stops = [*holes, *(first - 1 for first in take_overs)]
+        for end, tables in self.log.windows((COMMITS, MARKERS), stops, WINDOW_ROWS):
             commits, markers = self.rows(tables, COMMITS), self.rows(tables, MARKERS)
             self.num_records += commits.num_rows
             self.write(self.replay.take(commits, markers))
             if end in holes:
                 self.write(self.replay.hole(end, holes[end]))
+            if isinstance(self.replay, EarlyOffsetReplay) and end + 1 in take_overs:
+                self.write(self.replay.take_over(end + 1, take_overs[end + 1]))
         finished = self.replay.finish()
         self.write(finished.closed)
         self.write(finished.open)
         return finished
+
+    def take_overs(self) -> dict[int, int | None]:
+        """First records of coordinators that no longer go by the rules of 3.7, and their times."""
+        ends = self.replay.ends if isinstance(self.replay, EarlyOffsetReplay) else ()
+        return {each.first_offset: each.from_time for each in self.log.epochs.of.values() if each.first_offset in ends}
 
     def rows(self, tables: Mapping[str, pa.Table], name: str) -> pa.Table:
         if name in tables:

@@ -27,6 +27,7 @@ from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from schemas.contract.tables import TABLES
 from schemas.words.history import RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.early_rules import EarlyOffsetReplay
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
@@ -38,6 +39,7 @@ from udfs.groups.modern.state_json import with_answers
 from udfs.groups.simple_groups import Live, Replayed, add_simple_groups, merged_spans
 from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
+from udfs.log.release_lines import Lines
 from udfs.topics.end_offsets import Awaited, still_awaited
 from udfs.topics.least_partitions import merged, steps
 from udfs.topics.names import merge, sightings_of
@@ -76,6 +78,7 @@ class PartitionReplay:
         held = self.run_input.held if self.through >= 0 else None
         place = self.run_input.cluster, self.partition_slice.partition, self.slice
         self.earlier = EarlierRows(*place, held, self.log.opened)
+        self.lines = Lines(self.progress.line_spans)
         self.topics = TopicCodes(self.run_input.names)
         self.transactions: list[pa.Table] = []
         self.awaited: Collection[Awaited] = ()
@@ -98,6 +101,7 @@ class PartitionReplay:
                 timeouts=timeouts,
                 own_timeouts=own,
                 failovers=self.progress.epochs.failovers(),
+                lines=self.lines,
                 growths=self.run_input.growths,
             ),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
@@ -132,9 +136,12 @@ class PartitionReplay:
     def link_commits(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
         """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
         here: writing rows comes next, and needs memory too."""
-        replay = OffsetReplay(
-            self.run_input.cluster, self.partition_slice.partition, state, questions, self.facts(groups)
-        )
+        place, facts = (self.run_input.cluster, self.partition_slice.partition), self.facts(groups)
+        last_commits = self.lines.of_last_commits()
+        if last_commits:
+            replay: OffsetReplay = EarlyOffsetReplay(*place, questions, facts, last_commits)
+        else:
+            replay = OffsetReplay(*place, state, questions, facts)
         commits = CommitPass(self.log, self.slice, replay, self.files, self.partition_slice.partition)
         finished = commits.run(self.holes)
         self.transactions = commits.transactions

@@ -20,6 +20,7 @@ from udfs.log.coverage import Coverage, KnownSpan
 from udfs.log.damage import damage_up_to
 from udfs.log.leader_epochs import LeaderEpochs
 from udfs.log.offset_ranges import Range
+from udfs.log.release_lines import Lines
 from udfs.topics.end_offsets import fingerprint
 
 
@@ -75,6 +76,9 @@ def replay_from(
     log.epochs = progress.epochs
     log.begin_epochs()
     survey = survey_of(log, progress.coverage, Slice(partition_slice.number, partition_slice.num_slices))
+    progress.line_spans = run_input.line_spans(partition_slice.partition, progress.epochs)
+    if earlier is not None and not goes_on_by_rules(earlier, progress, through):
+        return False
     note_damage(run_input, partition_slice.partition, progress.coverage, log.opened)
     replay = PartitionReplay(
         run_input=run_input,
@@ -93,6 +97,14 @@ def replay_from(
     into.transactions += [(partition_slice.partition, serialize(rows)) for rows in replay.transactions]
     into.progress.append(progress)
     return True
+
+
+def goes_on_by_rules(earlier: Progress, progress: Progress, through: int) -> bool:
+    """Whether the rules of what earlier runs replayed are the same. Where the last COMMIT counts, the state that they
+    left is not enough: from it nobody knows what another coordinator would have in effect."""
+    spans = [each for each in progress.line_spans if each.first_offset <= through]
+    has_last_commits = bool(Lines(progress.line_spans).of_last_commits())
+    return spans == list(earlier.line_spans) and not has_last_commits
 
 
 def note_damage(run_input: ReplayInput, partition: int, coverage: Coverage, opened: Opened) -> None:
@@ -194,6 +206,8 @@ def rests_on_the_same(run_input: ReplayInput, earlier: Progress, covered: Sequen
     if any(topic_id in run_input.sure_names for topic_id in earlier.unnamed_topic_ids):
         return False
     if rules_text(run_input, earlier) != earlier.rules:
+        return False
+    if run_input.line_spans(earlier.partition, earlier.epochs) != earlier.line_spans:
         return False
     before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
     now = list(covered[: len(before)])

@@ -14,6 +14,7 @@ from udfs.log.coverage import Coverage, KnownSpan
 from udfs.log.damage import Damage
 from udfs.log.leader_epochs import Epoch, LeaderEpochs
 from udfs.log.offset_ranges import Range
+from udfs.log.release_lines import LINES, EarlyTime, LineSpan, Sign, line_spans
 from udfs.topics.end_offsets import Awaited, EndOffsets
 from udfs.topics.growths import Growths
 from udfs.topics.least_partitions import NamedPartitions
@@ -96,6 +97,9 @@ class Progress(PartitionProgress):
     awaited: list[Awaited] = field(default_factory=list)
     named: list[NamedPartitions] = field(default_factory=list)
     whole_run_id: str = ""
+    # None: an older release did not look for them.
+    signs: tuple[Sign, ...] | None = None
+    line_spans: tuple[LineSpan, ...] = ()
 
     @property
     def through_offset(self) -> int | None:
@@ -129,6 +133,8 @@ class Progress(PartitionProgress):
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
             "snapshots_through_time": self.snapshots_through,
             "awaited_ends": [asdict(each) for each in sorted(self.awaited)],
+            "release_signs": None if self.signs is None else [each._asdict() for each in self.signs],
+            "line_spans": [each._asdict() for each in self.line_spans],
         }
 
 
@@ -159,6 +165,8 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
         awaited=[Awaited(**each) for each in row["awaited_ends"]],
         named=[NamedPartitions(**each) for each in row["named_partitions"]],
         whole_run_id=row["whole_run_id"],
+        signs=None if row["release_signs"] is None else tuple(Sign(**each) for each in row["release_signs"]),
+        line_spans=tuple(LineSpan(**each) for each in row["line_spans"] or ()),
     )
 
 
@@ -171,6 +179,15 @@ class ReplayInput(RunInput[Progress]):
     damage: Mapping[int, Sequence[Damage]] = field(default_factory=dict)
     end_offsets: EndOffsets = field(default_factory=EndOffsets.none)
     growths: Growths = field(default_factory=Growths)
+    # By offsets partition, what records show of the brokers' releases.
+    signs: Mapping[int, tuple[Sign, ...]] = field(default_factory=dict)
+    early: EarlyTime | None = None
+    # Of the setting.
+    line: str | None = None
+
+    def line_spans(self, partition: int, epochs: LeaderEpochs) -> tuple[LineSpan, ...]:
+        setting = None if self.line is None else LINES[self.line]
+        return line_spans(epochs.of, self.signs.get(partition, ()), self.early, setting)
 
     @cached_property
     def sure_names(self) -> Collection[str]:
@@ -180,4 +197,5 @@ class ReplayInput(RunInput[Progress]):
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
         covered = {place: each for place, each in self.covered.items() if place in partitions}
         damage = {place: each for place, each in self.damage.items() if place in partitions}
-        return {**super().of_partitions(partitions), "covered": covered, "damage": damage}
+        signs = {place: each for place, each in self.signs.items() if place in partitions}
+        return {**super().of_partitions(partitions), "covered": covered, "damage": damage, "signs": signs}

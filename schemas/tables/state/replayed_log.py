@@ -65,6 +65,25 @@ AWAITED = ListOf(
     )
 )
 
+SIGNS = ListOf(
+    StructOf(
+        (
+            Column("epoch", Type.INT, "The leader epoch; -1: none."),
+            Column("name", Type.STRING, "What shows it."),
+            Column("first_time", Type.TIMESTAMP, "First record that does; NULL: not kept."),
+            Column("last_time", Type.TIMESTAMP, "Last record that does; NULL: not kept."),
+        )
+    )
+)
+LINES = ListOf(
+    StructOf(
+        (
+            Column("first_offset", Type.BIGINT, "From where on."),
+            Column("name", Type.STRING, "The line of releases whose rules apply."),
+        )
+    )
+)
+
 REPLAYED_PARTITIONS = Table(
     "replayed_partitions",
     "offsets partition",
@@ -92,6 +111,9 @@ REPLAYED_PARTITIONS = Table(
                is_nullable=False),
         Column("snapshots_through_time", Type.TIMESTAMP, "The newest snapshot that was known; NULL: none."),
         Column("awaited_ends", AWAITED, "Partitions that moved after their newest snapshot.", is_nullable=False),
+        Column("release_signs", SIGNS, "What its records show of the brokers' releases; NULL: an older release of "
+               "Groupscope did not look."),
+        Column("line_spans", LINES, "Which rules it was replayed by; NULL: today's."),
     ),
     JOB,
     is_state=True,

@@ -78,13 +78,14 @@ def end(
 
 @step
 def delete(
-    key: int, offset: int, time: int, is_exact: int, keys: Numbers, groups: Numbers, pairs: Numbers, ended: Numbers,
-    counts: Numbers,
+    key: int, offset: int, time: int, is_exact: int, leaves_pending: bool, keys: Numbers, groups: Numbers,
+    pairs: Numbers, ended: Numbers, counts: Numbers,
 ) -> None:  # fmt: skip
-    """The key has no value from here on, and nothing of it waits for a marker any more."""
+    """The key has no value from here on, and nothing of it waits for a marker any more, unless it `leaves_pending`."""
     keys[key, K.history_time] = max(time, keys[key, K.history_time])
-    groups[keys[key, K.group], G.num_held] -= keys[key, K.num_pending]
-    keys[key, K.num_pending], keys[key, K.deleted_offset] = 0, offset
+    if not leaves_pending:
+        groups[keys[key, K.group], G.num_held] -= keys[key, K.num_pending]
+        keys[key, K.num_pending], keys[key, K.deleted_offset] = 0, offset
     if keys[key, K.is_live]:
         ended[E.deletion_time, counts[N.ended]] = time
         end(key, offset, keys[key, K.history_time], is_exact, DELETED, keys, ended, counts)
@@ -142,6 +143,15 @@ def note_step(group: int, offset: int, time: int, groups: Numbers, steps: Number
         steps[row, S.group], steps[row, S.offset] = group, offset
         steps[row, S.time], steps[row, S.time_before] = time, before
         counts[N.steps] = row + 1
+
+
+@step
+def is_within(ranges: Numbers, offset: int) -> bool:
+    """Whether one of these ranges has the offset: hardly ever there are any."""
+    for number in range(ranges.shape[1]):  # noqa: SIM110
+        if ranges[0, number] <= offset < ranges[1, number]:
+            return True
+    return False
 
 
 @step

@@ -3,7 +3,7 @@
 from udfs.arrays.compiled import compiled
 from udfs.arrays.nullable import Numbers
 from udfs.commits.effects.fields import G, K, M, N, O, R, T
-from udfs.commits.effects.kernels import is_complete, note_alive, take_effect
+from udfs.commits.effects.kernels import is_complete, is_within, note_alive, take_effect
 
 step = compiled(allocates=False)
 
@@ -33,9 +33,9 @@ def chain(number: int, pending: Numbers, last_pending: Numbers) -> None:
 
 @step
 def end_transaction(
-    markers: Numbers, marker: int, gaps: Numbers, pending: Numbers, last_pending: Numbers, keys: Numbers,
-    groups: Numbers, pairs: Numbers, ended: Numbers, alive: Numbers, overruled: Numbers, transactions: Numbers,
-    members: Numbers, counts: Numbers,
+    markers: Numbers, marker: int, gaps: Numbers, last_commits: Numbers, pending: Numbers, last_pending: Numbers,
+    keys: Numbers, groups: Numbers, pairs: Numbers, ended: Numbers, alive: Numbers, overruled: Numbers,
+    transactions: Numbers, members: Numbers, counts: Numbers,
 ) -> None:  # fmt: skip
     """Newest commit first: those before it of the same key were replaced by it."""
     offset, time, producer = markers[M.offset, marker], markers[M.time, marker], markers[M.producer, marker]
@@ -43,6 +43,7 @@ def end_transaction(
     if newest < 0:
         return
     last_pending[producer] = -1
+    keeps_last = is_within(last_commits, offset)
     row = counts[N.transactions]
     transactions[row, T.end_offset], transactions[row, T.end_time], transactions[row, T.is_commit] = (
         offset,
@@ -54,7 +55,7 @@ def end_transaction(
     while number >= 0:
         transactions[row, T.num_commits] += 1
         transactions[row, T.num_superseded] += end_pending(
-            number, markers, marker, gaps, pending, keys, groups, pairs, ended, overruled, counts
+            number, markers, marker, gaps, keeps_last, pending, keys, groups, pairs, ended, overruled, counts
         )
         transactions[row, T.producer_id], transactions[row, T.producer_epoch] = (
             pending[R.producer_id, number], pending[R.producer_epoch, number],
@@ -78,17 +79,19 @@ def end_transaction(
 
 @step
 def end_pending(
-    number: int, markers: Numbers, marker: int, gaps: Numbers, pending: Numbers, keys: Numbers, groups: Numbers,
-    pairs: Numbers, ended: Numbers, overruled: Numbers, counts: Numbers,
+    number: int, markers: Numbers, marker: int, gaps: Numbers, keeps_last: bool, pending: Numbers, keys: Numbers,
+    groups: Numbers, pairs: Numbers, ended: Numbers, overruled: Numbers, counts: Numbers,
 ) -> bool:  # fmt: skip
-    """Whether the commit has no effect, even if the transaction is committed."""
+    """Whether the commit has no effect, even if the transaction is committed. `keeps_last`: what its COMMIT finds in
+    effect does not matter."""
     offset, key, own_offset = markers[M.offset, marker], pending[R.key, number], pending[R.offset, number]
     if not pending[R.is_lost, number] and own_offset > keys[key, K.deleted_offset]:
         keys[key, K.num_pending] -= 1
         groups[keys[key, K.group], G.num_held] -= 1
     is_replaced = keys[key, K.marker_offset] == offset
     keys[key, K.marker_offset] = offset
-    is_lost = is_replaced or pending[R.is_lost, number] != 0 or keys[key, K.record_offset] > own_offset
+    is_older = pending[R.is_lost, number] != 0 or keys[key, K.record_offset] > own_offset
+    is_lost = is_replaced or (is_older and not keeps_last)
     if markers[M.is_commit, marker] and not is_lost:
         is_exact = pending[R.is_exact, number] and is_complete(gaps, own_offset, offset)
         take_effect(pending, number, offset, markers[M.time, marker], is_exact, keys, groups, pairs, ended, counts)

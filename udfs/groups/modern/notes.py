@@ -48,7 +48,7 @@ def group_of(group: Group, record: Record) -> Modern | None:
     if now is not None:
         line = f"a record of a {group_type} group (type {record.type}), but the group is of another type"
         group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, line)
-    first = group.context.first_epoch
+    first = group.context.lines.at(record.offset).first_epoch
     # Whether the group is new; else only its earlier records are missing.
     is_whole = group.context.gaps.is_complete(group.seen.get(GROUP_KEY, -1), record.offset)
     created = Modern(group_type, first, first, is_created=True) if is_whole else Modern(group_type)
@@ -78,11 +78,12 @@ def note_group(group: Group, now: Modern, record: Record, before: GroupEpoch | N
     now.operation.is_hash_changed = value.metadata_hash is None or value.metadata_hash != hash_before
     if before is not None:
         now.operation.evidence += details.epoch_changes(before, value)
-    if before is None and value.epoch == group.context.first_epoch + 1:
+    first = group.context.lines.at(record.offset).first_epoch
+    if before is None and value.epoch == first + 1:
         # The first of all epochs proves that no group existed before, even if records are missing.
         now.is_created, now.is_partial = True, False
         if now.target_epoch is None:
-            reach(now, group.context.first_epoch)
+            reach(now, first)
 
 
 def note_member(group: Group, now: Modern, record: Record, had: Had) -> None:

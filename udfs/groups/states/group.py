@@ -22,6 +22,7 @@ from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.classic import Classic
 from udfs.groups.states.modern import Member, Modern
 from udfs.log.gaps import Gaps
+from udfs.log.release_lines import Lines
 from udfs.topics.growths import Growths
 from udfs.topics.partition_codes import PARTITION_MASK, TopicCodes
 
@@ -38,8 +39,8 @@ class Context:
     # The last offset before each hole; -1: the beginning of the log was not read.
     holes: Collection[int] = ()
     rows: RowsByTable = field(default_factory=RowsByTable)
-    # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
-    first_epoch: int = 1
+    # Whose rules apply.
+    lines: Lines = field(default_factory=Lines)
     # Members for which commits may show how they left.
     departures: list[Departure] = field(default_factory=list)
     # Details of rebalances that name these members.
