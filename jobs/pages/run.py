@@ -15,6 +15,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
+from udfs.log.release_words import rules_text
 from udfs.sentences.counts import counted
 from udfs.sentences.partitions_read import MOST_ENDS, early_texts, partitions_text
 
@@ -92,6 +93,8 @@ def coverage_lines(
     replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
     replayed = counted(replay["num_records"], "record")
     yield f"Replayed     {replayed} of {counted(replay['num_partitions'], 'offsets partition')}"
+    progress = progress_rows(warehouse, result["cluster"])
+    yield f"Rules        {rules_text(progress, replay['release'])}"
     yield from log_lines(result["coverage"], findings)
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
@@ -102,7 +105,7 @@ def coverage_lines(
     )
     yield f"Lag          {known}"
     yield f"Gate         {expectation_counts(result['gate'])}"
-    if ids := unnamed_topics(warehouse, result["cluster"]):
+    if ids := unnamed_topics(warehouse, result["cluster"], progress):
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
@@ -144,15 +147,16 @@ def damage_lines(result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str
         yield f"             {DAMAGE_QUERY}"
 
 
-def unnamed_topics(warehouse: Warehouse, cluster: str) -> set[str]:
-    partitions, topics = (
-        [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] == cluster]
-        for rows in (
-            warehouse.rows("replayed_partitions", ["cluster", "unnamed_topic_ids"]),
-            warehouse.rows("topics", ["cluster", "topic_id"]),
-        )
-    )
-    return unnamed_ids(partitions, topics)
+def progress_rows(warehouse: Warehouse, cluster: str) -> list[Row]:
+    columns = ["cluster", "unnamed_topic_ids", "release_signs", "line_spans"]
+    rows = warehouse.rows("replayed_partitions", columns)
+    return [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] == cluster]
+
+
+def unnamed_topics(warehouse: Warehouse, cluster: str, progress: Sequence[Row]) -> set[str]:
+    topics = warehouse.rows("topics", ["cluster", "topic_id"])
+    of_cluster = [] if topics is None else [row for row in topics.to_pylist() if row["cluster"] == cluster]
+    return unnamed_ids(progress, of_cluster)
 
 
 def verdicts(numbers: Mapping[str, int]) -> str:

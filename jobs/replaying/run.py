@@ -121,7 +121,8 @@ class Replay(LogRun):
         return infer_names(tables.computed(sorted(covered), unnamed, known), known)
 
     def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
-        return {"num_partitions_replayed_whole": len({partition for each in answers for partition in each.whole})}
+        whole = {partition for each in answers for partition in each.whole}
+        return {"num_partitions_replayed_whole": len(whole), "release": self.settings.broker.release}
 
 
 def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Progress]:

@@ -46,7 +46,8 @@ VALUE = Message(
                 Field(
                     "topic_id",
                     Kind.UUID,
-                    "Id of the topic; absent in transactional commits and from brokers before 4.3.",
+                    "Id of the topic. Plain commits have it from 4.3 on, before that if the client sends it (4.1). "
+                    "Transactional ones have it from 4.4 on, if the client sends it (KIP-1319).",
                     first=4,
                     tag=0,
                     default=ZERO_UUID,

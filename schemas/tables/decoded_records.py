@@ -27,7 +27,10 @@ OFFSET_COMMITS = decoded_table(
         Column("topic", Type.STRING, "Topic of the committed offset.", is_nullable=False),
         Column("partition", Type.INT, "Partition of the committed offset.", is_nullable=False),
         Column(
-            "topic_id", Type.STRING, "Id of the topic, 22 characters; NULL: not written (transactional, or before 4.3)."
+            "topic_id",
+            Type.STRING,
+            "Id of the topic, 22 characters; NULL: not written (before 4.3; transactional, before 4.4 or by a client that "
+            "does not send it).",
         ),
         Column("key_version", Type.INT, "0 or 1: the record type; only 0.8.2 wrote 0.", is_nullable=False),
         Column(

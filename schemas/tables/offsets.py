@@ -6,7 +6,12 @@ from schemas.tables.record_columns import GROUP_ID
 
 COMMITTED_TOPIC = (
     Column("topic", Type.STRING, "Topic of the committed offset.", is_nullable=False),
-    Column("topic_id", Type.STRING, "Id of the topic as written; NULL: not written (transactional, or before 4.3)."),
+    Column(
+        "topic_id",
+        Type.STRING,
+        "Id of the topic as written; NULL: not written (before 4.3; transactional, before 4.4 or by a client that does "
+        "not send it).",
+    ),
     PARTITION,
 )
 

@@ -65,9 +65,12 @@ class EarlyOffsetReplay(OffsetReplay):
         theirs = today.keys[today.seen_keys()[0]]
         key = states.codes(names_of(today))
         keys = states.keys
-        theirs[:, K.topic_id] = recoded(theirs[:, K.topic_id], today.topic_ids, states.topic_ids)
-        theirs[:, K.text] = recoded(theirs[:, K.text], today.texts, states.texts)
         was_live, is_live = keys[key, K.is_live] == 1, theirs[:, K.is_live] == 1
+        for field, names, into in (
+            (K.topic_id, today.topic_ids, states.topic_ids),
+            (K.text, today.texts, states.texts),
+        ):
+            theirs[is_live, field] = recoded(theirs[is_live, field], names, into)
         is_same = was_live & is_live & (keys[key][:, VALUE] == theirs[:, VALUE]).all(axis=1)
         gone, begins = key[was_live & ~is_same], is_live & ~is_same
         held = held_values(keys, gone)

@@ -8,7 +8,7 @@ releases it can be (`SIGNS`). So each leader epoch of an offsets partition has o
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from udfs.log.leader_epochs import NO_EPOCH, Epoch
 
@@ -26,9 +26,9 @@ class Line:
     first_epoch: int
 
 
-PREVIEW = Line("3.7 with the new coordinator", keeps_last_commit=True, first_epoch=0)
-EARLIER = Line("before 4.3", keeps_last_commit=False, first_epoch=0)
-TODAY = Line("4.3 and later", keeps_last_commit=False, first_epoch=1)
+PREVIEW = Line("Kafka 3.7 with the new coordinator", keeps_last_commit=True, first_epoch=0)
+EARLIER = Line("Kafka before 4.3", keeps_last_commit=False, first_epoch=0)
+TODAY = Line("today's Kafka (4.3 and later)", keeps_last_commit=False, first_epoch=1)
 LINES: Mapping[str, Line] = {line.name: line for line in (PREVIEW, EARLIER, TODAY)}
 # By the names that the setting may have. 3.7 to 3.9 have two coordinators: "-new" means that of KIP-848.
 BY_RELEASE: Mapping[str, Line] = {
@@ -80,15 +80,14 @@ class LineSpan(NamedTuple):
 
 
 class EarlyTime(NamedTuple):
-    """When the cluster's new coordinators were those of 3.7, as far as records show it. `last` None: still."""
+    """Between the first and the last record of the cluster by new coordinators, while they were those of 3.7."""
 
     first: int
-    last: int | None
+    last: int
 
-    def has(self, term: Epoch) -> bool:
-        if term.from_time is None or term.to_time is None:
-            return False
-        return term.to_time >= self.first and (self.last is None or term.from_time <= self.last)
+    def has(self, from_time: int | None, until_time: int | None) -> bool:
+        """Whether a coordinator worked meanwhile: from its first record to that of the next one; None: still."""
+        return from_time is not None and from_time <= self.last and (until_time is None or until_time > self.first)
 
 
 def merged_signs(*parts: Iterable[Sign]) -> tuple[Sign, ...]:
@@ -108,16 +107,13 @@ def merged_signs(*parts: Iterable[Sign]) -> tuple[Sign, ...]:
 def early_time(signs: Iterable[Sign]) -> EarlyTime | None:
     """`signs`: of the cluster. None: never, or brokers of several releases wrote at the same time, so that records
     without a sign of their own may be of either."""
-    timed = [each for each in signs if each.first_time is not None and each.last_time is not None]
-    early = [each for each in timed if each.name == EARLY_SHAPE]
-    if not early:
+    times = [(each.name, time) for each in signs for time in (each.first_time, each.last_time) if time is not None]
+    later = min((time for name, time in times if SIGNS[name][0] > (3, 7)), default=None)
+    early = [time for name, time in times if name == EARLY_SHAPE]
+    if not early or (later is not None and later <= max(early)):
         return None
-    last = max(each.last_time or 0 for each in early)
-    later = [each.first_time or 0 for each in timed if SIGNS[each.name][0] > (3, 7)]
-    if min(later, default=last + 1) <= last:
-        return None
-    first = min(each.first_time or 0 for each in timed if each.name in (EARLY_SHAPE, NEW_GROUP))
-    return EarlyTime(first, last if later else None)
+    new = [time for name, time in times if name == NEW_GROUP and (later is None or time < later)]
+    return EarlyTime(min(early + new), max(early + new))
 
 
 def line_spans(
@@ -132,11 +128,13 @@ def line_spans(
         by_epoch.setdefault(each.epoch, set()).add(each.name)
     spans, line = [], TODAY
     if NO_EPOCH in by_epoch:
-        line = line_of(by_epoch[NO_EPOCH], None, None, TODAY)
+        line = line_of(by_epoch[NO_EPOCH], TODAY, is_early=False)
         spans.append(LineSpan(0, line.name))
     terms = sorted((term.first_offset, number) for number, term in epochs.items() if term.last_offset is not None)
-    for first_offset, number in terms:
-        line = line_of(by_epoch.get(number, set()), epochs[number], early, line)
+    times = [*(epochs[number].from_time for _, number in terms), None]
+    for (first_offset, number), from_time, until_time in zip(terms, times, times[1:], strict=False):
+        is_early = early is not None and early.has(from_time, until_time)
+        line = line_of(by_epoch.get(number, set()), line, is_early=is_early)
         spans.append(LineSpan(first_offset if spans else 0, line.name))
     return without_repeats(spans)
 
@@ -146,8 +144,9 @@ def without_repeats(spans: Sequence[LineSpan]) -> tuple[LineSpan, ...]:
     return tuple(each for each, name in zip(spans, before, strict=False) if each.name != name)
 
 
-def line_of(names: set[str], term: Epoch | None, early: EarlyTime | None, before: Line) -> Line:
-    """`before`: the line of the coordinator before. It stays where the records do not show another one."""
+def line_of(names: set[str], before: Line, *, is_early: bool) -> Line:
+    """`before`: the line of the coordinator before. It stays where the records do not show another one. `is_early`: at
+    that time new coordinators of the cluster were of 3.7."""
     since = max((SIGNS[each][0] for each in names), default=OLDEST)
     until = min((SIGNS[each][1] for each in names), default=NEWEST)
     if TARGET in names and TIMED_TARGET not in names:
@@ -157,7 +156,7 @@ def line_of(names: set[str], term: Epoch | None, early: EarlyTime | None, before
         return TODAY
     if EARLY_SHAPE in names:
         return PREVIEW
-    if since <= (3, 7) <= until and early is not None and term is not None and early.has(term):
+    if is_early and since <= (3, 7) <= until:
         return PREVIEW
     if since >= (4, 3):
         return TODAY
@@ -179,14 +178,9 @@ class Lines:
 
     def of_last_commits(self) -> list[tuple[int, int | None]]:
         """Where the last COMMIT counts: first offsets, and those from which on it no longer does; None: to the end."""
-        ends = [*self.firsts[1:], None]
+        ends: list[int | None] = [*self.firsts, None]
         return [
             (first, end)
-            for first, end, each in zip(self.firsts, ends, self.spans, strict=True)
+            for first, end, each in zip(self.firsts, ends[1:], self.spans, strict=True)
             if LINES[each.name].keeps_last_commit
         ]
-
-
-def spans_from(rows: Iterable[Mapping[str, Any]] | None) -> tuple[LineSpan, ...]:
-    """NULL: of an older release, which knew today's rules alone."""
-    return tuple(LineSpan(row["first_offset"], row["line"]) for row in rows or ())

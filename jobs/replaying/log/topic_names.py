@@ -74,7 +74,7 @@ def distinct(numbers: Numbers, end: int) -> Numbers:
 
 
 def may_name(group: pq.RowGroupMetaData) -> bool:
-    """Before 4.3 no commit had a topic id."""
+    """Before 4.3 hardly any commit has a topic id."""
     column = column_in(group, "topic_id")
     known = None if column is None or not column.is_stats_set else column.statistics
     return column is None or known is None or known.null_count < column.num_values

@@ -1,4 +1,5 @@
-"""Interleaved transactions on real brokers: the tables name each offset for which 3.7 shows another value."""
+"""Interleaved transactions on real brokers. 3.7 reads them by rules of its own: the tables have what it shows, and by
+today's rules they name each offset for which it shows another value."""
 
 import json
 import subprocess
@@ -19,7 +20,7 @@ from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.records.cut_logs import batch_ends
-from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, NEWEST
+from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_1, NEWEST
 from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
@@ -31,6 +32,10 @@ SOURCES: Final = [
     HERE / "java" / "sample" / "Story.java",
     *(HERE / "java" / "interleaved").glob("*.java"),
 ]
+# Of another offsets partition than the groups of the play: nothing in theirs shows which release they are of.
+EARLY: Final = HERE / "java" / "interleaved" / "EarlyMember.java"
+EARLY_GROUP: Final = "preview"
+OFFSETS_PARTITIONS: Final = {"offsets.topic.num.partitions": "12"}
 # Group and topic partition, such as orders-2.
 Key = tuple[str, str]
 Row = dict[str, Any]
@@ -42,23 +47,36 @@ def played(release, folder, seed):
     folder.mkdir()
 
     def play(broker):
-        classes = compile_java(SOURCES, [jar_folder(jar_set) for jar_set in NEWEST.jar_sets])
-        arguments = [broker.bootstrap, str(folder / "shown.jsonl"), str(seed), str(STEPS)]
-        program = kafka_command(NEWEST, "Interleaved", arguments, classes, options=broker.scratch_options)
-        done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=SECONDS)
-        if done.returncode:
-            raise PlayError(broker, done.stdout + done.stderr)
+        run(broker, NEWEST, "Interleaved", str(folder / "shown.jsonl"), str(seed), str(STEPS))
+        if release is KAFKA_3_7_NEW:
+            run(broker, release, "EarlyMember", EARLY_GROUP)
         broker.stop()
         copied_segments(broker, folder / "log")
 
-    on_fresh_broker(release, folder, {}, play)
+    on_fresh_broker(release, folder, OFFSETS_PARTITIONS, play)
+    return shown_in(folder)
+
+
+def run(broker, clients, main, *arguments):
+    sources = [EARLY] if main == EARLY.stem else [source for source in SOURCES if source != EARLY]
+    classes = compile_java(sources, [jar_folder(jar_set) for jar_set in clients.jar_sets])
+    program = kafka_command(clients, main, [broker.bootstrap, *arguments], classes, options=broker.scratch_options)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=SECONDS)
+    if done.returncode:
+        raise PlayError(broker, done.stdout + done.stderr)
+
+
+def shown_in(folder):
     lines = map(json.loads, (folder / "shown.jsonl").read_text().splitlines())
     return {(line["group"], at): offset for line in lines for at, offset in line["offsets"].items()}
 
 
-def replay(warehouse, log_dir):
+def replay(warehouse, log_dir, release=""):
+    """`release`: the setting; none: the records decide."""
+    settings = warehouse.with_suffix(".toml")
+    settings.write_text(f'[broker]\nrelease = "{release}"\n')
     command(warehouse, "ingest", "--source", f"segments:{log_dir}")
-    command(warehouse, "replay")
+    command(warehouse, "replay", "--config", str(settings))
 
 
 def key_of(row):
@@ -121,17 +139,23 @@ def plays(tmp_path_factory):
 
 
 @pytest.mark.drawn_together(2)
-def test_each_offset_that_differs_on_3_7_is_named_and_no_other(plays, tmp_path):
+def test_by_todays_rules_each_offset_that_differs_on_3_7_is_named_and_no_other(plays, tmp_path):
     # In some plays no offset differs in the end.
     for turn in range(5):
         folder = tmp_path / str(turn)
         folder.mkdir()
         place, shown = plays(turn)
-        replay(folder / "w", place / "log")
+        replay(folder / "w", place / "log", "4.3")
         ours = held(folder / "w")
         different = {key for key in shown.keys() | ours.keys() if shown.get(key) != ours.get(key)}
         assert different == lasting(folder / "w")
         assert {row["severity"] for row in older_rules(folder / "w")} <= {"info"}
+        named = rows_as_text(folder / "w")
+        # The setting, or what a record in another offsets partition shows.
+        for release in ("3.7-new", ""):
+            replay(folder / "w", place / "log", release)
+            assert held(folder / "w") == shown
+            assert rows_as_text(folder / "w") == named
         if different:
             return
     raise AssertionError("no offset differs in any play")
@@ -155,6 +179,34 @@ def test_what_is_named_does_not_depend_on_the_number_of_runs(plays, tmp_path):
         replay(tmp_path / "parts", tmp_path / "growing")
     assert rows_as_text(tmp_path / "parts") == rows_as_text(tmp_path / "whole")
     assert rows_as_text(tmp_path / "whole")
+    assert history(tmp_path / "parts") == history(tmp_path / "whole")
+
+
+@pytest.mark.soak
+@pytest.mark.drawn_together(2)
+@pytest.mark.drawn(1)
+def test_a_release_that_takes_over_has_what_its_own_rules_give_and_had_not_before(tmp_path, seed):
+    """3.7 until the end of the play, then 4.1 on the same log."""
+    folder = tmp_path / "upgraded"
+    (folder / "after").mkdir(parents=True)
+
+    def play(broker):
+        run(broker, NEWEST, "Interleaved", str(folder / "shown.jsonl"), str(seed), str(STEPS))
+        run(broker, KAFKA_3_7_NEW, "EarlyMember", EARLY_GROUP)
+        broker.release = KAFKA_4_1
+        broker.restart(OFFSETS_PARTITIONS)
+        run(broker, NEWEST, "Interleaved", str(folder / "after" / "shown.jsonl"), "0", "0", "touched")
+        broker.stop()
+        copied_segments(broker, folder / "log")
+
+    on_fresh_broker(KAFKA_3_7_NEW, folder, OFFSETS_PARTITIONS, play)
+    replay(tmp_path / "w", folder / "log")
+    assert held(tmp_path / "w") == shown_in(folder / "after")
+    taken_over = {row["evidence_partition"]: row["from_offset"] for row in rows(tmp_path / "w", "offset_history")
+                  if row["topic"] == "touched" and row["previous_offset"] is None}  # fmt: skip
+    before = {key_of(row): row["committed_offset"] for row in rows(tmp_path / "w", "offset_history")
+              if row["from_offset"] < (end := taken_over[row["evidence_partition"]]) <= (row["to_offset"] or end)}  # fmt: skip
+    assert before == shown_in(folder)
 
 
 def written(log_dir, target, share):
@@ -168,3 +220,7 @@ def written(log_dir, target, share):
 
 def rows_as_text(warehouse):
     return sorted(repr(sorted(row.items())) for row in older_rules(warehouse))
+
+
+def history(warehouse):
+    return sorted(repr(sorted(row.items())) for row in rows(warehouse, "offset_history"))

@@ -12,7 +12,8 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Transactions of several producers, plain commits and deletions of the same few offsets, in an order by chance:
- * {@code Interleaved BOOTSTRAP FILE SEED STEPS}. Into the file go the offsets that the broker shows in the end.
+ * {@code Interleaved BOOTSTRAP FILE SEED STEPS [TOPIC]}. Into the file go the offsets that the broker shows in the end.
+ * With a topic, each group commits an offset of it first: a coordinator that took over shows itself by a record.
  */
 final class Interleaved {
     private static final int GROUPS = 6;
@@ -35,6 +36,9 @@ final class Interleaved {
         int code = 1;
         try (Cluster cluster = new Cluster(arguments[0]); Story story = new Story(Path.of(arguments[1]))) {
             Interleaved played = new Interleaved(cluster, Long.parseLong(arguments[2]));
+            if (arguments.length > 4) {
+                played.touch(arguments[4]);
+            }
             played.play(Integer.parseInt(arguments[3]));
             played.write(story);
             code = 0;
@@ -42,6 +46,13 @@ final class Interleaved {
             failure.printStackTrace();
         }
         Runtime.getRuntime().halt(code);
+    }
+
+    private void touch(String topic) throws Exception {
+        cluster.topic(topic, 1);
+        for (int i = 0; i < GROUPS; i++) {
+            cluster.commitAsAdmin("interleaved-" + i, Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(0)));
+        }
     }
 
     private void play(int steps) throws Exception {
