@@ -29,8 +29,8 @@ OFFSET_COMMITS = decoded_table(
         Column(
             "topic_id",
             Type.STRING,
-            "Id of the topic, 22 characters; NULL: not written (before 4.3; transactional, before 4.4 or by a client that "
-            "does not send it).",
+            "Id of the topic, 22 characters; NULL: not written (before 4.3; transactional, before 4.4 or by a client "
+            "that does not send it).",
         ),
         Column("key_version", Type.INT, "0 or 1: the record type; only 0.8.2 wrote 0.", is_nullable=False),
         Column(

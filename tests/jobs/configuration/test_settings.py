@@ -101,6 +101,13 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
             "[tables] small_file_bytes = 268435456 is larger than file_bytes = 134217728; make it smaller",
         ),
         ("[broker]\ndefault_assignor = 1", "[broker] default_assignor = 1; give a text"),
+        *(
+            (
+                f"[broker]\nrelease = {release}",
+                f'[broker] release = {release}; give a release from "2.0" to "4.4", such as "4.1", "3.7-new", or ""',
+            )
+            for release in ('"4.9"', '"4.1.2"', '"4.0-new"', "4.1")
+        ),
         ("[groups]\npattern = 'g'", "[groups]; give sections [[groups]]"),
         ("groups = ['g']", "groups = ['g']; give sections [[groups]]"),
         ("[[group]]\npattern = 'g'", "group: no such setting, the nearest is [[groups]]"),

@@ -87,6 +87,18 @@ def held(warehouse):
     return {key_of(row): row["committed_offset"] for row in rows(warehouse, "offset_history") if row["is_open"]}
 
 
+def held_before(warehouse, topic):
+    """Before the first offset of this topic in each offsets partition."""
+    found = rows(warehouse, "offset_history")
+    ends = {row["evidence_partition"]: row["from_offset"] for row in found if row["topic"] == topic}
+    before = [(row, ends[row["evidence_partition"]]) for row in found]
+    return {
+        key_of(row): row["committed_offset"]
+        for row, end in before
+        if row["from_offset"] < end and (row["is_open"] or row["to_offset"] >= end)
+    }
+
+
 def older_rules(warehouse):
     return [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "older_rule"]
 
@@ -202,11 +214,7 @@ def test_a_release_that_takes_over_has_what_its_own_rules_give_and_had_not_befor
     on_fresh_broker(KAFKA_3_7_NEW, folder, OFFSETS_PARTITIONS, play)
     replay(tmp_path / "w", folder / "log")
     assert held(tmp_path / "w") == shown_in(folder / "after")
-    taken_over = {row["evidence_partition"]: row["from_offset"] for row in rows(tmp_path / "w", "offset_history")
-                  if row["topic"] == "touched" and row["previous_offset"] is None}  # fmt: skip
-    before = {key_of(row): row["committed_offset"] for row in rows(tmp_path / "w", "offset_history")
-              if row["from_offset"] < (end := taken_over[row["evidence_partition"]]) <= (row["to_offset"] or end)}  # fmt: skip
-    assert before == shown_in(folder)
+    assert held_before(tmp_path / "w", "touched") == shown_in(folder)
 
 
 def written(log_dir, target, share):
