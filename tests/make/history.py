@@ -88,7 +88,9 @@ class Stream:
             (T0 + time) * 1000: own | {(name, topic_id(name)): count for name, count in counts.items()}
             for time, counts in topics.items()
         })  # fmt: skip
-        result = MemoryRuns(Rules(topic_deletions=tuple(snapshots.deletions()), **known), snapshots, slices)
+        release = known.pop("release", "")
+        rules = Rules(topic_deletions=tuple(snapshots.deletions()), **known)
+        result = MemoryRuns(rules, snapshots, slices, release)
         for spans in runs:
             first, last = spans[0][0], spans[-1][1]
             result.ingest({name: between(rows, first, last) for name, rows in tables.items()}, spans)

@@ -38,6 +38,15 @@ LIVES = {
         members member_id joined_generation is_from_exact => a 2 yes
         owners tp phase from_offset generation_or_epoch => t0 assigned 4 2 | t1 assigned 4 2
         rebalances assignment_offset from_generation to_generation trigger outcome => 3 - 2 group_created completed"""),
+    "before 4.3 the first epoch is 1, and the record of the first member begins its rebalance": (
+        Log((5, member("a"), epoch(1), target("a", "t0 t1"), done(1), owns("a", 1, "t0 t1", previous=0)),
+            release="4.2"), """
+        rebalances assignment_offset to_generation trigger start_time is_start_exact evidence_first_offset confidence =>
+            3 1 group_created 5 yes 0 certain"""),
+    "before 4.3 the epoch is 0 until one is written": (
+        Log((0, member("a"), owns("a", 0, previous=0)),
+            (100, epoch(1), target("a", "t0"), done(1), owns("a", 1, "t0", previous=0)), release="3.9-new"), """
+        states generation_or_epoch from_time state => 0 0 Stable | 1 100 Stable"""),
     "a second member waits until the first has given up its partition": (two(), """
         states state generation_or_epoch from_time to_time => Stable 2 0 100 | Reconciling 3 100 450 | Stable 3 450 -
         owners member_id phase from_time to_time ended_by tp=t1 =>

@@ -45,6 +45,11 @@ LINKS = {
     "of two transactions the one with the later record wins, if its marker is last": (
         lines(pending(commit("t0", 10)), pending(commit("t0", 20), producer=8), end(7), end(8)), """
         offsets committed_offset producer_id from_offset => 10 7 2 | 20 8 3"""),
+    "by the rules of 3.7 the last COMMIT counts, and a deletion leaves what waits": (
+        lines(pending(commit("t0", 10)), commit("t0", 20), pending(commit("t1", 1), producer=8), deletion("t1"), end(),
+              end(8), release="3.7-new"), """
+        offsets committed_offset from_offset to_offset via => 20 1 4 plain | 10 4 - transaction | 1 5 - transaction
+        anomalies kind severity record_offset => older_rule info 4 | older_rule info 5"""),
     "a marker ends the transaction of its producer, whatever the epoch": (
         lines(pending(commit("t0", 1), producer_epoch=4), end(epoch=5), end(9)), """
         offsets from_offset via producer_id => 1 transaction 7

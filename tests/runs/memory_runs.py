@@ -37,6 +37,7 @@ from tests.make.log import CLUSTER, PARTITION, Decoded
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged
 from udfs.log.offset_ranges import Range, join_ranges
+from udfs.log.release_lines import BY_RELEASE
 from udfs.topics.growths import Growths
 from udfs.topics.names import Snapshots, merge, names_of
 
@@ -93,6 +94,8 @@ class MemoryRuns:
     rules: Rules = field(default_factory=Rules)
     snapshots: Snapshots = field(default_factory=lambda: Snapshots({}))
     num_slices: int = 1
+    # The setting.
+    release: str = ""
     runs: list[Decoded] = field(default_factory=list)
     ranges: list[Range] = field(default_factory=list)
     rows: dict[tuple[str, bool | None], list[pa.Table]] = field(default_factory=dict)
@@ -133,6 +136,7 @@ class MemoryRuns:
             cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier,
             root=LocalPlace(Path()), covered=covered, names=names_of(known.values()), rules=self.rules,
             growths=Growths.of(self.snapshots.topics),
+            line=BY_RELEASE[self.release].name if self.release else None,
         )  # fmt: skip
 
     def answer(self, run_input: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:

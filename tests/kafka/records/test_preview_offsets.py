@@ -200,11 +200,12 @@ def test_what_is_named_does_not_depend_on_the_number_of_runs(plays, tmp_path):
 def test_a_release_that_takes_over_has_what_its_own_rules_give_and_had_not_before(tmp_path, seed):
     """3.7 until the end of the play, then 4.1 on the same log."""
     folder = tmp_path / "upgraded"
-    (folder / "after").mkdir(parents=True)
+    folder.mkdir()
 
     def play(broker):
         run(broker, NEWEST, "Interleaved", str(folder / "shown.jsonl"), str(seed), str(STEPS))
         run(broker, KAFKA_3_7_NEW, "EarlyMember", EARLY_GROUP)
+        (folder / "after").mkdir()
         broker.release = KAFKA_4_1
         broker.restart(OFFSETS_PARTITIONS)
         run(broker, NEWEST, "Interleaved", str(folder / "after" / "shown.jsonl"), "0", "0", "touched")
