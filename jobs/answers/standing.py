@@ -66,8 +66,8 @@ RATE_COLUMNS = (
     "group_id", "topic", "topic_id", "bucket_ms", "bucket_time", "lag_floor", "eta_high_ms", "eta_unknown_reason",
 )  # fmt: skip
 RESET_COLUMNS = (
-    "at_time", "group_id", "topic", "kind", "actor", "num_partitions", "messages_reread", "messages_skipped",
-    "num_members", "confidence",
+    "at_time", "group_id", "topic", "kind", "actor", "actor_reason", "num_partitions", "messages_reread",
+    "messages_skipped", "num_members", "confidence",
 )  # fmt: skip
 # Of consumption_rates: longer ones say less about now.
 BUCKET_MS = 300_000

@@ -14,7 +14,7 @@ from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import Codes, Numbers, Rows
 from udfs.audit.checks.recorded_assignments import Flags, RecordedAssignment
 from udfs.audit.classic.values import NO_VERSION, Listing, Values
-from udfs.groups.classic.client_libraries import Libraries, named
+from udfs.groups.readers.client_libraries import Libraries, named
 
 # Limits of work at once: cells of a table of values by topics, and rows.
 MOST_CELLS, MOST_ROWS = 1 << 22, 1 << 21

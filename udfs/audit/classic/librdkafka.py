@@ -14,7 +14,7 @@ from udfs.assignors.questions.problems import Rows
 from udfs.audit.checks.comparison import tuples
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import Counts
-from udfs.groups.classic.client_libraries import LIBRDKAFKA
+from udfs.groups.readers.client_libraries import LIBRDKAFKA
 
 COOPERATIVE: Final = "cooperative-sticky"
 ASSIGNORS: Final = {"range": ranges, "roundrobin": in_circles, COOPERATIVE: cooperative_sticky}

@@ -13,7 +13,7 @@ from udfs.assignors.questions.specs import Member, Owned, Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.classic.generations import Generation
-from udfs.groups.classic.client_libraries import ANY_LIBRARY, Libraries
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries
 
 SOURCES = {source.value: source for source in PartitionCountsSource}
 NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))

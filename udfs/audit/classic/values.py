@@ -11,8 +11,8 @@ import pyarrow as pa
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import ABSENT, Codes, Numbers
 from udfs.audit.checks.recorded_assignments import Flags
-from udfs.groups.classic.client_libraries import library_sets
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.client_libraries import library_sets
 from udfs.groups.readers.record_columns import PartitionLists
 
 # For subscriptions that cannot be read.

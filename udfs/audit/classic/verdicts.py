@@ -12,7 +12,7 @@ from udfs.audit.classic.partition_counts import Counts
 from udfs.audit.classic.reasons import drift, missing_input, not_confirmed
 from udfs.audit.classic.state import Before
 from udfs.audit.classic.variants import TriedVariant
-from udfs.groups.classic.client_libraries import ANY_LIBRARY, NO_LIBRARY
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, NO_LIBRARY
 
 
 def result_of(

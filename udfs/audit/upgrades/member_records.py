@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from schemas.records.registry import types_by_group_type
 from schemas.words.records import GroupType
-from udfs.groups.classic.client_libraries import library_sets
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.client_libraries import library_sets
 from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.pause_collector import uncollected

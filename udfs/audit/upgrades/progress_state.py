@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember
-from udfs.groups.classic.client_libraries import ANY_LIBRARY
+from udfs.groups.readers.client_libraries import ANY_LIBRARY
 
 
 @dataclass

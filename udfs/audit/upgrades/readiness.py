@@ -9,7 +9,7 @@ from schemas.words.upgrades import BlockerKind
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.cooperative_migrations import CONSUMERS, OWNED_SINCE
 from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember
-from udfs.groups.classic.client_libraries import ANY_LIBRARY, Named, named
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, Named, named
 
 # Assignors of Kafka's own clients. Any other may do what no assignor of the broker does.
 BUILT_IN = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})

@@ -4,7 +4,7 @@ its table is the value of that column."""
 from dataclasses import dataclass
 
 from schemas.words.history import Confidence
-from udfs.groups.classic.client_libraries import ANY_LIBRARY
+from udfs.groups.readers.client_libraries import ANY_LIBRARY
 
 
 @dataclass(slots=True)

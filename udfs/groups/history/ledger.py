@@ -13,11 +13,11 @@ from schemas.words.history import (
     OwnershipPhase,
     StateEnd,
 )
-from udfs.groups.classic.client_libraries import named
 from udfs.groups.history.intervals import MemberStretch, OpenInterval, OwnerStretch, StateStretch
 from udfs.groups.history.reading_ends import Begin
 from udfs.groups.history.row_makers import GROUP_STATE_INTERVAL, MEMBERSHIP_INTERVAL, OWNERSHIP_INTERVAL
 from udfs.groups.history.rows import Row, RowsByTable
+from udfs.groups.readers.client_libraries import named
 from udfs.groups.readers.records import Moment
 from udfs.topics.partition_codes import TopicCodes
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from udfs.groups.classic.client_libraries import ANY_LIBRARY, library_sets
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, library_sets
 from udfs.groups.readers.negative_partitions import without_negative
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import PartitionLists, mask_invalid, texts_of

@@ -17,8 +17,8 @@ from tests.builders.groups.classic_log import value
 from tests.builders.records.raw_records import as_records
 from tests.oracles.log.table_rows import Raw
 from udfs.decoding.decode import decode
-from udfs.groups.classic.client_libraries import ANY_LIBRARY, FRANZ_GO, JAVA, NAMES, Libraries, library_sets, named
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, FRANZ_GO, JAVA, NAMES, Libraries, library_sets, named
 from udfs.rows.shape import Origin, Shaper
 
 LINES: Final = Path(__file__).with_name("members_of_libraries.jsonl").read_text().splitlines()
