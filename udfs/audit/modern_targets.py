@@ -268,7 +268,7 @@ def by_earlier_inputs(
     if found is not None:
         return found
     if expected is not None and has_moved_on:
-        return replace(newest, outcome=expected, why_earlier=why)
+        return replace(newest, outcome=expected, is_of_earlier=True, why_earlier=why)
     return replace(newest, why_earlier=why)
 
 

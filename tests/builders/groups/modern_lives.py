@@ -70,10 +70,11 @@ class LivedGroup:
         member_id = str(self.rng.choice(list(self.members)))
         self.epoch += 1
         tables = ("current_member_assignments", "target_assignment_members", "group_member_metadata")
-        self.log.write(self.time, *(dead(table, member_id) for table in tables), self.epoch_record())
         self.room = max(self.room, room_of_put(len(self.members)))
         for of in (self.members, self.targets, self.owned):
             of.pop(member_id, None)
+        # Its hash is of what the others subscribe to.
+        self.log.write(self.time, *(dead(table, member_id) for table in tables), self.epoch_record())
 
     def change(self) -> None:
         member_id = str(self.rng.choice(list(self.members)))

@@ -44,6 +44,8 @@ class Answer:
     from_epoch: int | None = None
     # Why earlier inputs may have given it, though none is known to give it.
     why_earlier: str | None = None
+    # Whether the outcome is that of earlier inputs, so that those of the question prove nothing.
+    is_of_earlier: bool = False
 
     @property
     def is_reproduced(self) -> bool:
@@ -247,7 +249,7 @@ def why_not_proved(draft: Draft, recorded: RecordedAssignment) -> str | None:
     is_mixed_up = answer.question is not None and answer.question.subscribed.is_mixed_up
     if is_mixed_up and len(recorded.topics_of_class) > 1:
         return "no record shows which topic has which id"
-    if answer.why_unconfirmed is not None:
+    if answer.why_unconfirmed is not None and not answer.is_of_earlier:
         return f"no record or snapshot confirms the inputs: {answer.why_unconfirmed}"
     return answer.why_earlier
 

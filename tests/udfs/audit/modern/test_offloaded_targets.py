@@ -133,7 +133,7 @@ def with_alterations(chance: np.random.Generator, number: int) -> list[Offloaded
 
 def possible_targets(groups: Sequence[OffloadedGroup]) -> list[list[Assigned]]:
     """By group, what its members would have by Kafka's classes, for the inputs of each epoch and with each Java."""
-    specs = [spec for group in groups for _, spec, _ in group.asked]
+    specs = [spec for group in groups for _, spec in group.asked]
     javas = [None, newer] if (newer := newer_java()) is not None else [None]
     answers = [iter(server_answers(specs, RELEASE, java)) for java in javas]
     return [
