@@ -40,7 +40,8 @@ ASSIGNMENT_AUDIT = Table(
         Column(
             "reason",
             Type.STRING,
-            "Why the assignment differs, or why it could not be recomputed; NULL: it is the same.",
+            "Why the assignment differs, or why it could not be recomputed: a sentence, or custom_assignor if another "
+            "class bears the name of Kafka's assignor; NULL: it is the same.",
         ),
         count("num_partitions", "Partitions of the topics that the group subscribes to; NULL: unknown."),
         count("num_different", "Partitions that have another owner than expected; NULL: nothing was recomputed."),
@@ -78,7 +79,7 @@ ASSIGNMENT_AUDIT = Table(
             "variant",
             Type.STRING,
             "Inputs that no record shows, so that the verdict assumes them: releases of clients or broker, Java "
-            "versions, order of members in memory; NULL: nothing was assumed.",
+            "versions, order of members in memory, the epoch whose inputs were used; NULL: nothing was assumed.",
         ),
         Column(
             "known_defect",

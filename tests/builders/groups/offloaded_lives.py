@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.builders.groups.modern_lives import STEP_MS, Lists, LivedGroup, sets
 from tests.builders.groups.target_log import TargetLog, completed, topic_id
-from tests.make.log import Log, LoggedBatch, Op, op
+from tests.make.log import Log, Op, op
 from tests.oracles.assignors.kafka_assignors import server_answers
 from udfs.assignors.java.iteration_order import put_order, string_hashes
 from udfs.assignors.java.timeline_map import room_of_put
@@ -153,7 +153,7 @@ def live_offloaded(groups: Sequence[OffloadedGroup], targets: int) -> None:
 # -- as bytes
 
 
-def logged(log: TargetLog) -> list[LoggedBatch]:
+def log_of(log: TargetLog) -> Log:
     batches: dict[int, list[tuple[int, int, Op]]] = {}
     for table, rows in log.rows.items():
         for row in rows:
@@ -163,7 +163,7 @@ def logged(log: TargetLog) -> list[LoggedBatch]:
     for batch in sorted(batches):
         ops = sorted(batches[batch], key=lambda each: each[0])
         result.write(ops[0][1], *(each for _, _, each in ops))
-    return result.logged()
+    return result
 
 
 def record_of(table: str, row: dict[str, Any]) -> Op:
