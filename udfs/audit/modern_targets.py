@@ -16,6 +16,7 @@ from udfs.audit.checks.garbage_numbers import most_believed
 from udfs.audit.checks.moves import GONE
 from udfs.audit.checks.trials import Trial
 from udfs.audit.defects.find_defects import defect_of_target
+from udfs.audit.defects.registry import TARGET_DEFECTS
 from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern.earlier_inputs import Earlier, earlier_inputs
 from udfs.audit.modern.group import ModernGroup, Newest
@@ -60,6 +61,7 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
         evidence = group.operation.first_offset if first is None else min(first, group.operation.first_offset)
         answer = answer_of(group, epoch, record, codes, facts)
         is_copied = group.is_converted and answer.question is not None and answer.outcome is None
+        known_defect = defect_of_target(group, answer)
         draft = Draft(
             group_id=group_id,
             group_type=group.group_type,
@@ -69,7 +71,8 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
             answer=answer,
             missing=group.missing_now,
             is_copied=is_copied,
-            known_defect=defect_of_target(group, answer),
+            known_defect=known_defect,
+            is_explained=known_defect in TARGET_DEFECTS,
             faults=tuple(group.watch.faults),
             trial=None if answer.outcome is None else trial_of(group, answer, facts),
         )

@@ -18,7 +18,6 @@ from udfs.audit.checks.invariants import InvariantCounts, invariant_counts
 from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
 from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment, assignments_of
 from udfs.audit.checks.trials import Trial
-from udfs.audit.defects.registry import TARGET_DEFECTS
 from udfs.audit.modern.questions import MemberInputs, Question
 from udfs.audit.modern.variants import Outcome, keys, variant_text
 from udfs.groups.readers.records import Record
@@ -64,6 +63,8 @@ class Draft:
     missing: str | None
     is_copied: bool
     known_defect: str | None
+    # Whether this is a defect of the assignor: it explains a difference.
+    is_explained: bool
     # Partitions that two members owned at the same time since the previous target.
     faults: tuple[str, ...]
     # Of the group, under the assignor's name; None: no assignor is known.
@@ -199,8 +200,7 @@ def row(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Fac
         evidence_last_offset=draft.record.offset,
         confidence=confidence(draft, source),
         is_unconfirmed=answer.why_unconfirmed is not None or answer.why_earlier is not None,
-        # A known defect of the assignor explains the difference.
-        trial=draft.trial if judged.verdict == Verdict.DRIFT and draft.known_defect not in TARGET_DEFECTS else None,
+        trial=draft.trial if judged.verdict == Verdict.DRIFT and not draft.is_explained else None,
     )
 
 
