@@ -237,5 +237,5 @@ class AnomalyKind(Meant):
     FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."
     OLDER_RULE = (
         "older_rule",
-        "Coordinators of older releases read these records differently; Groupscope follows the newest release.",
+        "Coordinators of other releases read these records differently.",
     )

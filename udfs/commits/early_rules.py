@@ -106,14 +106,13 @@ def recoded(codes: Numbers, names: Names, into: Names) -> Numbers:
 
 
 def begin_again(keys: Numbers, key: Numbers, theirs: Numbers, offset: int, time: int | None) -> None:
-    """Rows of offset_history begin."""
-    previous, has_previous = keys[key, K.committed], keys[key, K.is_live]
+    """Rows of offset_history begin. They follow no other value: nobody moved the offset from that to this one."""
     at = np.maximum(keys[key, K.history_time], NONE if time is None else time)
     keys[key, :NUM_VALUE_FIELDS] = theirs[:, :NUM_VALUE_FIELDS]
     keys[key, K.from_offset], keys[key, K.from_time], keys[key, K.is_from_exact] = offset, at, 0
     keys[key, K.first_record_offset] = theirs[:, K.record_offset]
     keys[key, K.first_commit_time] = theirs[:, K.commit_time]
-    keys[key, K.previous_offset], keys[key, K.has_previous] = previous, has_previous
+    keys[key, K.previous_offset] = keys[key, K.has_previous] = 0
     keys[key, K.num_commits], keys[key, K.history_time], keys[key, K.last_offset] = 1, at, offset
 
 

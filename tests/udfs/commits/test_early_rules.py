@@ -129,7 +129,7 @@ def test_who_takes_over_drops_ends_and_begins_offsets_with_its_first_record(rng:
         "is_to_exact",
     )
     assert sorted(tuple(row[name] for name in columns) for row in rows) == [
-        (0, 1, 6, 20, None, "commit", True), (0, 6, 8, 10, 20, "reloaded", False), (0, 8, None, 20, 10, None, True),
+        (0, 1, 6, 20, None, "commit", True), (0, 6, 8, 10, 20, "reloaded", False), (0, 8, None, 20, None, None, True),
         (1, 2, 4, 5, None, "tombstone_unknown", True), (1, 6, 8, 6, None, "reloaded", False),
         (2, 5, None, 7, None, None, True),
     ]  # fmt: skip
