@@ -176,11 +176,12 @@ class Lines:
         place = bisect_right(self.firsts, offset)
         return LINES[self.spans[place - 1].name] if place else TODAY
 
-    def of_last_commits(self) -> list[tuple[int, int | None]]:
-        """Where the last COMMIT counts: first offsets, and those from which on it no longer does; None: to the end."""
+    def last_commits_after(self, through: int) -> list[tuple[int, int | None]]:
+        """Where after this offset the last COMMIT counts: first offsets, and those from which on it no longer does;
+        None: to the end."""
         ends: list[int | None] = [*self.firsts, None]
         return [
             (first, end)
             for first, end, each in zip(self.firsts, ends[1:], self.spans, strict=True)
-            if LINES[each.name].keeps_last_commit
+            if LINES[each.name].keeps_last_commit and (end is None or end > through)
         ]

@@ -137,7 +137,7 @@ class PartitionReplay:
         """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
         here: writing rows comes next, and needs memory too."""
         place, facts = (self.run_input.cluster, self.partition_slice.partition), self.facts(groups)
-        last_commits = self.lines.of_last_commits()
+        last_commits = self.lines.last_commits_after(self.through)
         if last_commits:
             replay: OffsetReplay = EarlyOffsetReplay(*place, questions, facts, last_commits)
         else:

@@ -100,11 +100,10 @@ def replay_from(
 
 
 def goes_on_by_rules(earlier: Progress, progress: Progress, through: int) -> bool:
-    """Whether the rules of what earlier runs replayed are the same. Where the last COMMIT counts, the state that they
-    left is not enough: from it nobody knows what another coordinator would have in effect."""
+    """Whether the rules of what earlier runs replayed are the same. If the last COMMIT counts after it, the state that
+    they left is not enough: from it nobody knows what another coordinator would have in effect."""
     spans = [each for each in progress.line_spans if each.first_offset <= through]
-    has_last_commits = bool(Lines(progress.line_spans).of_last_commits())
-    return spans == list(earlier.line_spans) and not has_last_commits
+    return spans == list(earlier.line_spans) and not Lines(progress.line_spans).last_commits_after(through)
 
 
 def note_damage(run_input: ReplayInput, partition: int, coverage: Coverage, opened: Opened) -> None:

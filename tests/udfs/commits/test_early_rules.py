@@ -14,6 +14,7 @@ from tests.builders.groups.offset_logs import (
     commits_table,
     deletion,
     fast_facts,
+    is_within_write,
     marker,
     markers_table,
     of_transaction,
@@ -24,7 +25,8 @@ from tests.builders.groups.offset_logs import (
 from tests.oracles.history.offset_intervals import Facts, SlowOffsets
 from udfs.commits.early_rules import EarlyOffsetReplay
 from udfs.commits.group_questions import Questions
-from udfs.commits.link_commits import Finished
+from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.commits.shown_states import whole_state
 
 # Its long form takes minutes.
 TURNS = [*range(6), *(pytest.param(turn, marks=pytest.mark.soak) for turn in range(6, 500))]
@@ -108,6 +110,26 @@ def test_offsets_in_effect_are_those_of_the_slow_reading_at_every_record(
              for row in replayed.rows("replay_anomalies")]  # fmt: skip
     differing = [("older_rule", *each) for each in [*slow.revived, *slow.differing]]
     assert sorted(named) == sorted([*differing, *(("clock_went_back", *each, each[1]) for each in slow.steps)])
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_from_the_state_after_another_release_took_over_a_run_goes_on(turn: int, seed: int) -> None:
+    rng = np.random.default_rng([seed, turn, 2])
+    log = random_log(rng, int(rng.integers(4, 120)), float(rng.choice([0.3, 0.9])))
+    facts = random_facts(rng, log)
+    over = int(rng.integers(1, len(log) - 1))
+    cuts = [place for place in range(over + 1, len(log)) if not is_within_write(log, place)]
+    end, cut = log[over]["record_offset"], cuts[0] if cuts else len(log)
+    first = Replayed(log[:cut], facts, end, rng)
+    state = whole_state(first.finished.state, first.finished.open["offset_history"])
+    run = OffsetReplay("c", 3, state, Questions.none(), fast_facts(facts))
+    after = run.take(commits_table(log[cut:]), markers_table(log[cut:]))
+    finished = run.finish()
+    whole = Replayed(log, facts, end, rng)
+    for name in ("offset_history", "transactions", "replay_anomalies"):
+        parts = [*first.parts[:-1], after, finished.closed, finished.open]
+        rows = [row for part in parts if name in part for row in part[name].to_pylist()]
+        assert sorted(map(repr, rows)) == sorted(map(repr, whole.rows(name)))
 
 
 def test_who_takes_over_drops_ends_and_begins_offsets_with_its_first_record(rng: np.random.Generator) -> None:

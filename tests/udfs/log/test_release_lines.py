@@ -117,8 +117,10 @@ def test_signs_of_several_runs_become_one():
 def test_the_line_at_an_offset_and_where_the_last_commit_counts():
     lines = Lines([LineSpan(5, PREVIEW.name), LineSpan(9, EARLIER.name), LineSpan(12, PREVIEW.name)])
     assert [lines.at(offset) for offset in (4, 5, 8, 9, 12, 99)] == [TODAY, PREVIEW, PREVIEW, EARLIER, PREVIEW, PREVIEW]
-    assert lines.of_last_commits() == [(5, 9), (12, None)]
-    assert Lines().at(0) is TODAY and Lines().of_last_commits() == []
+    assert lines.last_commits_after(-1) == lines.last_commits_after(8) == [(5, 9), (12, None)]
+    # The record from which on it no longer does is replayed.
+    assert lines.last_commits_after(9) == [(12, None)]
+    assert Lines().at(0) is TODAY and Lines().last_commits_after(-1) == []
 
 
 def test_only_the_preview_of_3_7_keeps_the_last_commit_and_groups_begin_at_1_since_4_3():
