@@ -109,37 +109,44 @@ def spans(rows: pa.Table) -> Iterator[tuple[int, int, int | None, int | None]]:
 
 
 def signs_of_commits(file: LogFile, cluster: str, opened: Opened) -> Iterator[tuple[int, Sign]]:
-    """They are most of the log: mostly the footers say it."""
+    """They are most of the log: what the footers say of a row group is not read."""
     footer = opened.footer(file.path)
     for group in range(footer.num_row_groups):
         row_group = footer.row_group(group)
-        names = (CLUSTER, PARTITION, EPOCH, VERSION)
-        only = [only_value(row_group, name) for name in names]
-        if None not in only:
-            found = [only[1:]] if only[0] == cluster else []
-        else:
-            rows = read(file, footer, group, names)
-            found = distinct(rows.filter(pc.equal(rows.column(CLUSTER), cluster)))
-        for partition, epoch, version in found:
+        only = {name: only_value(row_group, name) for name in (CLUSTER, PARTITION, EPOCH)}
+        # Only deletions have no version, and they show nothing. But all of a partition may be deletions.
+        only[VERSION] = only_value(row_group, VERSION, may_be_null=None not in only.values())
+        several = [name for name, value in only.items() if value is None]
+        if only[CLUSTER] not in (None, cluster):
+            continue
+        rows = read(file, footer, group, several) if several else None
+        if rows is not None and CLUSTER in several:
+            rows = rows.filter(pc.equal(rows.column(CLUSTER), cluster))
+        for partition, epoch, version in [tuple(only.values())[1:]] if rows is None else distinct(rows, only):
             if version >= 0 and version != OF_REQUESTS:
                 yield partition, Sign(epoch, lines.COMMIT_3 if version <= LAST_BEFORE_4 else lines.COMMIT_4)
 
 
-def only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
+def only_value(row_group: pq.RowGroupMetaData, name: str, *, may_be_null: bool = False) -> Any:
     """None: there may be several, or NULL."""
     column = column_in(row_group, name)
-    if column is None or not column.is_stats_set or column.statistics.null_count:
+    if column is None or not column.is_stats_set or (column.statistics.null_count and not may_be_null):
         return None
     least, most = bounds_of(column) or (None, None)
     return least if least == most else None
 
 
-def distinct(rows: pa.Table) -> list[Any]:
-    """Offsets partitions, leader epochs and value versions; -1 for NULL."""
-    parts = [filled(rows.column(name), -1).to_numpy().astype(np.int64) for name in (PARTITION, EPOCH, VERSION)]
-    is_first = np.ones(rows.num_rows, np.bool_)
-    # Rows of a partition and of a leader mostly follow each other: what repeats the row before is left out.
-    is_first[1:] = np.logical_or.reduce([part[1:] != part[:-1] for part in parts]) if rows.num_rows else is_first[1:]
+def distinct(rows: pa.Table, only: Mapping[str, Any]) -> list[Any]:
+    """Offsets partitions, leader epochs and value versions; -1 for NULL. `only`: the value of columns that have one."""
+    names, size = (PARTITION, EPOCH, VERSION), rows.num_rows
+    parts = [
+        filled(rows.column(name), -1).to_numpy().astype(np.int64) if only[name] is None else np.full(size, only[name])
+        for name in names
+    ]
+    is_first = np.ones(size, np.bool_)
+    if size:
+        # Rows of a partition and of a leader mostly follow each other: what repeats the row before is left out.
+        is_first[1:] = np.logical_or.reduce([part[1:] != part[:-1] for part in parts])
     return sorted(set(zip(*(part[is_first].tolist() for part in parts), strict=True)))
 
 

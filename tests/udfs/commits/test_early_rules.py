@@ -29,7 +29,7 @@ from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.shown_states import whole_state
 
 # Its long form takes minutes.
-TURNS = [*range(6), *(pytest.param(turn, marks=pytest.mark.soak) for turn in range(6, 500))]
+TURNS = [*range(4), *(pytest.param(turn, marks=pytest.mark.soak) for turn in range(4, 500))]
 PLACES = 8
 Key = tuple[str, str, int]
 Value = tuple[int, int | None, str]
