@@ -34,14 +34,14 @@ ASSIGNMENT_AUDIT = Table(
         Column(
             "verdict",
             Type.STRING,
-            "The assignment verdict: whether Kafka's assignor gives the same assignment; dim_enum explains the values.",
+            "The assignment verdict: whether the assignor gives the same assignment; dim_enum explains the values.",
             is_nullable=False,
         ),
         Column(
             "reason",
             Type.STRING,
-            "Why the assignment differs, or why it could not be recomputed: a sentence, or custom_assignor if another "
-            "class bears the name of Kafka's assignor; NULL: it is the same.",
+            "Why the assignment differs, or why it could not be recomputed: a sentence, or a word that dim_enum explains; "
+            "NULL: it is the same.",
         ),
         count("num_partitions", "Partitions of the topics that the group subscribes to; NULL: unknown."),
         count("num_different", "Partitions that have another owner than expected; NULL: nothing was recomputed."),
@@ -53,7 +53,7 @@ ASSIGNMENT_AUDIT = Table(
                         Column("topic", Type.STRING, "The topic."),
                         Column("partition", Type.INT, "The partition."),
                         Column("recorded_member_id", Type.STRING, "Owner in the recorded assignment; NULL: none."),
-                        Column("expected_member_id", Type.STRING, "Owner that Kafka's assignor computes; NULL: none."),
+                        Column("expected_member_id", Type.STRING, "Owner that the assignor computes; NULL: none."),
                     )
                 )
             ),

@@ -90,6 +90,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (assignments.AssignorSource, (("assignment_audit", "assignor_source"),)),
     (assignments.Algorithm, (("assignment_audit", "algorithm"),)),
     (assignments.Verdict, (("assignment_audit", "verdict"),)),
+    (assignments.AuditReason, (("assignment_audit", "reason"),)),
     (assignments.CheckName, (("assignment_audit", "checks.name"),)),
     (assignments.PartitionCountsSource, (("assignment_audit", "partition_counts_source"),)),
     (assignments.Migration, (("assignor_upgrades", "migration"),)),

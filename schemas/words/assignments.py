@@ -25,21 +25,25 @@ class Algorithm(Meant):
 
 
 class Verdict(Meant):
-    SAME = "same", "Kafka's assignor gives the same assignment, in the same order of each member's partitions."
+    SAME = (
+        "same",
+        "Kafka's assignor gives the same assignment, in the same order of each member's partitions; or librdkafka's, "
+        "if that library may have made it.",
+    )
     SAME_MEMBERS_OTHER_ORDER = (
         "same_members_other_order",
-        "Kafka's assignor gives each member the same partitions, in another order.",
+        "Kafka's assignor, or librdkafka's, gives each member the same partitions, in another order.",
     )
     DRIFT = (
         "drift",
-        "Kafka's assignor gives another assignment, in every variant (release, Java version, …); the inputs are "
-        "confirmed.",
+        "Kafka's assignor gives another assignment, in every variant (release, Java version, …), and librdkafka's too, "
+        "if that library made it; the inputs are confirmed.",
     )
     CARRIED_OVER = (
         "carried_over",
         "No assignor ran: a static member returned, or the group changed its protocol and kept all assignments.",
     )
-    NOT_RECOMPUTABLE = "not_recomputable", "An input is missing, or the assignor is not one of Kafka's: see the reason."
+    NOT_RECOMPUTABLE = "not_recomputable", "An input is missing, or the assignor is not known: see the reason."
 
 
 class AuditReason(Meant):

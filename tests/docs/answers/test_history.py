@@ -54,6 +54,10 @@ def test_the_sql_of_the_page_has_an_answer(text, warehouse):
     assert done.stdout
 
 
+# Columns whose other values are sentences.
+HAS_SENTENCES = {("assignment_audit", "reason")}
+
+
 def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse):
     known = {(table, column, value.value) for table, column, value in enumerations.rows()}
     seen = 0
@@ -65,7 +69,10 @@ def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse):
         values = DeltaTable(warehouse / table).to_pyarrow_table(columns=[column]).column(0)
         if field:
             values = pc.struct_field(pc.list_flatten(values), field)
-        rows = {(table, path, value) for value in values.unique().to_pylist() if value is not None}
+        words = {value for value in values.unique().to_pylist() if value is not None}
+        if (table, path) in HAS_SENTENCES:
+            words = {value for value in words if " " not in value}
+        rows = {(table, path, value) for value in words}
         assert rows <= known
         seen += len(rows)
     assert seen > 50

@@ -17,7 +17,7 @@ TOPICS: Final[Mapping[str, int]] = {
     "walnut": 1, "beech": 6, "oak": 3, "ash": 6, "elm": 2, "maple": 9, "birch": 3, "lime": 4, "yew": 3,
 }  # fmt: skip
 RANGE, ROUNDROBIN, COOPERATIVE = "range", "roundrobin", "cooperative-sticky"
-PAUSES: Final = (0.0, 0.0, 0.3, 1.0, 1.5)
+PAUSES: Final = (0.0, 0.0, 0.3, 0.8, 1.2)
 JAVA_SETTINGS: Final = {
     "commit_ms": 0, "slow_ms": 0, "max_poll_ms": 60_000, "session_ms": 3_000, "heartbeat_ms": 300,
 }  # fmt: skip
@@ -135,7 +135,7 @@ class RealLife(Life):
             else:
                 self.leave(client)
             self.pause()
-        time.sleep(2.0)
+        time.sleep(1.2)
         for client in list(self.members):
             self.leave(client)
         time.sleep(0.3)
@@ -159,7 +159,7 @@ class StrangeLife(Life):
             for _ in range(num_events):
                 said = drawn_subscription(chance, self.topics, one.generation, racks, for_all)
                 if one.join(said):
-                    one.stay(chance.choice((0.5, 1.0, 2.0)))
+                    one.stay(chance.choice((0.5, 1.0, 1.5)))
                 else:
                     time.sleep(0.5)
             one.close()
