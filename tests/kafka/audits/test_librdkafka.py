@@ -113,10 +113,10 @@ def test_what_librdkafkas_leaders_assigned_is_the_same(of_usual: Audited) -> Non
 @pytest.mark.soak
 def test_what_they_assigned_in_many_groups_is_the_same(of_many: Audited) -> None:
     seen = check_all(of_many)
-    assert seen[COOPERATIVE, "librdkafka"] > 200, seen
-    assert seen["range", "librdkafka"] > 80, seen
+    assert seen[COOPERATIVE, "librdkafka"] > 100, seen
+    assert seen["range", "librdkafka"] > 40, seen
     # Groups with static and other members.
-    assert seen["roundrobin", "librdkafka"] > 10, seen
+    assert seen["roundrobin", "librdkafka"] > 0, seen
     assert seen["java", Verdict.SAME] > 100 * seen["java", Verdict.DRIFT], seen
 
 

@@ -28,7 +28,7 @@ MADE_BY: Final = (*PROGRAMS, *sorted(HERE.glob("*.py")), HERE.parent / "broker.p
 AT_ONCE: Final = 30
 EVENTS: Final = 4
 # How many groups, and the seed.
-USUAL: Final = (24, 3)
+USUAL: Final = (20, 3)
 LONG: Final = (520, 11)
 
 

@@ -18,6 +18,8 @@ TOPICS: Final[Mapping[str, int]] = {
 }  # fmt: skip
 RANGE, ROUNDROBIN, COOPERATIVE = "range", "roundrobin", "cooperative-sticky"
 PAUSES: Final = (0.0, 0.0, 0.3, 0.8, 1.2)
+# A stranger that would lead goes, and comes again.
+STRANGE_SECONDS: Final = 12
 JAVA_SETTINGS: Final = {
     "commit_ms": 0, "slow_ms": 0, "max_poll_ms": 60_000, "session_ms": 3_000, "heartbeat_ms": 300,
 }  # fmt: skip
@@ -156,9 +158,11 @@ class StrangeLife(Life):
         def live_one(client: str, chance: random.Random) -> None:
             instance = client if chance.random() < static else None
             one = Stranger(port, self.name, client, instance, self.protocol)
-            for _ in range(num_events):
+            left, end = num_events, time.monotonic() + STRANGE_SECONDS
+            while left and time.monotonic() < end:
                 said = drawn_subscription(chance, self.topics, one.generation, racks, for_all)
                 if one.join(said):
+                    left -= 1
                     one.stay(chance.choice((0.5, 1.0, 1.5)))
                 else:
                     time.sleep(0.5)
