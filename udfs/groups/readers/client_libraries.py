@@ -50,6 +50,9 @@ NAMES: Final = dict(zip(Libraries, ClientLibrary, strict=True))
 # Whose rules captures of real members keep true, test by test.
 PROVEN: Final = JAVA | LIBRDKAFKA | KAFKA_PYTHON
 
+# Whose leaders write assignments of the version of their subscriptions.
+OF_ONE_VERSION: Final = JAVA | KAFKA_PYTHON | AIOKAFKA | KAFKAJS
+
 # Of KafkaJS alone, which has no assignor under a name of Kafka's.
 KAFKAJS_ASSIGNOR: Final = "RoundRobinAssigner"
 
@@ -293,19 +296,24 @@ def library_sets(read: ClassicColumns) -> LibrarySets:
     assignor = np.array([ASSIGNORS.get(each, Assignor.OTHER) for each in read.column("protocol")], np.int64)[of_value]
     types = np.array([{CONSUMER: 0, CONNECT: 1}.get(each, 2) for each in read.column("protocol_type")])[of_value]
     own, written = read.subscription.field("user_data"), read.assignment.field("user_data")
-    data = data_of(own)
-    members = SUBSCRIBERS[assignor, versions_of(read.subscription), data, racks_of(read), read.has_claimed.astype(int)]
+    versions, written_versions = versions_of(read.subscription), versions_of(read.assignment)
+    members = SUBSCRIBERS[assignor, versions, data_of(own), racks_of(read), read.has_claimed.astype(int)]
     members[~read.is_subscription_read | (types != 0)] = int(ANY_LIBRARY)
     # Only its workers have this protocol type.
     members[types == 1] = int(JAVA)
     is_echo = flags(pc.equal(own, written)) | (flags(pc.is_null(own)) & flags(pc.is_null(written)))
     is_echo &= read.is_subscription_read
     entries = ASSIGNERS[
-        assignor, versions_of(read.assignment), data_of(written), is_echo.astype(int), read.has_partitions.astype(int)
+        assignor, written_versions, data_of(written), is_echo.astype(int), read.has_partitions.astype(int)
     ]
-    entries[~read.is_assignment_read | read.is_omitted | (types != 0)] = int(ANY_LIBRARY)
     # What the leader wrote itself counts too.
     is_leader = np.array(read.of_member("member_id"), object) == np.array(read.column("leader"), object)[of_value]
+    own_version = np.full(len(sizes), NUM_VERSIONS)
+    is_read = is_leader & read.is_subscription_read
+    own_version[of_value[is_read]] = versions[is_read]
+    is_other = (own_version[of_value] < NUM_VERSIONS) & (own_version[of_value] != written_versions)
+    entries[is_other] &= int(ANY_LIBRARY & ~OF_ONE_VERSION)
+    entries[~read.is_assignment_read | read.is_omitted | (types != 0)] = int(ANY_LIBRARY)
     entries &= np.where(is_leader, members, int(ANY_LIBRARY))
     leaders = np.full(len(sizes), int(ANY_LIBRARY), np.int64)
     filled = np.flatnonzero(sizes)
