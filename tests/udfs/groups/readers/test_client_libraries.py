@@ -10,16 +10,21 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.builders.groups.classic_audit_rows import member, sticky_data, synced, table
 from tests.builders.groups.classic_log import value
 from tests.builders.records.raw_records import as_records
 from tests.oracles.log.table_rows import Raw
+from tests.runs.group_runs import GroupLog, rows_of_runs
 from udfs.decoding.decode import decode
 from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.classic_records import classic_records
 from udfs.groups.readers.client_libraries import ANY_LIBRARY, FRANZ_GO, JAVA, NAMES, Libraries, library_sets, named
+from udfs.log.gaps import Gaps
 from udfs.rows.shape import Origin, Shaper
+from udfs.topics.partition_codes import TopicCodes
 
 LINES: Final = Path(__file__).with_name("members_of_libraries.jsonl").read_text().splitlines()
 GROUPS: Final = {line["group"]: line for line in map(json.loads, LINES)}
@@ -90,14 +95,20 @@ class Shown(NamedTuple):
     of_leader: int
 
 
-@cache
-def shown(group_id: str) -> list[Shown]:
+def decoded_rows(group_id: str) -> pa.Table:
+    """Each record in a batch of its own."""
     key = b"\0\2" + len(group_id).to_bytes(2, "big") + group_id.encode()
     values = map(base64.b64decode, GROUPS[group_id]["values"])
-    records = as_records([Raw(offset, key, value) for offset, value in enumerate(values)])
+    raws = [Raw(offset, key, value, 10**12 + offset, batch_first_offset=offset) for offset, value in enumerate(values)]
+    records = as_records(raws)
     decoded = decode(records.keys, records.values, records.is_control)
-    decoded_rows = Shaper().tables(records, decoded, Origin("c1", 7, "r1"))["classic_group_metadata"]
-    sets, places, rows = library_sets(ClassicColumns(decoded_rows)), itertools.count(), decoded_rows.to_pylist()
+    return Shaper().tables(records, decoded, Origin("c1", 7, "r1"))["classic_group_metadata"]
+
+
+@cache
+def shown(group_id: str) -> list[Shown]:
+    found = decoded_rows(group_id)
+    sets, places, rows = library_sets(ClassicColumns(found)), itertools.count(), found.to_pylist()
     return [
         Shown(member["client_id"], member["member_id"], row["generation"], member["member_id"] == row["leader"],
               int(sets.members[next(places)]), int(of_leader))
@@ -146,6 +157,20 @@ def test_each_generation_shows_its_leaders_library(group_id: str) -> None:
     for each in shown(group_id):
         if each.is_leader and not (group_id == "k-sticky" and each.generation == 1):
             assert (text(each.of_leader, group_id, None) or "").rstrip("?") == clients[each.client_id].split()[0], each
+
+
+@pytest.mark.parametrize("group_id", GROUPS)
+def test_a_stay_has_what_all_its_records_show_however_many_runs_read_them(group_id: str) -> None:
+    topics = TopicCodes()
+    records = classic_records(decoded_rows(group_id), topics)
+    log = GroupLog(records, Gaps(), (), False, [record.offset for _, record in records], topics)
+    in_one = rows_of_runs(log, ())
+    stays = [dict(row[2:]) for row in in_one if row[0] == "membership_intervals"]
+    assert rows_of_runs(log, log.ends) == in_one
+    # Clients with the same id are several stays here, of which not all show as much.
+    words = {(stay["client_id"], stay["client_library"]) for stay in stays}
+    expected = {(client, named_as and named_as.rstrip("?")) for client, (_, named_as) in SHOWN[group_id].items()}
+    assert words == expected
 
 
 class Written(NamedTuple):
