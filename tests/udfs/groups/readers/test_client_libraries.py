@@ -124,10 +124,15 @@ def text(libraries: int, group_id: str, client_id: str | None) -> str | None:
 
 def of_client(group_id: str, client_id: str) -> int:
     """By all that all its records show."""
+    members = {each.member_id for each in shown(group_id) if each.client_id == client_id}
+    return int(np.bitwise_and.reduce([of_member(group_id, each) for each in members]))
+
+
+def of_member(group_id: str, member_id: str) -> int:
     sets = [
         each.own & (each.of_leader if each.is_leader else int(ANY_LIBRARY))
         for each in shown(group_id)
-        if each.client_id == client_id
+        if each.member_id == member_id
     ]
     return int(np.bitwise_and.reduce(sets))
 
@@ -167,10 +172,10 @@ def test_a_stay_has_what_all_its_records_show_however_many_runs_read_them(group_
     in_one = rows_of_runs(log, ())
     stays = [dict(row[2:]) for row in in_one if row[0] == "membership_intervals"]
     assert rows_of_runs(log, log.ends) == in_one
-    # Clients with the same id are several stays here, of which not all show as much.
-    words = {(stay["client_id"], stay["client_library"]) for stay in stays}
-    expected = {(client, named_as and named_as.rstrip("?")) for client, (_, named_as) in SHOWN[group_id].items()}
-    assert words == expected
+    assert {(stay["member_id"], stay["client_library"], stay["client_library_confidence"]) for stay in stays} == {
+        (each.member_id, *named(of_member(group_id, each.member_id), group_id, each.client_id))
+        for each in shown(group_id)
+    }
 
 
 class Written(NamedTuple):
