@@ -36,11 +36,11 @@ OURS = frozenset({
 })  # fmt: skip
 WORDS = frozenset({
     "actor", "assignor", "assignor_after", "assignor_before", "assignor_source", "assignors.name", "blockers.kind",
-    "burrow_rule", "burrow_verdict", "change", "classic_member.supported_protocols.name", "confidence", "ended_by",
-    "eta_unknown_reason", "group_protocol", "group_type", "kind", "leave_kind", "marker", "member_state", "mode",
-    "outcome", "own_verdict", "partition_counts_source", "phase", "protocol", "protocol_type", "readiness", "role",
-    "rule", "server_assignor", "settings_source", "severity", "source", "state", "suite", "time_lag_method", "trigger",
-    "unknown_reason", "verdict", "via",
+    "burrow_rule", "burrow_verdict", "change", "classic_member.supported_protocols.name", "client_library",
+    "client_library_confidence", "confidence", "ended_by", "eta_unknown_reason", "group_protocol", "group_type",
+    "kind", "leave_kind", "marker", "member_state", "mode", "outcome", "own_verdict", "partition_counts_source",
+    "phase", "protocol", "protocol_type", "readiness", "role", "rule", "server_assignor", "settings_source",
+    "severity", "source", "state", "suite", "time_lag_method", "trigger", "unknown_reason", "verdict", "via",
 })  # fmt: skip
 NUMBERS = frozenset({"settings.value", "group_settings.settings.value"})
 SENTENCES = frozenset({
