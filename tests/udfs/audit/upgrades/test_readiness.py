@@ -1,5 +1,6 @@
 """What stands between a classic group and the consumer protocol."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,7 +8,10 @@ import pytest
 from tests.builders.groups.classic_log import member
 from tests.builders.groups.upgrade_log import Log, classic, epoch, gone, native, upgrades_of, value
 from udfs.audit.checks.facts import Facts
+from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary
 from udfs.audit.upgrades.progress import Upgrade
+from udfs.audit.upgrades.progress_state import State, from_plain, plain
+from udfs.groups.readers.client_libraries import ANY_LIBRARY
 
 KEY = ("g", "classic_to_consumer")
 
@@ -154,3 +158,16 @@ def test_a_subscription_without_a_version_says_nothing_of_its_client(metadata: b
     row = upgrades_of(log)[KEY]
     assert readiness_of(row) == ("ready", [])
     assert [who.member_id for who in row.members_remaining] == ["a"]
+
+
+def test_a_state_of_an_older_release_says_nothing_of_libraries() -> None:
+    """It has a flag in their place: of user data of no bytes."""
+    stored = plain(State(classic=ClassicValueSummary("consumer", 1, "range", (summary(libraries=5),))))
+    assert from_plain(json.loads(json.dumps(stored))).classic.members[0].libraries == 5  # type: ignore[union-attr]
+    stored = plain(State(classic=ClassicValueSummary("consumer", 1, "range", (summary(libraries=True),))))
+    members = from_plain(json.loads(json.dumps(stored))).classic.members  # type: ignore[union-attr]
+    assert members[0].libraries == int(ANY_LIBRARY)
+
+
+def summary(libraries: int) -> ClassicMemberSummary:
+    return ClassicMemberSummary("a", None, "c", "/h", 3, 1, False, libraries, True, False)
