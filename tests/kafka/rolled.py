@@ -35,7 +35,13 @@ STAGES: Final = (
     Stage(KAFKA_4_3, ("Transactions.ofRenewedTopic", "ConsumerGroups.staticMembers", "ShareGroups.deleted")),
     Stage(
         KAFKA_4_4,
-        ("Transactions.ofRenewedTopic", "StreamsGroups.staticMembers", "ShareGroups.rebalanced"),
+        (
+            "Transactions.ofRenewedTopic",
+            "StreamsGroups.staticMembers",
+            "ShareGroups.rebalanced",
+            "Upgrades.atRest",
+            "Upgrades.inRebalance",
+        ),
         ("Transactions.interleaved", "ConsumerGroups.staticMembers"),
     ),
     # The static streams member that is away is on its own: 4.3.1 knows no such members.

@@ -12,6 +12,7 @@ from schemas.records.registry import GROUP_TYPES
 from udfs.audit.checks.audit_results import AuditRow, Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.trials import Trial
+from udfs.audit.defects.upgrade_defects import with_upgrade_defects
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.group_json import from_plain, plain
 from udfs.audit.modern.judgement import judged
@@ -56,12 +57,9 @@ class ModernAudit:
 
     def unjudged(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         """Rows that `judged` is to look at when all targets are there."""
-        drafts = [
-            draft
-            for group_id, record in events(tables, self.codes)
-            if (draft := self.on_record(group_id, record)) is not None
-        ]
-        return audit_rows(drafts, self.facts)
+        records = events(tables, self.codes)
+        drafts = [draft for group_id, record in records if (draft := self.on_record(group_id, record)) is not None]
+        return audit_rows(with_upgrade_defects(drafts, records, tables), self.facts)
 
     def states(self) -> dict[str, Any]:
         return {

@@ -54,9 +54,18 @@ def test_nothing_is_rejected_or_impossible_or_drift(warehouse):
     assert rows(warehouse, "rejected_records") == []
     assert rows(warehouse, "replay_anomalies") == []
     audited = rows(warehouse, "assignment_audit")
-    assert {row["known_defect"] for row in audited} == {None}
-    assert {row["verdict"] for row in audited if row["group_type"] != "streams"} == {Verdict.SAME}
+    assert {row["verdict"] for row in audited if row["group_type"] != "streams"} == {Verdict.SAME, Verdict.CARRIED_OVER}
     assert {row["verdict"] for row in audited if row["group_type"] == "streams"} == {Verdict.NOT_RECOMPUTABLE}
+
+
+def test_of_two_upgrades_the_one_in_a_rebalance_shows_its_defect(warehouse):
+    audited = rows(warehouse, "assignment_audit")
+    copies = {row["group_id"]: row for row in audited if row["verdict"] == Verdict.CARRIED_OVER}
+    assert {group: row["known_defect"] for group, row in copies.items()} == {
+        "upgraded-at-rest": None,
+        "upgraded-in-rebalance": "KAFKA-21582",
+    }
+    assert {row["known_defect"] for row in audited} == {None, "KAFKA-21582"}
 
 
 def test_a_static_streams_member_that_was_away_expires_under_the_older_release(warehouse):

@@ -1,6 +1,6 @@
 """Each known defect of consumer groups by a case made for it, and beside it the ordinary case that looks alike."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -233,3 +233,79 @@ def test_after_missing_records_no_defect_is_claimed() -> None:
     log.write(0, owns("a", 7, orders=[0]), owns("b", 7, orders=[0]), about("a", ["orders"]), about("b", ["orders"]),
               epoch(8), completed(8))  # fmt: skip
     assert audit(log, Facts(FACTS.topics))[-1].known_defect is None
+
+
+# -- upgrades of classic groups with members
+
+
+THREE: Mapping[str, Sequence[int]] = {"a": [0, 1, 2], "b": [3, 4, 5], "c": []}
+COMES_BACK = (*left("b"), classic_about("d", ["orders"], group_instance_id="i-b"), target("d", orders=[3, 4, 5]),
+              owns("d", 0, orders=[3, 4, 5]), about("d", ["orders"], group_instance_id="i-b"))  # fmt: skip
+AT_THE_COPYS_EPOCH = owns("d", 4, orders=[3, 4, 5])
+
+
+def upgraded(*own: Written, assigned: Mapping[str, Sequence[int]] = THREE, **columns: Any) -> TargetLog:
+    """The copy of a classic group at generation 4, and what the operation goes on with."""
+    log = TargetLog()
+    members = [classic_about(each, ["orders"], group_instance_id=f"i-{each}") for each in assigned]
+    for _, of in members:
+        of.update(columns)
+    log.write(0, dead("classic_group_metadata"), *members, listed(orders=sum(map(len, assigned.values()))), epoch(4),
+              *(target(each, orders=of) for each, of in assigned.items()), completed(4),
+              *(owns(each, 4, orders=of) for each, of in assigned.items()), *own)  # fmt: skip
+    return log
+
+
+def defect_of_copy(log: TargetLog) -> str | None:
+    first, *_ = audit(log, known(orders=sum(map(len, THREE.values()))))
+    assert first.verdict == Verdict.CARRIED_OVER
+    return first.known_defect
+
+
+def test_21582_who_joined_during_the_rebalance_gets_nothing() -> None:
+    assert defect_of_copy(upgraded(*COMES_BACK, AT_THE_COPYS_EPOCH)) == "KAFKA-21582"
+
+
+def test_21582_not_where_a_new_epoch_follows() -> None:
+    assert defect_of_copy(upgraded(*COMES_BACK, epoch(5), AT_THE_COPYS_EPOCH)) is None
+    assert defect_of_copy(upgraded(about("d", ["orders"]), epoch(5), owns("d", 4))) is None
+
+
+def test_21582_not_where_everybody_has_something() -> None:
+    assigned = {"a": [0, 1], "b": [3, 4, 5], "c": [2]}
+    assert defect_of_copy(upgraded(*COMES_BACK, AT_THE_COPYS_EPOCH, assigned=assigned)) is None
+
+
+def test_21582_not_of_another_topics_subscriber() -> None:
+    log = upgraded(*COMES_BACK, AT_THE_COPYS_EPOCH)
+    next(of for of in log.rows["group_member_metadata"] if of["member_id"] == "c")["subscribed_topic_names"] = []
+    assert defect_of_copy(log) is None
+
+
+def test_21582_not_where_there_are_too_few_partitions_for_all() -> None:
+    log = upgraded(*COMES_BACK[:4], owns("d", 0, orders=[1]), COMES_BACK[5], owns("d", 4, orders=[1]),
+                   assigned={"a": [0], "b": [1], "c": []})  # fmt: skip
+    first, *_ = audit(log, known(orders=2))
+    assert (first.verdict, first.known_defect) == (Verdict.CARRIED_OVER, None)
+
+
+def test_21582_not_of_an_assignor_that_is_not_kafkas() -> None:
+    own = {"session_timeout_ms": 45_000, "supported_protocols": [{"name": "standby", "metadata": b""}]}
+    assert defect_of_copy(upgraded(*COMES_BACK, AT_THE_COPYS_EPOCH, classic_member=own)) is None
+
+
+@pytest.mark.parametrize("table", ["target_assignment_members", "group_member_metadata"])
+def test_21582_not_after_the_cleaner_took_records_from_the_operation(table: str) -> None:
+    log = upgraded(*COMES_BACK, AT_THE_COPYS_EPOCH)
+    assert log.rows[table].pop()["member_id"] == "d"
+    assert defect_of_copy(log) is None
+
+
+def test_21581_who_upgrades_keeps_epoch_0() -> None:
+    assigned = {"a": [0, 1, 2], "b": [3, 4, 5]}
+    assert defect_of_copy(upgraded(*COMES_BACK, assigned=assigned)) == "KAFKA-21581"
+
+
+def test_21581_not_where_its_epoch_follows() -> None:
+    assigned = {"a": [0, 1, 2], "b": [3, 4, 5]}
+    assert defect_of_copy(upgraded(*COMES_BACK, AT_THE_COPYS_EPOCH, assigned=assigned)) is None
