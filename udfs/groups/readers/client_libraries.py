@@ -302,7 +302,8 @@ def library_sets(read: ClassicColumns) -> LibrarySets:
     # Only its workers have this protocol type.
     members[types == 1] = int(JAVA)
     is_echo = flags(pc.equal(own, written)) | (flags(pc.is_null(own)) & flags(pc.is_null(written)))
-    is_echo &= read.is_subscription_read
+    # What cannot be read may be it.
+    is_echo |= ~read.is_subscription_read
     entries = ASSIGNERS[
         assignor, written_versions, data_of(written), is_echo.astype(int), read.has_partitions.astype(int)
     ]

@@ -273,6 +273,7 @@ def letters(libraries: int) -> str:
         (Written("cooperative-sticky", 1, synced(3), 0, b""), "JS", ""),
         (Written("cooperative-sticky", 1, b"", 0, None), "LP", ""),
         (Written("sticky", 1, LIST, 0, None), "JS", ""),
+        (Written("sticky", 3, NO_LIST, 0, LIST), "F", ""),
     ],
 )
 def test_what_no_client_of_the_capture_wrote_shows_libraries_too(written: Written, own: str, as_leader: str) -> None:
@@ -283,6 +284,14 @@ def test_a_payload_that_cannot_be_read_excludes_nothing() -> None:
     row = member("m", None, topics="a", is_read=False)
     sets = library_sets(ClassicColumns(table([value(1, 1, 1, [row]), value(2, 2, 2, [])])))
     assert [*sets.members.tolist(), *sets.leaders.tolist()] == [int(ANY_LIBRARY)] * 3
+
+
+def test_a_leader_may_have_repeated_user_data_that_cannot_be_read() -> None:
+    leader, unread = member("l", "a0", topics="a", rack="", user_data=b""), member("m", "a1", is_read=False)
+    leader["assignment"] |= {"version": 0, "user_data": b""}
+    unread["assignment"] = {"version": 0, "partitions": [], "user_data": b"x"}
+    sets = library_sets(ClassicColumns(table([value(1, 1, 1, [leader, unread])])))
+    assert letters(int(sets.leaders[0])) == "L"
 
 
 def test_workers_of_connect_use_kafkas_client() -> None:
