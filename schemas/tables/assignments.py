@@ -40,8 +40,8 @@ ASSIGNMENT_AUDIT = Table(
         Column(
             "reason",
             Type.STRING,
-            "Why the assignment differs, or why it could not be recomputed: a sentence, or a word that dim_enum explains; "
-            "NULL: it is the same.",
+            "Why the assignment differs, or why it could not be recomputed: a sentence, or a word that dim_enum "
+            "explains; NULL: it is the same.",
         ),
         count("num_partitions", "Partitions of the topics that the group subscribes to; NULL: unknown."),
         count("num_different", "Partitions that have another owner than expected; NULL: nothing was recomputed."),
