@@ -10,6 +10,9 @@ from typing import Any
 from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.audit.checks.facts import Facts, KnownTopic
 
+# Of the form in which groups are stored: another one lets the next run begin anew.
+STATE = 2
+
 
 @dataclass
 class Progress(PartitionProgress):
@@ -97,6 +100,8 @@ def basis_of(facts: Facts, progress: Progress, left_out: Collection[str]) -> str
     something unconfirmed: otherwise each new snapshot would change the basis."""
     through = progress.unconfirmed_through_time
     about = {
+        # States of groups that older releases stored lack what runs of this one go on with.
+        "state": STATE,
         "default_assignor": facts.default_assignor,
         **({"custom_listed": sorted(facts.custom_listed)} if facts.custom_listed else {}),
         **({"custom_default": sorted(facts.custom_default)} if facts.custom_default else {}),

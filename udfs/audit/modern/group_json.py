@@ -47,10 +47,12 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
 
 
 def from_plain(state: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup | None:
+    """What-ifs also read what an older release stored: without inputs and trials."""
     if state is None:
         return None
     group = ModernGroup(
-        next(each for each in GroupType if each == state["group_type"]), **{name: state[name] for name in PLAIN}
+        next(each for each in GroupType if each == state["group_type"]),
+        **{name: state[name] for name in PLAIN if name in state},
     )
     group.room = state["room"]
     for member_id, about, epoch, assigned, pending in state["members"]:
@@ -68,8 +70,10 @@ def from_plain(state: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     }
     group.patterns = {each: tuple(topics) for each, topics in state["patterns"].items()}
     group.topics = listed_of(state["listed"])
-    group.inputs = [inputs_of(each, group, codes) for each in state["inputs"]]
-    group.trials = {name: Trial(equal, unequal, (equal, unequal)) for name, (equal, unequal) in state["trials"].items()}
+    group.inputs = [inputs_of(each, group, codes) for each in state.get("inputs", ())]
+    group.trials = {
+        name: Trial(equal, unequal, (equal, unequal)) for name, (equal, unequal) in state.get("trials", {}).items()
+    }
     if state["variant"] is not None:
         assignor, release, jdk = state["variant"]
         group.variant = (assignor, tuple(release), jdk)
