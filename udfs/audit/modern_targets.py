@@ -72,13 +72,17 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
             missing=group.missing_now,
             is_copied=is_copied,
             known_defect=known_defect,
-            is_explained=known_defect in TARGET_DEFECTS,
             faults=tuple(group.watch.faults),
-            trial=None if answer.outcome is None else trial_of(group, answer, facts),
+            trial=None if is_no_trial(answer, known_defect) else trial_of(group, answer, facts),
         )
         remember(group, record, evidence, answer)
     complete(group, epoch)
     return draft
+
+
+def is_no_trial(answer: Answer, known_defect: str | None) -> bool:
+    """A difference that a known defect of Kafka's assignor explains is no sign of another class."""
+    return answer.outcome is None or (not answer.is_reproduced and known_defect in TARGET_DEFECTS)
 
 
 def trial_of(group: ModernGroup, answer: Answer, facts: Facts) -> Trial:

@@ -63,11 +63,9 @@ class Draft:
     missing: str | None
     is_copied: bool
     known_defect: str | None
-    # Whether this is a defect of the assignor: it explains a difference.
-    is_explained: bool
     # Partitions that two members owned at the same time since the previous target.
     faults: tuple[str, ...]
-    # Of the group, under the assignor's name; None: no assignor is known.
+    # Of the group, under the assignor's name; None: the target shows nothing of its class.
     trial: Trial | None = None
 
 
@@ -200,7 +198,7 @@ def row(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Fac
         evidence_last_offset=draft.record.offset,
         confidence=confidence(draft, source),
         is_unconfirmed=answer.why_unconfirmed is not None or answer.why_earlier is not None,
-        trial=draft.trial if judged.verdict == Verdict.DRIFT and not draft.is_explained else None,
+        trial=draft.trial if judged.verdict == Verdict.DRIFT else None,
     )
 
 
