@@ -133,6 +133,35 @@ def test_claims_of_two_generations_and_one_that_is_void() -> None:
     assert written(cooperative_sticky(void)) == {"s-f2": "l2 l0 a4 a0", "r-h1": "a1 a3 a5 w0 l3 l1 a2"}
 
 
+def test_a_partition_goes_to_who_had_it_in_an_earlier_generation() -> None:
+    """Else r-g1 would get c1."""
+    answer = cooperative_sticky(
+        group(
+            {"b": 6, "c": 3, "o": 3, "y": 3},
+            member("r-g1", "c0 o2", topics="bcoy", generation=5),
+            member("s-c3", "c0 c2 o1 o0 o2 y0 y1", topics="byco", generation=6),
+            member("s-h4", "y0 y2 o1", topics="cboy", generation=4),
+            member("s-b2", topics="oycb", generation=5),
+        )
+    )
+    assert written(answer) == {"r-g1": "b4 b1", "s-c3": "o0 y1", "s-h4": "y2 b2", "s-b2": "b5 b3 b0 c1"}
+
+
+def test_the_owner_is_taken_to_be_the_last_member_that_claims_a_partition() -> None:
+    """b1 belongs to r-g1, by its later generation. But s-b3 is the last to claim it."""
+    answer = cooperative_sticky(
+        group(
+            {"b": 6, "o": 3, "m": 9, "e": 2, "a": 6},
+            member("r-g1", "b1 b5", topics="b", generation=8),
+            member("s-b3", "b4 b3 b0 b1 b2 a1", topics="ombea", generation=7),
+        )
+    )
+    assert written(answer) == {
+        "r-g1": "b5",
+        "s-b3": "a1 b4 a0 a2 a3 a4 a5 e0 e1 m0 m1 m2 m3 m4 m5 m6 m7 m8 o0 o1 o2",
+    }
+
+
 def test_what_is_claimed_and_nobody_gets_is_given_back() -> None:
     answer = cooperative_sticky(
         group(
