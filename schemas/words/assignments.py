@@ -27,8 +27,7 @@ class Algorithm(Meant):
 class Verdict(Meant):
     SAME = (
         "same",
-        "Kafka's assignor gives the same assignment, in the same order of each member's partitions; or librdkafka's, "
-        "if that library may have made it.",
+        "Kafka's assignor, or librdkafka's, gives the same assignment, in the same order of each member's partitions.",
     )
     SAME_MEMBERS_OTHER_ORDER = (
         "same_members_other_order",
@@ -36,8 +35,8 @@ class Verdict(Meant):
     )
     DRIFT = (
         "drift",
-        "Kafka's assignor gives another assignment, in every variant (release, Java version, …), and librdkafka's too, "
-        "if that library made it; the inputs are confirmed.",
+        "Kafka's assignor gives another assignment, in every variant (release, Java version, …); the inputs are "
+        "confirmed.",
     )
     CARRIED_OVER = (
         "carried_over",
