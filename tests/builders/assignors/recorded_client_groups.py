@@ -16,7 +16,7 @@ from udfs.assignors.registry import OF_LEADERS
 SPECS: Final = 12
 SPECS_TOGETHER: Final = 25
 # The last or first release of each set of rules.
-RELEASES_OF_STICKY: Final[Sequence[Release]] = [(4, 3, 1), (3, 7, 0), (3, 5, 0), (3, 4, 1), (3, 4, 0), (3, 0, 2)]
+RELEASES_OF_STICKY: Final[Sequence[Release]] = [(4, 4, 0), (3, 7, 0), (3, 5, 0), (3, 4, 1), (3, 4, 0), (3, 0, 2)]
 
 
 def calls_for_groups(

@@ -13,4 +13,4 @@ def test_version_is_that_of_the_package_the_contract_and_the_newest_kafka_of_the
     command = [sys.executable, "-m", "jobs.cli", "--version"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert done.stdout == f"groupscope {project['version']} (contract {CONTRACT_VERSION}, Kafka releases up to 4.3)\n"
+    assert done.stdout == f"groupscope {project['version']} (contract {CONTRACT_VERSION}, Kafka releases up to 4.4)\n"

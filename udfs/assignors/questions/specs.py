@@ -16,7 +16,7 @@ from udfs.assignors.questions.subscriptions import Unreadable, read_subscription
 MOST_PARTITIONS = 20_000_000
 # "3.9" stands for the line's last release: a rule that 3.9.2 changed holds for it.
 NEWEST_PATCH = INT32_MAX
-NEWEST_RELEASE = (4, 3, NEWEST_PATCH)
+NEWEST_RELEASE = (4, 4, NEWEST_PATCH)
 JDKS = (17, 21)
 
 Release = tuple[int, int, int]

@@ -45,18 +45,18 @@ def until(*release: int) -> Release:
 
 # Newest first: they are tried in this order.
 ROUNDROBIN_LINES: Final = (
-    Line("3.4-4.3", NEWEST_RELEASE),
+    Line("3.4-4.4", NEWEST_RELEASE),
     Line("3.0-3.3", until(3, 3)),
     Line("2.4-2.8", until(2, 8)),
 )
 RANGE_LINES: Final = (
-    Line("3.5-4.3", NEWEST_RELEASE),
+    Line("3.5-4.4", NEWEST_RELEASE),
     Line("3.4", until(3, 4)),
     Line("3.0-3.3", until(3, 3)),
     Line("2.4-2.8", until(2, 8)),
 )
 STICKY_LINES: Final = (
-    Line("3.7.1-4.3", NEWEST_RELEASE),
+    Line("3.7.1-4.4", NEWEST_RELEASE),
     Line("3.5.2-3.7.0", (3, 7, 0)),
     Line("3.5.0-3.5.1", (3, 5, 1)),
     Line("3.4.1", (3, 4, 1)),

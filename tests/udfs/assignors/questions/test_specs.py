@@ -100,7 +100,7 @@ WRONG: list[tuple[Any, str]] = [
     (member(subscription=SUBSCRIPTION, owned=[]), "members[0].owned: expected either it or members[0].subscription"),
     (spec(release="new"), 'release: "new", expected a release'),
     (spec(release=3.9), "release: 3.9, expected a string"),
-    (spec(release="4.4"), 'release: "4.4", expected at most 4.3'),
+    (spec(release="4.5"), 'release: "4.5", expected at most 4.4'),
     (spec(jdk=8), "jdk: 8, expected one of 17, 21"),
     (spec(leader_memory="5"), 'leader_memory: "5", expected an integer'),
 ]

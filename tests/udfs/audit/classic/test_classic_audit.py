@@ -43,10 +43,10 @@ WITHHELD = [
 @pytest.mark.parametrize(
     ("protocol", "members", "counts", "algorithm", "variant"),
     [
-        ("range", RANGE, {"a": 5, "b": 3}, "plain", "clients 3.5-4.3"),
-        ("roundrobin", ROUNDROBIN, {"a": 3, "b": 3}, "plain", "clients 3.4-4.3"),
-        ("cooperative-sticky", COOPERATIVE, {"a": 3, "b": 4}, "constrained", "clients 3.7.1-4.3"),
-        ("cooperative-sticky", WITHHELD, {"a": 5}, "constrained", "clients 3.7.1-4.3"),
+        ("range", RANGE, {"a": 5, "b": 3}, "plain", "clients 3.5-4.4"),
+        ("roundrobin", ROUNDROBIN, {"a": 3, "b": 3}, "plain", "clients 3.4-4.4"),
+        ("cooperative-sticky", COOPERATIVE, {"a": 3, "b": 4}, "constrained", "clients 3.7.1-4.4"),
+        ("cooperative-sticky", WITHHELD, {"a": 5}, "constrained", "clients 3.7.1-4.4"),
     ],
 )
 def test_what_kafkas_assignors_gave_is_the_same(
@@ -99,7 +99,7 @@ def test_the_next_snapshot_shows_where_the_one_before_was_too_old() -> None:
     known = Facts(topics={"a": [*known.topics["a"], *facts({"a": 4}, since=10**18).topics["a"]]})
     members = [member("c1", "a0 a1", topics="a"), member("c2", "a2 a3", topics="a")]
     row = only([value(7, 1, 1, members)], known)
-    assert (row.verdict, row.variant) == ("same", "clients 3.5-4.3; with partition counts of the next snapshot")
+    assert (row.verdict, row.variant) == ("same", "clients 3.5-4.4; with partition counts of the next snapshot")
     assert (row.num_partitions, row.partition_counts_source) == (4, "snapshot")
 
 
@@ -122,7 +122,7 @@ def test_a_topic_does_not_shrink_so_that_a_dropped_highest_partition_is_detected
 def test_a_topic_may_have_been_smaller_before_its_first_snapshot() -> None:
     members = [member("c1", "a0", topics="a"), member("c2", "a1", topics="a")]
     row = only([value(7, 1, 1, members)], facts({"a": 3}, since=10**18))
-    assert (row.verdict, row.variant) == ("same", "clients 3.5-4.3; topics as assigned")
+    assert (row.verdict, row.variant) == ("same", "clients 3.5-4.4; topics as assigned")
     assert (row.num_partitions, row.partition_counts_source) == (2, "inferred")
 
 
@@ -233,7 +233,7 @@ def test_racks_of_replicas_decide_and_without_them_nothing_is_claimed() -> None:
     members = [member("c1", "a1 b1", rack="r2"), member("c2", "a0 a2 b0 b2", rack="r1")]
     racks = [["r1"], ["r2"], ["r1"]]
     row = only([value(7, 1, 1, members)], facts({"a": 3, "b": 3}, a=racks, b=racks))
-    assert (row.verdict, row.algorithm, row.variant) == ("same", "rack_aware", "clients 3.5-4.3")
+    assert (row.verdict, row.algorithm, row.variant) == ("same", "rack_aware", "clients 3.5-4.4")
     row = only([value(7, 1, 1, members)], facts({"a": 3, "b": 3}))
     assert row.verdict == "not_recomputable"
     assert row.reason == "members name their racks, but racks of the partitions' replicas are unknown"
@@ -251,7 +251,7 @@ def test_a_leader_that_knew_no_racks() -> None:
     ]
     racks: Any = {"a": [["r2"]] * 3, "b": [["r1"]] * 3}
     row = only([value(7, 1, 6, members, protocol="sticky")], facts({"a": 3, "b": 3}, **racks))
-    assert (row.verdict, row.variant) == ("same", "clients 3.7.1-4.3; without racks")
+    assert (row.verdict, row.variant) == ("same", "clients 3.7.1-4.4; without racks")
 
 
 def test_differences_are_those_from_the_release_that_comes_closest() -> None:

@@ -75,7 +75,7 @@ def newest_lives() -> tuple[list[Life], list[Row]]:
     seed = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
     sys.stdout.write(f"GROUPSCOPE_SEED={seed}\n")
     groups = random_lives(Random(seed), list(OF_LEADERS), 2 * LIVES)
-    return groups, records(groups, lived(groups, JARS[4, 3, 1]))
+    return groups, records(groups, lived(groups, JARS[4, 4, 0]))
 
 
 @pytest.mark.parametrize("alter", ALTERATIONS)
