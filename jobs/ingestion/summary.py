@@ -128,6 +128,13 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
         lines.append(
             f"{counted(unknown, 'record')} of types or versions that this release does not know: kept, not decoded"
         )
+    if outcome.unknown_tags:
+        types = sorted(outcome.unknown_tags)
+        of_types = f"record type{'' if len(types) == 1 else 's'} {', '.join(map(str, types))}"
+        number = counted(outcome.unknown_tags.total(), "tagged field")
+        lines.append(
+            f"{number} that this release does not know, in values of {of_types}: left out, all else is decoded"
+        )
     if code is ExitCode.REJECTED_SHARE:
         rejected, records = rejected_share(outcome)
         line = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"

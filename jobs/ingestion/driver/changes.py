@@ -37,6 +37,7 @@ class Outcome:
     num_rows: Counter[str] = field(default_factory=Counter)
     counts: list[Row] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
+    unknown_tags: Counter[int] = field(default_factory=Counter)
     source_rows: list[Row] = field(default_factory=list)
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int | None]] = field(default_factory=list)
@@ -61,6 +62,7 @@ def outcome_of(answers: Sequence[IngestResult], rejected: Mapping[int, Sequence[
             outcome.files.setdefault(name, []).append(file)
         outcome.num_rows.update(each.num_rows)
         outcome.reasons.update(each.reasons)
+        outcome.unknown_tags.update(each.unknown_tags)
         outcome.retracted_records += each.retracted_records
         outcome.retracted_ranges += each.retracted_ranges
         outcome.replaced += each.replaced

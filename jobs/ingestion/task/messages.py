@@ -1,5 +1,6 @@
 """The input and results of ingest tasks: plain data, since tasks run in other processes."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -62,6 +63,8 @@ class IngestResult:
     facts: list[SpanFacts] = field(default_factory=list)
     counts: list[Counts] = field(default_factory=list)
     reasons: dict[str, int] = field(default_factory=dict)
+    # By record type: tagged fields of a newer release, which are left out.
+    unknown_tags: Counter[int] = field(default_factory=Counter)
     # Rows of rejected_records to remove: by partition, offset and leader epoch, and by file and position.
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int]] = field(default_factory=list)

@@ -206,6 +206,9 @@ class Task:
         """`may_share_keys`: only for files; rows that are compared with others have the types of the table."""
         origin = Origin(self.input.cluster, partition, self.input.run_id, has_producers)
         decoded = decode(records.keys, records.values, records.is_control, may_share_keys=may_share_keys)
+        for part in decoded.parts:
+            if part.unknown_tags:
+                self.answer.unknown_tags[part.record_type] += part.unknown_tags
         tables = self.shaper.tables(records, decoded, origin)
         self.note_groups(tables)
         return tables
