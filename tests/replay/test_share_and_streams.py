@@ -1,6 +1,6 @@
 """What records of share and streams groups show, with the records that a 4.3 broker writes."""
 
-from tests.make.coordinator import share, streams
+from tests.make.coordinator import commit, share, streams
 from tests.make.history import test_of
 from tests.make.log import Log
 
@@ -62,6 +62,14 @@ CASES = {
     "a static streams member that does not come back expires": (
         Log(*WITH_STATIC, STATIC_AWAY, (45_500, streams.left("b"), FIFTH)), """
         members leave_kind confidence away_since_time member_id=b => static_expired_likely likely 500"""),
+    # A coordinator of 4.2.0 does not load such a log (KAFKA-20254); nothing is wrong with it.
+    "offsets of the classic application stay where the cleaner took the record of the group's end": (
+        Log((0, commit("t0", 5)), *STREAMS), """
+        states state group_type generation_or_epoch => Empty classic - | NotReady streams 2 | Assigning streams 3
+            | Stable streams 3
+        offsets tp committed_offset is_open => t0 5 yes
+        rebalances trigger to_generation => group_created 2 | metadata_changed 3
+        anomalies kind =>"""),
     "what becomes of a topology's description is no rebalance": (
         Log(*STREAMS, *((400 + 10 * at, described(*each)) for at, each in enumerate(
             [(-2,), (0,), (-2,), (-1,), (-1, 0)]))), """
