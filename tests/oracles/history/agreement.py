@@ -67,7 +67,8 @@ def replayed_look(replayed: Replayed, group: str, at: float, shown: tuple[str, .
     seen = {"state": state["state"], "type": state["group_type"], "members": members}
     if state["state"] == UNASSIGNED:
         return seen
-    phases = shown if state["group_type"] == "consumer" else ("assigned",)
+    # Of streams groups a static member that is away (from 4.4 on) still has its tasks.
+    phases = shown if state["group_type"] == "consumer" else ("assigned", "held")
     seen["owned"] = replayed.owned(group, at, phases)
     if state["group_type"] == "classic":
         return seen | ({"assignor": state["assignor"]} if state["state"] == "Stable" else {})
