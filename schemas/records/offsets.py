@@ -47,7 +47,7 @@ VALUE = Message(
                     "topic_id",
                     Kind.UUID,
                     "Id of the topic. Plain commits have it from 4.3 on, before that if the client sends it (4.1). "
-                    "Transactional ones have it from 4.4 on, if the client sends it (KIP-1319).",
+                    "Transactional ones have it from 4.4 on (KIP-1319).",
                     first=4,
                     tag=0,
                     default=ZERO_UUID,
