@@ -92,8 +92,9 @@ class FindingKind(Meant):
     REPLAY_ANOMALY = (
         "replay_anomaly",
         Severity.WARNING,
-        "records in an impossible order",
-        "Records are in an order that no coordinator writes.",
+        "unusual records",
+        "Records contradict each other or Kafka's rules, or coordinators of other releases read them differently. The "
+        "kind at the end of the message says which; dim_enum explains the kinds.",
     )
     SOURCE_NOT_ADVANCING = (
         "source_not_advancing",
