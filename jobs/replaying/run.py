@@ -20,6 +20,7 @@ from jobs.replaying.task.warehouse_state import (
     progress_by_partition,
 )
 from jobs.replaying.whole_tables import whole_tables
+from udfs.log.leader_epochs import NO_EPOCH
 from udfs.log.release_lines import BY_RELEASE, Sign, early_time, merged_signs
 from udfs.topics.growths import Growths
 from udfs.topics.least_partitions import merged
@@ -104,6 +105,9 @@ class Replay(LogRun):
         first = min((each.through_run_id for each in earlier.values()), default=None) if is_known else None
         new = tables.signs(first)
         held = {partition: each.signs or () for partition, each in earlier.items()}
+        # Another copy may have given leader epochs to records that had none.
+        if any(has_no_epoch(held.get(partition, ())) for partition in new):
+            return tables.signs(None)
         return {each: merged_signs(held.get(each, ()), new.get(each, ())) for each in {*held, *new}}
 
     def inferred_names(
@@ -123,6 +127,10 @@ class Replay(LogRun):
     def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         whole = {partition for each in answers for partition in each.whole}
         return {"num_partitions_replayed_whole": len(whole), "release": self.settings.broker.release}
+
+
+def has_no_epoch(signs: Sequence[Sign]) -> bool:
+    return any(each.epoch == NO_EPOCH for each in signs)
 
 
 def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Progress]:

@@ -1,6 +1,6 @@
 -- What records say that cannot be, with its own severity. Partitions of a group may have as many owners as
 -- [[groups]] in the settings declares.
-WITH shared AS (
+WITH owned_again AS (
   SELECT assignments.group_id, assignments.evidence_partition, assignment_offset, num_owned_twice, explode(checks) AS checked
   FROM assignment_audit AS assignments
   JOIN (
@@ -11,7 +11,7 @@ WITH shared AS (
   WHERE assignments.cluster = :cluster
 ),
 as_declared AS (
-  SELECT DISTINCT group_id, evidence_partition, assignment_offset FROM shared
+  SELECT DISTINCT group_id, evidence_partition, assignment_offset FROM owned_again
   WHERE checked.name = 'redundant' AND num_owned_twice = 0
 )
 SELECT anomalies.group_id,

@@ -6,7 +6,7 @@
 --   warmup tasks of streams groups may have several owners and do not count, nor do groups for which [[groups]] in
 --   the settings declares several owners: there the finding group_rule_broken counts them.
 -- rule two_owners: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND next_member_id <> member_id AND
---   NOT is_shared AND next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
+--   NOT is_declared AND next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
 -- rows_failing_orphan_owner: Partitions whose current owner is not a member of the group.
 -- rule orphan_owner: to_offset IS NULL AND NOT is_member
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
@@ -18,7 +18,7 @@ WITH checked AS (
   WHERE cluster = :cluster
 ),
 judged AS (
-  SELECT intervals.*, members.member_id IS NOT NULL AS is_member, shared.group_id IS NOT NULL AS is_shared,
+  SELECT intervals.*, members.member_id IS NOT NULL AS is_member, declared.group_id IS NOT NULL AS is_declared,
     lead(intervals.from_offset) OVER stays AS next_from_offset, lead(intervals.member_id) OVER stays AS next_member_id
   FROM ownership_intervals AS intervals
   LEFT JOIN (
@@ -27,8 +27,8 @@ judged AS (
     AND members.group_id = intervals.group_id AND members.member_id = intervals.member_id
   LEFT JOIN (
     SELECT DISTINCT group_id, evidence_partition FROM checked WHERE checked.name = 'redundant' AND num_owned_twice = 0
-  ) AS shared ON shared.group_id = intervals.group_id
-    AND shared.evidence_partition = intervals.evidence_partition
+  ) AS declared ON declared.group_id = intervals.group_id
+    AND declared.evidence_partition = intervals.evidence_partition
   WHERE intervals.cluster = :cluster
   WINDOW stays AS (
     PARTITION BY intervals.cluster, intervals.evidence_partition, intervals.group_id, intervals.topic,

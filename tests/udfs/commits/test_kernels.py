@@ -33,10 +33,10 @@ def windows(rng: np.random.Generator, share_of_transactions: float) -> Iterator[
     states = KeyStates("c", 3, table_schema(REPLAYED_OFFSETS).empty_table())
     log = random_log(rng, 200, share_of_transactions)
     queue = QuestionQueue(questions_at(rng, 30, 0, log[-1]["record_offset"] + 3), states)
-    gaps = np.array([[3, 40], [5, 60]])
+    gaps, last_commits = np.array([[3, 40], [5, 60]]), np.array([[20, 120], [40, 150]])
     for part in (log[:100], log[100:]):
         window = Window(states, commits_table(part), markers_table(part), queue.count)
-        arguments = window.arguments(states, queue.rows, gaps, part[-1]["record_offset"])
+        arguments = window.arguments(states, queue.rows, gaps, last_commits, part[-1]["record_offset"])
         yield tuple(each.copy() if isinstance(each, np.ndarray) else each for each in arguments)
         link(*arguments)
         queue.count = int(window.counts[-1])
