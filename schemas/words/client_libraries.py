@@ -24,7 +24,7 @@ WITHOUT_CONSUMER_PROTOCOL = frozenset(
 MEMBER_ID_ORDER = "orders all members by member id, where Kafka's has static members first"
 OWN_STICKY = "is an algorithm of its own"
 OLDER_STICKY = "is Java's algorithm of before 2.5"
-# What the assignor of a library does otherwise than Kafka's of the same name. Those of kafka-python 3.0, aiokafka,
+# How the assignor of a library differs from Kafka's of the same name. Those of kafka-python 3.0, aiokafka,
 # Sarama 1.61 and franz-go 1.22.
 DIFFERENCES: Mapping[tuple[ClientLibrary, str], str] = {
     (

@@ -34,8 +34,8 @@ COLUMNS = (
     Column(
         "library_difference",
         Type.STRING,
-        "What the assignor of that library does otherwise than Kafka's of the same name. NULL: nothing is known, or it "
-        "is Kafka's own.",
+        "How the assignor of that library differs from Kafka's of the same name. NULL: nothing is known, or it is "
+        "Kafka's own.",
     ),
     *AS_OF,
 )

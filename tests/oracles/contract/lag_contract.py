@@ -69,7 +69,7 @@ LAG = {
         **EVIDENCE,
         **typed("TIMESTAMP", "at_time"),
         **typed("BOOLEAN", "is_open"),
-        **typed("STRING", "kind actor"),
+        **typed("STRING", "kind actor actor_reason"),
         **typed("INT", "num_partitions signature_score num_members"),
         **typed("BIGINT", "messages_reread messages_skipped"),
         **typed("ARRAY<INT>", "partitions"),
