@@ -11,11 +11,12 @@ from jobs.output.terminal import terminal_width
 from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
 from jobs.pages.gate import as_of_text, expectation_counts, log_end_lines
 from jobs.replaying.tables.lost_rows import has_progress
+from jobs.replaying.task.warehouse_state import rows_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
-from udfs.log.release_words import rules_text
+from udfs.log.release_lines import rules_text
 from udfs.sentences.counts import counted
 from udfs.sentences.partitions_read import MOST_ENDS, early_texts, partitions_text
 
@@ -93,7 +94,8 @@ def coverage_lines(
     replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
     replayed = counted(replay["num_records"], "record")
     yield f"Replayed     {replayed} of {counted(replay['num_partitions'], 'offsets partition')}"
-    progress = progress_rows(warehouse, result["cluster"])
+    columns = ["unnamed_topic_ids", "release_signs", "line_spans"]
+    progress = rows_of(warehouse, "replayed_partitions", result["cluster"], columns)
     yield f"Rules        {rules_text(progress, replay['release'])}"
     yield from log_lines(result["coverage"], findings)
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
@@ -105,7 +107,8 @@ def coverage_lines(
     )
     yield f"Lag          {known}"
     yield f"Gate         {expectation_counts(result['gate'])}"
-    if ids := unnamed_topics(warehouse, result["cluster"], progress):
+    topics = rows_of(warehouse, "topics", result["cluster"], ["topic_id"])
+    if ids := unnamed_ids(progress, topics):
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
@@ -145,18 +148,6 @@ def damage_lines(result: Mapping[str, Any], *, is_verbose: bool) -> Iterator[str
         yield f"             and {number - len(result['first_damaged_ranges']):,} more"
     if is_verbose:
         yield f"             {DAMAGE_QUERY}"
-
-
-def progress_rows(warehouse: Warehouse, cluster: str) -> list[Row]:
-    columns = ["cluster", "unnamed_topic_ids", "release_signs", "line_spans"]
-    rows = warehouse.rows("replayed_partitions", columns)
-    return [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] == cluster]
-
-
-def unnamed_topics(warehouse: Warehouse, cluster: str, progress: Sequence[Row]) -> set[str]:
-    topics = warehouse.rows("topics", ["cluster", "topic_id"])
-    of_cluster = [] if topics is None else [row for row in topics.to_pylist() if row["cluster"] == cluster]
-    return unnamed_ids(progress, of_cluster)
 
 
 def verdicts(numbers: Mapping[str, int]) -> str:

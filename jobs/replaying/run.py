@@ -106,7 +106,10 @@ class Replay(LogRun):
         new = tables.signs(first)
         held = {partition: each.signs or () for partition, each in earlier.items()}
         # Another copy may have given leader epochs to records that had none.
-        if any(has_no_epoch(held.get(partition, ())) for partition in new):
+        if any(
+            any(each.epoch == NO_EPOCH for each in held.get(partition, ())) and signs[-1].epoch != NO_EPOCH
+            for partition, signs in new.items()
+        ):
             return tables.signs(None)
         return {each: merged_signs(held.get(each, ()), new.get(each, ())) for each in {*held, *new}}
 
@@ -127,10 +130,6 @@ class Replay(LogRun):
     def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         whole = {partition for each in answers for partition in each.whole}
         return {"num_partitions_replayed_whole": len(whole), "release": self.settings.broker.release}
-
-
-def has_no_epoch(signs: Sequence[Sign]) -> bool:
-    return any(each.epoch == NO_EPOCH for each in signs)
 
 
 def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Progress]:

@@ -1,7 +1,7 @@
-"""Commits where some coordinators went by the rules of 3.7: the last COMMIT counts, and deletions leave what waits for
-its COMMIT.
+"""Commits where some coordinators followed the rules of 3.7: the last COMMIT counts, and a deletion leaves pending
+commits.
 
-Beside it, the same records are replayed by today's rules. What differs is told as an anomaly of the kind `older_rule`,
+Beside it, the same records are replayed by today's rules. What differs is an anomaly of the kind `older_rule`,
 and it is what a coordinator of another release has in effect once it takes over and loads the log.
 """
 

@@ -8,7 +8,7 @@ releases it can be (`SIGNS`). So each leader epoch of an offsets partition has o
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from udfs.log.leader_epochs import NO_EPOCH, Epoch
 
@@ -86,7 +86,7 @@ class EarlyTime(NamedTuple):
     last: int
 
     def has(self, from_time: int | None, until_time: int | None) -> bool:
-        """Whether a coordinator worked meanwhile: from its first record to that of the next one; None: still."""
+        """Whether a coordinator worked in that time: from its first record to that of the next; None: still."""
         return from_time is not None and from_time <= self.last and (until_time is None or until_time > self.first)
 
 
@@ -185,3 +185,27 @@ class Lines:
             for first, end, each in zip(self.firsts, ends[1:], self.spans, strict=True)
             if LINES[each.name].keeps_last_commit and (end is None or end > through)
         ]
+
+
+# -- in words, for the page of a run
+
+
+def rules_text(progress: Sequence[Mapping[str, Any]], release: str) -> str:
+    """`progress`: of each offsets partition, its `line_spans` and `release_signs`. `release`: the setting."""
+    names = lines_in(progress)
+    of = ", ".join(f"of {name}" for name in names)
+    if release:
+        return f'{of}: setting release = "{release}"'
+    if len(names) > 1:
+        return f"{of}: each where the records show it"
+    signs = {each["name"] for row in progress for each in row["release_signs"] or ()}
+    is_shown = names != [TODAY.name] or any(SIGNS[each][0] >= (4, 3) for each in signs)
+    return f"{of}: {'the records show it' if is_shown else 'no record shows an earlier one'}"
+
+
+def lines_in(progress: Sequence[Mapping[str, Any]]) -> list[str]:
+    """In the order of releases. An offsets partition without records of commits or groups shows none."""
+    spans = [row["line_spans"] or () for row in progress if row["release_signs"] or row["line_spans"]]
+    used = {each["name"] for of_partition in spans for each in of_partition}
+    used |= {TODAY.name for of_partition in spans if not of_partition or of_partition[0]["first_offset"] > 0}
+    return [name for name in LINES if name in used] or [TODAY.name]

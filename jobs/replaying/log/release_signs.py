@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened
-from jobs.replaying.log.row_groups import EPOCH, PARTITION, LogFile, bounds_of, column_in
+from jobs.replaying.log.row_groups import EPOCH, PARTITION, LogFile, bounds_of, column_in, is_all_null
 from udfs.arrays.nullable import filled
 from udfs.log import release_lines as lines
 from udfs.log.leader_epochs import NO_EPOCH
@@ -151,9 +151,9 @@ def distinct(rows: pa.Table, only: Mapping[str, Any]) -> list[Any]:
 
 
 def may_have(row_group: pq.RowGroupMetaData, name: str) -> bool:
+    """Files of older releases lack some columns."""
     column = column_in(row_group, name)
-    known = None if column is None or not column.is_stats_set else column.statistics
-    return column is not None and (known is None or known.null_count < column.num_values)
+    return column is not None and not is_all_null(column)
 
 
 def read(file: LogFile, footer: pq.FileMetaData, group: int, columns: Iterable[str]) -> pa.Table:

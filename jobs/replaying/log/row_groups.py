@@ -67,6 +67,13 @@ def column_in(group: pq.RowGroupMetaData, name: str) -> pq.ColumnChunkMetaData |
     return next((column for column in columns if column.path_in_schema == name), None)
 
 
+def is_all_null(column: pq.ColumnChunkMetaData | None) -> bool:
+    """Whether the footer shows that a column of a row group has only NULL."""
+    if column is None or not column.is_stats_set or column.statistics is None:
+        return False
+    return bool(column.statistics.null_count >= column.num_values)
+
+
 @dataclass(frozen=True)
 class GroupBounds:
     """A row group, with the bounds of the columns that say where rows are. `epoch`: the leader epoch of all rows."""

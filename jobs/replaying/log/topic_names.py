@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened
-from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of, column_in
+from jobs.replaying.log.row_groups import Bounds, LogFile, bounds_of, column_in, is_all_null
 from schemas.words.history import TopicSource
 from udfs.arrays.nullable import Numbers, filled
 from udfs.topics.names import Sighting, of_groups
@@ -75,9 +75,7 @@ def distinct(numbers: Numbers, end: int) -> Numbers:
 
 def may_name(group: pq.RowGroupMetaData) -> bool:
     """Before 4.3 hardly any commit has a topic id."""
-    column = column_in(group, "topic_id")
-    known = None if column is None or not column.is_stats_set else column.statistics
-    return column is None or known is None or known.null_count < column.num_values
+    return not is_all_null(column_in(group, "topic_id"))
 
 
 def bounds_in(group: pq.RowGroupMetaData, name: str) -> Bounds:

@@ -25,8 +25,8 @@ from udfs.log.release_lines import (
     early_time,
     line_spans,
     merged_signs,
+    rules_text,
 )
-from udfs.log.release_words import rules_text
 
 NO_EPOCHS: dict[int, Epoch] = {}
 

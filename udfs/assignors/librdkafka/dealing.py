@@ -7,7 +7,7 @@ from udfs.assignors.librdkafka.groups import Group, Lists, in_order
 
 
 def ranges(group: Group) -> Lists:
-    """Topics that are divided in the same way stand together since 2.2.0; before, they are in the broker's order."""
+    """Since 2.2.0, topics that are divided in the same way are listed together; before, in the broker's order."""
     audiences = {name: in_order(members) for name, members in group.audiences.items()}
     topics = list(audiences)
     if group.rules.has_generations:

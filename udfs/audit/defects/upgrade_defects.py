@@ -48,7 +48,7 @@ def is_sound_copy(draft: Draft) -> bool:
 
 
 def upgrade_defect(draft: Draft, after: Sequence[Record], tables: Mapping[str, pa.Table]) -> str | None:
-    """`after`: what the operation goes on with behind the copy."""
+    """`after`: the records of the operation that follow the copy."""
     copy, question = draft.record, draft.answer.question
     last = next((record for record in reversed(after) if is_current(record)), None)
     # The cleaner may have taken records from the operation, but then not its last one alone.

@@ -1,8 +1,8 @@
 """Targets that a coordinator computed from the group as it had been some epochs before it wrote them.
 
-From 4.5 on an assignor may run beside the coordinator (KIP-1263), with inputs that were copied when it began. What has
-changed meanwhile shows in the record: members that left are left out, a static member that came back under another id
-gets the target of the one that it replaced, and members that joined have no target yet.
+From 4.5 on an assignor may run beside the coordinator (KIP-1263), with inputs that were copied when it began. The
+record shows what has changed since then: members that left have no target, a static member that came back under another
+id gets the target of the one that it replaced, and members that joined have no target yet.
 """
 
 from collections.abc import Iterator, Mapping

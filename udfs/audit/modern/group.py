@@ -91,7 +91,7 @@ class ModernGroup(CoordinatorGroup):
     inputs: list[Inputs] = field(default_factory=list)
     # Whether some of them were dropped.
     is_cut: bool = False
-    # By the name that stands for the assignor, how often Kafka's gave the recorded target.
+    # By the assignor's name, how often Kafka's gave the recorded target.
     trials: dict[str, Trial] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     # Its first targets were copied from the classic group that it was.

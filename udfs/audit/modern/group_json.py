@@ -108,7 +108,7 @@ def about_of(values: list[Any] | None) -> About | None:
 
 
 def plain_inputs(was: Inputs, group: ModernGroup, codes: TopicCodes) -> list[Any]:
-    """Most of them is as it still is: None stands for that."""
+    """None: as it still is, like most of it."""
     now = group.abouts
     return [
         was.epoch,
