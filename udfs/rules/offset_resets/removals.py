@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.history import OffsetEnd
-from schemas.words.lag import ResetActor, ResetKind
+from schemas.words.lag import ResetActor, ResetKind, SettingsSource
 from udfs.arrays.nullable import NONE, Flags, Numbers, every, first_of, numbers, times
 from udfs.arrays.texts import as_texts, is_value, of_texts
 from udfs.lag.as_of import NOWHERE, key_codes
@@ -129,10 +129,8 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
         pa.array(states.row, mask=states.row == NOWHERE)
     )  # fmt: skip
     following = rows_after(table, place)
-    expirable, left = (
-        may_have_expired(ended, history.broker.retention_source),
-        are_topics_left(ended, history.watermarks),
-    )
+    expirable = may_have_expired(ended, history.broker.retention_source)
+    left = are_topics_left(ended, history.watermarks)
     after = as_texts(table.select(["committed_offset", "via"]).take(pa.array(following, mask=following == NOWHERE)))
     facts = {
         "batch": pa.array(batches_of(history.commits, offset)),
@@ -156,9 +154,9 @@ def may_have_expired(ended: pa.Table, retention_source: str) -> Flags:
     """Whether it may have been age that removed an offset. The replay knows it where a snapshot has the retention, or
     the commit its own expiry time."""
     age = numbers(ended.column("to_time")) - numbers(ended.column("last_commit_time"))
-    is_timed = ended.column("last_commit_time").is_valid().to_numpy()
+    is_timed = ended.column("last_commit_time").is_valid().to_numpy() & ended.column("to_time").is_valid().to_numpy()
     is_young = is_timed & (age < LEAST_RETENTION)
-    is_decided = is_timed if retention_source == "snapshot" else np.zeros(len(age), np.bool_)
+    is_decided = is_timed if retention_source == SettingsSource.SNAPSHOT else np.zeros(len(age), np.bool_)
     return np.asarray(~(is_young | is_decided | ended.column("last_expire_time").is_valid().to_numpy()), np.bool_)
 
 
@@ -177,14 +175,11 @@ def are_topics_left(ended: pa.Table, watermarks: Watermarks) -> Flags:
 def doubts_of(ended: pa.Table, may_have_expired: Flags, is_topic_left: Flags) -> Numbers:
     """As the rows, of which an inferred end is likely. Where two causes are left, it may be either."""
     is_unknown = is_value(ended.column("ended_by"), OffsetEnd.TOMBSTONE_UNKNOWN)
-    is_either = np.where(is_unknown, may_have_expired | ~is_topic_left, may_have_expired & of_deletion(ended))
+    is_deletion = is_value(ended.column("ended_by"), OffsetEnd.DELETED)
+    is_either = np.where(is_unknown, may_have_expired | ~is_topic_left, may_have_expired & is_deletion)
     return np.where(
         is_either, POSSIBLE, np.maximum(doubts(ended.column("confidence")), np.where(is_unknown, LIKELY, 0))
     )
-
-
-def of_deletion(ended: pa.Table) -> Flags:
-    return is_value(ended.column("ended_by"), OffsetEnd.DELETED)
 
 
 def rows_after(table: pa.Table, place: Numbers) -> Numbers:

@@ -262,6 +262,17 @@ def test_deleted_offsets_name_an_admin_tool_only_where_nothing_else_is_left(
     assert (left_open in reason) if left_open else ("or" not in reason.split()), reason
 
 
+def test_a_deletion_without_a_time_may_have_been_expiry() -> None:
+    """Although a snapshot has the retention: the age is not known."""
+    situation = deleted("tombstone_unknown", 70, "T", "T")
+    for row in situation.history:
+        row["to_time"] = None
+    history = situation.rows()
+    history = replace(history, broker=replace(history.broker, retention_source="snapshot"))
+    (row,) = reset_rows(history, None).to_pylist()
+    assert (row["actor"], row["confidence"], "or they expired" in row["actor_reason"]) == ("unknown", "possible", True)
+
+
 UNSURE: dict[str, Any] = {"is_transactional": None}
 
 
