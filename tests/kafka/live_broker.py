@@ -1,6 +1,7 @@
 """What tests of live reading do with a broker: let scenarios play, read it, and copy its files away."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,22 @@ def play(broker: Broker, folder: Path, *scenarios: str) -> None:
 
 def ingest_live(warehouse: Path, broker: Broker, *arguments: str | Path) -> dict[str, Any]:
     return ingest(warehouse, "--source", f"kafka:{broker.bootstrap}", *arguments)
+
+
+@dataclass(frozen=True)
+class KeptLog:
+    """What is kept of a broker that has ended: its log, and snapshots of its cluster."""
+
+    folder: Path
+
+    @property
+    def log_dir(self) -> Path:
+        """As a broker's: a folder for each partition of the offsets topic."""
+        return self.folder / "log"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.folder / "snapshots.jsonl"
 
 
 def copied_segments(broker: Broker, target: Path) -> Path:

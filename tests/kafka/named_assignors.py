@@ -5,7 +5,7 @@ once, then read from the cache: `python -m tests.kafka.named_assignors` prints i
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from jobs.spark.jars import REQUEST, JarSet, ivy_request, jar_folder
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java, key_of
-from tests.kafka.live_broker import copied_segments
+from tests.kafka.live_broker import KeptLog, copied_segments
 from tests.kafka.releases import KAFKA_4_3, Release
 
 JAVA: Final = Path(__file__).parent / "java"
@@ -30,28 +30,14 @@ SETTINGS: Final = {"group.consumer.assignors": "NamedUniform,range", "group.cons
 SECONDS: Final = 600
 
 
-@dataclass(frozen=True)
-class NamedAssignors:
-    folder: Path
-
-    @property
-    def log_dir(self) -> Path:
-        """As a broker's: a folder for each partition of the offsets topic."""
-        return self.folder / "log"
-
-    @property
-    def snapshots(self) -> Path:
-        return self.folder / "snapshots.jsonl"
-
-
-def named_assignors_of(release: Release = KAFKA_4_3) -> NamedAssignors:
+def named_assignors_of(release: Release = KAFKA_4_3) -> KeptLog:
     folder = cache_folder() / "named-assignors" / f"{release.name}-{key_of((release, SETTINGS), MADE_BY)}"
-    return NamedAssignors(build_once(folder, lambda empty: make(release, empty)))
+    return KeptLog(build_once(folder, lambda empty: make(release, empty)))
 
 
 def make(release: Release, folder: Path) -> None:
     with_assignor = replace(release, jar_sets=(*release.jar_sets, assignor_set(release)))
-    on_fresh_broker(with_assignor, folder, SETTINGS, lambda broker: play(broker, NamedAssignors(folder)))
+    on_fresh_broker(with_assignor, folder, SETTINGS, lambda broker: play(broker, KeptLog(folder)))
 
 
 def assignor_set(release: Release) -> JarSet:
@@ -67,7 +53,7 @@ def assignor_set(release: Release) -> JarSet:
     return made
 
 
-def play(broker: Broker, into: NamedAssignors) -> None:
+def play(broker: Broker, into: KeptLog) -> None:
     classes = compile_java(PROGRAMS, [jar_folder(each) for each in KAFKA_4_3.jar_sets])
     arguments = [broker.bootstrap, str(into.snapshots)]
     command = kafka_command(KAFKA_4_3, "NamedGroups", arguments, classes, options=broker.scratch_options)

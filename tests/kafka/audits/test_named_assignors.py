@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from tests.kafka.named_assignors import NamedAssignors, named_assignors_of
+from tests.kafka.live_broker import KeptLog
+from tests.kafka.named_assignors import named_assignors_of
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, growing, recompute, row_texts, write_part
 
@@ -22,12 +23,12 @@ NORMAL: Final = ("normal-few", "normal-many")
 
 
 @pytest.fixture(scope="module")
-def named() -> NamedAssignors:
+def named() -> KeptLog:
     return named_assignors_of()
 
 
 @pytest.fixture(scope="module")
-def silent(named: NamedAssignors, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def silent(named: KeptLog, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Snapshots of a broker with the default setting: nothing but targets shows the class."""
     lines = [json.loads(line) for line in named.snapshots.read_text().splitlines()]
     assert {line["settings"][ASSIGNORS] for line in lines} == {"NamedUniform,range"}
@@ -41,7 +42,7 @@ def silent(named: NamedAssignors, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture(scope="module")
-def whole(named: NamedAssignors, silent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(named: KeptLog, silent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     warehouse = tmp_path_factory.mktemp("whole") / "w"
     ingest(warehouse, "--source", f"segments:{named.log_dir}", "--snapshots", silent)
     recompute(warehouse)
@@ -81,7 +82,7 @@ def test_what_the_class_assigns_shows_that_it_is_not_kafkas(whole: Path) -> None
 
 
 def test_targets_that_come_later_judge_earlier_rows_anew(
-    named: NamedAssignors, silent: Path, whole: Path, tmp_path: Path, rng: np.random.Generator
+    named: KeptLog, silent: Path, whole: Path, tmp_path: Path, rng: np.random.Generator
 ) -> None:
     for share in growing(named.log_dir, rng, 3):
         write_part(named.log_dir, tmp_path / "log", share)
@@ -91,7 +92,7 @@ def test_targets_that_come_later_judge_earlier_rows_anew(
 
 
 @pytest.mark.in_order
-def test_the_setting_that_names_the_class_makes_drifts_less_certain(named: NamedAssignors, whole: Path) -> None:
+def test_the_setting_that_names_the_class_makes_drifts_less_certain(named: KeptLog, whole: Path) -> None:
     """It comes with a later snapshot. The members that ask for no assignor get the first of its list."""
     ingest(whole, "--source", f"segments:{named.log_dir}", "--snapshots", named.snapshots)
     recompute(whole)

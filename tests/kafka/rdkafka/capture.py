@@ -18,7 +18,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.handovers.processes import PROGRAMS, STAGE, Process
 from tests.kafka.java_programs import key_of
-from tests.kafka.live_broker import copied_segments
+from tests.kafka.live_broker import KeptLog, copied_segments
 from tests.kafka.rdkafka.lives import TOPICS, Life, RealLife, Stage, StrangeLife
 from tests.kafka.releases import KAFKA_4_3
 
@@ -33,17 +33,7 @@ LONG: Final = (520, 11)
 
 
 @dataclass(frozen=True)
-class Capture:
-    folder: Path
-
-    @property
-    def log_dir(self) -> Path:
-        return self.folder / "log"
-
-    @property
-    def snapshots(self) -> Path:
-        return self.folder / "snapshots.jsonl"
-
+class Capture(KeptLog):
     @cached_property
     def said(self) -> dict[str, Any]:
         """How often the process of a leader ended by itself."""
