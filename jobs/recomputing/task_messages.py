@@ -11,7 +11,7 @@ from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.audit.checks.facts import Facts, KnownTopic
 
 # Of the form in which groups are stored: another one lets the next run begin anew.
-STATE = 2
+STATE = 3
 
 
 @dataclass

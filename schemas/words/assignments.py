@@ -111,8 +111,12 @@ class Migration(Meant):
 class MigrationPhase(Meant):
     NOT_STARTED = "not_started", "The records show no sign of the migration."
     IN_PROGRESS = "in_progress", "Some members have changed, others have not."
-    STUCK = "stuck", "In progress, but no member has changed for three rebalances and a day, or the group changed back."
-    FINISHED = "finished", "Every member has changed."
+    STUCK = "stuck", "In progress, but no member has changed for three rebalances and a day."
+    TAKEN_BACK = (
+        "taken_back",
+        "The group went back to what it had before, and not every member had changed by then.",
+    )
+    FINISHED = "finished", "Every member has changed. That the group went back later does not change this."
 
 
 class Readiness(Meant):

@@ -301,7 +301,8 @@ class FindingKind(Meant):
         "upgrade_stuck",
         Severity.WARNING,
         "migration stuck",
-        "A group's migration to another assignor or protocol has stopped before its end.",
+        "A group's migration to another assignor or protocol stands still before its end: no member has changed for "
+        "three rebalances and a day. One that was taken back is no finding: see `phase` of `assignor_upgrades`.",
     )
     # Housekeeping.
     RECORD_HEADROOM = (

@@ -1,6 +1,7 @@
 """Of the records of groups what upgrades need: of each member only how it takes part."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -18,6 +19,14 @@ from udfs.topics.partition_codes import TopicCodes
 
 CLASSIC_TABLE, EPOCHS_TABLE, MEMBERS_TABLE = "classic_group_metadata", "group_metadata", "group_member_metadata"
 EPOCH_TYPE, MEMBER_TYPE = (types_by_group_type(name)[GroupType.CONSUMER] for name in (EPOCHS_TABLE, MEMBERS_TABLE))
+
+
+@dataclass(frozen=True)
+class MemberIdentity:
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    client_host: str | None
 
 
 class ClassicMemberSummary(NamedTuple):
@@ -54,6 +63,14 @@ class ConsumerMember(NamedTuple):
     client_id: str | None
     client_host: str | None
     versions: tuple[int, ...] | None
+
+
+def who_of_classic(member: ClassicMemberSummary) -> MemberIdentity:
+    return MemberIdentity(member.member_id, member.group_instance_id, member.client_id, member.client_host)
+
+
+def identity_of(member_id: str, member: ConsumerMember) -> MemberIdentity:
+    return MemberIdentity(member_id, member.group_instance_id, member.client_id, member.client_host)
 
 
 def upgrade_records(tables: Mapping[str, pa.Table]) -> list[tuple[str, Record]]:

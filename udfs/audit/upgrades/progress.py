@@ -1,6 +1,6 @@
 """Progress of groups that migrate to a cooperative assignor, to the consumer protocol, or back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,14 @@ from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from schemas.words.upgrades import BlockerKind
 from udfs.audit.checks.facts import Facts
-from udfs.audit.upgrades.member_records import ClassicMemberSummary, ConsumerMember, upgrade_records
+from udfs.audit.upgrades.member_records import (
+    ClassicMemberSummary,
+    ConsumerMember,
+    MemberIdentity,
+    identity_of,
+    upgrade_records,
+    who_of_classic,
+)
 from udfs.audit.upgrades.progress_state import State, Way, from_plain, plain
 from udfs.audit.upgrades.protocol_conversions import take_operation
 from udfs.audit.upgrades.readiness import (
@@ -27,14 +34,6 @@ from udfs.groups.readers.records import Record, operations
 # normal: in a storm of rebalances, or in a group that runs quietly.
 STUCK_AFTER_ROUNDS = 3
 STUCK_AFTER = 24 * 60 * 60 * 1_000_000
-
-
-@dataclass(frozen=True)
-class MemberIdentity:
-    member_id: str
-    group_instance_id: str | None
-    client_id: str | None
-    client_host: str | None
 
 
 @dataclass(frozen=True)
@@ -101,17 +100,15 @@ def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
     if state.classic is None:
         return
     members = tuple(map(who_of_classic, state.classic.members))
-    if (way := state.to_cooperative) is not None:
-        eager = {each for each, eager in way.are_eager.items() if eager or way.turned_back is not None}
-        left = [member for member in state.classic.members if member.member_id in eager]
-        done = tuple(each for each in members if each.member_id not in eager)
-        progress = MigrationProgress(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
+    if state.to_cooperative is not None:
+        progress = progress_to_cooperative(state.to_cooperative, state.classic.members)
         yield row(group_id, state, Migration.EAGER_TO_COOPERATIVE, progress)
     if members or state.to_consumer is not None:
         blockers = tuple(against_consumer_protocol(group_id, state.classic, facts)) if members else ()
-        yield row(
-            group_id, state, Migration.CLASSIC_TO_CONSUMER, MigrationProgress(state.to_consumer, (), members, blockers)
-        )
+        way = state.to_consumer
+        # If it was finished, it has been taken back since.
+        done, left = (tuple(way.finished_by), ()) if way is not None and way.is_finished else ((), members)
+        yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, MigrationProgress(way, done, left, blockers))
     if state.to_classic is not None:
         yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, members))
 
@@ -119,21 +116,13 @@ def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
 def rows_of_consumer_group(group_id: str, state: State, members: Mapping[str, ConsumerMember]) -> Iterator[Upgrade]:
     classic = tuple(identity_of(each, member) for each, member in members.items() if member.versions is not None)
     native = tuple(identity_of(each, member) for each, member in members.items() if member.versions is None)
-    if state.to_consumer is not None:
-        progress = MigrationProgress(
-            state.to_consumer, native, classic, tuple(against_classic_members(group_id, members))
-        )
+    if (way := state.to_consumer) is not None:
+        # Classic members that come after its end begin the way back.
+        left, blockers = ((), ()) if way.is_finished else (classic, tuple(against_classic_members(group_id, members)))
+        progress = MigrationProgress(way, native, left, blockers)
         yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, progress)
     if state.to_classic is not None:
         yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, classic, native))
-
-
-def who_of_classic(member: ClassicMemberSummary) -> MemberIdentity:
-    return MemberIdentity(member.member_id, member.group_instance_id, member.client_id, member.client_host)
-
-
-def identity_of(member_id: str, member: ConsumerMember) -> MemberIdentity:
-    return MemberIdentity(member_id, member.group_instance_id, member.client_id, member.client_host)
 
 
 @dataclass(frozen=True)
@@ -144,6 +133,19 @@ class MigrationProgress:
     done: tuple[MemberIdentity, ...] = ()
     left: tuple[MemberIdentity, ...] = ()
     blockers: tuple[Blocker, ...] = ()
+
+
+def progress_to_cooperative(way: Way, members: Sequence[ClassicMemberSummary]) -> MigrationProgress:
+    if way.turned_back is not None:
+        # Members of now have nothing of it.
+        if way.is_finished:
+            return MigrationProgress(way, tuple(way.finished_by))
+        return MigrationProgress(way, (), tuple(map(who_of_classic, members)), tuple(against_claiming(members)))
+    left = [member for member in members if way.are_eager.get(member.member_id)]
+    done = [member for member in members if not way.are_eager.get(member.member_id)]
+    return MigrationProgress(
+        way, tuple(map(who_of_classic, done)), tuple(map(who_of_classic, left)), tuple(against_claiming(left))
+    )
 
 
 def row(group_id: str, state: State, migration: Migration, progress: MigrationProgress) -> Upgrade:
@@ -168,12 +170,12 @@ def row(group_id: str, state: State, migration: Migration, progress: MigrationPr
 
 
 def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, ...]]:
-    """The phase, and why it is stuck if it is."""
-    if way.turned_back is not None:
-        line = f"the group went back to its former protocol; the record at offset {way.turned_back} shows it"
-        return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, line),)
+    """The phase, and why it has not come to its end if it will not. What has ended stays so, whatever is done later."""
     if way.is_finished:
         return MigrationPhase.FINISHED, ()
+    if way.turned_back is not None:
+        line = f"the group went back to its former protocol; the record at offset {way.turned_back} shows it"
+        return MigrationPhase.TAKEN_BACK, (Blocker(BlockerKind.TURNED_BACK, None, line),)
     is_long = now is not None and way.progress_time is not None and now - way.progress_time >= STUCK_AFTER
     if is_long and way.generations_since >= STUCK_AFTER_ROUNDS:
         line = f"no member was upgraded in the last {way.generations_since} generations"
@@ -182,9 +184,11 @@ def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, 
 
 
 def confidence(migration: Migration, way: Way | None) -> Confidence:
-    """No record shows which client a member runs, or whether a member with nothing to claim would claim."""
+    """No record shows which client a member runs, whether a member with nothing to claim would claim, or whether one
+    that has just left will come back."""
     if way is None or not way.is_begin_seen:
         return Confidence.LIKELY
-    if migration == Migration.EAGER_TO_COOPERATIVE and any(eager is not False for eager in way.are_eager.values()):
+    is_in_doubt = way.is_awaiting or any(eager is not False for eager in way.are_eager.values())
+    if migration == Migration.EAGER_TO_COOPERATIVE and is_in_doubt:
         return Confidence.LIKELY
     return Confidence.CERTAIN

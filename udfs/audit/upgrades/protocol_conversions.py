@@ -5,9 +5,10 @@ members still use the classic protocol. Offline, the group is empty in between, 
 """
 
 from collections.abc import Sequence
+from itertools import starmap
 
-from udfs.audit.upgrades.cooperative_migrations import note_progress, take_value
-from udfs.audit.upgrades.member_records import EPOCH_TYPE, MEMBER_TYPE, ConsumerMember
+from udfs.audit.upgrades.cooperative_migrations import BACK_WITHIN, note_progress, take_value
+from udfs.audit.upgrades.member_records import EPOCH_TYPE, MEMBER_TYPE, ConsumerMember, identity_of
 from udfs.audit.upgrades.progress_state import State, Way
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.records import Record
@@ -35,7 +36,7 @@ def take_operation(state: State, operation: Sequence[Record]) -> None:
 def take_record(state: State, record: Record) -> None:
     if record.type == CLASSIC_TYPE:
         if record.value is None:
-            state.classic = None
+            state.classic = state.left_time = None
         else:
             take_value(state, record.value, record.offset, record.time)
     elif record.value is not None:
@@ -86,7 +87,10 @@ def follow_members(state: State, left: set[str], operation: Sequence[Record]) ->
     if way is not None and not way.is_finished:
         is_progress = way.first_offset == first.offset or bool(left - still)
         note_progress(way, is_progress, is_next, not still, last.time)
+        note_changed(way, state, last.time)
         return
+    if way is not None and not still and state.to_classic is None:
+        note_changed(way, state, last.time)
     # A classic member in a group with the consumer protocol.
     if still and state.to_classic is None:
         state.to_classic = Way(first.offset, last.time, last.time)
@@ -94,3 +98,11 @@ def follow_members(state: State, left: set[str], operation: Sequence[Record]) ->
         state.to_classic = None
     elif state.to_classic is not None:
         note_progress(state.to_classic, bool(still - left), is_next, False, last.time)
+
+
+def note_changed(way: Way, state: State, time: int | None) -> None:
+    """After the end, for as long as whoever left to change may still come back."""
+    end, members = way.finished_time, state.members or {}
+    is_soon = end is not None and time is not None and time - end <= BACK_WITHIN
+    if way.is_finished and len(members) > len(way.finished_by) and (is_soon or not way.finished_by):
+        way.finished_by = list(starmap(identity_of, members.items()))

@@ -1,5 +1,7 @@
 """Progress of groups that change from eager rebalancing to a cooperative assignor."""
 
+from typing import Any
+
 import pytest
 
 from tests.builders.groups.classic_log import member
@@ -16,6 +18,9 @@ from tests.builders.groups.upgrade_log import (
     upgrades_of,
     value,
 )
+from udfs.audit.upgrades import cooperative_migrations
+
+BACK_WITHIN = cooperative_migrations.BACK_WITHIN // 1000
 
 
 def test_the_last_entry_of_a_member_counts_as_coordinators_load_it() -> None:
@@ -52,16 +57,98 @@ def test_a_member_that_claims_what_it_owns_is_done() -> None:
     assert (result.started_time, result.finished_time, result.confidence) == (micros(2000), micros(3000), "certain")
 
 
-def test_it_is_finished_once_the_last_of_the_old_members_has_gone() -> None:
+def gone_last() -> Log:
+    """Of two members, the one that was left leaves."""
     log = turning()
     log.write(3000, value(4, [member("new", "t0 t1 t2 t3", "t2 t3", generation=3)], STICKY))
-    log.write(4000, value(5, [member("new", "t0 t1", "t0 t1 t2 t3", generation=4), member("third", "")], STICKY))
+    return log
+
+
+def of_new_members(generation: int, *others: str) -> tuple[str, dict[str, Any]]:
+    """A value with members that joined as the group had turned."""
+    newcomers = [member(each, "") for each in others]
+    return value(generation, [member("new", "t0 t1", "t0 t1", generation=generation - 1), *newcomers], STICKY)
+
+
+def test_it_is_finished_once_the_last_of_the_old_members_is_back() -> None:
+    log = gone_last()
+    log.write(4000, of_new_members(5, "third"))
     result = upgrades_of(log)[COOPERATIVE]
     assert (result.phase, ids(result.members_done), result.finished_time) == (
         "finished",
         {"new", "third"},
-        micros(3000),
+        micros(4000),
     )
+    # What comes after the end is no part of it: another restart, and one more member.
+    log.write(5000, of_new_members(6))
+    log.write(6000, of_new_members(7, "fourth"))
+    log.write(7000, of_new_members(8, "fourth", "fifth"))
+    assert upgrades_of(log)[COOPERATIVE].finished_time == micros(4000)
+
+
+@pytest.mark.parametrize(("away_ms", "end"), [(None, 3000), (BACK_WITHIN, 3000 + BACK_WITHIN), (BACK_WITHIN + 1, 3000)])
+def test_a_member_that_is_not_soon_back_has_gone_for_good(away_ms: int | None, end: int) -> None:
+    log = gone_last()
+    if away_ms is not None:
+        log.write(3000 + away_ms, of_new_members(5, "third"))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.members_remaining, result.finished_time) == ("finished", (), micros(end))
+    # It may come back yet; and no record shows whether a member that has just come would claim.
+    assert result.confidence == "likely"
+
+
+def test_a_member_of_unknown_time_is_not_known_to_be_back() -> None:
+    log = gone_last()
+    log.write(None, of_new_members(5, "third"))
+    assert upgrades_of(log)[COOPERATIVE].finished_time == micros(3000)
+
+
+def test_a_member_whose_successor_came_before_it_left_is_not_awaited() -> None:
+    log = turning()
+    three = [member("old", "t0", generation=3), member("new", "t1", "t1", generation=3), member("next", "t2")]
+    log.write(2500, value(4, three, STICKY))
+    log.write(3000, of_new_members(5, "next"))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.finished_time) == ("finished", micros(3000))
+
+
+def test_the_last_of_several_that_are_away_counts() -> None:
+    log = Log()
+    log.write(0, value(1, [member("a", "t0"), member("b", "t1"), member("c", "t2")]))
+    log.write(1000, value(2, [member("a", "t0 t1 t2", generation=1)]))
+    log.write(2000, value(3, [member("a", "t0", generation=2), member("new", "t1 t2")], STICKY))
+    for time, others in ((3000, ()), (4000, ("b2",)), (5000, ("b2", "a2"))):
+        log.write(time, of_new_members(time // 1000 + 1, *others))
+        assert upgrades_of(log)[COOPERATIVE].finished_time == micros(time)
+    log.write(6000, of_new_members(7, "b2", "a2", "more"))
+    assert upgrades_of(log)[COOPERATIVE].finished_time == micros(5000)
+
+
+def test_a_group_that_was_stopped_meanwhile_has_turned_when_all_of_it_is_back() -> None:
+    log = Log()
+    log.write(0, value(1, [member("a", "t0"), member("b", "t1")]))
+    log.write(1000, value(2, []))
+    log.write(2000, value(3, [member("new", "t0 t1")], STICKY))
+    assert upgrades_of(log)[COOPERATIVE].finished_time == micros(2000)
+    log.write(3000, of_new_members(4, "other"))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.started_time, result.finished_time) == (micros(2000), micros(3000))
+
+
+def test_a_member_of_a_generation_that_nobody_was_assigned_shows_whether_it_gives_up_what_it_had() -> None:
+    """Two members start anew as the group turns, and only one of them has left the old assignor out."""
+    log = Log()
+    log.write(0, value(1, [member("a", "t0"), member("b", "t1")]))
+    log.write(1000, value(2, [member("a2", "t0"), member("b2", "t1")], STICKY))
+    assert upgrades_of(log)[COOPERATIVE].phase == "finished"
+    # Generation 3 left no record.
+    log.write(2000, value(4, [member("a2", "t0", "t0", generation=3), member("b2", "t1", generation=3)], STICKY))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, ids(result.members_remaining)) == ("in_progress", {"b2"})
+    log.write(3000, value(5, [member("a2", "t0 t1", "t0", generation=4)], STICKY))
+    log.write(4000, value(6, [member("a2", "t0", "t0 t1", generation=5), member("b3", "")], STICKY))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.phase, result.finished_time) == ("finished", micros(4000))
 
 
 def test_a_static_member_that_came_back_as_the_group_turned_is_done() -> None:
@@ -128,11 +215,11 @@ def test_a_subscription_that_cannot_claim_keeps_its_member_from_changing() -> No
     )
 
 
-def test_a_group_that_turns_back_is_stuck() -> None:
+def test_a_group_that_turns_back_half_way_has_not_finished_and_does_not_stand_still() -> None:
     log = turning()
     log.write(3000, value(4, [member("old", "t0 t1", generation=3), member("new", "t2 t3", generation=3)]))
     result = upgrades_of(log)[COOPERATIVE]
-    assert (result.phase, result.members_done, ids(result.members_remaining)) == ("stuck", (), {"old", "new"})
+    assert (result.phase, result.members_done, ids(result.members_remaining)) == ("taken_back", (), {"old", "new"})
     assert [(each.kind, each.detail) for each in result.blockers] == [
         ("turned_back", "the group went back to its former protocol; the record at offset 3 shows it")
     ]
@@ -141,6 +228,26 @@ def test_a_group_that_turns_back_is_stuck() -> None:
     log.write(4000, value(5, [member("newer", "t0 t1 t2 t3")], STICKY))
     result = upgrades_of(log)[COOPERATIVE]
     assert (result.phase, result.started_time, result.blockers) == ("finished", micros(4000), ())
+
+
+def test_of_a_group_that_turned_back_nobody_has_changed_whoever_comes() -> None:
+    log = turning()
+    log.write(3000, value(4, [member("old", "t0 t1", generation=3), member("other", "t2 t3")]))
+    result = upgrades_of(log)[COOPERATIVE]
+    assert (result.members_done, ids(result.members_remaining)) == ((), {"old", "other"})
+
+
+def test_a_group_that_turns_back_after_it_had_finished_has_finished() -> None:
+    log = gone_last()
+    log.write(4000, of_new_members(5, "third"))
+    for time in (5000, 5000 + 2 * DAY):
+        log.write(time, value(6 + time // DAY, [member("range-again", "t0 t1 t2 t3")]))
+        result = upgrades_of(log)[COOPERATIVE]
+        assert (result.phase, result.finished_time, result.blockers) == ("finished", micros(4000), ())
+        assert (ids(result.members_done), result.members_remaining) == ({"new", "third"}, ())
+    # And turns once more: a way of its own.
+    log.write(6000 + 2 * DAY, value(9, [member("newer", "t0 t1 t2 t3")], STICKY))
+    assert upgrades_of(log)[COOPERATIVE].started_time == micros(6000 + 2 * DAY)
 
 
 @pytest.mark.parametrize(

@@ -112,12 +112,12 @@ def test_members_that_left_with_the_group_they_were_of_are_not_left_of_the_next(
     assert (result.phase, result.finished_time) == ("finished", micros(4000))
 
 
-def test_a_conversion_back_leaves_the_one_forth_stuck() -> None:
+def test_a_conversion_that_is_taken_back_half_way_does_not_stand_still() -> None:
     log = upgraded()
     log.write(2000, left("n"), left("a"), left("b"), epoch(None), value(6, [member("a", "t0"), member("b", "t1")]))
     upgrades = upgrades_of(log)
     forth, back = upgrades[TO_CONSUMER], upgrades[TO_CLASSIC]
-    assert (forth.group_type, forth.phase, forth.readiness) == ("classic", "stuck", "unknown")
+    assert (forth.group_type, forth.phase, forth.readiness) == ("classic", "taken_back", "unknown")
     assert (ids(forth.members_remaining), [each.kind for each in forth.blockers]) == ({"a", "b"}, ["turned_back"])
     assert (forth.started_time, forth.evidence_first_offset) == (micros(1000), 1)
     assert (back.phase, ids(back.members_done), back.members_remaining, back.confidence) == (
@@ -167,7 +167,40 @@ def test_a_classic_member_after_a_finished_conversion_leads_back() -> None:
     log.write(3000, classic("late"), epoch(8))
     upgrades = upgrades_of(log)
     assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].finished_time) == ("finished", micros(2000))
+    assert upgrades[TO_CONSUMER].members_remaining == ()
     assert (upgrades[TO_CLASSIC].phase, ids(upgrades[TO_CLASSIC].members_done)) == ("in_progress", {"late"})
+
+
+def test_a_conversion_that_finished_and_the_one_back_are_two_finished_ones() -> None:
+    """Members leave as classic ones and come back as native ones, and the other way round."""
+    log = upgraded()
+    log.write(2000, left("a"), left("b"), epoch(7))
+    log.write(3000, native("n2"), epoch(8))
+    log.write(4000, left("n"), epoch(9))
+    log.write(5000, classic("c"), epoch(10))
+    back = upgrades_of(log)[TO_CLASSIC]
+    assert (back.phase, ids(back.members_done), ids(back.members_remaining)) == ("in_progress", {"c"}, {"n2"})
+    log.write(6000, left("n2"), left("c"), epoch(None), value(10, [member("c", "t0 t1", version=1)]))
+    log.write(6000 + 2 * DAY, value(11, [member("c", "t0", version=1), member("d", "t1", version=1)]))
+    upgrades = upgrades_of(log)
+    forth, back = upgrades[TO_CONSUMER], upgrades[TO_CLASSIC]
+    assert (forth.phase, forth.started_time, forth.finished_time) == ("finished", micros(1000), micros(2000))
+    # Who had changed until members began to go back.
+    assert (ids(forth.members_done), forth.members_remaining) == ({"n", "n2"}, ())
+    assert (back.phase, back.started_time, back.finished_time) == ("finished", micros(5000), micros(6000))
+    assert (ids(back.members_done), back.members_remaining) == ({"c", "d"}, ())
+    # What stands against another one, of the members that the group has now.
+    assert (forth.readiness, {each.kind for each in forth.blockers}) == ("blocked", {"old_client"})
+
+
+def test_a_way_back_that_nobody_goes_on_with_is_stuck() -> None:
+    log = upgraded()
+    log.write(2000, left("a"), left("b"), epoch(7))
+    log.write(3000, classic("c"), epoch(8))
+    for number in range(3):
+        log.write(4000 + number * DAY, native(f"n{number}"), epoch(9 + number))
+    upgrades = upgrades_of(log)
+    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CLASSIC].phase) == ("finished", "stuck")
 
 
 def test_an_empty_group_is_converted_at_once() -> None:
@@ -183,7 +216,7 @@ def test_an_empty_group_is_converted_at_once() -> None:
     upgrades = upgrades_of(log)
     assert (upgrades[TO_CLASSIC].phase, upgrades[TO_CLASSIC].finished_time) == ("finished", micros(4000))
     assert ids(upgrades[TO_CLASSIC].members_done) == {"b"}
-    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].finished_time) == ("stuck", None)
+    assert (upgrades[TO_CONSUMER].phase, upgrades[TO_CONSUMER].finished_time) == ("finished", micros(2000))
 
 
 def test_a_log_that_begins_with_a_mixed_group_shows_a_conversion_begun_earlier() -> None:
