@@ -124,6 +124,15 @@ def test_the_last_of_several_that_are_away_counts() -> None:
     assert upgrades_of(log)[COOPERATIVE].finished_time == micros(5000)
 
 
+def test_a_member_that_comes_gives_those_that_are_away_no_more_time() -> None:
+    log = Log()
+    log.write(0, value(1, [member("a", "t0"), member("b", "t1"), member("c", "t2")]))
+    log.write(1000, value(2, [member("new", "t0 t1 t2")], STICKY))
+    log.write(1000 + BACK_WITHIN, of_new_members(3, "second"))
+    log.write(1001 + BACK_WITHIN, of_new_members(4, "second", "third"))
+    assert upgrades_of(log)[COOPERATIVE].finished_time == micros(1000 + BACK_WITHIN)
+
+
 def test_a_group_that_was_stopped_meanwhile_has_turned_when_all_of_it_is_back() -> None:
     log = Log()
     log.write(0, value(1, [member("a", "t0"), member("b", "t1")]))

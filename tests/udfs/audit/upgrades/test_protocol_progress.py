@@ -22,6 +22,9 @@ from tests.builders.groups.upgrade_log import (
     upgrades_of,
     value,
 )
+from udfs.audit.upgrades import cooperative_migrations
+
+BACK_WITHIN = cooperative_migrations.BACK_WITHIN // 1000
 
 # -- between protocols
 
@@ -191,6 +194,30 @@ def test_a_conversion_that_finished_and_the_one_back_are_two_finished_ones() -> 
     assert (ids(back.members_done), back.members_remaining) == ({"c", "d"}, ())
     # What stands against another one, of the members that the group has now.
     assert (forth.readiness, {each.kind for each in forth.blockers}) == ("blocked", {"old_client"})
+
+
+@pytest.mark.parametrize(
+    ("time", "done"), [(None, {"n"}), (2000 + BACK_WITHIN, {"n", "n2"}), (2001 + BACK_WITHIN, {"n"})]
+)
+def test_who_changed_are_those_of_the_end_and_who_is_soon_back(time: int | None, done: set[str]) -> None:
+    log = upgraded()
+    log.write(2000, left("a"), left("b"), epoch(7))
+    if time is not None:
+        log.write(time, native("n2"), epoch(8))
+    log.write(DAY, left("n2"), classic("c"), epoch(9))
+    log.write(DAY, left("n"), left("c"), epoch(None), value(9, [member("c", "t0")]))
+    assert ids(upgrades_of(log)[TO_CONSUMER].members_done) == done
+
+
+def test_nobody_is_awaited_who_left_before_a_conversion() -> None:
+    log = Log()
+    log.write(0, value(1, [member("a", "t0"), member("b", "t1")]))
+    log.write(1000, value(2, [member("a", "t0 t1", generation=1)]))
+    log.write(2000, gone(), classic("a"), epoch(2), native("n"), epoch(3))
+    log.write(3000, left("n"), left("a"), epoch(None), value(3, [member("a", "t0 t1")]))
+    log.write(4000, value(4, [member("c", "t0 t1")], STICKY))
+    log.write(5000, value(5, [member("c", "t0", "t0 t1", generation=4), member("more", "t1")], STICKY))
+    assert upgrades_of(log)[COOPERATIVE].finished_time == micros(4000)
 
 
 def test_a_way_back_that_nobody_goes_on_with_is_stuck() -> None:
