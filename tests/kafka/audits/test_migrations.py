@@ -86,7 +86,7 @@ def test_a_rolled_group_has_finished_when_the_last_member_is_back_from_its_secon
     row = migrations(warehouse, "rolled-and-back")[COOPERATIVE]
     assert_within(row["started_time"], first)
     assert_within(row["finished_time"], last)
-    # Two more bounces took it back, which is another matter: it had finished.
+    # One more bounce took it back, since all prefer range where all have it again: another matter, it had finished.
     assert (row["phase"], row["members_remaining"], row["blockers"]) == ("finished", [], [])
     assert ids(row["members_done"]) == last.members.keys()
 
