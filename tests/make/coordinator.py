@@ -198,14 +198,19 @@ class Kind:
     def waits(self, member: str, epoch: int, text: str = "", previous: int | None = None) -> Op:
         return self.owns(member, epoch, text, previous=previous, state="unreleased")
 
-    def topics(self, **counts: int) -> Op:
-        """Topics of a consumer group, to 4.0, or the initialized ones of a share group, with so many partitions."""
+    def topics(self, *, set_up: str = "", deleting: str = "", **counts: int) -> Op:
+        """Topics of a consumer group, to 4.0, or the initialized ones of a share group, with so many partitions.
+        `set_up`: partitions whose share state is being set up."""
         named = [{"topic_id": topic_id(name), "topic_name": name} for name in counts]
         if self.name == "consumer":
             rows = [{**each, "num_partitions": counts[each["topic_name"]], "partition_metadata": []} for each in named]
             return op(self.listed, self.key("g"), {"topics": rows})
         rows = [{**each, "partitions": list(range(counts[each["topic_name"]]))} for each in named]
-        fields: dict[str, Any] = {"initializing_topics": [], "initialized_topics": rows, "deleting_topics": []}
+        fields: dict[str, Any] = {
+            "initializing_topics": [{**each, "topic_name": each["topic_id"][0]} for each in by_id(set_up)],
+            "initialized_topics": rows,
+            "deleting_topics": [{"topic_id": topic_id(name), "topic_name": name} for name in deleting],
+        }
         return op(self.listed, self.key("g"), fields)
 
     def topology(self, number: int, *sources: str) -> Op:

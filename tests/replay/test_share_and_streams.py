@@ -11,6 +11,9 @@ SHARED = (
     (100, share.topics(t=0)),
     (200, share.epoch(3), share.target("a", "t0 t1"), share.done(3), share.owns("a", 3, "t0 t1", previous=2)),
 )  # fmt: skip
+SHARED_TWO = (*SHARED[:1], (100, share.topics(t=2)), *SHARED[2:])
+GROWN = (300, share.epoch(4, 8), share.done(4), share.owns("a", 4, "t0 t1", previous=3),
+         share.topics(set_up="t2 t3 t4 t5", t=2))  # fmt: skip
 BOTH = "0_0 1_0 / 1_1"
 STREAMS = (
     (0, streams.member("a"), streams.topology(0, "t", "[w]"), streams.epoch(2), streams.owns("a", 1, previous=0)),
@@ -108,10 +111,38 @@ CASES = {
             | metadata_changed t 1 → 2 partitions"""),
     "of a share group's topics only the initialized ones count": (
         Log((0, share.member("a"), share.epoch(2), share.done(2), share.owns("a", 2)),
-            (100, share.topics(t=1).but(value={
-                "initializing_topics": [{"topic_id": f"{'u':A<22}", "topic_name": "u", "partitions": [0]}],
-                "initialized_topics": [], "deleting_topics": []})),
-            (200, share.epoch(3), share.done(3))), "rebalances trigger => … | unknown"),
+            (100, share.topics(set_up="u0")), (200, share.epoch(3), share.done(3))),
+        "rebalances trigger => … | unknown"),
+    # Members are given new partitions later, so the target shows none of them.
+    "a topic of a share group that grows is named by the record that begins its share state": (
+        Log(*SHARED_TWO, GROWN, (400, share.topics(t=6)),
+            (500, share.epoch(5, 8), share.target("a", "t0 t1 t2 t3 t4 t5"), share.done(5),
+             share.owns("a", 5, "t0 t1 t2 t3 t4 t5", previous=4))), """
+        rebalances trigger trigger_detail confidence => … |
+            metadata_changed share state of partitions 2 to 5 of topic t is being set up certain |
+            metadata_changed t 2 → 6 partitions certain"""),
+    "a topic that is new to a share group is named too, and only once": (
+        Log(*SHARED_TWO, (300, share.epoch(4, 8), share.done(4), share.owns("a", 4, "t0 t1", previous=3),
+                          share.topics(set_up="u0", t=2)),
+            (400, share.epoch(5, 9), share.done(5), share.owns("a", 5, "t0 t1", previous=4),
+             share.topics(set_up="u0 v0 v2", t=2)),
+            (500, share.epoch(6, 10), share.done(6), share.owns("a", 6, "t0 t1", previous=5),
+             share.topics(set_up="u0 v0 v2", t=2))), """
+        rebalances trigger_detail => … | share state of partition 0 of topic u is being set up
+            | share state of partitions 0, 2 of topic v is being set up
+            | the metadata hash changed, but no partition count: racks or ids of subscribed topics changed"""),
+    "a share group's hash that changes alone is no partition": (
+        Log(*SHARED_TWO, (300, share.epoch(4, 8), share.done(4), share.owns("a", 4, "t0 t1", previous=3))), """
+        rebalances trigger_detail =>
+            … | the metadata hash changed, but no partition count: racks or ids of subscribed topics changed"""),
+    "a member's new topic is explained by the member": (
+        Log(*SHARED_TWO, (300, share.member("b", "tu"), share.epoch(4, 8), share.target("b", "t1"), share.done(4),
+                          share.owns("b", 4, "t1", previous=0), share.topics(set_up="u0", t=2))), """
+        rebalances trigger trigger_detail => … | member_joined member b (10.0.0.1) joined"""),
+    "share state that is being deleted is no partition that is set up": (
+        Log(*SHARED_TWO, (300, share.topics(deleting="t")),
+            (400, share.epoch(4, 8), share.target("a"), share.done(4), share.owns("a", 4, previous=3))), """
+        rebalances trigger trigger_detail => … | metadata_changed topic t share state removed"""),
     "a streams group is not ready until its topology is valid": (Log(*STREAMS), """
         states state generation_or_epoch from_time to_time => NotReady 2 0 200 | Assigning 3 200 300
             | Stable 3 300 -"""),

@@ -68,6 +68,27 @@ def listed_topics_changes(group_type: GroupType, before: Topics, after: Topics) 
     return topic_changes(before.counts(), after.counts(), *LISTED[group_type], needs_trigger=needs_trigger)
 
 
+def set_up_changes(before: Topics, after: Topics) -> list[Change]:
+    """A share group's members are given new partitions only when these have share state. So this record, and no target
+    yet, shows which ones made its epoch. The same stands in each record until all are set up."""
+    known = {each.topic_id or each.topic: {*each.partitions} for each in before.being_set_up}
+    lines = []
+    for each in after.being_set_up:
+        new = [number for number in each.partitions if number not in known.get(each.topic_id or each.topic, ())]
+        if new:
+            lines.append(f"share state of {numbered(new)} of topic {each.topic} is being set up")
+    return [Change(METADATA, PLAIN, line, needs_trigger=True) for line in sorted(lines)]
+
+
+def numbered(partitions: Sequence[int]) -> str:
+    """`partitions`: ascending."""
+    first, last = partitions[0], partitions[-1]
+    if first == last:
+        return f"partition {first:,}"
+    is_gapless = len(partitions) == last - first + 1
+    return f"partitions {f'{first:,} to {last:,}' if is_gapless else name_list([f'{each:,}' for each in partitions])}"
+
+
 def other_topology(before: int, after: int) -> Change:
     return Change(SUBSCRIPTION, PLAIN, f"topology epoch {before} → {after}")
 

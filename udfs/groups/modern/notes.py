@@ -199,8 +199,9 @@ def note_pattern(_: Group, now: Modern, record: Record, before: tuple[str, ...] 
 
 
 def note_topics(_: Group, now: Modern, record: Record, before: Topics | None) -> None:
-    after: Topics | None = record.value
-    now.operation.evidence += details.listed_topics_changes(now.group_type, before or Topics(), after or Topics())
+    before, after = before or Topics(), record.value or Topics()
+    now.operation.evidence += details.listed_topics_changes(now.group_type, before, after)
+    now.operation.set_up += details.set_up_changes(before, after)
 
 
 def note_topology(_: Group, now: Modern, record: Record, before: Topology | None) -> None:

@@ -47,6 +47,8 @@ def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], start: S
     changes = evidence(group, now, replaced, at)
     if now.operation.bump is not None:
         why = cause(now, changes, start.is_exact)
+        if why == RebalanceTrigger.METADATA_CHANGED:
+            changes += now.operation.set_up
         now.causes.append(Cause(now.epoch, why, start, [*now.carried, *changes]))
         now.carried = []
         return True

@@ -14,7 +14,7 @@ from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.history.unclear_details import HowLeft, settle_detail
 from udfs.groups.modern.notes import count_assignor, count_member
 from udfs.groups.modern.owners import place_partitions, set_stop, together
-from udfs.groups.readers.modern_values import About, Topics, Topology
+from udfs.groups.readers.modern_values import About, BeingSetUp, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
 from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop
 from udfs.topics.partition_codes import TopicCodes
@@ -37,6 +37,7 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
         **{stored: getattr(now, name) for name, stored in STORED.items()},
         "topology": now.topology,
         "topics": [list(counts), list(counts.values())],
+        "being_set_up": [] if now.topics is None else now.topics.being_set_up,
         "configs": now.configs,
         "patterns": now.patterns,
         "members": {each: plain_member(now, member, topics) for each, member in now.members.items()},
@@ -59,7 +60,13 @@ def from_plain(state: dict[str, Any], topics: TopicCodes) -> Modern:
     if state["topology"] is not None:
         epoch, sources = state["topology"]
         now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})
-    now.topics = Topics(tuple(Topic(name, count or 0) for name, count in zip(*state["topics"], strict=True)))
+    now.topics = Topics(
+        tuple(Topic(name, count or 0) for name, count in zip(*state["topics"], strict=True)),
+        # States of older releases have none.
+        being_set_up=tuple(
+            BeingSetUp(topic, topic_id, tuple(numbers)) for topic, topic_id, numbers in state.get("being_set_up", ())
+        ),
+    )
     now.configs = None if state["configs"] is None else tuple((name, value) for name, value in state["configs"])
     now.carried = [change_details.from_plain(each) for each in now.carried]
     now.causes = [

@@ -18,6 +18,7 @@ from udfs.groups.readers.modern_values import (
     UNRELEASED,
     UNREVOKED,
     About,
+    BeingSetUp,
     Current,
     GroupEpoch,
     Pattern,
@@ -42,6 +43,7 @@ from udfs.groups.readers.record_columns import (
 )
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, has_some, shared_partitions
 from udfs.groups.readers.records import Record
+from udfs.topics.least_partitions import UNKNOWN
 from udfs.topics.partition_codes import TopicCodes
 
 # The values of all rows of a table.
@@ -203,7 +205,7 @@ def patterns(table: pa.Table, _: TopicCodes) -> Iterator[Pattern]:
     return map(Pattern, texts_of(text_lists(array(table, "topics"))))
 
 
-def known_topics(table: pa.Table, _: TopicCodes) -> Iterator[Topics]:
+def known_topics(table: pa.Table, topics: TopicCodes) -> Iterator[Topics]:
     bounds, items = flat(array(table, "topics"))
     states, *fields = (items.field(name).to_pylist() for name in TOPIC_FIELDS)
     rows = list(zip(*fields, strict=True))
@@ -211,8 +213,18 @@ def known_topics(table: pa.Table, _: TopicCodes) -> Iterator[Topics]:
     is_early = array(table, "epoch").is_valid().to_pylist()
     for share, early, (first, last) in zip(is_share, is_early, pairwise(bounds.tolist()), strict=True):
         listed = [rows[at] for at in range(first, last) if states[at] in LISTED_STATES]
+        begun = [rows[at] for at in range(first, last) if states[at] == TopicState.INITIALIZING]
         assignable = tuple(tuple(of_topic or ()) for *_, of_topic, _ in listed) if share else None
-        yield Topics(tuple(topic(*each) for each in listed), assignable, early)
+        set_up = tuple(
+            BeingSetUp(known_name(name, topic_id, topics), topic_id, tuple(sorted({*(of_topic or ())})))
+            for name, topic_id, _, of_topic, _ in begun
+        )
+        yield Topics(tuple(topic(*each) for each in listed), assignable, early, set_up)
+
+
+def known_name(name: str | None, topic_id: str | None, topics: TopicCodes) -> str:
+    """A coordinator that finds the topic in no metadata writes its id alone."""
+    return (None if name == UNKNOWN else name) or topics.names.get(topic_id or "") or topic_id or ""
 
 
 def topic(

@@ -66,6 +66,15 @@ class Current(NamedTuple):
     is_state_inferred: bool = False
 
 
+class BeingSetUp(NamedTuple):
+    """Partitions of a share group's topic that get share state and can be assigned after that. The topic has its name,
+    or its id if no name is known."""
+
+    topic: str
+    topic_id: str | None
+    partitions: tuple[int, ...]
+
+
 class Topics(NamedTuple):
     """Types 4, 9, 15 and 18: the topics that can be assigned."""
 
@@ -74,6 +83,8 @@ class Topics(NamedTuple):
     assignable: tuple[tuple[int, ...], ...] | None = None
     # Written by the early access version (3.7), which had other assignors.
     is_early: bool = False
+    # Of share groups; these topics can also stand among `topics`, with the partitions that they had before.
+    being_set_up: tuple[BeingSetUp, ...] = ()
 
     def counts(self) -> dict[str, int | None]:
         """By name, how many partitions can be assigned; None: the record has no number."""

@@ -157,6 +157,8 @@ class Operation:
     # Causes of changes of members, by member; and of the group as a whole.
     changes: dict[str, list[Change]] = field(default_factory=dict)
     evidence: list[Change] = field(default_factory=list)
+    # Of share groups: new partitions of topics. They explain an epoch of this operation, and cause none themselves.
+    set_up: list[Change] = field(default_factory=list)
     # Newest records of types 3, 6 and 7.
     bump: Record | None = None
     is_hash_changed: bool = True

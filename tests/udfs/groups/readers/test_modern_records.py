@@ -10,6 +10,7 @@ from udfs.assignors.questions.specs import Topic
 from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import (
     About,
+    BeingSetUp,
     Current,
     GroupEpoch,
     Pattern,
@@ -195,17 +196,20 @@ def test_of_share_groups_only_initialized_topics_count() -> None:
         return {"state": state, "topic_id": "x", "topic_name": name, **more}
 
     rows = [
-        {"group_type": "share", "topics": [topic("initializing", "a"), topic("initialized", "c", partitions=[0, 1]),
+        {"group_type": "share", "topics": [topic("initializing", "a", partitions=[1, 0]),
+                                           topic("initializing", "<UNKNOWN>", partitions=[3]),
+                                           topic("initialized", "c", partitions=[0, 1]),
                                            topic("initialized", "b", partitions=[0]), topic("deleting", "d")]},
         {"group_type": "consumer", "topics": [topic("subscribed", "a", num_partitions=12)]},
         {"group_type": "share", "topics": []},
     ]  # fmt: skip
     result = read("group_partition_metadata", *rows)
     assert [(record.type, record.value) for _, record in result] == [
-        (15, Topics((Topic("c", 2, "x"), Topic("b", 1, "x")), ((0, 1), (0,)))),
+        (15, Topics((Topic("c", 2, "x"), Topic("b", 1, "x")), ((0, 1), (0,)),
+                    being_set_up=(BeingSetUp("a", "x", (0, 1)), BeingSetUp("x", "x", (3,))))),
         (4, Topics((Topic("a", 12, "x"),))),
         (15, Topics((), ())),
-    ]
+    ]  # fmt: skip
     assert [record.value.counts() for _, record in result] == [{"c": 2, "b": 1}, {"a": 12}, {}]
 
 
