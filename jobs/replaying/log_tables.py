@@ -11,6 +11,7 @@ import pyarrow as pa
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step
 from jobs.replaying.changes import Changes
+from jobs.replaying.log.committed_partitions import committed_in
 from jobs.replaying.log.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic_ids
 from jobs.replaying.log.leader_epochs import epoch_begins
 from jobs.replaying.log.opened import Opened
@@ -28,6 +29,7 @@ from jobs.replaying.task.warehouse_state import WRITTEN as HISTORIES
 from jobs.replaying.task.warehouse_state import KnownHistory, decoded_files, is_of_run
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
+from udfs.audit.counted_names import CommittedPartitions
 from udfs.audit.infer_topic_names import TargetNames
 from udfs.topics.names import Sighting
 
@@ -68,6 +70,10 @@ class LogTables:
     def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[TargetNames]:
         """What target assignments show about ids without a name."""
         return [each for partition in partitions for each in computed_in(self.log(partition, None), unnamed, known)]
+
+    def committed(self, names: set[str]) -> CommittedPartitions:
+        """What commits of all runs name of these topics, without their ids."""
+        return committed_in(self.files.get(COMMITS, []), names, self.about.cluster, self.opened)
 
     def log(self, partition: int, after_run: str | None) -> PartitionLog:
         files = {name: self.files.get(name, []) for name in GROUP_TABLES}

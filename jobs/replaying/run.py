@@ -125,7 +125,7 @@ class Replay(LogRun):
             return []
         from jobs.replaying.log.inferred_names import infer_names
 
-        return infer_names(tables.computed(sorted(covered), unnamed, known), known)
+        return infer_names(tables.computed(sorted(covered), unnamed, known), known, tables.committed)
 
     def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         whole = {partition for each in answers for partition in each.whole}

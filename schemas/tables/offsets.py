@@ -122,13 +122,15 @@ TOPICS = history(
             "source",
             Type.STRING,
             "Which source connects name and id: snapshot, commit or record; metadata_hash: only this name fits the "
-            "hash in group records; single_subscription: only this name was left among the subscribed topics.",
+            "hash in group records; single_subscription: only this name was left among the subscribed topics; "
+            "partition_counts: only this one of the subscribed topics can have as many partitions.",
             is_nullable=False,
         ),
         Column(
             "confidence",
             Type.STRING,
-            "certain; or likely: the only name left (single_subscription) in a group of which records are missing.",
+            "certain; or likely: by partition_counts, or the only name left (single_subscription) in a group of which "
+            "records are missing, or beside names that are likely themselves.",
             is_nullable=False,
         ),
     ),

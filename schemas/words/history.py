@@ -204,6 +204,10 @@ class TopicSource(Meant):
         "single_subscription",
         "All owners of the id subscribe to only one topic whose name has no id yet.",
     )
+    PARTITION_COUNTS = (
+        "partition_counts",
+        "Of the names that its owners subscribe to, only this one fits the number of its partitions.",
+    )
 
 
 class Severity(Meant):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
-from udfs.audit.infer_topic_names import TargetNames, names_by_id
+from udfs.audit.infer_topic_names import ReadCommitted, TargetNames, names_by_id
 from udfs.audit.target_evidence import TargetEvidence
 from udfs.topics.names import Sighting
 
@@ -65,9 +65,9 @@ def of_groups(rows: pa.Table, wanted: pa.Array) -> pa.Table:
     return rows.filter(pc.is_in(rows.column("group_id").cast(pa.string()), value_set=wanted))
 
 
-def infer_names(computed: list[TargetNames], known: Mapping[str, str]) -> list[Sighting]:
+def infer_names(computed: list[TargetNames], known: Mapping[str, str], read: ReadCommitted) -> list[Sighting]:
     sightings: list[Sighting] = []
-    for topic_id, each in sorted(names_by_id(computed, known).items()):
+    for topic_id, each in sorted(names_by_id(computed, known, read).items()):
         times = [of.time for of in computed if of.time is not None and topic_id in dict(of.counts)]
         first, last = (min(times), max(times)) if times else (None, None)
         sightings.append(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from tests.builders.logs.by_hand import IDS, Log, commit, target, write_log, write_snapshot
+from tests.builders.logs.by_hand import IDS, Event, Log, commit, target, write_log, write_snapshot
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import HISTORY, STATES, assert_same, replay, row_texts
 
@@ -51,6 +51,43 @@ def test_a_name_proved_in_one_offsets_partition_reaches_groups_of_others_over_ru
     assert sources == {"orders": "single_subscription", "payments": "single_subscription"}
     whole = run(tmp_path / "whole", write_log(tmp_path / "both", {**PAIR, **ONE}))
     assert_same(row_texts(whole, (*HISTORY, *STATES)), row_texts(warehouse, (*HISTORY, *STATES)), "runs")
+
+
+def committed(group: str, topics: dict[str, int], seconds: float) -> list[Event]:
+    return [commit(group, topic, each, seconds + each) for topic, count in topics.items() for each in range(count)]
+
+
+# Of all partitions that there are, in another offsets partition than the target: by another group of the same topics.
+BOTH = {"orders": 3, "payments": 2}
+COUNTED: Log = {**PAIR, 5: committed("other", BOTH, 20)}
+
+
+def topic_sources(warehouse: Path) -> dict[str, tuple[str | None, str, str]]:
+    return {row["topic"]: (row["topic_id"], row["source"], row["confidence"]) for row in rows(warehouse, "topics")}
+
+
+@pytest.mark.parametrize("is_target_first", [True, False])
+def test_numbers_of_partitions_name_ids_that_nothing_else_names(is_target_first: bool, tmp_path: Path) -> None:
+    parts = {3: write_log(tmp_path / "3", PAIR), 5: write_log(tmp_path / "5", {5: COUNTED[5]})}
+    warehouse = run(tmp_path / "w", *(parts[each] for each in ((3, 5) if is_target_first else (5, 3))))
+    assert topic_sources(warehouse) == {name: (IDS[name], "partition_counts", "likely") for name in BOTH}
+    assert owned(warehouse) == expected("pair", BOTH)
+    whole = run(tmp_path / "whole", write_log(tmp_path / "both", COUNTED))
+    assert_same(row_texts(whole, (*HISTORY, *STATES)), row_texts(warehouse, (*HISTORY, *STATES)), "runs")
+
+
+@pytest.mark.parametrize(
+    "commits",
+    [
+        pytest.param(committed("other", {"orders": 2, "payments": 2}, 20), id="any pairing fits"),
+        pytest.param(committed("other", {"orders": 4, "payments": 2}, 20), id="no pairing fits"),
+        pytest.param(committed("other", BOTH, 1), id="before the target"),
+    ],
+)
+def test_numbers_of_partitions_that_leave_no_single_pairing_name_nothing(commits: list[Event], tmp_path: Path) -> None:
+    warehouse = run(tmp_path / "w", write_log(tmp_path / "log", {**PAIR, 5: commits}))
+    assert {each[:2] for each in topic_sources(warehouse).values()} == {(None, "commit")}
+    assert owned(warehouse) == expected("pair", BOTH, named=False)
 
 
 @pytest.fixture(scope="module")
