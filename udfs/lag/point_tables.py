@@ -85,10 +85,6 @@ class PointTables:
         known = [encoded(table.column("topic_id")) for table in (self.history.offset_keys, self.sources[1])]
         return together([*known, self.history.watermarks.topic_ids.dictionary.dictionary_encode()])
 
-    def topic_ids_of(self, marks: Numbers) -> Numbers:
-        of_marks = self.topic_ids[0][2]
-        return np.asarray(of_marks[self.history.watermarks.topic_codes[marks]], np.int64)
-
     def known_topics_of(self, marks: Numbers) -> Numbers:
         of_marks = self.topic_ids[0][2]
         return np.asarray(of_marks[self.history.watermarks.known_topics[marks]], np.int64)

@@ -110,7 +110,7 @@ class Points:
         return pa.table(
             {
                 "snapshot_time": times(self.at),
-                **self.subject(),
+                **self.subject(is_recreated),
                 "committed_offset": known_integers(committed, has_commit),
                 "log_start_offset": known_integers(start, is_captured & (start != NONE)),
                 "log_end_offset": known_integers(end, is_captured),
@@ -131,29 +131,41 @@ class Points:
             }
         )
 
-    def subject(self) -> dict[str, pa.Array]:
+    def subject(self, is_recreated: Flags) -> dict[str, pa.Array]:
         groups, topics = self.tables.group_ids, self.tables.topics
         return {
             "group_id": of_codes(groups[0][self.key], groups[1]),
             "group_type": of_codes(*self.group_types()),
             "topic": of_codes(topics[0][self.key], topics[1]),
-            "topic_id": self.topic_ids(),
+            "topic_id": self.topic_ids(is_recreated),
             "partition": pa.array(self.tables.partitions[self.key]),
         }
 
-    def topic_ids(self) -> pa.DictionaryArray:
-        """The id from the commit, else from the owner, else that of the topic with this name at the snapshot. Records
-        of classic groups contain no topic ids: the owner's id became known later, when the group changed its
-        protocol."""
+    def topic_ids(self, is_recreated: Flags) -> pa.DictionaryArray:
+        """The id from the commit, else from the owner, else that of the topic with this name at the snapshot: a topic
+        is the same whether a record names its id or not. Records of classic groups contain no topic ids: the owner's id
+        became known later, when the group changed its protocol."""
         (of_commits, of_owners, _), values = self.tables.topic_ids
         (types, _, (classic, _)), _ = self.tables.group_types
         codes = of_commits[self.commit]
         if (rows := np.flatnonzero(codes < 0)).size:
-            owner, is_committed = self.owner[rows], self.commit[rows] >= 0
-            at_snapshot = np.where(is_committed, NOWHERE, self.tables.topic_ids_of(self.mark[rows]))
-            has_owner_id = (owner >= 0) & (types[owner] != classic)
+            owner = self.owner[rows]
+            has_owner_id = (owner >= 0) & (types[owner] != classic) & (of_owners[owner] >= 0)
+            at_snapshot = self.tables.known_topics_of(self.mark[rows])
+            if (former := np.flatnonzero(is_recreated[rows])).size:
+                at_snapshot[former] = self.topics_at_commit(rows[former])
             codes[rows] = np.where(has_owner_id, of_owners[owner], at_snapshot)
         return of_codes(codes, values)
+
+    def topics_at_commit(self, cells: Numbers) -> Numbers:
+        """Of commits that name no id and may be of a topic that was deleted since. Between a snapshot of one topic and
+        one of the next, it may have been either."""
+        tables, marks = self.tables, self.tables.history.watermarks
+        begun, first = tables.begin_times[self.commit[cells]], tables.first_places[self.key[cells]]
+        before, after = (marks.known_topics[find(first, begun)] for find in (marks.at, marks.own_after))
+        is_known = (before == after) | (before < 0)
+        of_marks = tables.topic_ids[0][2]
+        return np.asarray(of_marks[np.where(is_known, after, NOWHERE)], np.int64)
 
     def group_types(self) -> tuple[Numbers, pa.Array]:
         """The type of the group at that time. A simple group counts as classic, as in Kafka."""

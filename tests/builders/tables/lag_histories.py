@@ -114,8 +114,9 @@ def random_commits(rng: np.random.Generator, group: str, place: Place) -> list[R
 
 def random_owners(rng: np.random.Generator, group: str, place: Place) -> list[Row]:
     return [
-        {"group_id": group, "group_type": "share" if group == "s" else "streams", "topic": place[0],
-         "partition": place[1], "member_id": f"m{rng.integers(0, 9)}",
+        {"group_id": group, "group_type": "share" if group == "s" else str(rng.choice(["classic", "streams"])),
+         "topic": place[0], "topic_id": some(rng, str(rng.integers(1, 3))), "partition": place[1],
+         "member_id": f"m{rng.integers(0, 9)}",
          "role": some(rng, str(rng.choice(["active", "standby"]))),
          "from_time": begun, "to_time": ended, "from_offset": begun // SECOND}
         for begun, ended in spans(rng)

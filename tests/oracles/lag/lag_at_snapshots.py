@@ -72,6 +72,7 @@ class SlowLag:
             "snapshot_time": at,
             "group_id": group,
             "topic": place[0],
+            "topic_id": self.topic_id(at, newest_time, place, commit, owner),
             "partition": place[1],
             "committed_offset": value,
             "log_start_offset": start,
@@ -117,6 +118,34 @@ class SlowLag:
             return False
         first_of_this = min(time for time, _ in named if time > last_of_others)
         return bool(commit["from_time"] < first_of_this)
+
+    def topic_id(self, at: int, until: int | None, place: Place, commit: Row | None, owner: Row | None) -> str | None:
+        """A name without an id is the topic that had this name then, where the snapshots leave one only."""
+        if commit is not None and commit["topic_id"] is not None:
+            return str(commit["topic_id"])
+        # The id of a classic group's topic comes from its later records.
+        if owner is not None and owner["group_type"] != "classic" and owner["topic_id"] is not None:
+            return str(owner["topic_id"])
+        if until is None:
+            return None
+        named = self.named(until, place)
+        if not self.is_other_topic(until, place, commit):
+            return named[-1][1] if named else None
+        assert commit is not None
+        begun = commit["from_time"]
+        before = [topic_id for time, topic_id in named if begun - LOOKBACK <= time <= begun]
+        after = next(topic_id for time, topic_id in named if time >= begun)
+        return after if not before or before[-1] in (None, after) else None
+
+    def named(self, until: int, place: Place) -> list[tuple[int, str | None]]:
+        """The topic's id at each snapshot; one that gives none is of the topic before."""
+        found: list[tuple[int, str | None]] = []
+        topic_id = None
+        for time in sorted(self.snapshots):
+            if time <= until and self.has_end(time, place):
+                topic_id = self.snapshots[time][place].topic_id or topic_id
+                found.append((time, topic_id))
+        return found
 
     def reason(
         self, at: int, group: str, place: Place, commit: Row | None, captured: Captured | None, is_other_topic: bool
