@@ -79,8 +79,8 @@ class MeasuringInput(RunInput[Progress]):
     def basis(self, partition: int) -> str:
         """What settled rows depend on outside the log, which tables have them, and by which rules: rows by older rules
         are made again. The first snapshot may contain facts about earlier times that no snapshot had before."""
-        basis = f"{'without' if self.newest_snapshot is None else 'with'} snapshots, by day, rates with trends"
-        basis += f", actors with reasons, retention: {self.broker.retention_source}"
+        basis = f"{'without' if self.newest_snapshot is None else 'with'} snapshots, by day, topics by id"
+        basis += f", rates with trends, actors with reasons, retention: {self.broker.retention_source}"
         left_out = self.left_out.get(partition)
         return f"{basis}, without {json.dumps(sorted(left_out))}" if left_out else basis
 

@@ -16,6 +16,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_cells import Cells, cells_of, marks_of_cells, spans_of
 from udfs.lag.point_tables import PointTables
 from udfs.lag.time_lag import written_times
+from udfs.lag.topics_then import topics_between
 from udfs.lag.watermarks import LOOKBACK
 
 CERTAINTY = [Confidence.CERTAIN.value, Confidence.POSSIBLE.value]
@@ -162,10 +163,8 @@ class Points:
         one of the next, it may have been either."""
         tables, marks = self.tables, self.tables.history.watermarks
         begun, first = tables.begin_times[self.commit[cells]], tables.first_places[self.key[cells]]
-        before, after = (marks.known_topics[find(first, begun)] for find in (marks.at, marks.own_after))
-        is_known = (before == after) | (before < 0)
-        of_marks = tables.topic_ids[0][2]
-        return np.asarray(of_marks[np.where(is_known, after, NOWHERE)], np.int64)
+        then = topics_between(marks, marks.at(first, begun), marks.own_after(first, begun))
+        return np.asarray(tables.topic_ids[0][2][then], np.int64)
 
     def group_types(self) -> tuple[Numbers, pa.Array]:
         """The type of the group at that time. A simple group counts as classic, as in Kafka."""

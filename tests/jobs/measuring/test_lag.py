@@ -87,6 +87,23 @@ def test_lag_is_what_the_log_and_the_snapshots_of_the_sample_give(audited_sample
     assert compared > 100
 
 
+@pytest.mark.parametrize(
+    ("table", "time"), [("lag_days", "day_time"), ("lag_minutes", "minute_time"), ("consumption_rates", "bucket_time")]
+)
+def test_a_topic_of_the_sample_has_one_row_whether_or_not_commits_name_its_id(
+    table: str, time: str, audited_sample: Path
+) -> None:
+    """The broker fills in the ids of most commits, and of one topic it made anew there are two."""
+    ids: dict[tuple[Any, ...], list[str | None]] = {}
+    for row in rows(audited_sample, table):
+        subject = (row[time], row.get("bucket_ms"), row["group_id"], row["topic"])
+        ids.setdefault(subject, []).append(row["topic_id"])
+    topics = checked_in().snapshots
+    known = {(each["topic"], each["topic_id"]) for snapshot in topics for each in snapshot["topics"]}
+    assert {len(each) for subject, each in ids.items() if subject[3] != "staging"} == {1}
+    assert {(subject[3], each) for subject, of in ids.items() for each in of} <= known
+
+
 def newest_commits(sample: Sample, group: str) -> Iterator[tuple[int, str, int, int]]:
     for snapshot in sample.snapshots:
         newest = {

@@ -103,30 +103,30 @@ OLD, NEW = ends({10: 500, 20: 600}, "a"), ends({30: 40, 40: 60}, "b")
     ("made", "topic_id", "snapshots", "expected"),
     [
         # Before the first snapshot of the new topic: of the old one, or perhaps of the new one.
-        (5, None, OLD | NEW, (None, "topic_recreated")),
-        (25, None, OLD | NEW, (None, "topic_recreated")),
-        (30, None, OLD | NEW, (30, None)),
-        (25, "b", OLD | NEW, (30, None)),
-        (25, "a", OLD | NEW, (None, "topic_recreated")),
+        (5, None, OLD | NEW, (None, "topic_recreated", "a")),
+        (25, None, OLD | NEW, (None, "topic_recreated", None)),
+        (30, None, OLD | NEW, (30, None, "b")),
+        (25, "b", OLD | NEW, (30, None, "b")),
+        (25, "a", OLD | NEW, (None, "topic_recreated", "a")),
         # A snapshot without ids is of the topic that the one before it named.
-        (35, "a", OLD | NEW | ends({50: 70}), (None, "topic_recreated")),
-        (35, None, OLD | NEW | ends({50: 70}), (40, None)),
-        (25, None, OLD | ends({25: 610}) | NEW, (None, "topic_recreated")),
+        (35, "a", OLD | NEW | ends({50: 70}), (None, "topic_recreated", "a")),
+        (35, None, OLD | NEW | ends({50: 70}), (40, None, "b")),
+        (25, None, OLD | ends({25: 610}) | NEW, (None, "topic_recreated", "a")),
         # No other topic is known.
-        (5, None, NEW, (30, None)),
-        (5, None, ends({10: 20, 40: 60}), (30, None)),
-        (5, None, ends({10: 20}) | NEW, (30, None)),
+        (5, None, NEW, (30, None, "b")),
+        (5, None, ends({10: 20, 40: 60}), (30, None, None)),
+        (5, None, ends({10: 20}) | NEW, (30, None, "b")),
         # Made anew twice.
-        (15, None, OLD | NEW | ends({50: 90}, "c"), (None, "topic_recreated")),
-        (35, None, OLD | NEW | ends({50: 90}, "c"), (None, "topic_recreated")),
-        (55, None, OLD | NEW | ends({50: 90, 60: 95}, "c"), (65, None)),
+        (15, None, OLD | NEW | ends({50: 90}, "c"), (None, "topic_recreated", "a")),
+        (35, None, OLD | NEW | ends({50: 90}, "c"), (None, "topic_recreated", "b")),
+        (55, None, OLD | NEW | ends({50: 90, 60: 95}, "c"), (65, None, "c")),
     ],
 )
 def test_a_commit_that_names_no_topic_id_is_of_the_topic_that_was_there_then(
-    made: int, topic_id: str | None, snapshots: dict[int, Any], expected: tuple[int | None, str | None]
+    made: int, topic_id: str | None, snapshots: dict[int, Any], expected: tuple[int | None, str | None, str | None]
 ) -> None:
     row = newest([commit("g", PLACE, 30, made * SECOND, topic_id=topic_id)], snapshots)
-    assert (row["lag_raw"], row["unknown_reason"]) == expected
+    assert (row["lag_raw"], row["unknown_reason"], row["topic_id"]) == expected
     assert row["log_end_offset"] == (None if expected[0] is None else 30 + expected[0])
 
 

@@ -49,7 +49,6 @@ def bucket_cells(history: PartitionHistory, keys: RateKeys, since: int | None, l
     a_key[keys.subject] = np.arange(len(keys.subject))
     nothing = np.zeros(len(quiet), np.int64)
     return put_together(
-        history,
         keys,
         length,
         np.append(bucket, captured[ranges(low, number)]),
@@ -80,7 +79,7 @@ def consumed_messages(
     doubt = np.where(is_reset[asked] & (delta[asked] > 0), LIKELY, CERTAIN)
     messages = np.where(is_read, delta[asked], 0)
     bucket = begun[asked] // length
-    return put_together(history, keys, length, bucket, keys.of_rows[asked], messages=messages, doubt=doubt)
+    return put_together(keys, length, bucket, keys.of_rows[asked], messages=messages, doubt=doubt)
 
 
 def is_asked(begun: Numbers, as_of_time: int, since: int | None, length: int) -> Flags:
@@ -109,14 +108,12 @@ def are_beyond_end(history: PartitionHistory, rows: Numbers) -> Flags:
     return np.asarray((after >= 0) & (committed > watermarks.end_offsets[after]), np.bool_)
 
 
-def put_together(
-    history: PartitionHistory, keys: RateKeys, length: int, bucket: Numbers, key: Numbers, **columns: Numbers
-) -> pa.Table:
+def put_together(keys: RateKeys, length: int, bucket: Numbers, key: Numbers, **columns: Numbers) -> pa.Table:
     """A row for each bucket and subject. `bucket`, `key`: of each row, by number."""
     cell = cells_of(bucket, keys.subject[key])
     order = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(first_of(cell[order]))
-    named = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(keys.row[key[order[starts]]])))
+    named = as_texts(keys.named.select(list(SUBJECT)).take(pa.array(keys.row[key[order[starts]]])))
     sums = summed(starts, {name: values[order] for name, values in columns.items()})
     begun = bucket[order[starts]] * length
     return pa.table({"bucket": begun, **dict(zip(SUBJECT, named.columns, strict=True)), **sums})

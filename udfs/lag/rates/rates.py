@@ -76,7 +76,7 @@ class BucketRates:
             captured = within(numbers(self.cells.column("bucket")), self.length, snapshot_span(history.watermarks))
             self.growth = Growth.nothing(looks(history.watermarks, *captured))
         self.consumed.append(consumed_messages(history, keys, resets, self.since, self.length))
-        own = history.offset_keys.select(list(SUBJECT)).take(pa.array(keys.row))
+        own = keys.named.select(list(SUBJECT)).take(pa.array(keys.row))
         wanted, known = key_codes(SUBJECT, self.cells, own)
         self.growth.add(
             history, keys, (np.searchsorted(known, wanted, "left"), np.searchsorted(known, wanted, "right"))

@@ -40,6 +40,43 @@ def bucket(
     return dict(result.to_pylist()[0])
 
 
+def subjects(commits: list[tuple[int, str | None]], ids: dict[int, str | None]) -> list[tuple[str | None, int]]:
+    """Topic ids of the rows of the first 5 minutes, with what was read of each; commits and snapshots by second."""
+    times = [second * SECOND for second, _ in commits]
+    offsets = [
+        commit("g", PLACE, 10 * number, at, until, topic_id=topic_id, delta=10 if number else None)
+        for number, ((_, topic_id), at, until) in enumerate(zip(commits, times, [*times[1:], None], strict=True))
+    ]
+    snapshots = {second * SECOND: {PLACE: Captured(topic_id, 0, 100)} for second, topic_id in ids.items()}
+    given = history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED])
+    found = [row for row in rate_rows(given, None).to_pylist() if row["bucket_ms"] == 300_000]
+    return [
+        (row["topic_id"], row["messages_consumed"]) for row in found if row["bucket_time"] == found[0]["bucket_time"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("commits", "ids", "expected"),
+    [
+        # A broker fills in the id of some commits only.
+        ([(60, "a"), (70, None), (80, "a")], {50: "a", 90: "a"}, [("a", 20)]),
+        ([(60, "a"), (70, None)], {90: "a"}, [("a", 10)]),
+        ([(60, None), (70, "a")], {50: "a"}, [("a", 10)]),
+        # Made anew: what names no id is of the topic that was there.
+        ([(60, None), (70, "b")], {50: "a", 62: "a", 65: "b"}, [("a", 0), ("b", 10)]),
+        ([(60, None), (70, "b")], {50: "a", 65: "b"}, [("b", 10), (None, 0)]),
+        # The next snapshot gives no id: it is of the topic before.
+        ([(60, None), (70, "a")], {50: "a", 65: None}, [("a", 10)]),
+        ([(60, None), (70, "a")], {50: None}, [("a", 10), (None, 0)]),
+        ([(60, None), (70, "a")], {}, [("a", 10), (None, 0)]),
+    ],
+)  # fmt: skip
+def test_commits_without_a_topic_id_are_of_the_topic_that_was_there(
+    commits: list[tuple[int, str | None]], ids: dict[int, str | None], expected: list[tuple[str | None, int]]
+) -> None:
+    assert subjects(commits, ids) == expected
+
+
 @pytest.mark.parametrize(
     ("values", "ends", "consumed", "produced", "lag", "low", "high", "reason"),
     [
