@@ -1,12 +1,18 @@
 """Lag of every group at every snapshot, rates and verdicts: written by `lag`."""
 
 from schemas.declarations.columns import Column, Table, Type
-from schemas.tables.history_columns import EVIDENCE, GROUP, IS_OPEN, TOPIC, TOPIC_ID, TOPIC_PARTITION
+from schemas.tables.history_columns import EVIDENCE, GROUP, IS_OPEN, PARTITION, TOPIC, TOPIC_ID
 from schemas.tables.record_columns import CLUSTER, GROUP_ID
 
 JOB = "lag"
 AS_OF_TIME = Column(
     "as_of_time", Type.TIMESTAMP, "The as-of time: the row shows the state at this time.", is_nullable=False
+)
+# Of rows about a time at which snapshots may have the topic.
+TOPIC_ID_THEN = Column(
+    "topic_id",
+    Type.STRING,
+    "The topic's id, 22 characters; NULL: neither the records nor snapshots of that time have it.",
 )
 
 
@@ -34,7 +40,9 @@ LAG_POINTS = Table(
         CLUSTER,
         Column("snapshot_time", Type.TIMESTAMP, "When the snapshot was captured.", is_nullable=False),
         *GROUP,
-        *TOPIC_PARTITION,
+        TOPIC,
+        TOPIC_ID_THEN,
+        PARTITION,
         IS_OPEN,
         number("committed_offset", "The committed offset in effect at that time; NULL: none, or not known."),
         number("log_start_offset", "First offset of the log at that time; NULL: not captured."),
@@ -124,7 +132,7 @@ LAG_DAYS = Table(
             is_nullable=False,
         ),
         TOPIC,
-        TOPIC_ID,
+        TOPIC_ID_THEN,
         IS_OPEN,
         count("num_points", "Number of points: partitions times snapshots of the day, those with unknown lag "
               "included."),
@@ -154,7 +162,7 @@ LAG_MINUTES = Table(
         DAY_TIME,
         *GROUP,
         TOPIC,
-        TOPIC_ID,
+        TOPIC_ID_THEN,
         IS_OPEN,
         count("num_points", "Number of points: partitions times snapshots of the minute."),
         number("time_lag_ms_max", "The largest time lag of points that are final; NULL: none is known."),
@@ -181,7 +189,7 @@ CONSUMPTION_RATES = Table(
         Column("bucket_ms", Type.BIGINT, "Length of the bucket.", is_nullable=False),
         *GROUP,
         TOPIC,
-        TOPIC_ID,
+        TOPIC_ID_THEN,
         IS_OPEN,
         Column(
             "num_partitions",
