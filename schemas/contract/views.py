@@ -16,7 +16,7 @@ from schemas.views.groups import (
     rebalances,
     topic_consumers,
 )
-from schemas.views.log import commit_volume, decode_coverage, offsets_topic, record_headroom
+from schemas.views.log import commit_volume, decode_coverage, failovers, offsets_topic, record_headroom
 from schemas.views.offsets import (
     cluster_diff,
     daily_lag,
@@ -160,6 +160,15 @@ VIEWS: dict[str, View] = {
             offsets_topic.COLUMNS,
             offsets_topic.READS,
             offsets_topic.SQL,
+        ),
+        View(
+            "v_failovers",
+            "Each change of the coordinator of an offsets partition, those that lost the most first: when, which "
+            "brokers, how long nothing was written, which records the new coordinator did not get, and what groups "
+            "were doing. What did the failure of a broker cost?",
+            failovers.COLUMNS,
+            failovers.READS,
+            failovers.SQL,
         ),
         View(
             "v_inventory",

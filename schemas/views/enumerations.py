@@ -58,6 +58,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history.RebalanceMode, (("rebalances", "mode"),)),
     (history.TimelineKind, ((TIMELINE, "kind"),)),
     (history.StormKind, (("v_rebalance_storms", "kind"),)),
+    (history.FailureCase, (("v_failovers", "failure_case"),)),
     (history.MemberChange, (("generation_members", "change"),)),
     (history.MoveKind, (("partition_moves", "kind"),)),
     (history.CommitVia, (("offset_history", "via"),)),
@@ -85,6 +86,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
                 )
             ),
             ("membership_intervals", "client_library_confidence"),
+            ("v_failovers", "failure_case_confidence"),
         ),
     ),
     (assignments.AssignorSource, (("assignment_audit", "assignor_source"),)),

@@ -143,6 +143,16 @@ class FindingKind(Meant):
     )
     UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "topics without a name", "For some topics only the id is known."
     # Whether groups get on.
+    FAILOVER_LOST_RECORDS = (
+        "failover_lost_records",
+        Severity.CRITICAL,
+        "records lost in a failover",
+        "The coordinator of an offsets partition changed, and the new one does not have what the old one had written "
+        "last: an unclean leader election, or a leader that was cut off from its followers. Copies of the old "
+        "leader's log show what it was. Groups read messages again, and members of a lost generation must join again. "
+        "A warning if no commit, generation or end of a transaction is among the lost records. `v_failovers` has all "
+        "changes of coordinators.",
+    )
     GROUP_DOWN = (
         "group_down",
         Severity.CRITICAL,

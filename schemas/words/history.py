@@ -124,6 +124,30 @@ class TimelineKind(Meant):
     MARK = "mark", "Somebody deployed or changed something (groupscope mark), and events followed within ten minutes."
 
 
+class FailureCase(Meant):
+    """What groups were doing when their coordinator failed, from the least harm to the most."""
+
+    STABLE = (
+        "stable",
+        "Between two rebalances: each group of the offsets partition committed to the new coordinator before it "
+        "rebalanced, or had no members. The log had all that the new coordinator needed, so members went on.",
+    )
+    JOINING = (
+        "joining",
+        "A group waited for its members to join (PreparingRebalance). No record keeps that, so they had to join again.",
+    )
+    AWAITING_SYNC = (
+        "awaiting_sync",
+        "A group was getting a generation, or had just got it (CompletingRebalance): its record was overwritten, and "
+        "no commit follows it. The number of the generation may be used again.",
+    )
+    AFTER_SYNC = (
+        "after_sync",
+        "Members had worked by a generation that was overwritten: they committed after it. The new coordinator knows "
+        "neither that generation nor its members, who must join again.",
+    )
+
+
 class RebalanceMode(Meant):
     EAGER = "eager", "Every member gave up all its partitions before it joined."
     COOPERATIVE = "cooperative", "Members kept what they owned; partitions that moved were withheld for one rebalance."

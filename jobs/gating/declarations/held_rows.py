@@ -6,12 +6,14 @@
 it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state` is the group's
 state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended earlier, if
 records are missing. `{may_exist}` is a condition: a topic can have a partition of this number. `{timed_out}` are the
-kinds of leaving by a timeout; `{grown}` is how the basis of the unread time of a new partition begins.
+kinds of leaving by a timeout; `{grown}` is how the basis of the unread time of a new partition begins. `{lost_records}`
+are the rows `lost` and `lost_generations` of all clusters: what coordinators wrote and their successors do not have.
 """
 
 import re
 
 from schemas.views.groups.partition_coverage import MAY_EXIST
+from schemas.views.log.failovers import LOST
 from schemas.views.parts import one_state_each
 from schemas.words.history import TIMED_OUT
 from udfs.groups.history.reading_ends import GROWN_BASIS
@@ -107,6 +109,7 @@ SHARED = {
     "{grown}": GROWN_BASIS,
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,
+    "{lost_records}": LOST,
 }
 
 
