@@ -11,7 +11,7 @@ from jobs.answers.durations import time_between
 from jobs.answers.events.unread_spans import NO_UNREAD, OF_MOVES, Unread, unread_by_event
 from jobs.answers.history import History, states_of
 from jobs.answers.marks import after_words, current_marks, delay_words, mark_before, marks_about
-from jobs.answers.table_reader import Row, equal
+from jobs.answers.table_reader import Condition, Row, equal
 from jobs.command_line.flags import EPOCH
 from schemas.words.history import Confidence, LeaveKind, MemberChange, StateEnd, TimelineKind
 from schemas.words.records import OFFSETS_TOPIC
@@ -50,6 +50,8 @@ class Event:
     unread: Unread = NO_UNREAD
     # The newest mark within the ten minutes before it.
     mark: Row | None = None
+    # Before what began at this time, though its own first record is later.
+    no_later: datetime | None = None
 
     @property
     def is_rebalance(self) -> bool:
@@ -95,7 +97,7 @@ def timeline(history: History, group: str) -> list[Event]:
         *map(rebalance, rebalances),
         *static_restarts(history, group),
         *endings(states),
-        *failovers(history, group, states),
+        *failovers(history, group, states, rebalances),
     ]
     return in_order(with_unread(events, moves, states))
 
@@ -140,9 +142,10 @@ def in_order(events: Iterable[Event]) -> list[Event]:
     return sorted(events, key=place)
 
 
-def place(event: Event) -> tuple[datetime, bool, int]:
-    """A conversion comes before the rebalance that it triggers."""
-    return event.start or event.end or EPOCH, event.kind != TimelineKind.CONVERSION, event.offset
+def place(event: Event) -> tuple[datetime, bool, int, bool]:
+    """A conversion and a failover come before the rebalance that they trigger, of which the record may be the same."""
+    at = event.no_later or event.start or event.end or EPOCH
+    return at, event.kind != TimelineKind.CONVERSION, event.offset, event.kind != TimelineKind.COORDINATOR_FAILOVER
 
 
 def rebalance(row: Row) -> Event:
@@ -203,7 +206,7 @@ def generation_or_epoch(row: Row) -> str:
     return "generation" if row["group_type"] == "classic" else "epoch"
 
 
-def failovers(history: History, group: str, states: Sequence[Row]) -> Iterator[Event]:
+def failovers(history: History, group: str, states: Sequence[Row], rebalances: Sequence[Row]) -> Iterator[Event]:
     """Failovers while the group existed. A new leader is known from its first record, of any group."""
     partition = states[-1]["evidence_partition"]
     rows = history.rows("coordinator_epochs", equal("offsets_partition", partition))
@@ -221,12 +224,46 @@ def failovers(history: History, group: str, states: Sequence[Row]) -> Iterator[E
             start=row["from_time"],
             end=row["from_time"],
             offset=offset,
-            detail=f"{epochs} of {OFFSETS_TOPIC}-{partition}",
+            detail=f"{epochs} of {OFFSETS_TOPIC}-{partition}{lost_text(history, there, row)}",
             row=place,
             confidence=Confidence.CERTAIN,
             from_generation=generation,
             to_generation=generation,
+            no_later=first_begun(before, row, [each for each in rebalances if each["evidence_partition"] == partition]),
         )
+
+
+def first_begun(before: Row, row: Row, rebalances: Sequence[Row]) -> datetime | None:
+    """When the first rebalance began that the new coordinator ran: its members joined before it wrote anything. One
+    that began before the old coordinator's last record is the old one's, and goes on."""
+    times = [each["start_time"] for each in rebalances if each["assignment_offset"] >= row["first_offset"]]
+    ends = row["from_time"], before["to_time"]
+    if None in ends:
+        return None
+    return min((each for each in times if each is not None and ends[1] < each < ends[0]), default=None)
+
+
+def lost_text(history: History, there: Row, row: Row) -> str:
+    """What the group had, and the new coordinator has not: records of lower epochs where those of the new one are."""
+    wanted = (
+        equal("group_id", there["group_id"]),
+        equal("offsets_partition", row["offsets_partition"]),
+        Condition("record_offset", ">", row["first_offset"] - 1),
+        Condition("partition_leader_epoch", "<=", row["partition_leader_epoch"] - 1),
+    )
+    generations = [
+        {each[column] for each in history.rows(table, *wanted, columns=[column])} - {None, there["generation_or_epoch"]}
+        for table, column in (
+            ("classic_group_metadata", "generation"),
+            ("target_assignment_metadata", "assignment_epoch"),
+        )
+    ]
+    commits = [
+        each for each in history.rows("offset_commits", *wanted, columns=["is_tombstone"]) if not each["is_tombstone"]
+    ]
+    counts = ((len(commits), "commit"), (sum(map(len, generations)), "generation"))
+    lost = " and ".join(counted(number, thing) for number, thing in counts if number)
+    return f"; {lost} lost" if lost else ""
 
 
 def is_there(state: Row, offset: int) -> bool:
@@ -240,7 +277,14 @@ def nearest(events: Sequence[Event], begins: dict[int, datetime], at: datetime) 
     """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment,
     since when partitions that it took from their owners may have been unread. This counts if no event itself covers the
     time."""
-    return min(range(len(events)), key=lambda place: distance(events[place], begins, at))
+    # What a failover set off says more than it does.
+    return min(
+        range(len(events)),
+        key=lambda place: (
+            distance(events[place], begins, at),
+            events[place].kind == TimelineKind.COORDINATOR_FAILOVER,
+        ),
+    )
 
 
 def distance(event: Event, begins: dict[int, datetime], at: datetime) -> tuple[float, float]:

@@ -84,7 +84,7 @@ lost AS (
 ),
 by_generation AS (
   SELECT {OF_FAILOVER}, cut_offset, group_id, generation, count(*) AS num_records, max(record_offset) AS last_offset,
-    min(record_time) AS first_time, max(record_time) AS last_time,
+    min(record_time) AS earliest_time, max(record_time) AS latest_time,
     {how_many(f"kind = '{COMMIT}'")} AS num_commits, {how_many(f"kind = '{DELETION}'")} AS num_deletions,
     {how_many(f"kind = '{MARKER}'")} AS num_markers,
     max(CASE kind WHEN '{COMMIT}' THEN record_offset END) AS commit_offset
@@ -112,14 +112,14 @@ written AS (
 -- When a static member returns, the coordinator writes the same generation again. That one is not lost.
 checked AS (
   SELECT gone.cluster, gone.offsets_partition, new_leader_epoch, cut_offset, gone.group_id, gone.generation,
-    num_records, last_offset, first_time, last_time, num_commits, num_deletions, num_markers, commit_offset,
+    num_records, last_offset, earliest_time, latest_time, num_commits, num_deletions, num_markers, commit_offset,
     gone.generation IS NOT NULL
       AND coalesce(max_by(written.generation, written.record_offset), -1) <> gone.generation AS is_lost_generation
   FROM by_generation AS gone
   LEFT JOIN written ON written.cluster = gone.cluster AND written.offsets_partition = gone.offsets_partition
     AND written.group_id = gone.group_id AND written.record_offset < cut_offset
   GROUP BY gone.cluster, gone.offsets_partition, new_leader_epoch, cut_offset, gone.group_id, gone.generation,
-    num_records, last_offset, first_time, last_time, num_commits, num_deletions, num_markers, commit_offset
+    num_records, last_offset, earliest_time, latest_time, num_commits, num_deletions, num_markers, commit_offset
 ),
 -- A coordinator accepts no commit between a generation and its record: whoever committed after it worked by it.
 worked AS (
@@ -130,7 +130,7 @@ worked AS (
 ),
 by_group AS (
   SELECT {OF_FAILOVER}, min(cut_offset) AS cut_offset, group_id, {total("num_records")} AS num_records,
-    max(last_offset) AS last_offset, min(first_time) AS first_time, max(last_time) AS last_time,
+    max(last_offset) AS last_offset, min(earliest_time) AS earliest_time, max(latest_time) AS latest_time,
     {total("num_commits")} AS num_commits, {total("num_deletions")} AS num_deletions,
     {total("num_markers")} AS num_markers, {how_many("is_lost_generation")} AS num_generations,
     {how_many("is_worked_by")} AS num_worked_by
@@ -146,7 +146,7 @@ placed AS (
 ),
 lost_records AS (
   SELECT {OF_FAILOVER}, min(cut_offset) AS first_lost_offset, max(last_offset) AS last_lost_offset,
-    min(first_time) AS first_lost_time, max(last_time) AS last_lost_time,
+    min(earliest_time) AS first_lost_time, max(latest_time) AS last_lost_time,
     {total("num_records")} AS num_records_lost, {total("num_commits")} AS num_commits_lost,
     {total("num_deletions")} AS num_deletions_lost, {total("num_markers")} AS num_markers_lost,
     {total("num_generations")} AS num_generations_lost, {total("num_worked_by")} AS num_worked_by,
