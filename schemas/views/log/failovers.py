@@ -83,7 +83,8 @@ lost AS (
     AND cut.partition_leader_epoch = every_record.partition_leader_epoch AND record_offset >= cut_offset
 ),
 by_generation AS (
-  SELECT {OF_FAILOVER}, cut_offset, group_id, generation, count(*) AS num_records, max(record_offset) AS last_offset,
+  SELECT {OF_FAILOVER}, cut_offset, group_id, generation, count(*) AS num_records,
+    min(record_offset) AS begin_offset, max(record_offset) AS last_offset,
     min(record_time) AS earliest_time, max(record_time) AS latest_time,
     {how_many(f"kind = '{COMMIT}'")} AS num_commits, {how_many(f"kind = '{DELETION}'")} AS num_deletions,
     {how_many(f"kind = '{MARKER}'")} AS num_markers,
@@ -112,20 +113,21 @@ written AS (
 -- When a static member returns, the coordinator writes the same generation again. That one is not lost.
 checked AS (
   SELECT gone.cluster, gone.offsets_partition, new_leader_epoch, cut_offset, gone.group_id, gone.generation,
-    num_records, last_offset, earliest_time, latest_time, num_commits, num_deletions, num_markers, commit_offset,
-    gone.generation IS NOT NULL
+    num_records, begin_offset, last_offset, earliest_time, latest_time, num_commits, num_deletions, num_markers,
+    commit_offset, gone.generation IS NOT NULL
       AND coalesce(max_by(written.generation, written.record_offset), -1) <> gone.generation AS is_lost_generation
   FROM by_generation AS gone
   LEFT JOIN written ON written.cluster = gone.cluster AND written.offsets_partition = gone.offsets_partition
     AND written.group_id = gone.group_id AND written.record_offset < cut_offset
   GROUP BY gone.cluster, gone.offsets_partition, new_leader_epoch, cut_offset, gone.group_id, gone.generation,
-    num_records, last_offset, earliest_time, latest_time, num_commits, num_deletions, num_markers, commit_offset
+    num_records, begin_offset, last_offset, earliest_time, latest_time, num_commits, num_deletions, num_markers,
+    commit_offset
 ),
 -- A coordinator accepts no commit between a generation and its record: whoever committed after it worked by it.
 worked AS (
   SELECT checked.*, is_lost_generation AND coalesce(max(commit_offset) OVER (
       PARTITION BY {OF_FAILOVER}, group_id
-    ) > last_offset, FALSE) AS is_worked_by
+    ) > begin_offset, FALSE) AS is_worked_by
   FROM checked
 ),
 by_group AS (

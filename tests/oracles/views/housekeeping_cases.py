@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.builders.tables.history import Row, at
 from tests.oracles.views.activity_cases import COVERAGE, DIFF, HEADROOM, HEALTH, SPANS, VOLUME
+from tests.oracles.views.failover_cases import FAILOVERS
 from tests.oracles.views.housekeeping_rows import (
     DAY,
     HOUR,
@@ -242,5 +243,5 @@ FOUND = Case(
 
 CASES = (
     VERDICT, RESETS, EXPIRY, VOLUME, HEALTH, INVENTORY, UNJUDGED, CONSUMERS, COVERAGE, HEADROOM, SPANS, DIFF, FOUND,
-    GROUPS, LAG,
+    GROUPS, LAG, FAILOVERS,
 )  # fmt: skip
