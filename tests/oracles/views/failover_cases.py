@@ -16,8 +16,8 @@ def record(number: int, offset: int, seconds: float, partition: int = PARTITION,
     return {**C, **place, "partition_leader_epoch": number, "group_id": "g", **more}
 
 
-def captured(seconds: float, leader: int) -> Row:
-    leaders = [{"partition": 0, "leader": 8}, {"partition": PARTITION, "leader": leader}]
+def captured(seconds: float, leader: int, of_4: int = 1) -> Row:
+    leaders = [{"partition": number, "leader": each} for number, each in ((0, 8), (PARTITION, leader), (4, of_4))]
     return {**C, "captured_time": at(seconds), "offsets_partitions": leaders}
 
 
@@ -39,7 +39,7 @@ FAILOVERS = Case(
         ],
         "offset_commits": [
             record(0, 9, 90), record(0, 11, 92), record(0, 12, 93, group_id="h"), record(1, 10, 100),
-            record(4, 22, 210), record(0, 30, 99, group_id="i", is_tombstone=True), record(6, 5, 40, 5),
+            record(4, 22, 210), record(8, 11, 60, 5, group_id="late"), record(0, 30, 99, group_id="i", is_tombstone=True), record(6, 5, 40, 5),
             {**record(0, 30, 99), **D}, {**record(9, 30, 99), "partition_leader_epoch": None},
         ],
         "classic_group_metadata": [
@@ -50,10 +50,18 @@ FAILOVERS = Case(
         "group_state_intervals": [
             state("g", 2, 3), state("empty", 0, 3), {**state("joining", 1, 3), "evidence_partition": 4}
             | {"state": "PreparingRebalance", "to_offset": 12}, {**state("later", 1), "from_offset": 21},
+            {**state("late", 1), "evidence_partition": 5},
         ],
-        "rebalances": [{**C, "group_id": "g", "evidence_partition": PARTITION, "assignment_offset": 23}],
-        "cluster_snapshots": [captured(50, 1), captured(150, 2), captured(203, 9), captured(301, 1)],
-        "topic_snapshots": [captured_epoch(50, 0), captured_epoch(301, 4)],
+        "rebalances": [
+            {**C, "group_id": "g", "evidence_partition": PARTITION, "assignment_offset": 23},
+            {**C, "group_id": "late", "evidence_partition": 5, "assignment_offset": 10},
+        ],
+        # Of two the clock is wrong: one names its leader epoch, and the other contradicts the first about partition 4.
+        "cluster_snapshots": [
+            captured(50, 1), captured(55, 1, of_4=2), captured(150, 2), captured(155, 1), captured(203, 9),
+            captured(301, 1),
+        ],
+        "topic_snapshots": [captured_epoch(50, 0), captured_epoch(155, 4), captured_epoch(301, 4)],
         "history_coverage": [{**known(300), "offsets_partition": each} for each in (PARTITION, 4, 5)],
     },
     [
@@ -81,7 +89,7 @@ FAILOVERS = Case(
             "old_coordinator": None, "new_coordinator": None, "gap_ms": 2_000, "is_gap_exact": False,
         },
         {
-            "rank": 5, "offsets_partition": 5, "new_leader_epoch": 8, "num_groups": 0, "failure_case": None,
+            "rank": 5, "offsets_partition": 5, "new_leader_epoch": 8, "num_groups": 1, "failure_case": None,
             "failure_case_confidence": None, "gap_ms": None, "is_gap_exact": None,
         },
     ],
