@@ -39,7 +39,8 @@ FAILOVERS = Case(
         ],
         "offset_commits": [
             record(0, 9, 90), record(0, 11, 92), record(0, 12, 93, group_id="h"), record(1, 10, 100),
-            record(4, 22, 210), record(8, 11, 60, 5, group_id="late"), record(0, 30, 99, group_id="i", is_tombstone=True), record(6, 5, 40, 5),
+            record(4, 22, 210), record(8, 11, 60, 5, group_id="late"),
+            record(0, 30, 99, group_id="i", is_tombstone=True), record(6, 5, 40, 5),
             {**record(0, 30, 99), **D}, {**record(9, 30, 99), "partition_leader_epoch": None},
         ],
         "classic_group_metadata": [
