@@ -125,7 +125,7 @@ def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, in
         if (number, offset) in plan.proofs:
             line = (
                 f"offset {offset} has another leader epoch than in the warehouse; an unclean election may have "
-                "truncated the log;"
+                "truncated the log: copies of its segments show what was lost (--source segments:DIR); otherwise"
             )
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {line} {OTHER_CLUSTER}")
 
