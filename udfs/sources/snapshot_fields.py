@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from schemas.declarations.fields import ZERO_UUID
@@ -164,11 +165,20 @@ def setting(value: Any, place: str) -> str | None:
 def groups(value: Any, place: str) -> list[Row]:
     """Settings of groups, in one order, so that the same snapshot is the same row."""
     read: list[Row] = list_of(object_of(GROUP))(value, place)
-    by_group = {each["group_id"]: each for each in read}
-    if len(by_group) < len(read):
-        twice = next(each["group_id"] for each in read if by_group[each["group_id"]] is not each)
-        raise Malformed(f"{place}: group_id {quote_value(twice)} twice, each group once expected")
-    return [each for _, each in sorted(by_group.items())]
+    return sorted(once(read, "group_id", "group", place), key=itemgetter("group_id"))
+
+
+def offsets_partitions(value: Any, place: str) -> list[Row]:
+    """Their leaders. Views make a map of them, which has each partition once."""
+    return once(list_of(object_of(OFFSETS_PARTITION))(value, place), "partition", "partition", place)
+
+
+def once(read: list[Row], key: str, thing: str, place: str) -> list[Row]:
+    by_key = {each[key]: each for each in read}
+    if len(by_key) < len(read):
+        twice = next(each[key] for each in read if by_key[each[key]] is not each)
+        raise Malformed(f"{place}: {key} {quote_value(twice)} twice, each {thing} once expected")
+    return read
 
 
 topic_name = matching(TOPIC, "a topic's name (letters, digits, . _ -, at most 249)")
@@ -178,6 +188,10 @@ ANY_TEXT = matching(re.compile(r"[^\ud800-\udfff]*", re.DOTALL), "a text")
 
 
 GROUP = {"group_id": Member(ANY_TEXT, is_required=True), "settings": Member(settings, is_required=True)}
+OFFSETS_PARTITION = {
+    "partition": Member(whole(0, INT), is_required=True),
+    "leader": Member(maybe(NONE, INT), is_required=True),
+}
 
 
 def quote_value(value: Any) -> str:

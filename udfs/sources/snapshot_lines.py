@@ -27,6 +27,7 @@ from udfs.sources.snapshot_fields import (
     maybe,
     number_of,
     object_of,
+    offsets_partitions,
     quickly,
     quote_value,
     rack,
@@ -154,15 +155,11 @@ BROKER = {
     "port": Member(whole(0, 65_535)),
     "rack": Member(ANY_TEXT),
 }
-OFFSETS_PARTITION = {
-    "partition": Member(whole(0, INT), is_required=True),
-    "leader": Member(maybe(NONE, INT), is_required=True),
-}
 SNAPSHOT = {
     "captured_at": Member(milliseconds, is_required=True),
     "topics": Member(quickly(list_of(object_of(TOPIC_FIELDS))), is_required=True),
     "brokers": Member(list_of(object_of(BROKER))),
-    "offsets_partitions": Member(list_of(object_of(OFFSETS_PARTITION))),
+    "offsets_partitions": Member(offsets_partitions),
     "settings": Member(settings),
     "groups": Member(groups),
     "cluster_id": Member(cluster_id),

@@ -262,6 +262,11 @@ def test_a_malformed_text_is_reported_with_its_line(text: str, message: str) -> 
         (["topics", 0, "partitions", 0, "racks", 0], 1, "topics[0].partitions[0].racks[0]: 1, a text expected"),
         (["brokers", 0, "port"], 65_536, "brokers[0].port: 65536, an integer from 0 to 65535 expected"),
         (["offsets_partitions", 1, "leader"], ..., "offsets_partitions[1].leader: missing"),
+        (
+            ["offsets_partitions", 1, "partition"],
+            0,
+            "offsets_partitions: partition 0 twice, each partition once expected",
+        ),
         (["settings"], [], "settings: [], an object expected"),
         (["settings", "a"], [1], "settings.a: [1], a text, number or truth value expected"),
         (["settings", "a"], "\ud800", 'settings.a: "\\ud800", a text expected'),
