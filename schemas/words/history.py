@@ -263,6 +263,11 @@ class AnomalyKind(Meant):
     TYPE_CONFLICT = "type_conflict", "A record of one type of group for a group of another."
     UNREADABLE_RECORD = "unreadable_record", "A record of this group could not be decoded; the rest was replayed."
     FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."
+    PENDING_OUTLIVED_DELETION = (
+        "pending_outlived_deletion",
+        "An offset was deleted while a transaction had a commit of it pending, and the transaction committed later. "
+        "Kafka's brokers write this, also those of 4.x: the offset stays deleted.",
+    )
     OLDER_RULE = (
         "older_rule",
         "Coordinators of other releases read these records differently.",

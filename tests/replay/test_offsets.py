@@ -49,7 +49,7 @@ LINKS = {
         lines(pending(commit("t0", 10)), commit("t0", 20), pending(commit("t1", 1), producer=8), deletion("t1"), end(),
               end(8), release="3.7-new"), """
         offsets committed_offset from_offset to_offset via => 20 1 4 plain | 10 4 - transaction | 1 5 - transaction
-        anomalies kind severity record_offset => older_rule info 4 | older_rule info 5"""),
+        anomalies kind severity record_offset => older_rule info 4 | pending_outlived_deletion info 5"""),
     "a marker ends the transaction of its producer, whatever the epoch": (
         lines(pending(commit("t0", 1), producer_epoch=4), end(epoch=5), end(9)), """
         offsets from_offset via producer_id => 1 transaction 7
@@ -84,7 +84,8 @@ LINKS = {
         offsets committed_offset to_offset => 1 2
         transactions num_superseded => 1
         states from_offset to_offset => 0 2
-        anomalies kind severity evidence_first_offset record_offset evidence_last_offset => older_rule info 1 3 3"""),
+        anomalies severity => info
+        anomalies kind evidence_first_offset record_offset evidence_last_offset => pending_outlived_deletion 1 3 3"""),
     "a deletion in a batch of a transaction counts at once": (
         lines(commit("t0", 1), pending(deletion("t0")), commit("t0", 3)), """
         offsets from_offset to_offset previous_offset => 0 1 - | 2 - -"""),

@@ -1,8 +1,9 @@
 """Commits where some coordinators followed the rules of 3.7: the last COMMIT counts, and a deletion leaves pending
 commits.
 
-Beside it, the same records are replayed by today's rules. What differs is an anomaly of the kind `older_rule`,
-and it is what a coordinator of another release has in effect once it takes over and loads the log.
+Beside it, the same records are replayed by today's rules. What differs is an anomaly of the kind `older_rule` or
+`pending_outlived_deletion`, and it is what a coordinator of another release has in effect once it takes over and loads
+the log.
 """
 
 from collections.abc import Sequence

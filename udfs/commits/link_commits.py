@@ -183,7 +183,7 @@ class OffsetReplay:
         if not len(overruled):
             return steps
         order = [(column, "ascending") for column in REPLAY_ANOMALIES.order]
-        return pa.concat_tables([steps, older_rules(self.states, overruled)]).sort_by(order)
+        return pa.concat_tables([steps, *older_rules(self.states, overruled)]).sort_by(order)
 
 
 def note_topics(topics: NamedTopics, states: KeyStates, records: Numbers) -> None:

@@ -1,5 +1,9 @@
 """Commits that users may not expect, as rows of replay_anomalies: the broker's clock went back, or older coordinators
-hold another offset."""
+hold another offset.
+
+Every coordinator writes such records; none of them is a fault of the log."""
+
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -20,12 +24,19 @@ def clock_steps(states: KeyStates, steps: Numbers) -> pa.Table:
     return certain_rows(AnomalyKind.CLOCK_WENT_BACK, anomalies, states.cluster, states.partition)
 
 
-def older_rules(states: KeyStates, overruled: Numbers) -> pa.Table:
-    """Commits of transactions that older coordinators restore, each at its COMMIT marker.
+def older_rules(states: KeyStates, overruled: Numbers) -> list[pa.Table]:
+    """Commits of transactions that older coordinators restore, each at its COMMIT marker: those whose offset was deleted
+    while they were pending, and those older than the commit in effect."""
+    is_deleted = overruled[:, O.is_deleted] == 1
+    return [
+        restored(AnomalyKind.PENDING_OUTLIVED_DELETION, states, overruled[is_deleted], outlived),
+        restored(AnomalyKind.OLDER_RULE, states, overruled[~is_deleted], older),
+    ]
 
-    A deletion while the transaction is open: today's coordinator forgets the pending commit, and so does this replay.
-    The older one keeps pending commits when it loads the log. Of two commits, today's coordinator keeps the later
-    record; the preview of 3.7 keeps the commit whose COMMIT marker is later."""
+
+def restored(
+    kind: AnomalyKind, states: KeyStates, overruled: Numbers, message: Callable[[str, list[int]], str]
+) -> pa.Table:
     group, topic, partition = states.key_codes.known[:, overruled[:, O.key]]
     topics = states.topic_names.known.take(pa.array(topic)).to_pylist()
     rows = zip(topics, partition.tolist(), overruled.tolist(), strict=True)
@@ -33,16 +44,23 @@ def older_rules(states: KeyStates, overruled: Numbers) -> pa.Table:
     groups = states.group_names.known.take(pa.array(group))
     offset, time = overruled[:, O.marker_offset], overruled[:, O.marker_time]
     anomalies = CommitAnomalies(groups, offset, time, overruled[:, O.offset], messages)
-    return certain_rows(AnomalyKind.OLDER_RULE, anomalies, states.cluster, states.partition)
+    return certain_rows(kind, anomalies, states.cluster, states.partition)
 
 
-def message(place: str, row: list[int]) -> str:
+def outlived(place: str, row: list[int]) -> str:
+    """Today's coordinator forgets the pending commit, and so does this replay. The old one keeps pending commits when
+    it loads the log, the preview of 3.7 always."""
+    return (
+        f"{place}: a pending offset outlived a deletion: record {row[O.newer_offset]} deleted the offset that record "
+        f"{row[O.offset]} had pending in a transaction, which committed later. Kafka's brokers write this. The offset "
+        "stays deleted. Only coordinators up to 3.9 may restore it: the old one when it loads the log, that of 3.7 (early "
+        "access) at the COMMIT"
+    )
+
+
+def older(place: str, row: list[int]) -> str:
+    """Today's coordinator keeps the later record; the preview of 3.7 keeps the commit whose COMMIT marker is later."""
     first, newer, theirs = row[O.offset], row[O.newer_offset], row[O.committed]
-    if row[O.is_deleted]:
-        return (
-            f"{place}: record {newer} deleted the offset that record {first} had pending in a transaction, which "
-            "committed later. The old coordinator, up to 3.9, restores that offset when it loads the log"
-        )
     return (
         f"{place}: offset {theirs} of record {first} was pending in a transaction until after record {newer} committed "
         f"{row[O.newer_committed]}. On that COMMIT, the new coordinator of 3.7 (early access) restores {theirs}; all "

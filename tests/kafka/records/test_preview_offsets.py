@@ -20,7 +20,7 @@ from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.records.cut_logs import batch_ends
-from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_1, NEWEST
+from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_1, KAFKA_4_3, NEWEST
 from tests.runs.ingested import rows
 
 pytestmark = pytest.mark.broker
@@ -35,6 +35,7 @@ SOURCES: Final = [
 # Of another offsets partition than the groups of the play: nothing in theirs shows which release they are of.
 EARLY: Final = HERE / "java" / "interleaved" / "EarlyMember.java"
 EARLY_GROUP: Final = "preview"
+OUTLIVED: Final = "pending_outlived_deletion"
 OFFSETS_PARTITIONS: Final = {"offsets.topic.num.partitions": "12"}
 # Group and topic partition, such as orders-2.
 Key = tuple[str, str]
@@ -100,7 +101,8 @@ def held_before(warehouse, topic):
 
 
 def older_rules(warehouse):
-    return [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "older_rule"]
+    kinds = {"older_rule", OUTLIVED}
+    return [row for row in rows(warehouse, "replay_anomalies") if row["kind"] in kinds]
 
 
 def named_key(row):
@@ -128,10 +130,10 @@ def in_order(result):
     yield from sorted(result, key=lambda row: (row["offsets_partition"], row["record_offset"]))
 
 
-def lasting(warehouse):
-    """What is named and has not changed since."""
+def lasting(warehouse, *kinds):
+    """What is named, if a kind is given with that kind, and has not changed since."""
     changes = last_changes(warehouse)
-    named = older_rules(warehouse)
+    named = [row for row in older_rules(warehouse) if not kinds or row["kind"] in kinds]
     return {
         named_key(row) for row in named if changes[named_key(row)] == (row["evidence_partition"], row["record_offset"])
     }
@@ -175,11 +177,17 @@ def test_by_todays_rules_each_offset_that_differs_on_3_7_is_named_and_no_other(p
 
 @pytest.mark.drawn_together(2)
 @pytest.mark.drawn(1)
-@pytest.mark.parametrize("release", [KAFKA_3_9_NEW, NEWEST], ids=lambda release: release.name)
+@pytest.mark.parametrize(
+    "release",
+    [KAFKA_3_9_NEW, NEWEST, *(pytest.param(each, marks=pytest.mark.soak) for each in (KAFKA_4_1, KAFKA_4_3))],
+    ids=lambda release: release.name,
+)
 def test_later_releases_show_what_the_tables_say(release, tmp_path, seed):
     shown = played(release, tmp_path / "played", seed)
     replay(tmp_path / "w", tmp_path / "played" / "log")
     assert shown == held(tmp_path / "w")
+    # Whichever of these brokers wrote it, what was pending when it was deleted stays deleted.
+    assert lasting(tmp_path / "w", OUTLIVED).isdisjoint(shown)
 
 
 @pytest.mark.drawn_together(2)

@@ -129,7 +129,9 @@ def assert_equal(result: Replayed, slow: SlowOffsets) -> None:
         for row in result.rows("replay_anomalies")
     )
     steps = [("clock_went_back", group, offset, offset) for group, offset in slow.steps]
-    assert anomalies == sorted([*steps, *(("older_rule", *each) for each in [*slow.revived, *slow.differing])])
+    differing = [("older_rule", *each) for each in slow.differing]
+    outlived = [("pending_outlived_deletion", *each) for each in slow.revived]
+    assert anomalies == sorted([*steps, *differing, *outlived])
 
 
 def offsets_in(spans: list[tuple[str, int, int | None]], log: list[Row]) -> set[tuple[str, int]]:
