@@ -8,6 +8,7 @@ from deltalake import DeltaTable, Field
 
 from jobs.output.failure import Failure
 from schemas.declarations.columns import Table
+from schemas.tables import decoded_records
 from schemas.tables.events import OFFSET_RESETS
 from schemas.tables.gate import FINDINGS, GATE_RUNS
 from schemas.tables.history import MEMBERSHIP_INTERVALS, OWNERSHIP_INTERVALS
@@ -21,7 +22,10 @@ from udfs.sentences.name_lists import list_names
 MOST_NAMED = 3
 # What an older release wrote stays, with NULL in columns that came since: rows that no run makes again, and the state
 # from which a replay goes on; and tables of which the next replay or lag makes all rows again.
-MADE_ONCE = (FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name)
+MADE_ONCE = (
+    *(table.name for table in decoded_records.TABLES),
+    *(FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name),
+)
 MADE_AGAIN = (MEMBERSHIP_INTERVALS.name, OWNERSHIP_INTERVALS.name, REPLAYED_MOVES.name, OFFSET_RESETS.name)
 
 
@@ -46,6 +50,14 @@ def older(place: object, names: Sequence[str]) -> Failure:
     what = "the column" if len(names) == 1 else "the columns"
     line = f"was written by an older release and lacks {what} {list_names(names, MOST_NAMED)}"
     return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {line}; `groupscope doctor` says how to repair it")
+
+
+def of_this_release(rows: pa.Table, table: Table, place: object) -> pa.Table:
+    """All columns of rows that are written or compared. Those that this release does not know would be lost: with them
+    the cast fails."""
+    schema = table_schema(table)
+    is_known = set(rows.column_names) <= set(schema.names)
+    return with_missing_columns(rows, schema, place) if is_known else rows.cast(schema)
 
 
 def with_missing_columns(rows: pa.Table, wanted: pa.Schema, place: object) -> pa.Table:

@@ -14,11 +14,10 @@ from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
 from jobs.storage.stored_files import nothing
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, partitioning
-from jobs.warehouses.older_tables import with_missing_columns
+from jobs.warehouses.older_tables import of_this_release
 from jobs.warehouses.table_files import STATISTICS_COLUMNS, TableFile
 from schemas.contract.tables import TABLES
 from schemas.declarations.columns import Table
-from udfs.arrays.arrow_schema import table_schema
 
 # Limit for all files that are merged together: the size of their values before compression. In memory they take up to
 # ten times as much.
@@ -143,13 +142,6 @@ def row_groups(path: Place, table: Table) -> Iterator[pa.Table]:
 def read_table_file(path: Place, table: Table) -> pa.Table:
     with pq.ParquetFile(path.parquet_source()) as file:
         return of_this_release(file.read(), table, path)
-
-
-def of_this_release(rows: pa.Table, table: Table, path: Place) -> pa.Table:
-    """Columns that this release does not know would be lost: with them the cast fails."""
-    schema = table_schema(table)
-    is_known = set(rows.column_names) <= set(schema.names)
-    return with_missing_columns(rows, schema, path) if is_known else rows.cast(schema)
 
 
 def in_table_order(rows: pa.Table, table: Table) -> pa.Table:

@@ -243,6 +243,7 @@ REJECTED_RECORDS = Table(
         ),
         *(column for column in ORIGIN if column.name in {"is_transactional", "producer_id", "producer_epoch"}),
         Column("batch_first_offset", Type.BIGINT, "First offset of the record's batch; NULL: not known."),
+        Column("batch_bytes", Type.INT, "Bytes of the record's batch in the log; NULL: a batch, or not known."),
         Column("record_bytes", Type.INT, "Bytes of key and value, uncompressed; NULL for a batch."),
         RUN_ID,
         OUT_OF_RANGE,

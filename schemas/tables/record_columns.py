@@ -67,6 +67,13 @@ ORIGIN = (
         "First offset of the record's batch; a batch is one write of the coordinator. NULL: an archive, which has no "
         "batches.",
     ),
+    Column(
+        "batch_bytes",
+        Type.INT,
+        "Bytes of the record's batch in the log that was read: its header and all its records, compressed if they are. "
+        "The broker compares this with max.message.bytes. Where the cleaner took records away, it is smaller than when "
+        "it was written. NULL: an archive, which has no batches, or a row of an older release of Groupscope.",
+    ),
     Column("record_bytes", Type.INT, "Bytes of key and value, uncompressed.", is_nullable=False),
     RUN_ID,
     OUT_OF_RANGE,

@@ -49,7 +49,8 @@ OFFSETS: Final = ("record_offset", "batch_first_offset")
 TIMES: Final = ("current_state_timestamp", "commit_timestamp", "expire_timestamp", "assignment_timestamp", "timestamp")
 # What an archive does not have.
 NOT_ARCHIVED: Final = (
-    "batch_first_offset", "partition_leader_epoch", "is_transactional", "producer_id", "producer_epoch",
+    "batch_first_offset", "batch_bytes", "partition_leader_epoch", "is_transactional", "producer_id",
+    "producer_epoch",
 )  # fmt: skip
 Decoded = Mapping[str, pa.Table]
 

@@ -18,7 +18,7 @@ from schemas.tables import decoded_records
 
 ROOT = Path(__file__).parents[2]
 # What differs from run to run and from copy to copy.
-OF_THE_RUN = {"run_id", "batch_first_offset"}
+OF_THE_RUN = {"run_id", "batch_first_offset", "batch_bytes"}
 # Later steps make the others.
 TABLES_OF_INGEST = [name for name, table in TABLES.items() if table.job in ("ingest", "each")]
 RECORD_TABLES = [table.name for table in decoded_records.TABLES]

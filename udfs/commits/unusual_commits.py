@@ -25,8 +25,8 @@ def clock_steps(states: KeyStates, steps: Numbers) -> pa.Table:
 
 
 def older_rules(states: KeyStates, overruled: Numbers) -> list[pa.Table]:
-    """Commits of transactions that older coordinators restore, each at its COMMIT marker: those whose offset was deleted
-    while they were pending, and those older than the commit in effect."""
+    """Commits of transactions that older coordinators restore, each at its COMMIT marker: those whose offset was
+    deleted while they were pending, and those older than the commit in effect."""
     is_deleted = overruled[:, O.is_deleted] == 1
     return [
         restored(AnomalyKind.PENDING_OUTLIVED_DELETION, states, overruled[is_deleted], outlived),
@@ -53,8 +53,8 @@ def outlived(place: str, row: list[int]) -> str:
     return (
         f"{place}: a pending offset outlived a deletion: record {row[O.newer_offset]} deleted the offset that record "
         f"{row[O.offset]} had pending in a transaction, which committed later. Kafka's brokers write this. The offset "
-        "stays deleted. Only coordinators up to 3.9 may restore it: the old one when it loads the log, that of 3.7 (early "
-        "access) at the COMMIT"
+        "stays deleted. Only coordinators up to 3.9 may restore it: the old one when it loads the log, that of 3.7 "
+        "(early access) at the COMMIT"
     )
 
 

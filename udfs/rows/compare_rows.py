@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from schemas.tables.decoded_records import REJECTED_RECORDS
 from udfs.arrays.nullable import Flags, filled, one_array
 
-# Which run wrote a row and which batch brought it depend on the copy, not on the record. An archive may lack epochs.
-OF_THE_COPY = frozenset({"run_id", "batch_first_offset", "partition_leader_epoch"})
+# Which run wrote a row and which batch brought it depend on the copy, not on the record: the cleaner makes batches
+# smaller. An archive may lack epochs.
+OF_THE_COPY = frozenset({"run_id", "batch_first_offset", "batch_bytes", "partition_leader_epoch"})
 # What is of a rejected record itself: another release gives the reason in other words.
 OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
 # What a rejected record and a decoded one both say of it.

@@ -58,6 +58,7 @@ def origin_columns(
         "record_time": out.timestamps("record_time", records.timestamp_ms[rows]),
         "partition_leader_epoch": known_numbers(records.partition_leader_epoch[rows], pa.int32()),
         "batch_first_offset": known_numbers(records.batch_first_offset[rows], pa.int64()),
+        "batch_bytes": known_numbers(records.batch_bytes[rows], pa.int32()),
         # Of a null, the length is -1.
         "record_bytes": number_column(np.maximum(records.keys.length[rows], 0) + np.maximum(sizes, 0), pa.int32()),
         "is_tombstone": pa.array(sizes < 0),

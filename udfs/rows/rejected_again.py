@@ -20,6 +20,7 @@ def records_of_rejected(rows: pa.Table) -> Records:
         offset=numbers(rows, "record_offset").astype(np.int64),
         timestamp_ms=times(rows),
         batch_first_offset=numbers(rows, "batch_first_offset").astype(np.int64),
+        batch_bytes=numbers(rows, "batch_bytes").astype(np.int32),
         record_bytes=numbers(rows, "record_bytes").astype(np.int32),
         partition_leader_epoch=numbers(rows, "partition_leader_epoch").astype(np.int32),
         producer_id=numbers(rows, "producer_id").astype(np.int64),

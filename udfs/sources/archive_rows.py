@@ -94,7 +94,8 @@ IS_OTHER_TOPIC = pa.field("is_other_topic", pa.bool_())
 def records_of(batch: pa.RecordBatch) -> Records:
     """Rows of one offsets partition in the order of offsets, none of them with a problem, as framing would give them.
 
-    What only a log's batches contain is unknown: the batch's first offset; record_bytes are those of key and value.
+    What only a log's batches contain is unknown: the batch's first offset and bytes; record_bytes are those of key and
+    value.
     """
     keys, values = shared_slices(batch.column("key"), batch.column("value"))
     lengths = np.maximum(keys.length, 0) + np.maximum(values.length, 0)
@@ -102,6 +103,7 @@ def records_of(batch: pa.RecordBatch) -> Records:
         offset=numbers(batch, "offset"),
         timestamp_ms=numbers(batch, "timestamp_ms"),
         batch_first_offset=np.full(len(batch), NONE, np.int64),
+        batch_bytes=np.full(len(batch), NONE, np.int32),
         record_bytes=lengths.astype(np.int32),
         partition_leader_epoch=numbers(batch, "leader_epoch"),
         producer_id=numbers(batch, "producer_id"),

@@ -15,10 +15,10 @@ from deltalake import DeltaTable
 
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters_of, file_path, files_of
+from jobs.warehouses.older_tables import of_this_release
 from jobs.warehouses.small_files import by_partition
 from jobs.warehouses.table_files import TableFile
 from schemas.declarations.columns import Table
-from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.log.offset_ranges import Range, join_ranges
 
@@ -101,7 +101,7 @@ def without_rows(delta: DeltaTable | None, folder: Place, table: Table, removed:
 
 def rewrite(path: Place, kept: TableFile, removed: RemovedRows) -> bool:
     """Writes the rows that stay, unless all do; returns whether any row goes."""
-    schema, columns = table_schema(kept.table), [*KEY, *(PLACE if removed.places else ())]
+    columns = [*KEY, *(PLACE if removed.places else ())]
     with pq.ParquetFile(path.parquet_source(), pre_buffer=False) as file:
         groups = range(file.num_row_groups)
         goes = [removed.are_in(file.read_row_group(group, columns, use_threads=False)) for group in groups]
@@ -109,7 +109,8 @@ def rewrite(path: Place, kept: TableFile, removed: RemovedRows) -> bool:
             return False
         for group, mask in zip(groups, goes, strict=True):
             if not mask.all():
-                rows = file.read_row_group(group, use_threads=False).cast(schema).filter(pa.array(~mask))
+                stored = of_this_release(file.read_row_group(group, use_threads=False), kept.table, path)
+                rows = stored.filter(pa.array(~mask))
                 for partition, part in by_partition(rows):
                     kept.write(part, partition)
     return True

@@ -14,9 +14,9 @@ from jobs.ingestion.task.stored_rows import rows_without_epochs
 from jobs.ingestion.task.task import Task, guarded_answer, other_log
 from jobs.ingestion.task.windows import runs_of
 from jobs.storage.places.place import Place
+from jobs.warehouses.older_tables import of_this_release
 from schemas.contract.tables import TABLES
 from schemas.words.records import Part
-from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding.decode import decode
 from udfs.rows.merge_copies import REJECTED, Contradiction, merge
 from udfs.rows.rejected_again import records_of_rejected
@@ -30,14 +30,15 @@ def retry_file(assignment: IngestInput, path: Place) -> IngestResult:
     return result_of(guarded_answer(assignment, partial(retry_steps, path)))
 
 
-def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
+def pieces_of(path: Place) -> Iterator[pa.Table]:
     with pq.ParquetFile(path.parquet_source()) as file:
-        yield from file.iter_batches(BATCH_ROWS)
+        for batch in file.iter_batches(BATCH_ROWS):
+            yield of_this_release(pa.Table.from_batches([batch]), TABLES[REJECTED], path)
 
 
 def retry_steps(path: Place, task: Task) -> Iterator[None]:
     """Rows of `rejected_records`, of any cluster."""
-    for partition, rows in rejected_rows(batches_of(path), task.input.cluster):
+    for partition, rows in rejected_rows(pieces_of(path), task.input.cluster):
         counts = Counts(partition)
         sides = []
         for has_producers in (True, False):
@@ -67,14 +68,13 @@ def held_beside(task: Task, partition: int, sides: Sequence[Mapping[str, pa.Tabl
     return held
 
 
-def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[tuple[int, pa.Table]]:
+def rejected_rows(pieces: Iterator[pa.Table], cluster: str) -> Iterator[tuple[int, pa.Table]]:
     """Only records, by partition: a byte range is read again with its file."""
-    for batch in batches:
-        rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[REJECTED]))
+    for rows in pieces:
         is_ours = pc.equal(rows.column("cluster"), cluster)
-        rows = rows.filter(pc.and_(is_ours, pc.not_equal(rows.column("part"), Part.BATCH.value)))
-        for partition in pc.unique(rows.column("offsets_partition")).to_pylist():
-            of_partition = rows.filter(pc.equal(rows.column("offsets_partition"), partition))
+        ours = rows.filter(pc.and_(is_ours, pc.not_equal(rows.column("part"), Part.BATCH.value)))
+        for partition in pc.unique(ours.column("offsets_partition")).to_pylist():
+            of_partition = ours.filter(pc.equal(ours.column("offsets_partition"), partition))
             yield partition, of_partition.sort_by("record_offset")
 
 

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.storage.places.place import Place
+from jobs.warehouses.older_tables import of_this_release
 from schemas.declarations.columns import Table
 from udfs.arrays.arrow_schema import table_schema
 
@@ -90,7 +91,6 @@ def rows_of(
     path: Place, table: Table, cluster: str, partition: int, first: int, *, lack_epochs: bool = False
 ) -> Iterator[pa.Table]:
     """`lack_epochs`: row groups of which all rows have one are left out."""
-    schema = table_schema(table)
     with pq.ParquetFile(path.parquet_source()) as file:
         groups = [
             group
@@ -98,7 +98,7 @@ def rows_of(
             if may_hold(file, group, partition, first) and not (lack_epochs and has_all_epochs(file, group))
         ]
         for batch in file.iter_batches(BATCH_ROWS, groups) if groups else ():
-            rows = pa.Table.from_batches([batch]).cast(schema)
+            rows = of_this_release(pa.Table.from_batches([batch]), table, path)
             is_wanted = pc.and_(
                 pc.and_(
                     pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("offsets_partition"), partition)

@@ -25,7 +25,9 @@ GROUP_TABLES = tuple(table.name for table in TABLES if table.name not in (COMMIT
 # Tables whose tombstones delete a group.
 DELETING = ("classic_group_metadata", "group_metadata")
 # Records that no replay reads.
-LEFT_OUT = frozenset({"cluster", "offsets_partition", "key_version", "record_bytes", "run_id", "out_of_range"})
+LEFT_OUT = frozenset(
+    {"cluster", "offsets_partition", "key_version", "batch_bytes", "record_bytes", "run_id", "out_of_range"}
+)
 # Of commits in addition: they are most of the log.
 LEFT_OUT_OF_COMMITS = LEFT_OUT | {"value_version", "batch_first_offset"}
 COLUMNS = {

@@ -43,6 +43,7 @@ class Scene:
             around = {
                 "timestamp_ms": self.chance.choice(TIMES),
                 "batch_first_offset": self.chance.choice((-1, 0, offset)),
+                "batch_bytes": self.chance.choice((-1, 0, 2**31 - 1)),
                 "partition_leader_epoch": self.chance.choice((-1, 0, 2**31 - 1)),
                 "producer_id": self.chance.choice((-1, 0, 2**63 - 1)),
                 "producer_epoch": self.chance.choice((-1, 0, 2**15 - 1)),
@@ -143,6 +144,7 @@ def as_records(raws: Sequence[Raw]) -> Records:
         np.array([raw.offset for raw in raws], np.int64),
         np.array([raw.timestamp_ms for raw in raws], np.int64),
         np.array([raw.batch_first_offset for raw in raws], np.int64),
+        np.array([raw.batch_bytes for raw in raws], np.int32),
         length[::2].astype(np.int32),  # the wire length, which no table shows
         np.array([raw.partition_leader_epoch for raw in raws], np.int32),
         np.array([raw.producer_id for raw in raws], np.int64),

@@ -95,7 +95,10 @@ def check_like_direct(warehouse: Path, direct: Path) -> None:
 
 
 def batches(warehouse: Path) -> dict[str, dict[tuple[object, object], object]]:
-    return {name: {place(row): row["batch_first_offset"] for row in rows(warehouse, name)} for name in RECORD_TABLES}
+    return {
+        name: {place(row): (row["batch_first_offset"], row["batch_bytes"]) for row in rows(warehouse, name)}
+        for name in RECORD_TABLES
+    }
 
 
 # Of the warehouse that no test changes: read once.

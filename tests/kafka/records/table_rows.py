@@ -73,6 +73,7 @@ def place(record, record_bytes):
         "record_time": time_of(record.timestamp_ms),
         "partition_leader_epoch": unless(batch.partition_leader_epoch, -1),
         "batch_first_offset": batch.base_offset,
+        "batch_bytes": batch.size_bytes,
         "record_bytes": record_bytes,
         "producer_id": unless(batch.producer_id, -1),
         "producer_epoch": unless(batch.producer_epoch, -1),

@@ -143,8 +143,8 @@ def read_modern(entry: bytes, position: int) -> tuple[SlowBatch, list[SlowRecord
         time = max_time if is_log_append_time else wrap64(base_time + time_delta)
         records.append(
             SlowRecord(
-                base_offset + offset_delta, time, base_offset, size, leader_epoch, producer_id, producer_epoch,
-                batch.is_transactional, batch.is_control, key, value,
+                base_offset + offset_delta, time, base_offset, len(entry), size, leader_epoch, producer_id,
+                producer_epoch, batch.is_transactional, batch.is_control, key, value,
             )
         )  # fmt: skip
     return batch, records

@@ -11,7 +11,7 @@ def framed(raw: bytes) -> Framed:
 
 def records_of(records: Records) -> list[SlowRecord]:
     columns = [
-        records.offset, records.timestamp_ms, records.batch_first_offset, records.record_bytes,
+        records.offset, records.timestamp_ms, records.batch_first_offset, records.batch_bytes, records.record_bytes,
         records.partition_leader_epoch, records.producer_id, records.producer_epoch, records.is_transactional,
         records.is_control,
     ]  # fmt: skip

@@ -31,7 +31,8 @@ def read_legacy(entry: bytes, position: int) -> tuple[SlowBatch, list[SlowRecord
     )  # fmt: skip
     first = messages[0].offset
     records = [
-        SlowRecord(m.offset, m.timestamp, first, m.size, -1, -1, -1, False, False, m.key, m.value) for m in messages
+        SlowRecord(m.offset, m.timestamp, first, len(entry), m.size, -1, -1, -1, False, False, m.key, m.value)
+        for m in messages
     ]
     return batch, records
 

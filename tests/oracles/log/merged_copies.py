@@ -19,7 +19,7 @@ REJECTED = "rejected_records"
 # The record itself, as far as a row of rejected_records has it; why it was rejected changes from release to release.
 OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
 OF_BOTH = ("record_time", "is_tombstone", "record_bytes")
-OF_THE_COPY = ("run_id", "batch_first_offset", "partition_leader_epoch")
+OF_THE_COPY = ("run_id", "batch_first_offset", "batch_bytes", "partition_leader_epoch")
 PRODUCERS = ("is_transactional", "producer_id", "producer_epoch")
 
 

@@ -8,6 +8,7 @@ class SlowRecord(NamedTuple):
     offset: int
     timestamp: int
     batch_first_offset: int
+    batch_bytes: int
     record_bytes: int
     leader_epoch: int
     producer_id: int

@@ -23,6 +23,7 @@ class Raw:
     value: bytes | None
     timestamp_ms: int = 1_700_000_000_000
     batch_first_offset: int = 0
+    batch_bytes: int = 100
     partition_leader_epoch: int = 0
     producer_id: int = -1
     producer_epoch: int = -1
@@ -72,6 +73,7 @@ def envelope(raw: Raw, has_producers: bool, times: Times) -> Row:
         "record_time": times.micros("record_time", raw.timestamp_ms),
         "partition_leader_epoch": known(raw.partition_leader_epoch),
         "batch_first_offset": known(raw.batch_first_offset),
+        "batch_bytes": known(raw.batch_bytes),
         "record_bytes": len(raw.key or b"") + len(raw.value or b""),
         "producer_id": known(raw.producer_id) if has_producers else None,
         "producer_epoch": known(raw.producer_epoch) if has_producers else None,

@@ -19,6 +19,7 @@ COMMON = {
     "record_time": "TIMESTAMP",
     "partition_leader_epoch": "INT",
     "batch_first_offset": "BIGINT",
+    "batch_bytes": "INT",
     "record_bytes": "INT",
     "producer_id": "BIGINT",
     "producer_epoch": "INT",

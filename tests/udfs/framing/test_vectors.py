@@ -11,11 +11,11 @@ from udfs.framing.frame import frame
 
 
 def plain(offset: int, time: int, key: bytes, value: bytes | None, size: int, first: int = 10) -> SlowRecord:
-    return SlowRecord(offset, time, first, size, 3, -1, -1, False, False, key, value)
+    return SlowRecord(offset, time, first, 0, size, 3, -1, -1, False, False, key, value)
 
 
 def legacy(offset: int, time: int, key: bytes, value: bytes, size: int) -> SlowRecord:
-    return SlowRecord(offset, time, 10, size, -1, -1, -1, False, False, key, value)
+    return SlowRecord(offset, time, 10, 0, size, -1, -1, -1, False, False, key, value)
 
 
 def batch(size: int, last: int, codec: int = 0, num_records: int = 1) -> SlowBatch:
@@ -43,7 +43,7 @@ VECTORS = {
         "0000000000000014000000420000000302bb91450300300000000000000000000003e800000000000003e800000000000000070001ffffffff"
         "000000012000000008000000010c00000000000600",
         SlowBatch(0, 78, 20, 20, 2, 0, 3, 7, 1, 1, True, True, False),
-        [SlowRecord(20, 1000, 20, 17, 3, 7, 1, True, True, b"\0\0\0\1", b"\0\0\0\0\0\6")],
+        [SlowRecord(20, 1000, 20, 0, 17, 3, 7, 1, True, True, b"\0\0\0\1", b"\0\0\0\0\0\6")],
     ),
     "snappy": (
         "000000000000000a0000005000000003027279e2f600020000000000000000000003e800000000000003e8ffffffffffffffffffff00000000"
@@ -98,7 +98,9 @@ VECTORS = {
 @pytest.mark.parametrize("name", VECTORS)
 def test_vector(name: str) -> None:
     raw, expected_batch, expected_records = VECTORS[name]
-    expected = SlowLog(expected_records, [expected_batch])
+    # Each of these logs is one batch.
+    records = [record._replace(batch_bytes=len(bytes.fromhex(raw))) for record in expected_records]
+    expected = SlowLog(records, [expected_batch])
     assert log_of(bytes.fromhex(raw)) == expected
     assert read_log(bytes.fromhex(raw)) == expected
 
@@ -119,6 +121,7 @@ def test_columns_have_the_declared_types() -> None:
         "offset": "int64",
         "timestamp_ms": "int64",
         "batch_first_offset": "int64",
+        "batch_bytes": "int32",
         "record_bytes": "int32",
         "partition_leader_epoch": "int32",
         "producer_id": "int64",

@@ -18,7 +18,7 @@ from tests.oracles.log.merged_copies import (
 from udfs.rows.merge_copies import Contradiction, MergedRows, merge
 
 DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
-OF_THE_COPY = {"run_id", "batch_first_offset"}
+OF_THE_COPY = {"run_id", "batch_first_offset", "batch_bytes"}
 
 
 # Random rows
@@ -59,6 +59,7 @@ def copy_of(rng: np.random.Generator, truth: Truth, share_wrong: float) -> list[
         table, of_copy = (REJECTED, dict(rejected)) if is_rejected else (name, dict(row))
         of_copy["run_id"] = f"run-{rng.integers(0, 9)}"
         of_copy["batch_first_offset"] = None if rng.random() < 0.2 else int(rng.integers(0, 9))
+        of_copy["batch_bytes"] = None if rng.random() < 0.2 else int(rng.integers(61, 99))
         if is_rejected:
             of_copy["reason"], of_copy["detail"] = f"reason-{rng.integers(0, 2)}", None
         if rng.random() < 0.2:

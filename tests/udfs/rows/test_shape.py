@@ -137,6 +137,7 @@ def test_a_commit_as_people_read_it() -> None:
         "producer_id": None,
         "producer_epoch": None,
         "batch_first_offset": 0,
+        "batch_bytes": 100,
         "record_bytes": 37,
         "run_id": "r1",
         "out_of_range": None,

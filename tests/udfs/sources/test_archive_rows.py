@@ -80,7 +80,9 @@ def test_rows_of_an_archive_are_the_records_of_the_segment_that_it_was_made_of(r
 
     # An archive knows neither batches nor how long a record was in one.
     expected = [
-        record._replace(batch_first_offset=-1, record_bytes=len(record.key or b"") + len(record.value or b""))
+        record._replace(
+            batch_first_offset=-1, batch_bytes=-1, record_bytes=len(record.key or b"") + len(record.value or b"")
+        )
         for record in as_slow_records(framed(log).records)
     ]
     assert as_slow_records(records) == expected
@@ -93,7 +95,7 @@ def test_rows_of_an_archive_are_the_records_of_the_segment_that_it_was_made_of(r
 def test_what_an_archive_does_not_have_is_unknown() -> None:
     batch = pa.RecordBatch.from_pylist([{"partition": 1, "offset": 5}], ARCHIVE_ROWS)
     (record,) = as_slow_records(records_of(batch))
-    assert record == (5, -1, -1, 0, -1, -1, -1, False, False, None, None)
+    assert record == (5, -1, -1, -1, 0, -1, -1, -1, False, False, None, None)
 
 
 def test_no_rows_are_no_records() -> None:

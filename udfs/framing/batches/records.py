@@ -33,6 +33,7 @@ def records_of(data: Bytes, headers: BatchHeaders) -> tuple[Records, dict[int, F
         offset=offset,
         timestamp_ms=timestamp,
         batch_first_offset=repeated(headers.base_offset),
+        batch_bytes=repeated(headers.end - headers.start, np.int32),
         record_bytes=size,
         partition_leader_epoch=repeated(headers.partition_leader_epoch, np.int32),
         producer_id=repeated(headers.producer_id),

@@ -33,17 +33,18 @@ def legacy_rows(data: Bytes, start: Positions, entries: LegacyEntries) -> tuple[
     last = np.cumsum(counts) - 1
     first_offset, last_offset = messages[OFFSET, last - counts + 1], messages[OFFSET, last]
     return (
-        legacy_records(data, messages, np.repeat(first_offset, counts)),
+        legacy_records(data, messages, np.repeat(first_offset, counts), np.repeat(entries.messages[SIZE], counts)),
         legacy_batches(start, entries, counts, first_offset, last_offset),
     )
 
 
-def legacy_records(data: Bytes, messages: Table, batch_first_offset: Positions) -> Records:
+def legacy_records(data: Bytes, messages: Table, batch_first_offset: Positions, batch_bytes: Positions) -> Records:
     count = messages.shape[1]
     return Records(
         offset=messages[OFFSET],
         timestamp_ms=messages[TIMESTAMP],
         batch_first_offset=batch_first_offset,
+        batch_bytes=batch_bytes.astype(np.int32),
         record_bytes=messages[SIZE].astype(np.int32),
         partition_leader_epoch=np.full(count, NONE, np.int32),
         producer_id=np.full(count, NONE, np.int64),

@@ -43,6 +43,7 @@ class Records(Columns):
     offset: NDArray[np.int64]
     timestamp_ms: NDArray[np.int64]  # -1: magic 0 has no time
     batch_first_offset: NDArray[np.int64]
+    batch_bytes: NDArray[np.int32]  # of the batch in the log: its header, and its records as they are compressed
     record_bytes: NDArray[np.int32]  # uncompressed size, with the length field of the record
     partition_leader_epoch: NDArray[np.int32]
     producer_id: NDArray[np.int64]
