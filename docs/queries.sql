@@ -47,7 +47,7 @@ WHERE num_committed < num_partitions
 ORDER BY rank;
 
 -- Which groups have records close to the largest batch that the broker accepts?
-SELECT group_id, group_type, num_members, record_table, batch_bytes, limit_bytes, share_of_limit
+SELECT group_id, group_type, num_members, record_table, batch_bytes, share_written, limit_bytes, share_of_limit
 FROM record_headroom
 WHERE share_of_limit > 0.5
 ORDER BY rank;

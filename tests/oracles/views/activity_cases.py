@@ -146,9 +146,10 @@ COVERAGE = Case(
 )  # fmt: skip
 
 
-def record(group: str, offset: int, batch: int | None, size: int, partition: int = 3) -> Row:
-    place = {"offsets_partition": partition, "record_offset": offset, "batch_first_offset": batch}
-    return {**C, **place, "record_time": at(offset), "group_id": group, "record_bytes": size, "member_id": "m"}
+def record(group: str, offset: int, batch: int | None, size: int, whole: int | None = None, member: str = "m") -> Row:
+    """`whole`: bytes of the batch."""
+    place = {"offsets_partition": 3, "record_offset": offset, "batch_first_offset": batch, "batch_bytes": whole}
+    return {**C, **place, "record_time": at(offset), "group_id": group, "record_bytes": size, "member_id": member}
 
 
 HEADROOM = Case(
@@ -160,24 +161,39 @@ HEADROOM = Case(
             state("large", 30), state("modern", 2, group_type="consumer"), gone(state("deleted", 0), 5),
         ],
         "classic_group_metadata": [
-            record("large", 1, 1, 100), record("large", 2, 2, 900), record("large", 3, 3, 300),
-            record("deleted", 4, 4, 999),
+            record("large", 1, 1, 100, 180), record("large", 2, 2, 820, 900), record("large", 3, 3, 300, 380),
+            record("deleted", 4, 4, 919, 999),
+            # It had room enough: others filled this batch.
+            record("large", 20, 20, 200, 990),
         ],
-        "group_member_metadata": [record("modern", 10, None, 20), record("modern", 11, None, 30)],
+        # Of an archive.
+        "group_member_metadata": [
+            record("modern", 30, None, 20), record("modern", 31, None, 30), record("modern", 32, None, 10, None, "n"),
+        ],
         "target_assignment_members": [
-            record("modern", 12, 12, 200), record("modern", 13, 12, 250), record("modern", 14, 14, 400),
+            record("modern", 7, 7, 70, 150, "gone"), record("modern", 8, 8, 60, 140, "c"),
+            record("modern", 9, 9, 90, 170, "d"),
+            record("modern", 12, 12, 200, 620, "a"), record("modern", 13, 12, 250, 620, "b"),
+            {**record("modern", 14, 12, 20, 620, "gone"), "is_tombstone": True},
+            record("modern", 15, 15, 400, 480, "c"),
         ],
+        # In the same batch.
+        "current_member_assignments": [record("modern", 16, 12, 40, 620, "a")],
     },
     [
         {"rank": 1, "group_id": "large", "record_table": "classic_group_metadata", "batch_bytes": 900,
-         "num_records": 1, "largest_record_bytes": 900, "limit_bytes": 1_000, "share_of_limit": 0.9, "num_members": 30,
+         "group_bytes": 820, "num_records": 1, "largest_record_bytes": 820, "whole_bytes": 820, "share_written": 1.0,
+         "limit_bytes": 1_000, "share_of_limit": 0.9, "num_members": 30,
          "settings_source": "snapshot", "group_type": "classic", "evidence_partition": 3,
          "evidence_first_offset": 2, "evidence_last_offset": 2,
          "record_time": at(2), "as_of_time": at(DAY)},
-        {"rank": 2, "group_id": "modern", "record_table": "target_assignment_members", "batch_bytes": 450,
-         "num_records": 2, "largest_record_bytes": 250, "evidence_first_offset": 12, "evidence_last_offset": 13},
-        {"rank": 3, "group_id": "modern", "record_table": "group_member_metadata", "batch_bytes": 30,
-         "num_records": 1, "share_of_limit": 0.03},
+        {"rank": 2, "group_id": "modern", "record_table": "current_member_assignments", "batch_bytes": 620,
+         "group_bytes": 510, "num_records": 1, "whole_bytes": 40, "share_written": 1.0},
+        {"rank": 3, "group_id": "modern", "record_table": "target_assignment_members", "batch_bytes": 620,
+         "group_bytes": 510, "num_records": 3, "largest_record_bytes": 250, "whole_bytes": 600, "share_written": 0.75,
+         "evidence_first_offset": 12, "evidence_last_offset": 14},
+        {"rank": 4, "group_id": "modern", "record_table": "group_member_metadata", "batch_bytes": None,
+         "num_records": 1, "share_of_limit": None, "whole_bytes": 30, "share_written": 1.0},
     ],
 )  # fmt: skip
 
