@@ -331,9 +331,9 @@ def reset_text(row: Row, as_of: datetime) -> str:
     if again is not None or skipped is not None:
         counts = ["unknown" if number is None else f"{number:,}" for number in (again, skipped)]
         numbers = f"messages read again: {counts[0]}, skipped: {counts[1]}"
-    unknown = "by an unknown program"
-    if row["num_members"] == 0:
-        unknown = row["actor_reason"] or "by an admin tool or a program that commits for itself"
+    # Only members can commit while there are any; whoever deletes offsets needs none.
+    by_any = "an admin tool or a program that commits for itself" if row["num_members"] == 0 else "an unknown program"
+    unknown = row["actor_reason"] or f"by {by_any}"
     how = f"{RESETS.get(row['kind'], row['kind'])}, {ACTORS.get(row['actor'], unknown)}"
     mark = f"; {row['after_mark']}" if row["after_mark"] else ""
     where = f"offsets of {counted(row['num_partitions'], 'partition')} of {row['topic'] or '?'}"

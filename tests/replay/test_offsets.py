@@ -198,7 +198,17 @@ ENDINGS = {
             retention_ms=WEEK), "tombstone_unknown certain | tombstone_unknown certain"),
     "offsets of a topic that are removed in several groups at once were removed with the topic": (
         Log((0, commit("t0", 1)), (1, commit("t0", 1, group="h")), (9, deletion("t0"), deletion("t0", "h")),
-            retention_ms=0), "topic_deleted likely | topic_deleted likely"),
+            retention_ms=WEEK), "topic_deleted likely | topic_deleted likely"),
+    "one sweep takes what has just expired in several groups": (
+        Log((0, commit("t0", 1)), (1, commit("t0", 1, group="h")), (WEEK + 9, deletion("t0"), deletion("t0", "h")),
+            retention_ms=WEEK), "expired likely | expired likely"),
+    "what had expired for long was kept by subscriptions, and went with the topic": (
+        Log((0, commit("t0", 1)), (1, commit("t0", 1, group="h")), (WEEK + 1201 * S, deletion("t0"),
+            deletion("t0", "h")), retention_ms=WEEK), "topic_deleted likely | topic_deleted likely"),
+    "of what had just expired with its topic, snapshots show which": (
+        Log((0, commit("t0", 1)), (1, commit("t0", 1, group="h")), (WEEK + 9, deletion("t0"), deletion("t0", "h")),
+            topics={0: {"t": 1}, WEEK + 20: {"u": 1}}, retention_ms=WEEK),
+        "topic_deleted likely | topic_deleted likely"),
     "in several groups at two times they were not": (
         Log((0, commit("t0", 1)), (1, commit("t0", 1, group="h")), (9, deletion("t0")), (10, deletion("t0", "h")),
             retention_ms=WEEK), "tombstone_unknown certain | tombstone_unknown certain"),

@@ -15,6 +15,9 @@ from udfs.commits.offset_rows import ENDS
 from udfs.log.gaps import Gaps
 
 TIMES = pa.timestamp("us", "UTC")
+# A sweep takes what has expired since the one before: by default every ten minutes, and later on a busy machine. What
+# expired long before was kept by a subscription to its topic.
+SWEPT_WITHIN = 2 * 600_000_000
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ NO_DELETIONS = pa.table(
 
 def topic_deletions(tombstones: pa.Table) -> pa.Table:
     """Times at which offsets of one topic were deleted in several groups at once. Records of one operation have the
-    same time, and no other operation on an offsets partition deletes offsets of more than one group. Input, for one
-    offsets partition: group_id, topic, record_time of all its deleted offsets."""
+    same time. Of operations on an offsets partition only this one, and the sweep of expired offsets, delete offsets of
+    more than one group. Input, for one offsets partition: group_id, topic, record_time of all its deleted offsets."""
     if not tombstones.num_rows:
         return NO_DELETIONS
     groups = tombstones.group_by(["topic", "record_time"], use_threads=False).aggregate(
@@ -61,10 +64,14 @@ def endings(states: KeyStates, ended: Numbers, facts: OffsetFacts) -> NDArray[np
     deleted = np.flatnonzero(ended[E.how] == DELETED)
     if len(deleted):
         gone = Gone.of(states, ended[:, deleted])
-        is_aged = are_expired(gone, facts)
+        expiry = expiry_times(gone, facts)
+        is_aged = (expiry != NONE) & (gone.time != NONE) & (gone.time >= expiry)
+        # It has just expired, and nothing but the same time in another group speaks for its topic.
+        is_swept = is_aged & (gone.time - expiry <= SWEPT_WITHIN)
+        is_swept &= ~are_with_topic(gone, facts.topic_deletions, are_seen=True)
         is_with_group = are_with_group(gone, facts.group_tombstones)
         is_whole = ended[E.has_others, deleted] == 0
-        is_with_topic = is_whole & are_with_topic(gone, facts.topic_deletions)
+        is_with_topic = is_whole & are_with_topic(gone, facts.topic_deletions) & ~is_swept
         # Deleting some offsets of a topic, while the group keeps others of it, is a deletion by name: a topic is
         # deleted as a whole. This counts only if age is known not to be the reason.
         is_chosen = ~is_whole & ((gone.expire_time != NONE) | (facts.retention_ms is not None))
@@ -96,19 +103,18 @@ class Gone:
         return cls(states, group, topic, ended[E.to_offset], *times)
 
 
-def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
-    """Expired by the commit's own expiry time if it has one; else by age. The age counts from the commit, or in an
-    emptied classic group from when it became empty."""
-    is_named = gone.expire_time != NONE
-    is_expired = np.asarray(is_named & (gone.time >= gone.expire_time), np.bool_)
+def expiry_times(gone: Gone, facts: OffsetFacts) -> Numbers:
+    """When each expired; NONE: unknown. At the commit's own expiry time if it has one; else by age. The age counts from
+    the commit, or in an emptied classic group from when it became empty."""
+    expiry = np.array(gone.expire_time)
     if facts.retention_ms is not None:
         since = np.array(gone.commit_time)
         if facts.empty_groups is not None:
             emptied = empty_since(gone, facts.empty_groups)
             since = np.where(emptied == NONE, since, emptied)
-        is_timed = ~is_named & (since != NONE) & (gone.time != NONE)
-        is_expired[is_timed] = gone.time[is_timed] - since[is_timed] >= facts.retention_ms * 1000
-    return is_expired
+        is_timed = (expiry == NONE) & (since != NONE)
+        expiry[is_timed] = since[is_timed] + facts.retention_ms * 1000
+    return expiry
 
 
 def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
@@ -144,7 +150,8 @@ def are_with_group(gone: Gone, tombstones: pa.Table | None) -> Flags:
     return np.fromiter((time != NONE and (of, time) in deletions for of, time in ended), np.bool_, len(gone.offset))
 
 
-def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
+def are_with_topic(gone: Gone, deletions: pa.Table | None, *, are_seen: bool = False) -> Flags:
+    """`are_seen`: only deletions that snapshots show, which lie between two of them."""
     is_with_topic = np.zeros(len(gone.offset), np.bool_)
     if deletions is None:
         return is_with_topic
@@ -152,5 +159,7 @@ def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
     windows = deletions.filter(codes.is_valid())
     froms, tos = numbers(windows["from_time"]), numbers(windows["to_time"])
     for topic, start, end in zip(codes.drop_null().to_pylist(), froms.tolist(), tos.tolist(), strict=True):
+        if are_seen and start == end:
+            continue
         is_with_topic |= (gone.topic == topic) & (gone.time >= start) & (gone.time <= end)
     return is_with_topic

@@ -243,28 +243,32 @@ class SlowOffsets:
         is_with_group = time is not None and (group, time) in facts.group_tombstones
         windows = [(low, high) for name, low, high in facts.topic_deletions if name == topic]
         is_with_topic = time is not None and any(low <= time <= high for low, high in windows)
-        if is_with_topic and is_whole and not is_with_group:
+        age = self.overdue(group, row, tombstone)
+        is_seen = time is not None and any(low <= time <= high for low, high in windows if low < high)
+        is_swept = age is not None and 0 <= age <= 20 * 60 * 1_000_000 and not is_seen
+        if is_with_topic and is_whole and not is_with_group and not is_swept:
             return "topic_deleted"
-        if self.is_aged(group, row, tombstone):
+        if age is not None and age >= 0:
             return "expired"
         if is_with_group:
             return "deleted"
         is_age_known = row["last_expire_time"] is not None or facts.retention_ms is not None
         return "deleted" if not is_whole and is_age_known else "tombstone_unknown"
 
-    def is_aged(self, group: str, row: Row, tombstone: Row) -> bool:
-        time = tombstone["record_time"]
+    def overdue(self, group: str, row: Row, tombstone: Row) -> int | None:
+        """How long it had expired when it was deleted, below 0 where it had not; None: not known."""
+        time: int | None = tombstone["record_time"]
         if time is None:
-            return False
+            return None
         if row["last_expire_time"] is not None:
-            return bool(time >= row["last_expire_time"])
+            return time - int(row["last_expire_time"])
         since = row["last_commit_time"]
         for name, first, last, emptied in self.facts.empty_groups:
             is_in = first < tombstone["record_offset"] and (last is None or tombstone["record_offset"] <= last)
             if name == group and is_in and emptied is not None:
                 since = emptied
         retention = self.facts.retention_ms
-        return retention is not None and since is not None and time - since >= retention * 1000
+        return None if retention is None or since is None else time - int(since) - retention * 1000
 
     def is_complete(self, after: int, upto: int) -> bool:
         return not any(after < offset < upto for offset in self.facts.missing)

@@ -176,6 +176,7 @@ def doubts_of(ended: pa.Table, may_have_expired: Flags, is_topic_left: Flags) ->
     """As the rows, of which an inferred end is likely. Where two causes are left, it may be either."""
     is_unknown = is_value(ended.column("ended_by"), OffsetEnd.TOMBSTONE_UNKNOWN)
     is_deletion = is_value(ended.column("ended_by"), OffsetEnd.DELETED)
+    is_deletion |= is_value(ended.column("ended_by"), OffsetEnd.TOPIC_DELETED)
     is_either = np.where(is_unknown, may_have_expired | ~is_topic_left, may_have_expired & is_deletion)
     return np.where(
         is_either, POSSIBLE, np.maximum(doubts(ended.column("confidence")), np.where(is_unknown, LIKELY, 0))
@@ -214,6 +215,9 @@ def what_happened(
             ResetActor.UNKNOWN,
             f"the offsets expired, or an admin tool deleted them with the group: {NOT_KNOWN}",
         )
+    if ended_by == OffsetEnd.TOPIC_DELETED and may_have_expired:
+        # Either way the coordinator did it, in one operation on several groups.
+        return kind, actor, f"the topic was deleted, or the offsets expired: {NOT_KNOWN}"
     if ended_by != OffsetEnd.TOMBSTONE_UNKNOWN:
         return kind, actor, None
     if not may_have_expired and is_topic_left:
