@@ -1,5 +1,5 @@
 -- What records say that cannot be, with its own severity. Partitions of a group may have as many owners as
--- [[groups]] in the settings declares.
+-- [[groups]] in the settings declares; where an assignment gives them more, the line says what is declared.
 WITH owned_again AS (
   SELECT assignments.group_id, assignments.evidence_partition, assignment_offset, num_owned_twice, explode(checks) AS checked
   FROM assignment_audit AS assignments
@@ -10,20 +10,23 @@ WITH owned_again AS (
     AND doubts.evidence_partition = assignments.evidence_partition
   WHERE assignments.cluster = :cluster
 ),
-as_declared AS (
-  SELECT DISTINCT group_id, evidence_partition, assignment_offset FROM owned_again
-  WHERE checked.name = 'redundant' AND num_owned_twice = 0
+declared AS (
+  SELECT group_id, evidence_partition, assignment_offset, min(num_owned_twice) AS num_owned_twice,
+    max(checked.detail) AS detail
+  FROM owned_again
+  WHERE checked.name = 'redundant'
+  GROUP BY group_id, evidence_partition, assignment_offset
 )
 SELECT anomalies.group_id,
   CASE WHEN anomalies.group_id IS NULL
     THEN '__consumer_offsets-' || CAST(anomalies.evidence_partition AS STRING) END AS subject,
   CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, record_time AS at_time,
   substring(CAST(record_time AS STRING), 1, 10) AS event, record_time AS last_time,
-  message || ' (' || kind || ')' AS message,
+  message || coalesce('; redundancy: ' || detail, '') || ' (' || kind || ')' AS message,
   anomalies.evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   severity, CAST(1 AS DOUBLE) AS harm
 FROM replay_anomalies AS anomalies
-LEFT JOIN as_declared ON kind = 'two_owners' AND as_declared.group_id = anomalies.group_id
-  AND as_declared.evidence_partition = anomalies.evidence_partition
-  AND as_declared.assignment_offset = anomalies.record_offset
-WHERE cluster = :cluster AND as_declared.assignment_offset IS NULL
+LEFT JOIN declared ON kind = 'two_owners' AND declared.group_id = anomalies.group_id
+  AND declared.evidence_partition = anomalies.evidence_partition
+  AND declared.assignment_offset = anomalies.record_offset
+WHERE cluster = :cluster AND coalesce(num_owned_twice, 1) > 0

@@ -135,6 +135,8 @@ def test_a_third_owner_of_two_that_are_declared_is_found(tmp_path: Path, capfd: 
             shown
         )
         assert re.findall(r"2 members must own each, (. do\w*)", shown) == [[], ["1 does"], ["3 do"]][place], shown
+        # One cause, one line.
+        assert len(re.findall(r"^ *(?:critical|warning) .*", shown, re.M)) == (0, 1, 1)[place], shown
     # Without the rule, two owners are one too many.
     source = write_log(tmp_path / "other", {0: [two]})
     words = ["audit", "--source", source, "--warehouse", str(tmp_path / "o"), "--report", str(tmp_path / "r")]

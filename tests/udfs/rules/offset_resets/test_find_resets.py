@@ -249,7 +249,7 @@ def deleted(ended_by: str, second: float, before: str | None, after: str | None)
         (deleted("deleted", 69, "T", "T"), False, "admin_likely", "likely", None),
         (deleted("deleted", 70, "T", "T"), True, "admin_likely", "likely", None),
         # In several groups at once: by the coordinator, in any case.
-        (deleted("topic_deleted", 70, "T", "T"), False, "coordinator", "possible", "or the offsets expired: no snapshot"),
+        (deleted("topic_deleted", 70, "T", "T"), False, "coordinator", "possible", "or the offsets expired: no"),
         (deleted("topic_deleted", 69, "T", "T"), False, "coordinator", "likely", None),
         (deleted("topic_deleted", 70, "T", "T"), True, "coordinator", "likely", None),
     ],
