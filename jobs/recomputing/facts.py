@@ -32,6 +32,7 @@ KAFKAS_ASSIGNORS = frozenset(
 # Characters that no rack name has.
 BETWEEN, NO_RACK, EMPTY, NOT_CAPTURED = "\x1f", "\x1e", "\x1d", "\x1c"
 NOTHING_NAMED = NamedCounts()
+NAMED_PARTITIONS = ["named_partitions", "proved_partitions"]
 COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
 
 
@@ -42,8 +43,9 @@ def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
     policy = current_settings.get(MIGRATION)
     rows, ends = warehouse.rows("topic_snapshots", COLUMNS), topic_rows(warehouse, cluster)
     logged = logged_names(ends)
-    counts = named_counts(logged_partitions(warehouse, cluster), logged)
-    topics = known_topics(rows, cluster, logged, counts)
+    named, proved = logged_partitions(warehouse, cluster)
+    counts = named_counts(named, logged)
+    topics = known_topics(rows, cluster, logged, counts, named_counts(proved, logged))
     whole = whole_times(rows, cluster)
     return Facts(
         topics=topics,
@@ -100,16 +102,20 @@ def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return names
 
 
-def logged_partitions(warehouse: Warehouse, cluster: str) -> list[NamedPartitions]:
-    """Since when records show how many partitions a topic has, in all offsets partitions, from the newest replay."""
-    rows = warehouse.rows(PROGRESS, ["named_partitions"], cluster)
-    return [] if rows is None else partitions_of(rows)
+def logged_partitions(warehouse: Warehouse, cluster: str) -> tuple[list[NamedPartitions], list[NamedPartitions]]:
+    """Since when records show how many partitions a topic has, in all offsets partitions, from the newest replay: by
+    all records, and without what leaders of classic groups assigned."""
+    rows = warehouse.rows(PROGRESS, NAMED_PARTITIONS, cluster)
+    return ([], []) if rows is None else partitions_of(rows)
 
 
-def partitions_of(rows: pa.Table) -> list[NamedPartitions]:
-    """From rows of `replayed_partitions`."""
-    listed: list[Any] = with_micros(rows.column("named_partitions").to_pylist())
-    return merged(*([NamedPartitions(**each) for each in some] for some in listed))
+def partitions_of(rows: pa.Table) -> tuple[list[NamedPartitions], list[NamedPartitions]]:
+    """From rows of `replayed_partitions`. Where an older release did not note them apart, all of them count."""
+    every, proved = (with_micros(rows.column(name).to_pylist()) for name in NAMED_PARTITIONS)
+    some = [named if own is None else own for named, own in zip(every, proved, strict=True)]
+    listed: list[Any] = [every, some]
+    first, second = ([[NamedPartitions(**each) for each in row] for row in of] for of in listed)
+    return merged(*first), merged(*second)
 
 
 def first_times(counts: NamedCounts, known: Collection[str]) -> dict[str, int]:
@@ -131,10 +137,11 @@ def known_topics(
     cluster: str,
     logged: Mapping[str, str] = MappingProxyType({}),
     counts: NamedCounts = NOTHING_NAMED,
+    proved: NamedCounts | None = None,
 ) -> Mapping[str, Sequence[KnownTopic]]:
     """Each distinct combination of number, id or racks of a topic once, from the first to the last of consecutive
     snapshots that have it. `logged`: topic names by id in the log. `counts`: numbers of partitions in records, which
-    may contradict snapshots."""
+    may contradict snapshots. `proved`: without what leaders of classic groups assigned; None: the same."""
     by_name: dict[str, list[KnownTopic]] = {}
     if rows is None:
         return by_name
@@ -150,13 +157,14 @@ def known_topics(
         now = (name, topic_id, partitions, of_partitions.tobytes())
         if now != before:
             topic = Topic(name, partitions, topic_id, racks_of(of_partitions, texts))
-        add(known, judge_topic(KnownTopic(topic, time, time), known, ids.get(name, ()), counts))
+        judged = judge_topic(KnownTopic(topic, time, time), known, ids.get(name, ()), counts, proved or counts)
+        add(known, judged)
         before = now
     return {name: with_topic_ids(known, ids.get(name, ())) for name, known in by_name.items()}
 
 
 def judge_topic(
-    new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str], counts: NamedCounts
+    new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str], counts: NamedCounts, others: NamedCounts
 ) -> KnownTopic:
     """Whether records contradict the snapshot. A name without an id may be any topic that had the name."""
     topic, name = new.topic, new.topic.name
@@ -165,9 +173,11 @@ def judge_topic(
     own = topic.topic_id or (logged[0] if len(logged) == 1 else None)
     since = max((each.last_time for each in earlier if own and each.topic.topic_id not in (None, own)), default=None)
     most, ever = counts.most(name, own, new.first_time, since), counts.most_ever(name, own, since)
+    proved = others.most(name, own, new.first_time, since)
     return replace(
         new,
         exceeded=most if most > topic.partitions else 0,
+        proved=proved if proved > topic.partitions else 0,
         whole_time=counts.first_time(name, own, topic.partitions, since),
         beyond=ever if ever > topic.partitions else 0,
     )
@@ -177,7 +187,7 @@ def add(known: list[KnownTopic], new: KnownTopic) -> None:
     """The output of Kafka's tools has no racks, so it removes none."""
     last = known[-1] if known else None
     is_same = last is not None and new.topic in (last.topic, replace(last.topic, racks=None))
-    if last is not None and is_same and new.exceeded == last.exceeded:
+    if last is not None and is_same and (new.exceeded, new.proved) == (last.exceeded, last.proved):
         known[-1] = replace(last, last_time=new.last_time)
     else:
         known.append(new)

@@ -7,7 +7,7 @@ from typing import Any
 from jobs.answers import deleted_topics
 from jobs.answers.history import History
 from jobs.answers.table_reader import equal
-from jobs.recomputing.facts import COLUMNS, known_topics, partitions_of
+from jobs.recomputing.facts import COLUMNS, NAMED_PARTITIONS, known_topics, partitions_of
 from jobs.replaying.task.warehouse_state import PROGRESS
 from udfs.audit import classic_audit, modern_audit
 from udfs.audit.checks.audit_results import Latest
@@ -24,9 +24,10 @@ PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
 def facts(history: History) -> Facts:
     rows = history.rows("topics", columns=["topic_id", *deleted_topics.COLUMNS])
     logged = {row["topic_id"]: row["topic"] for row in rows if row["topic_id"] is not None}
-    named = partitions_of(history.reader.arrow(PROGRESS, ["named_partitions"], equal("cluster", history.cluster)))
+    rows_of_replay = history.reader.arrow(PROGRESS, NAMED_PARTITIONS, equal("cluster", history.cluster))
+    named, proved = partitions_of(rows_of_replay)
     snapshots = history.reader.arrow("topic_snapshots", COLUMNS)
-    topics = known_topics(snapshots, history.cluster, logged, named_counts(named, logged))
+    topics = known_topics(snapshots, history.cluster, logged, named_counts(named, logged), named_counts(proved, logged))
     return Facts(topics, deleted_topics=deleted_topics.deleted_topics(rows))
 
 

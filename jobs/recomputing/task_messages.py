@@ -10,8 +10,8 @@ from typing import Any
 from jobs.replaying.task.messages import PartitionProgress, RunInput
 from udfs.audit.checks.facts import Facts, KnownTopic
 
-# Of the form in which groups are stored: another one lets the next run begin anew.
-STATE = 3
+# Of the form in which groups are stored, and of what verdicts mean: another one lets the next run begin anew.
+STATE = 4
 
 
 @dataclass
@@ -125,4 +125,4 @@ def basis_of_topic(known: KnownTopic, through: int | None) -> list[Any]:
     """Records after the unconfirmed one confirm nothing about it."""
     last = None if through is None else min(known.last_time, through)
     whole = known.whole_time if through is not None and (known.whole_time or 0) <= through else None
-    return [asdict(known.topic), known.first_time, last, known.exceeded, whole, known.beyond]
+    return [asdict(known.topic), known.first_time, last, known.exceeded, known.proved, whole, known.beyond]

@@ -143,5 +143,7 @@ def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Pro
             known.sightings = list(sightings.values())
             known.unnamed_topic_ids = sorted({*known.unnamed_topic_ids, *progress.unnamed_topic_ids})
             known.named = merged(known.named, progress.named)
+            if known.proved is not None:
+                known.proved = None if progress.proved is None else merged(known.proved, progress.proved)
             known.awaited = sorted({*known.awaited, *progress.awaited})
     return by_partition

@@ -27,11 +27,23 @@ class Algorithm(Meant):
 class Verdict(Meant):
     SAME = (
         "same",
-        "Kafka's assignor, or librdkafka's, gives the same assignment, in the same order of each member's partitions.",
+        "Kafka's assignor, or librdkafka's, gives the same assignment, in the same order of each member's partitions; "
+        "the inputs are confirmed.",
     )
     SAME_MEMBERS_OTHER_ORDER = (
         "same_members_other_order",
-        "Kafka's assignor, or librdkafka's, gives each member the same partitions, in another order.",
+        "Kafka's assignor, or librdkafka's, gives each member the same partitions, in another order; the inputs are "
+        "confirmed.",
+    )
+    SAME_UNCONFIRMED = (
+        "same_unconfirmed",
+        "The assignor gives the same, but only for topics or numbers of partitions that no record or snapshot "
+        "confirms: see the reason.",
+    )
+    STALE_INPUT = (
+        "stale_input",
+        "The assignor gives the same only for input that snapshots before and after contradict: the leader left out a "
+        "topic or partitions that exist, or assigned partitions that do not exist.",
     )
     DRIFT = (
         "drift",

@@ -1,6 +1,7 @@
 """The audit of classic groups: compares each generation with what Kafka's assignor gives for the same input."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -13,8 +14,18 @@ from schemas.words.assignments import PartitionCountsSource, Verdict
 from udfs.assignors.questions.problems import Numbers
 from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.checks.audit_results import AuditRow, Latest
-from udfs.audit.checks.confirm_inputs import ByLog, UsedTopic, why_unconfirmed
+from udfs.audit.checks.confirm_inputs import (
+    ALL_CONFIRMED,
+    NO_SPAN,
+    ByLog,
+    Confirmation,
+    Span,
+    UsedTopic,
+    confirmation,
+    confirmed_span,
+)
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.recorded_assignments import Flags
 from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
@@ -23,7 +34,6 @@ from udfs.audit.classic.state import Before, from_plain, latest
 from udfs.audit.classic.steps import are_alike, are_carried_over
 from udfs.audit.classic.values import values_of
 from udfs.audit.classic.variants import (
-    REPRODUCED,
     TriedVariant,
     Variant,
     answer_of_librdkafka,
@@ -35,7 +45,7 @@ from udfs.audit.classic.variants import (
     try_librdkafka,
     try_variant,
 )
-from udfs.audit.classic.verdicts import not_proved, result_of
+from udfs.audit.classic.verdicts import not_proved, reproduced, result_of
 from udfs.audit.classic_rows import audited_rows
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import NO_BATCH, fill_absent, micros, one_piece, shared_texts
@@ -58,6 +68,8 @@ class ClassicAudit:
         self.restored = states
         # For groups with records in this run.
         self.now: dict[str, Before | None] = {}
+        # By group, the newest input that was confirmed.
+        self.confirmed: dict[str, ConfirmedInput] = {}
 
     def take(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         rows = tables.get(TABLE)
@@ -141,7 +153,7 @@ class ClassicAudit:
         result = partial(GenerationResult, generation=generation, before=before, verdict=verdict, reason=reason)
         if not counts.are_possible:
             return result(counts=None, closest=None)
-        return result(counts=counts, closest=None, confirm=partial(self.why_unconfirmed, generation, before, counts))
+        return result(counts=counts, closest=None, confirm=partial(self.confirmation, generation, before, counts))
 
     def recompute(
         self, generation: Generation, before: Before | None, first: TriedVariant | None, counts: Counts
@@ -149,41 +161,90 @@ class ClassicAudit:
         """`first`: the newest release's answer for these counts, if it was computed."""
         before_counts = {} if before is None else before.counts_by_topic
         floor = self.counts.floor(generation, before_counts)
-        confirm = partial(self.why_unconfirmed, generation, before, counts)
+        confirm = partial(self.confirmation, generation, before)
         if first is not None and first.is_same and not are_fewer(counts, floor):
-            return result_of(generation, before, first, confirm)
+            return result_of(generation, before, first, counts, confirm)
         candidates = list(self.counts.candidates(counts, generation, before_counts))
         likely = [each for each in candidates if not are_fewer(each, floor)] or candidates[:1]
         closest = search(generation, before, first, likely)
         if closest.is_same:
-            return result_of(generation, before, closest, confirm)
+            return result_of(generation, before, closest, counts, confirm)
         fewer = [each for each in candidates if all(each is not other for other in likely)]
         older = search(generation, before, None, fewer) if fewer else None
         if older is None or not older.is_same:
-            return result_of(generation, before, closest, confirm)
-        reason = old_view(generation, older.variant.counts, floor)
-        if (why := confirm()) is not None:
-            return not_proved(generation, before, counts, f"{reason}; {why}")
-        return GenerationResult(
-            generation=generation,
-            before=before,
-            verdict=Verdict.DRIFT,
-            reason=reason,
-            counts=closest.variant.counts,
-            closest=closest,
-            is_old_view=True,
-        )
+            return result_of(generation, before, closest, counts, confirm)
+        shown = confirm(older.variant.counts)
+        if shown.confirmed:
+            return reproduced(generation, before, older, Verdict.SAME, shown, is_old_view=True)
+        line = f"{old_view(generation, older.variant.counts, floor)}; {shown.why}"
+        return not_proved(generation, before, counts, confirm(counts), line)
 
-    def why_unconfirmed(self, generation: Generation, before: Before | None, counts: Counts) -> str | None:
+    def confirmation(self, generation: Generation, before: Before | None, counts: Counts) -> Confirmation:
         """For topics that some member subscribes to. The previous generation names partitions too."""
+        if self.is_confirmed_at_a_glance(generation, before, counts):
+            return ALL_CONFIRMED
         named = {} if before is None else before.least_by_topic
         numbers, least = counts.numbers.tolist(), generation.lower_bounds.tolist()
         used = (
-            UsedTopic(name, numbers[at], max(least[at] if least[at] <= MOST_PARTITIONS else 0, named.get(name, 0)))
+            UsedTopic(
+                name, numbers[at], max(least[at] if least[at] <= MOST_PARTITIONS else 0, named.get(name, 0)),
+                is_by_leader=True,
+            )
             for at, name in enumerate(generation.topics)
             if generation.is_subscribed[at]
+        )  # fmt: skip
+        return confirmation(ByLog.NOTHING, used, generation.time, self.facts)
+
+    def is_confirmed_at_a_glance(self, generation: Generation, before: Before | None, counts: Counts) -> bool:
+        """Most generations lie between the same snapshots as the group's previous one, with the same topics: they need
+        no look at each topic. FALSE: perhaps it is not confirmed."""
+        time, numbers = generation.time, counts.numbers
+        if time is None or (generation.lower_bounds > numbers).any() or not names_no_more(before, generation, numbers):
+            return False
+        known = self.confirmed.get(generation.group_id)
+        if known is None or not known.is_of(generation, numbers, time):
+            known = ConfirmedInput(
+                generation.topics, generation.is_subscribed, numbers,
+                span_of(generation, numbers, time, self.facts),
+            )  # fmt: skip
+            self.confirmed[generation.group_id] = known
+        return known.span.first <= time <= known.span.last
+
+
+@dataclass(frozen=True)
+class ConfirmedInput:
+    """Numbers of partitions, and a span in which all of them are confirmed."""
+
+    topics: Sequence[str]
+    is_subscribed: Flags
+    numbers: Numbers
+    span: Span
+
+    def is_of(self, generation: Generation, numbers: Numbers, time: int) -> bool:
+        return (
+            self.span.first <= time <= self.span.last
+            and self.topics == generation.topics
+            and np.array_equal(self.numbers, numbers)
+            and np.array_equal(self.is_subscribed, generation.is_subscribed)
         )
-        return why_unconfirmed(ByLog.NOTHING, used, generation.time, self.facts)
+
+
+def span_of(generation: Generation, numbers: Numbers, time: int, facts: Facts) -> Span:
+    first, last = -(1 << 62), 1 << 62
+    for at in np.flatnonzero(generation.is_subscribed).tolist():
+        span = confirmed_span(generation.topics[at], int(numbers[at]), time, facts)
+        first, last = max(first, span.first), min(last, span.last)
+        if first > last:
+            return NO_SPAN
+    return Span(first, last)
+
+
+def names_no_more(before: Before | None, now: Generation, numbers: Numbers) -> bool:
+    """Whether the previous value certainly assigned no partition beyond these numbers."""
+    if before is None:
+        return True
+    of = before.generation
+    return of.topics == now.topics and bool((of.lower_bounds <= numbers).all()) and not before.is_restored
 
 
 def are_fewer(counts: Counts, floor: Numbers) -> bool:
@@ -241,15 +302,17 @@ def next_before(one: GenerationResult, before: Before | None) -> Before:
         return Before(
             generation=one.generation, counts=nothing, source=None, line=line, reason=one.reason, is_repeat=is_repeat
         )
-    is_certain = one.verdict in REPRODUCED or one.why_unconfirmed is None
+    is_certain = one.is_reproduced or one.why_unconfirmed is None
     source = one.counts.source if is_certain else PartitionCountsSource.INFERRED
+    is_stale = one.verdict == Verdict.STALE_INPUT
     return Before(
         generation=one.generation,
-        counts=one.counts.numbers,
+        counts=np.maximum(one.numbers, 0) if is_stale else one.counts.numbers,
         source=source,
         line=line,
         reason=reason,
         is_repeat=is_repeat,
+        is_stale=is_stale,
     )
 
 

@@ -103,8 +103,9 @@ def withheld(result: GenerationResult) -> Sequence[int]:
         return ()
     counts = result.numbers
     nobody = owners_by_place(of.assigned, counts) == NOBODY
-    if result.closest is not None and result.closest.rows is not None:
-        nobody &= owners_by_place(result.closest.rows, counts) == NOBODY
+    answer = result.expected or result.closest
+    if answer is not None and answer.rows is not None:
+        nobody &= owners_by_place(answer.rows, counts) == NOBODY
     else:
         nobody &= owners_by_place(of.owned, counts) != NOBODY
     places: list[int] = np.flatnonzero(nobody & of.is_subscribed[topic_of_place(counts)]).tolist()
@@ -117,7 +118,7 @@ def topic_of_place(counts: Numbers) -> Numbers:
 
 def row(result: GenerationResult, seen: GenerationCounts, at: int, rules: Sequence[GroupRule]) -> AuditRow:
     of, closest, before = result.generation, result.closest, result.before
-    compared = None if closest is None else closest.compared
+    compared = None if closest is None else (result.expected or closest).compared
     made, needed = (None, None)
     if result.is_readable and result.counts is not None:
         made, needed = count_moves(None if before is None else before.generation, of, result.counts.numbers)
@@ -157,6 +158,8 @@ def row(result: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
 
 def confidence(result: GenerationResult) -> Confidence:
     """Without the previous value, a drift may be a copy that was never computed."""
+    if result.verdict == Verdict.SAME_UNCONFIRMED:
+        return Confidence.LIKELY
     if result.verdict != Verdict.DRIFT:
         return Confidence.CERTAIN
     return Confidence.POSSIBLE if result.before is None else Confidence.LIKELY

@@ -10,7 +10,7 @@ from schemas.words.assignments import AssignorSource, PartitionCountsSource, Ver
 from schemas.words.records import GroupType
 from udfs.assignors.questions.problems import Rows
 from udfs.assignors.questions.specs import MOST_PARTITIONS
-from udfs.audit.checks.confirm_inputs import UsedTopic, why_unconfirmed
+from udfs.audit.checks.confirm_inputs import REPRODUCED, Confirmation, UsedTopic, confirmation
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.garbage_numbers import most_believed
 from udfs.audit.checks.moves import GONE
@@ -22,7 +22,7 @@ from udfs.audit.modern.earlier_inputs import Earlier, earlier_inputs
 from udfs.audit.modern.group import ModernGroup, Newest
 from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
 from udfs.audit.modern.recorded_targets import recorded_targets
-from udfs.audit.modern.rows import REPRODUCED, Answer, Draft
+from udfs.audit.modern.rows import Answer, Draft
 from udfs.audit.modern.subscribed_topics import SubscribedTopics, findings
 from udfs.audit.modern.variants import (
     BUILT_IN,
@@ -142,7 +142,7 @@ def carried_over(
 ) -> Answer:
     subscribed = next(topics_to_try(group, inputs, record, metadata_hash, codes, facts))
     question = asking(group, inputs, subscribed, codes)
-    unconfirmed = why_not_confirmed(subscribed, question, record, facts)
+    confirmed = confirmation_of(subscribed, question, record, facts)
     why = "the group changed to this protocol here, and its classic assignment was copied; no assignor ran"
     return Answer(
         inputs=inputs,
@@ -152,7 +152,7 @@ def carried_over(
         source=None,
         algorithm=None,
         reason=why,
-        why_unconfirmed=unconfirmed,
+        confirmation=confirmed,
     )
 
 
@@ -171,11 +171,11 @@ def asked(group: ModernGroup, inputs: MemberInputs, facts: Facts) -> Asked:
 
 
 class Tried(NamedTuple):
-    """`why_unconfirmed`: why the topics that were used are not confirmed."""
+    """`confirmation`: of the topics that were used."""
 
     question: Question
     outcome: Outcome
-    why_unconfirmed: str | None
+    confirmation: Confirmation
 
     @property
     def is_reproduced(self) -> bool:
@@ -198,7 +198,7 @@ def outcome_of(
             source=source,
             algorithm=None,
             reason=reason,
-            why_unconfirmed=why_not_confirmed(subscribed, question, record, facts),
+            confirmation=confirmation_of(subscribed, question, record, facts),
         )
     best = best_of(
         (asking(group, inputs, subscribed, codes) for subscribed in topics),
@@ -216,7 +216,7 @@ def outcome_of(
         source=source,
         algorithm=algorithm_of(best.question),
         reason=None,
-        why_unconfirmed=best.why_unconfirmed,
+        confirmation=best.confirmation,
     )
 
 
@@ -226,9 +226,9 @@ def best_of(
     """The first question whose answer is the record; else one whose topics are confirmed; else the first."""
     best: Tried | None = None
     for each in questions:
-        why = why_not_confirmed(each.subscribed, each, record, facts)
-        now = Tried(each, recompute(each, variants_of(each)), why)
-        if best is None or now.is_reproduced or (best.why_unconfirmed is not None and why is None):
+        shown = confirmation_of(each.subscribed, each, record, facts)
+        now = Tried(each, recompute(each, variants_of(each)), shown)
+        if best is None or now.is_reproduced or (best.confirmation.why is not None and shown.why is None):
             best = now
         if now.is_reproduced or each.subscribed.is_sure:
             break
@@ -262,12 +262,13 @@ def by_earlier_inputs(
                 if found is None or best.outcome.verdict == Verdict.SAME:
                     note_variant(group, best.outcome)
                     found = replace(newest, outcome=best.outcome, assignor=best.outcome.variant.assignor,
-                                    algorithm=algorithm_of(best.question), from_epoch=each.epoch)  # fmt: skip
+                                    algorithm=algorithm_of(best.question), from_epoch=each.epoch,
+                                    confirmation_of_earlier=best.confirmation)  # fmt: skip
                 if best.outcome.verdict == Verdict.SAME:
                     break
                 continue
             expected = expected or for_present_members(best, each.heirs, newest)
-            unsure = best.outcome.why if best.outcome.verdict == Verdict.NOT_RECOMPUTABLE else best.why_unconfirmed
+            unsure = best.outcome.why if best.outcome.verdict == Verdict.NOT_RECOMPUTABLE else best.confirmation.why
             if unsure is not None:
                 why = why or f"it may be of the inputs of epoch {each.epoch}: {unsure}"
     except Unanswerable as unknown:
@@ -315,13 +316,13 @@ def why_unknown(group: ModernGroup, assignor: str) -> str | None:
     return None
 
 
-def why_not_confirmed(subscribed: SubscribedTopics, question: Question, record: Record, facts: Facts) -> str | None:
+def confirmation_of(subscribed: SubscribedTopics, question: Question, record: Record, facts: Facts) -> Confirmation:
     """For topics that some member subscribes to, which come first."""
     least = np.zeros(len(question.topics), np.int64)
     for rows in (question.recorded, question.before):
         np.maximum.at(least, rows.topics, rows.partitions.astype(np.int64) + 1)
     used = (UsedTopic(each.name, each.partitions, int(least[at])) for at, each in enumerate(subscribed.topics))
-    return why_unconfirmed(subscribed.by_log, used, record.time, facts)
+    return confirmation(subscribed.by_log, used, record.time, facts)
 
 
 def tries(
@@ -379,7 +380,7 @@ def remember(group: ModernGroup, record: Record, evidence: int, answer: Answer) 
         topic.name: (topic.partitions, topic.topic_id) for topic in question.subscribed.topics
     }  # fmt: skip
     source = None if question is None else question.subscribed.source
-    if answer.why_unconfirmed is not None and not answer.is_reproduced:
+    if answer.confirmation.why is not None and not answer.is_reproduced:
         source = PartitionCountsSource.INFERRED
     reason = answer.reason if question is None else None
     group.newest = Newest(

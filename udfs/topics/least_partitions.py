@@ -16,9 +16,11 @@ from udfs.codes.names import Names
 from udfs.topics.named_topics import NamedTopics
 
 TOPICS = "group_partition_metadata"
+# Of classic groups, whose leaders assign.
+LED = "classic_group_metadata"
 # Columns of decoded tables that list topics with partitions, and the name of the topic field in these lists.
 PATHS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "classic_group_metadata": (("members", "assignment", "partitions"),),
+    LED: (("members", "assignment", "partitions"),),
     "target_assignment_members": (("topic_partitions",),),
     "current_member_assignments": (("assigned_partitions",), ("partitions_pending_revocation",)),
 }
@@ -36,27 +38,39 @@ class NamedPartitions(NamedTuple):
 
 
 class NamedByGroups:
-    """What the tables of groups name: assigned partitions, and numbers of partitions in records."""
+    """What the tables of groups name: assigned partitions, and numbers of partitions in records. What leaders of
+    classic groups assigned stands apart: their metadata may be old, so it proves no partition."""
 
     def __init__(self) -> None:
-        self.topics, self.topic_ids, self.named = Names(), Names(), NamedTopics()
+        self.topics, self.topic_ids, self.led, self.proved = Names(), Names(), NamedTopics(), NamedTopics()
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
-        parts = [part for part in group_parts(tables) if part.num_rows]
-        if parts:
-            rows = pa.concat_tables(parts)
+        self.note(self.led, assigned_parts(tables, [LED]))
+        self.note(self.proved, [*assigned_parts(tables, PATHS.keys() - {LED}), *listed_parts(tables)])
+
+    def note(self, named: NamedTopics, parts: Iterable[pa.Table]) -> None:
+        if some := [part for part in parts if part.num_rows]:
+            rows = pa.concat_tables(some)
             number, time = numbers(rows["num_partitions"]), numbers(rows["from_time"])
             topic, topic_id = self.topics.codes(rows["topic"]), self.topic_ids.codes(rows["topic_id"])
-            self.named.add(topic, topic_id, number - 1, time, np.ones(len(number), np.bool_))
+            named.add(topic, topic_id, number - 1, time, np.ones(len(number), np.bool_))
 
     def table(self) -> pa.Table:
-        return self.named.table(self.topics, self.topic_ids)
+        parts = [each.table(self.topics, self.topic_ids) for each in (self.led, self.proved)]
+        return pa.concat_tables(parts).unify_dictionaries()
+
+    def proved_table(self) -> pa.Table:
+        """Without what leaders assigned."""
+        return self.proved.table(self.topics, self.topic_ids)
 
 
-def group_parts(tables: Mapping[str, pa.Table]) -> Iterator[pa.Table]:
-    for name, paths in PATHS.items():
+def assigned_parts(tables: Mapping[str, pa.Table], names: Iterable[str]) -> Iterator[pa.Table]:
+    for name in sorted(names):
         for batch in tables[name].to_batches() if name in tables else ():
-            yield from (assigned_partitions(batch, path) for path in paths)
+            yield from (assigned_partitions(batch, path) for path in PATHS[name])
+
+
+def listed_parts(tables: Mapping[str, pa.Table]) -> Iterator[pa.Table]:
     yield from map(listed_partitions, tables[TOPICS].to_batches() if TOPICS in tables else ())
 
 

@@ -292,7 +292,12 @@ class PartitionReplay:
         known = {each.key: each for each in self.progress.sightings}
         merge(known, [*groups.sightings.values(), *sightings_of(of_commits)])
         self.progress.sightings = list(known.values())
-        named = steps(pa.concat_tables([groups.named.table(), of_commits]).unify_dictionaries())
+        named, proved = (
+            steps(pa.concat_tables([of_groups, of_commits]).unify_dictionaries())
+            for of_groups in (groups.named.table(), groups.named.proved_table())
+        )
+        if self.progress.proved is not None:
+            self.progress.proved = merged(self.progress.proved, proved)
         self.progress.named = merged(self.progress.named, named) if self.progress.named else named
 
     def note_progress(self) -> None:

@@ -96,6 +96,8 @@ class Progress(PartitionProgress):
     snapshots_through: int | None = None
     awaited: list[Awaited] = field(default_factory=list)
     named: list[NamedPartitions] = field(default_factory=list)
+    # The same without what leaders of classic groups assigned. None: an older release did not note them apart.
+    proved: list[NamedPartitions] | None = field(default_factory=list)
     whole_run_id: str = ""
     # None: an older release did not look for them.
     signs: tuple[Sign, ...] | None = None
@@ -130,6 +132,7 @@ class Progress(PartitionProgress):
                 {**vars(each)} for each in sorted(self.sightings, key=lambda each: (*each.key[:1], each.key[1] or ""))
             ],
             "named_partitions": [each._asdict() for each in self.named],
+            "proved_partitions": None if self.proved is None else [each._asdict() for each in self.proved],
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
             "snapshots_through_time": self.snapshots_through,
             "awaited_ends": [asdict(each) for each in sorted(self.awaited)],
@@ -164,6 +167,9 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
         snapshots_through=row["snapshots_through_time"],
         awaited=[Awaited(**each) for each in row["awaited_ends"]],
         named=[NamedPartitions(**each) for each in row["named_partitions"]],
+        proved=None
+        if row["proved_partitions"] is None
+        else [NamedPartitions(**each) for each in row["proved_partitions"]],
         whole_run_id=row["whole_run_id"],
         signs=None if row["release_signs"] is None else tuple(Sign(**each) for each in row["release_signs"]),
         line_spans=tuple(LineSpan(**each) for each in row["line_spans"] or ()),

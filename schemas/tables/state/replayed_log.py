@@ -107,6 +107,8 @@ REPLAYED_PARTITIONS = Table(
         Column("leader_epochs", EPOCHS, "Leader epochs.", is_nullable=False),
         Column("topics", SIGHTINGS, "Topics that records name.", is_nullable=False),
         Column("named_partitions", NAMED, "Since when records name how many partitions of topics.", is_nullable=False),
+        Column("proved_partitions", NAMED, "The same without what leaders of classic groups assigned; NULL: an older "
+               "release of Groupscope did not note them apart."),
         Column("unnamed_topic_ids", ListOf(Type.STRING), "Ids that neither records nor snapshots name.",
                is_nullable=False),
         Column("snapshots_through_time", Type.TIMESTAMP, "The newest snapshot that was known; NULL: none."),

@@ -1,24 +1,32 @@
-"""Which inputs of an assignment are confirmed. Only confirmed inputs can prove that a recorded assignment is wrong.
+"""Which inputs of an assignment are confirmed. Only confirmed inputs can prove that a recorded assignment is wrong, or
+that it is right.
 
 The log itself confirms numbers of partitions: by the group's record of its topics (type 4, before 4.1) or by the hash
 over them (from 4.1). Otherwise snapshots do: one before the record and one after it that agree. Since topics only grow,
 one after the record is enough if earlier records already name its last partition. One snapshot alone is a candidate,
 not a proof. Records of all groups count: a snapshot is stale, and left out, if a record of its time or before names
 more partitions. So snapshots that agree with each other agree with every record between them too.
+
+What leaders of classic groups assign is no such record where snapshots before and after show the same topic with fewer
+partitions: a leader's own metadata may be old, and then nothing but assignments names these partitions.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from schemas.words.assignments import Verdict
 from udfs.assignors.questions.problems import Numbers, Rows
 from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.checks.recorded_assignments import Flags
+from udfs.audit.checks.recorded_assignments import UNKNOWN, Flags
 from udfs.sentences.counts import counted
+
+# What a comparison with an assignor's answer may show, where the record equals the answer.
+REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 class ByLog(Enum):
@@ -34,11 +42,12 @@ class ByLog(Enum):
 @dataclass(frozen=True)
 class UsedTopic:
     """A topic as used to recompute an assignment; `partitions` 0: no topic has the name. `least` is one more than the
-    highest partition that records name up to then."""
+    highest partition that records name up to then. `is_by_leader`: these are records that a client's leader made."""
 
     name: str
     partitions: int
     least: int
+    is_by_leader: bool = False
 
 
 class Count(NamedTuple):
@@ -48,26 +57,88 @@ class Count(NamedTuple):
     why: str | None = None
 
 
-def why_unconfirmed(by_log: ByLog, topics: Iterable[UsedTopic], time: int | None, facts: Facts) -> str | None:
-    """None: every input is confirmed. `time`: of the assignment's record, in microseconds."""
+@dataclass(frozen=True)
+class Confirmation:
+    """`why`: why some input is not confirmed; None: all are. `unconfirmed`: these topics. `confirmed`: by topic, the
+    confirmed number where a leader used another one: its metadata were stale. A coordinator's are the cluster's own: no
+    snapshot contradicts them."""
+
+    why: str | None = None
+    unconfirmed: frozenset[str] = frozenset()
+    confirmed: Mapping[str, int] = field(default_factory=dict)
+
+
+ALL_CONFIRMED: Final = Confirmation()
+
+
+def confirmation(by_log: ByLog, topics: Iterable[UsedTopic], time: int | None, facts: Facts) -> Confirmation:
+    """`time`: of the assignment's record, in microseconds."""
     if by_log in (ByLog.LISTED, ByLog.HASH_MATCHES):
-        return None
+        return ALL_CONFIRMED
+    used = list(topics)
     if by_log == ByLog.HASH_DIFFERS:
-        return "the metadata hash in the group's record does not match the known topics"
-    return next((why for each in topics if (why := why_not(each, time, facts)) is not None), None)
+        why = "the metadata hash in the group's record does not match the known topics"
+        return Confirmation(why, frozenset(each.name for each in used))
+    reasons: dict[str, str] = {}
+    confirmed: dict[str, int] = {}
+    for each in used:
+        count = confirmed_count(each.name, each.least, time, facts, is_by_leader=each.is_by_leader)
+        if count.partitions is None:
+            reasons[each.name] = str(count.why)
+        elif count.partitions != each.partitions:
+            if each.is_by_leader:
+                confirmed[each.name] = count.partitions
+            taken = counted(each.partitions, "partition")
+            reasons[each.name] = f"{each.name}: computed with {taken}, but the topic had {count.partitions}"
+    if not reasons:
+        return ALL_CONFIRMED
+    return Confirmation(next(iter(reasons.values())), frozenset(reasons.keys() - confirmed.keys()), confirmed)
 
 
-def why_not(used: UsedTopic, time: int | None, facts: Facts) -> str | None:
-    count = confirmed_count(used.name, used.least, time, facts)
-    if count.partitions in (None, used.partitions):
-        return count.why
-    taken = counted(used.partitions, "partition")
-    return f"{used.name}: computed with {taken}, but the topic had {count.partitions}"
+def proved(compared: Verdict, of: Confirmation) -> Verdict:
+    """What a comparison with an assignor's answer proves. What differs for inputs that nothing confirms accuses nobody,
+    and what equals for such inputs acquits nobody."""
+    if of.why is None:
+        return compared
+    if compared not in REPRODUCED:
+        return Verdict.NOT_RECOMPUTABLE
+    return Verdict.STALE_INPUT if of.confirmed else Verdict.SAME_UNCONFIRMED
 
 
-def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Count:
+def proved_numbers(names: Sequence[str], used: Numbers, is_subscribed: Flags, of: Confirmation) -> Numbers:
+    """Numbers of partitions for counting what is without an owner, or does not exist, where the record equals the
+    answer: the confirmed ones, not those of the stale input. UNKNOWN for a topic that nothing confirms and of which
+    nobody has a partition: it may not exist, or the leader may have left it out."""
+    numbers = used.copy()
+    for at, name in enumerate(names):
+        if name in of.confirmed:
+            numbers[at] = of.confirmed[name]
+        elif name in of.unconfirmed and is_subscribed[at] and not used[at]:
+            numbers[at] = UNKNOWN
+    return numbers
+
+
+def confirmed_count(name: str, least: int, time: int | None, facts: Facts, *, is_by_leader: bool = False) -> Count:
     if time is None:
         return Count(None, "the record has no time")
+    count = by_all_records(name, least, time, facts)
+    if count.partitions is None and is_by_leader and (shown := shown_around(name, time, facts)) is not None:
+        return Count(shown)
+    return count
+
+
+def shown_around(name: str, time: int, facts: Facts) -> int | None:
+    """The number of partitions that snapshots before and after show of one and the same topic, by its id, and that
+    only leaders of classic groups contradict, if anything does."""
+    known = [each for each in facts.topics.get(name, ()) if not each.proved]
+    before, after = neighbours(known, time)
+    if before is None or after is None or before.topic.topic_id is None:
+        return None
+    is_one = before.topic.topic_id == after.topic.topic_id and before.topic.partitions == after.topic.partitions
+    return before.topic.partitions if is_one and not has_gone_between(before, after, facts) else None
+
+
+def by_all_records(name: str, least: int, time: int, facts: Facts) -> Count:
     every = facts.topics.get(name, ())
     known = [each for each in every if not each.exceeded]
     before, after = neighbours(known, time)
@@ -132,6 +203,32 @@ def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], lea
         and each.last_time < min(other.first_time for other in stale)
         for each in known
     )
+
+
+class Span(NamedTuple):
+    """Times from one to the other, in microseconds."""
+
+    first: int
+    last: int
+
+
+NO_SPAN: Final = Span(1, 0)
+
+
+def confirmed_span(name: str, partitions: int, time: int, facts: Facts) -> Span:
+    """A span around the time in which `confirmed_count` gives this number for a topic of which records name no
+    partition beyond; NO_SPAN: perhaps none. Most generations of a group lie in one span, so it spares the question."""
+    every, whole = facts.topics.get(name, ()), facts.whole_times
+    if not every:
+        is_absent = not partitions and whole and whole[0] <= time <= whole[-1] and name not in facts.named_times
+        return Span(whole[0], whole[-1]) if is_absent else NO_SPAN
+    at = max(bisect_right(every, time, key=lambda each: each.first_time) - 1, 0)
+    known = every[at]
+    first, last = known.first_time, known.last_time
+    if not at and known.whole_time is not None:
+        first = min(first, known.whole_time)
+    is_confirmed = known.topic.partitions == partitions and not known.exceeded and first <= time <= last
+    return Span(first, last) if is_confirmed else NO_SPAN
 
 
 def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | None, KnownTopic | None]:

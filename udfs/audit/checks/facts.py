@@ -21,6 +21,8 @@ class KnownTopic:
     last_time: int
     # If the snapshots are stale: the number of partitions that records name up to then. 0: no record contradicts them.
     exceeded: int = 0
+    # The same, but not counting what leaders of classic groups assigned: their own metadata may be old.
+    proved: int = 0
     # The first record that names its last partition; None: there is none.
     whole_time: int | None = None
     # The number of partitions that records name at any time, also later ones, if it is larger. 0: none names more.

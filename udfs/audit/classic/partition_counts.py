@@ -3,7 +3,7 @@ are tried."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,6 +62,7 @@ class TopicCounts:
             self.from_snapshots(generation, is_next_first=True),
             inferred_counts(generation),
             remembered_counts(generation, before),
+            left_out_counts(generation, first),
         ):
             if counts.are_possible and counts.numbers.tobytes() not in tried:
                 tried.add(counts.numbers.tobytes())
@@ -106,6 +107,15 @@ def remembered_counts(generation: Generation, before: Mapping[str, int]) -> Coun
     bounds = generation.lower_bounds
     is_believed = are_believed(generation, int(bounds[bounds > numbers].sum()))
     return Counts(np.maximum(numbers, bounds), PartitionCountsSource.INFERRED, None, "topics as before", is_believed)
+
+
+def left_out_counts(generation: Generation, first: Counts) -> Counts:
+    """Members of cooperative groups claim partitions of topics that the leader may not know: of these it assigns
+    nothing."""
+    has_owner = np.zeros(len(generation.topics), np.bool_)
+    has_owner[generation.assigned.topics] = True
+    numbers = np.where(has_owner | ~generation.is_subscribed, first.numbers, 0)
+    return replace(first, numbers=numbers, label="without topics of which nothing is assigned")
 
 
 def are_believed(generation: Generation, num_inferred: int) -> bool:

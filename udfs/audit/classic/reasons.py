@@ -14,7 +14,10 @@ from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
 from udfs.audit.classic.state import Before
 from udfs.audit.classic.variants import STICKY, TriedVariant
 from udfs.sentences.counts import counted
+from udfs.sentences.name_lists import list_names
 
+# Topics, partitions or members that a reason names.
+MOST_TOPICS: Final = 3
 FOREIGN_TYPES: Final[Mapping[str, str]] = {
     CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
     SCHEMA_REGISTRY: "Schema Registry elects a primary, it shares no partitions",
@@ -54,8 +57,35 @@ def impossible(generation: Generation, counts: Counts) -> str:
 
 def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
     at = int(np.flatnonzero((counts.numbers < floor) & (counts.numbers > 0))[0])
-    line = f"the leader knew only {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
-    return f"the assignment is right if {line}"
+    return f"the assignment is right if {knew_only(generation.topics[at], int(counts.numbers[at]), int(floor[at]))}"
+
+
+def knew_only(topic: str, known: int, number: int) -> str:
+    return f"the leader knew only {known} of {number} partitions of {topic}"
+
+
+def stale_input(generation: Generation, counts: Counts, confirmed: Mapping[str, int]) -> str:
+    """`confirmed`: by topic, how many partitions it had, where the leader took another number."""
+    used = dict(zip(generation.topics, counts.numbers.tolist(), strict=True))
+    texts = [stale_topic(generation, topic, used[topic], number) for topic, number in sorted(confirmed.items())]
+    more = f"; {len(texts) - MOST_TOPICS} more topics" if len(texts) > MOST_TOPICS else ""
+    return "; ".join(texts[:MOST_TOPICS]) + more
+
+
+def stale_topic(generation: Generation, topic: str, used: int, number: int) -> str:
+    if not used:
+        return f"the leader assigned nothing of {topic}, which has {counted(number, 'partition')}"
+    if used < number:
+        return knew_only(topic, used, number)
+    rows = generation.assigned
+    is_beyond = (rows.topics == list(generation.topics).index(topic)) & (rows.partitions >= number)
+    beyond, members = rows.partitions[is_beyond].tolist(), rows.members[is_beyond].tolist()
+    names = list_names(sorted({generation.members[at] for at in members}), MOST_TOPICS)
+    partitions = list_names([f"{topic}-{each}" for each in sorted(set(beyond))], MOST_TOPICS)
+    gets = "gets" if len(set(members)) == 1 else "get"
+    return (
+        f"the leader assigned {partitions}, but {topic} has {counted(number, 'partition')}: {names} {gets} exceptions"
+    )
 
 
 def not_confirmed(why: str) -> str:

@@ -36,6 +36,10 @@ class Before:
     reason: str | None
     # The same members with the same lists as in the previous value.
     is_repeat: bool = False
+    # The leader's input was stale: it may have assigned partitions that do not exist.
+    is_stale: bool = False
+    # It is of an earlier run, and what members claimed is not known any more.
+    is_restored: bool = False
 
     @property
     def counts_by_topic(self) -> Mapping[str, int]:
@@ -43,10 +47,12 @@ class Before:
 
     @property
     def least_by_topic(self) -> Mapping[str, int]:
-        """One more than the highest partition that was assigned."""
+        """One more than the highest partition that was assigned and may exist."""
         of = self.generation
         least = np.zeros(len(of.topics), np.int64)
         np.maximum.at(least, of.assigned.topics, of.assigned.partitions.astype(np.int64) + 1)
+        if self.is_stale:
+            least = np.minimum(least, self.counts)
         return dict(zip(of.topics, least.tolist(), strict=True))
 
     def without_window(self) -> "Before":
@@ -88,6 +94,7 @@ class Before:
             "line": self.line,
             "reason": self.reason,
             "is_repeat": self.is_repeat,
+            "is_stale": self.is_stale,
         }
 
 
@@ -132,6 +139,8 @@ def from_plain(group_id: str, plain: Mapping[str, Any]) -> Before:
         line=plain["line"],
         reason=plain["reason"],
         is_repeat=plain["is_repeat"],
+        is_stale=plain["is_stale"],
+        is_restored=True,
     )
 
 

@@ -17,6 +17,7 @@ from udfs.assignors.questions.problems import ABSENT, Answer, AssignorFailed, Co
 from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
 from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
 from udfs.audit.checks.comparison import Comparison, by_member, compare, tuples
+from udfs.audit.checks.confirm_inputs import REPRODUCED
 from udfs.audit.classic import librdkafka
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.librdkafka import LibraryVariant
@@ -27,7 +28,6 @@ COOPERATIVE: Final = "cooperative-sticky"
 STICKY: Final = frozenset({"sticky", COOPERATIVE})
 RACKS_SINCE: Final = (3, 5, 0)
 EQUAL_WAY_SINCE: Final = (2, 5, 1)
-REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def static_id_was_unknown(evidence: Evidence) -> bool:
     """KAFKA-9801: a static member came back between join and sync, and the leader did not know its new id. It assigned
     nothing to it, not even an empty list."""
     omitted = evidence.of.is_omitted
-    if not omitted.any() or omitted.all() or evidence.result.verdict == Verdict.SAME:
+    if not omitted.any() or omitted.all() or evidence.result.is_same:
         return False
     return any(evidence.of.instances[member] is not None for member in np.flatnonzero(omitted).tolist())
 

@@ -58,7 +58,7 @@ class Evidence:
     def release(self) -> Release | None:
         """The release whose rules give the record. None: no release does."""
         closest = self.result.closest
-        if closest is None or self.result.verdict != Verdict.SAME or not isinstance(closest.variant, Variant):
+        if closest is None or not closest.is_same or not isinstance(closest.variant, Variant):
             return None
         return closest.variant.line.release
 

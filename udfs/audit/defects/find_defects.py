@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from schemas.words.assignments import AuditReason, Verdict
 from schemas.words.client_libraries import ClientLibrary
-from udfs.audit.classic.generation_results import GenerationResult, nothing_unconfirmed
+from udfs.audit.checks.confirm_inputs import REPRODUCED
+from udfs.audit.classic.generation_results import GenerationResult, all_confirmed
 from udfs.audit.classic.partition_counts import inferred_counts
-from udfs.audit.classic.variants import REPRODUCED
 from udfs.audit.defects.evidence import Evidence
 from udfs.audit.defects.modern_defects import TargetFacts
 from udfs.audit.defects.registry import (
@@ -29,7 +29,7 @@ def defect_of_generation(result: GenerationResult, *, is_sound: bool) -> str | N
     signatures: Mapping[str, Signature] = GENERATION_DEFECTS
     if is_of_other_library(result):
         signatures = only(signatures, OF_OTHER_LIBRARIES)
-    if result.why_unconfirmed is None:
+    if result.why_unconfirmed is None or result.verdict == Verdict.STALE_INPUT:
         return first_that_fits(result, signatures)
     return first_that_fits(by_records(result), only(signatures, NEED_NO_COUNTS))
 
@@ -51,7 +51,7 @@ def first_that_fits(result: GenerationResult, signatures: Mapping[str, Signature
 def by_records(result: GenerationResult) -> GenerationResult:
     """With the numbers of partitions that the record itself shows."""
     counts = inferred_counts(result.generation)
-    return replace(result, counts=counts if counts.are_possible else None, confirm=nothing_unconfirmed)
+    return replace(result, counts=counts if counts.are_possible else None, confirm=all_confirmed)
 
 
 def needs_proof(result: GenerationResult, *, is_sound: bool) -> bool:
@@ -63,7 +63,7 @@ def is_healthy(result: GenerationResult) -> bool:
     """Whether the newest rules give the record, as for most generations."""
     of = result.generation
     return (
-        result.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)
+        result.verdict in (Verdict.SAME, Verdict.SAME_UNCONFIRMED, Verdict.CARRIED_OVER)
         and (result.closest is None or result.closest.variant.is_newest)
         and not any(of.racks)
         and not of.is_omitted.any()
@@ -73,7 +73,7 @@ def is_healthy(result: GenerationResult) -> bool:
 def defect_of_target(group: ModernGroup, answer: Answer) -> str | None:
     """First what the assignor did, then what members' own records showed since the previous target."""
     question, outcome = answer.question, answer.outcome
-    if question is None or outcome is None or group.missing_now is not None or answer.why_unconfirmed is not None:
+    if question is None or outcome is None or group.missing_now is not None or answer.confirmation.why is not None:
         return first_of_records(group)
     target = TargetFacts(question, outcome, answer.assignor, answer.algorithm, is_old=group.metadata_hash is None)
     of_target = next((name for name, fits in TARGET_DEFECTS.items() if fits(target)), None)

@@ -12,7 +12,14 @@ from schemas.words.records import GroupType
 from udfs.audit.checks import check_texts
 from udfs.audit.checks.audit_results import AuditRow, Check, Difference
 from udfs.audit.checks.comparison import compare
-from udfs.audit.checks.confirm_inputs import are_whole
+from udfs.audit.checks.confirm_inputs import (
+    ALL_CONFIRMED,
+    REPRODUCED,
+    Confirmation,
+    are_whole,
+    proved,
+    proved_numbers,
+)
 from udfs.audit.checks.facts import Facts, rules_of
 from udfs.audit.checks.invariants import InvariantCounts, invariant_counts
 from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
@@ -21,8 +28,6 @@ from udfs.audit.checks.trials import Trial
 from udfs.audit.modern.questions import MemberInputs, Question
 from udfs.audit.modern.variants import Outcome, keys, variant_text
 from udfs.groups.readers.records import Record
-
-REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,10 @@ class Answer:
     algorithm: Algorithm | None
     reason: str | None
     recorded: RecordedAssignment | None = None
-    # Why the topics that were used are not confirmed; None: they are.
-    why_unconfirmed: str | None = None
+    # Of the topics that were used.
+    confirmation: Confirmation = ALL_CONFIRMED
+    # Of those of earlier inputs that gave it; None: it was not given by such.
+    confirmation_of_earlier: Confirmation | None = None
     # The epoch of the inputs, if the group has moved on since; None: they are those of the group as it is.
     from_epoch: int | None = None
     # Why earlier inputs may have given it, though none is known to give it.
@@ -68,6 +75,11 @@ class Draft:
     # Of the group, under the assignor's name; None: the target shows nothing of its class.
     trial: Trial | None = None
 
+    @property
+    def proof(self) -> Confirmation:
+        """Of the topics that gave the outcome."""
+        return self.answer.confirmation_of_earlier or self.answer.confirmation
+
 
 @dataclass(frozen=True)
 class TargetVerdict:
@@ -80,7 +92,7 @@ class TargetVerdict:
 def audit_rows(drafts: Sequence[Draft], facts: Facts) -> list[AuditRow]:
     if not drafts:
         return []
-    recorded = [recorded_of(draft.answer) for draft in drafts]
+    recorded = [recorded_of(draft) for draft in drafts]
     owners = [
         1 if draft.group_type != GroupType.SHARE else len(each.members)
         for draft, each in zip(drafts, recorded, strict=True)
@@ -139,15 +151,18 @@ class Numbers:
         return cls(*(None if value == UNKNOWN else value for value in columns))
 
 
-def recorded_of(answer: Answer) -> RecordedAssignment:
-    question = answer.question
+def recorded_of(draft: Draft) -> RecordedAssignment:
+    answer, question = draft.answer, draft.answer.question
     if question is None:
         assert answer.recorded is not None
         return answer.recorded
     counts = question.counts.copy()
     # For topics without subscribers: whether they exist was not checked.
     counts[len(question.subscribed.topics) :] = UNKNOWN
-    if answer.why_unconfirmed is not None and not answer.is_reproduced:
+    if answer.is_reproduced:
+        is_subscribed = np.arange(len(counts)) < len(question.subscribed.topics)
+        counts = proved_numbers(question.topics, counts, is_subscribed, draft.proof)
+    elif answer.confirmation.why is not None:
         # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
         is_subscribed = np.arange(len(counts)) < len(question.subscribed.topics)
         counts[~are_whole(question.recorded, counts, is_subscribed)] = UNKNOWN
@@ -196,8 +211,8 @@ def row(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Fac
         checks=tuple(checks_of(draft, recorded, numbers, facts)),
         evidence_first_offset=draft.first_offset,
         evidence_last_offset=draft.record.offset,
-        confidence=confidence(draft, source),
-        is_unconfirmed=answer.why_unconfirmed is not None or answer.why_earlier is not None,
+        confidence=confidence(draft, source, judged.verdict),
+        is_unconfirmed=draft.proof.why is not None or answer.why_earlier is not None,
         trial=draft.trial if judged.verdict == Verdict.DRIFT else None,
     )
 
@@ -220,11 +235,8 @@ def judgement(draft: Draft, recorded: RecordedAssignment) -> TargetVerdict:
     answer, outcome = draft.answer, draft.answer.outcome
     if outcome is None or answer.question is None:
         return TargetVerdict(Verdict.CARRIED_OVER if draft.is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason)
-    if outcome.verdict == Verdict.SAME:
-        return TargetVerdict(Verdict.SAME, None, 0, ())
-    if outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
-        reason = f"{outcome.variant.assignor} lists partitions in another order"
-        return TargetVerdict(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
+    if outcome.verdict in REPRODUCED:
+        return reproduced(draft, outcome)
     if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
         return TargetVerdict(outcome.verdict, outcome.why)
     why = why_not_proved(draft, recorded)
@@ -239,6 +251,16 @@ def judgement(draft: Draft, recorded: RecordedAssignment) -> TargetVerdict:
     return TargetVerdict(Verdict.DRIFT, reason, compared.num_different, compared.differences)
 
 
+def reproduced(draft: Draft, outcome: Outcome) -> TargetVerdict:
+    """The target equals an answer."""
+    is_other_order = outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER
+    order = f"{outcome.variant.assignor} lists partitions in another order" if is_other_order else None
+    why = draft.proof.why
+    unconfirmed = None if why is None else f"no record or snapshot confirms the inputs: {why}"
+    reason = "; ".join(filter(None, (order, unconfirmed))) or None
+    return TargetVerdict(proved(outcome.verdict, draft.proof), reason, 0, ())
+
+
 def why_not_proved(draft: Draft, recorded: RecordedAssignment) -> str | None:
     """Why a difference does not prove a defect."""
     answer = draft.answer
@@ -247,8 +269,8 @@ def why_not_proved(draft: Draft, recorded: RecordedAssignment) -> str | None:
     is_mixed_up = answer.question is not None and answer.question.subscribed.is_mixed_up
     if is_mixed_up and len(recorded.topics_of_class) > 1:
         return "no record shows which topic has which id"
-    if answer.why_unconfirmed is not None and not answer.is_of_earlier:
-        return f"no record or snapshot confirms the inputs: {answer.why_unconfirmed}"
+    if answer.confirmation.why is not None and not answer.is_of_earlier:
+        return f"no record or snapshot confirms the inputs: {answer.confirmation.why}"
     return answer.why_earlier
 
 
@@ -303,6 +325,7 @@ def even(draft: Draft, recorded: RecordedAssignment, numbers: Numbers) -> Iterat
         yield Check(CheckName.BALANCED, True) if is_level else check_texts.balance_check(recorded)
 
 
-def confidence(draft: Draft, source: PartitionCountsSource | None) -> Confidence:
+def confidence(draft: Draft, source: PartitionCountsSource | None, verdict: Verdict) -> Confidence:
     is_inferred = draft.answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
+    is_inferred |= verdict == Verdict.SAME_UNCONFIRMED
     return Confidence.LIKELY if is_inferred or draft.missing is not None else Confidence.CERTAIN

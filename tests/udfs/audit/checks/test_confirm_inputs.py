@@ -3,6 +3,7 @@ time 50."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from jobs.recomputing.facts import known_topics
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.checks.confirm_inputs import ByLog, UsedTopic, confirmed_count, why_unconfirmed
+from udfs.audit.checks.confirm_inputs import (
+    ALL_CONFIRMED,
+    ByLog,
+    UsedTopic,
+    confirmation,
+    confirmed_count,
+    confirmed_span,
+)
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.topics.least_partitions import NamedPartitions
 from udfs.topics.partition_counts import named_counts
@@ -68,6 +76,17 @@ def test_numbers_of_partitions_are_confirmed_or_not(
     assert (result.why is None) if why is None else (why in str(result.why))
 
 
+def captured(seen: Seen) -> list[dict[str, Any]]:
+    """Rows of topic_snapshots."""
+    begin = datetime(1970, 1, 1, tzinfo=UTC)
+    return [
+        {"cluster": "c", "captured_time": begin + timedelta(microseconds=time), "topic": "t", "topic_id": topic_id,
+         "partition": partition}
+        for time, (number, topic_id) in seen.items()
+        for partition in range(number)
+    ]  # fmt: skip
+
+
 # Records of any group: time, one more than the partition that they name, id.
 Ends = tuple[tuple[int, int, str | None], ...]
 BOTH = {10: (3, "x"), 90: (3, "x")}
@@ -94,13 +113,7 @@ OF_OTHERS = [
 def test_records_of_all_groups_prove_snapshots_stale(
     seen: Seen, expected: Ends, count: int | None, why: str | None, rng: np.random.Generator
 ) -> None:
-    captured = datetime(1970, 1, 1, tzinfo=UTC)
-    rows = [
-        {"cluster": "c", "captured_time": captured + timedelta(microseconds=time), "topic": "t", "topic_id": topic_id,
-         "partition": partition}
-        for time, (number, topic_id) in seen.items()
-        for partition in range(number)
-    ]  # fmt: skip
+    rows = captured(seen)
     rng.shuffle(rows)
     named = [NamedPartitions("t", topic_id, number, time) for time, number, topic_id in expected]
     known = known_topics(filled(TABLES["topic_snapshots"], rows), "c", {}, named_counts(named, {}))
@@ -124,24 +137,78 @@ def test_a_topic_that_records_name_is_not_absent(named: dict[str, int], count: i
     ],
 )
 def test_the_log_confirms_without_snapshots(by_log: ByLog, why: str | None) -> None:
-    result = why_unconfirmed(by_log, [UsedTopic("t", 3, 3)], AT, facts({10: (3, "x")}))
+    result = confirmation(by_log, [UsedTopic("t", 3, 3)], AT, facts({10: (3, "x")})).why
     assert (result is None) if why is None else str(result).startswith(why)
 
 
 def test_a_hash_that_differs_outweighs_snapshots_on_both_sides() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
-    assert why_unconfirmed(ByLog.NOTHING, [UsedTopic("t", 3, 3)], AT, both) is None
-    assert why_unconfirmed(ByLog.HASH_DIFFERS, [UsedTopic("t", 3, 3)], AT, both) is not None
+    assert confirmation(ByLog.NOTHING, [UsedTopic("t", 3, 3)], AT, both) == ALL_CONFIRMED
+    assert confirmation(ByLog.HASH_DIFFERS, [UsedTopic("t", 3, 3)], AT, both).unconfirmed == {"t"}
 
 
 def test_what_was_taken_must_be_what_is_confirmed() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
-    assert (
-        why_unconfirmed(ByLog.NOTHING, [UsedTopic("t", 2, 2)], AT, both)
-        == "t: computed with 2 partitions, but the topic had 3"
+    of_leader, of_coordinator = (
+        confirmation(ByLog.NOTHING, [UsedTopic("t", 2, 2, is_by_leader)], AT, both) for is_by_leader in (True, False)
     )
+    assert of_leader.why == of_coordinator.why == "t: computed with 2 partitions, but the topic had 3"
+    assert (of_leader.confirmed, of_leader.unconfirmed) == ({"t": 3}, frozenset())
+    # A coordinator's metadata are the cluster's own.
+    assert (of_coordinator.confirmed, of_coordinator.unconfirmed) == ({}, {"t"})
 
 
 def test_a_record_without_a_time_stands_on_no_side() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
-    assert why_unconfirmed(ByLog.NOTHING, [UsedTopic("t", 3, 3)], None, both) == "the record has no time"
+    assert confirmation(ByLog.NOTHING, [UsedTopic("t", 3, 3)], None, both).why == "the record has no time"
+
+
+# -- what only leaders of classic groups contradict
+
+BETWEEN = [
+    pytest.param({10: (2, "x"), 90: (2, "x")}, 3, None, 2, id="snapshots of one topic on both sides"),
+    pytest.param({10: (2, None), 90: (2, None)}, 3, None, None, id="without ids it may have been made anew"),
+    pytest.param({10: (3, "x"), 90: (2, "y")}, 3, None, None, id="it was made anew"),
+    pytest.param({10: (2, "x")}, 3, None, None, id="a snapshot before only"),
+    pytest.param({90: (2, "x")}, 3, None, None, id="a snapshot after only"),
+    pytest.param({10: (2, "x"), 90: (3, "x")}, 4, None, None, id="in the middle of an expansion"),
+    pytest.param({10: (2, "x"), 90: (2, "x")}, 3, 60, None, id="others name the partition too"),
+    pytest.param({10: (2, "x"), 90: (2, "x")}, 3, 95, 2, id="others name it later: it grew"),
+    pytest.param({10: (2, "x"), 90: (2, "x")}, 2, None, 2, id="a later assignment, once leaders know better"),
+]
+
+
+@pytest.mark.parametrize(("seen", "least", "others", "count"), BETWEEN)
+def test_a_leaders_word_is_none_against_snapshots_of_one_topic(
+    seen: Seen, least: int, others: int | None, count: int | None
+) -> None:
+    """The leader of another group assigned a partition too many before all of it."""
+    led = [NamedPartitions("t", None, 3, 5)]
+    proved = [] if others is None else [NamedPartitions("t", None, 3, others)]
+    counts = [named_counts(each, {}) for each in ([*led, *proved], proved)]
+    known = Facts(known_topics(filled(TABLES["topic_snapshots"], captured(seen)), "c", {}, *counts))
+    assert confirmed_count("t", least, AT, known, is_by_leader=True).partitions == count
+    # For what a coordinator says, or a commit, the snapshots are stale.
+    assert confirmed_count("t", least, AT, known).partitions is None
+
+
+def test_what_is_confirmed_at_a_glance_is_confirmed(rng: np.random.Generator) -> None:
+    """The shorter way to what `confirmed_count` says, for records that name no partition beyond."""
+    num_spans = 0
+    for _ in range(2_000):
+        times = sorted(rng.choice(100, rng.integers(0, 5), replace=False).tolist())
+        seen = {time: (int(rng.integers(1, 4)), [None, "x", "y"][rng.integers(3)]) for time in times}
+        named = [NamedPartitions("t", None, int(rng.integers(1, 5)), int(rng.integers(100)))] * int(rng.integers(2))
+        counts = named_counts(named, {})
+        topics = known_topics(filled(TABLES["topic_snapshots"], captured(seen)), "c", {}, counts)
+        whole = tuple(sorted(rng.choice(100, rng.integers(0, 4), replace=False).tolist()))
+        known = Facts(topics, whole_times=whole, named_times={} if topics else {e.topic: e.from_time for e in named})
+        partitions, time = int(rng.integers(0, 4)), int(rng.integers(100))
+        span = confirmed_span("t", partitions, time, known)
+        for at in range(span.first, span.last + 1):
+            num_spans += 1
+            for least in range(partitions + 1):
+                assert confirmed_count("t", least, at, known, is_by_leader=True).partitions == partitions, (
+                    seen, named, whole, partitions, time, at, least,
+                )  # fmt: skip
+    assert num_spans > 1_000

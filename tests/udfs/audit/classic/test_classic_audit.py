@@ -53,9 +53,9 @@ def test_what_kafkas_assignors_gave_is_the_same(
     protocol: str, members: Any, counts: dict[str, int], algorithm: str, variant: str
 ) -> None:
     row = value(7, 1, 4, members, protocol=protocol, leader="c1")
-    for known, source in ((facts(counts), "snapshot"), (Facts(), "inferred")):
+    for known, source, verdict in ((facts(counts), "snapshot", "same"), (Facts(), "inferred", "same_unconfirmed")):
         result = only([row], known)
-        assert (result.verdict, result.reason, result.differences) == ("same", None, ())
+        assert (result.verdict, result.reason is None, result.differences) == (verdict, verdict == "same", ())
         assert (result.algorithm, result.variant, result.partition_counts_source) == (algorithm, variant, source)
         assert (result.num_partitions, result.num_unowned, result.num_owned_twice) == (sum(counts.values()), 0, 0)
         assert (result.assignor, result.assignor_source, result.known_defect) == (protocol, "record", None)
@@ -95,7 +95,7 @@ def test_each_kind_of_error_is_reported() -> None:
 
 
 def test_the_next_snapshot_shows_where_the_one_before_was_too_old() -> None:
-    known = facts({"a": 3}, since=0)
+    known = facts({"a": 3}, since=0, until=1)
     known = Facts(topics={"a": [*known.topics["a"], *facts({"a": 4}, since=10**18).topics["a"]]})
     members = [member("c1", "a0 a1", topics="a"), member("c2", "a2 a3", topics="a")]
     row = only([value(7, 1, 1, members)], known)
@@ -108,11 +108,9 @@ def test_a_topic_does_not_shrink_so_that_a_dropped_highest_partition_is_detected
     after = [member("c1", "a0", topics="a"), member("c2", "a1", topics="a")]
     for known in (facts({"a": 3}), facts({"a": 3}, since=10**18)):
         row = only([value(7, 1, 1, before), value(8, 2, 2, after)], known)
-        assert (row.verdict, row.reason) == (
-            "drift",
-            "the assignment is right if the leader knew only 2 of 3 partitions of a",
-        )
+        assert (row.verdict, row.reason) == ("stale_input", "the leader knew only 2 of 3 partitions of a")
         assert (row.num_unowned, row.num_different) == (1, 2)
+        assert failed(row) == {"complete": "no member has a-2"}
     row = only([value(7, 1, 1, before), value(8, 2, 2, after)])
     assert (row.verdict, row.num_unowned, row.known_defect) == ("not_recomputable", 0, None)
     assert str(row.reason).endswith("the leader knew only 2 of 3 partitions of a; "
@@ -122,14 +120,18 @@ def test_a_topic_does_not_shrink_so_that_a_dropped_highest_partition_is_detected
 def test_a_topic_may_have_been_smaller_before_its_first_snapshot() -> None:
     members = [member("c1", "a0", topics="a"), member("c2", "a1", topics="a")]
     row = only([value(7, 1, 1, members)], facts({"a": 3}, since=10**18))
-    assert (row.verdict, row.variant) == ("same", "clients 3.5-4.4; topics as assigned")
-    assert (row.num_partitions, row.partition_counts_source) == (2, "inferred")
+    assert (row.verdict, row.variant) == ("same_unconfirmed", "clients 3.5-4.4; topics as assigned")
+    assert (row.num_partitions, row.partition_counts_source, row.confidence) == (2, "inferred", "likely")
 
 
 def test_topics_that_nobody_knows_have_no_partitions() -> None:
     members = [member("c1", "a0", topics="az"), member("c2", "a1", topics="az")]
     row = only([value(7, 1, 1, members)], facts({"a": 2}))
     assert (row.verdict, row.num_partitions, row.partition_counts_source) == ("same", 2, "snapshot")
+    # Without a list of all topics, there may be one of this name: so nobody says that the assignment is complete.
+    row = only([value(7, 1, 1, members)], Facts(topics=facts({"a": 2}).topics))
+    assert (row.verdict, row.num_partitions, row.num_unowned) == ("same_unconfirmed", None, None)
+    assert failed(row) == {"complete": "partition counts of topics are unknown"}
 
 
 def test_members_without_subscriptions_are_idle() -> None:
@@ -311,7 +313,7 @@ def test_what_a_conversion_copies_was_computed_by_nobody() -> None:
     assert result.verdict == "carried_over"
     elsewhere = pa.Table.from_pylist([gone | {"batch_first_offset": 4}], schema)
     (result,) = audited([row], facts({"a": 2}), group_metadata=elsewhere)
-    assert result.verdict == "drift"
+    assert result.verdict == "stale_input"
 
 
 # -- moves, runs, what is left for what-ifs
