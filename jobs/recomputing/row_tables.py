@@ -25,7 +25,7 @@ def row_table(table: Table, rows: Sequence[Any], cluster: str, partition: int) -
 def column(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(kind):
         return pa.array(values, pa.int64()).cast(kind)
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
         return struct_lists(values, kind)
     return pa.array(values, kind)
 

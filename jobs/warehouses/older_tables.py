@@ -9,6 +9,7 @@ from deltalake import DeltaTable, Field
 from jobs.output.failure import Failure
 from schemas.declarations.columns import Table
 from schemas.tables import decoded_records
+from schemas.tables.assignments import ASSIGNMENT_AUDIT
 from schemas.tables.events import OFFSET_RESETS
 from schemas.tables.gate import FINDINGS, GATE_RUNS
 from schemas.tables.history import MEMBERSHIP_INTERVALS, OWNERSHIP_INTERVALS
@@ -21,12 +22,18 @@ from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 3
 # What an older release wrote stays, with NULL in columns that came since: rows that no run makes again, and the state
-# from which a replay goes on; and tables of which the next replay or lag makes all rows again.
+# from which a replay goes on; and tables of which the next replay, lag or assignments makes all rows again.
 MADE_ONCE = (
     *(table.name for table in decoded_records.TABLES),
     *(FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name),
 )
-MADE_AGAIN = (MEMBERSHIP_INTERVALS.name, OWNERSHIP_INTERVALS.name, REPLAYED_MOVES.name, OFFSET_RESETS.name)
+MADE_AGAIN = (
+    MEMBERSHIP_INTERVALS.name,
+    OWNERSHIP_INTERVALS.name,
+    REPLAYED_MOVES.name,
+    OFFSET_RESETS.name,
+    ASSIGNMENT_AUDIT.name,
+)
 
 
 def may_lack(table: Table, names: Sequence[str]) -> bool:

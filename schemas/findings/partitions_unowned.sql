@@ -1,7 +1,8 @@
 -- Groups with members that leave partitions of subscribed topics without an owner: since their newest assignment, or
--- since a later snapshot that shows new partitions.
+-- since a later snapshot that shows new partitions. What a leader with old metadata left out is another finding.
 WITH {held_states},
 {newest_assignments},
+{stale_assignments},
 audited AS (
   SELECT * FROM newest_assignments WHERE held_state = 'Stable'
 ),
@@ -107,7 +108,7 @@ judged AS (
   FROM timed
 ),
 listed AS (
-  SELECT group_id, evidence_partition, evidence_first_offset, evidence_last_offset,
+  SELECT group_id, evidence_partition, evidence_first_offset, evidence_last_offset, is_by_snapshot,
     CASE WHEN confidence = 'certain' AND NOT is_sure THEN 'likely' ELSE confidence END AS confidence,
     CASE WHEN is_by_snapshot THEN num_unowned_now ELSE num_unowned END AS num_without,
     CASE WHEN is_by_snapshot THEN num_now ELSE num_partitions END AS num_all,
@@ -124,3 +125,4 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS STRING) AS severity, CAST(num_without AS DOUBLE) AS harm
 FROM listed
 WHERE num_without > 0
+  AND (is_by_snapshot OR group_id NOT IN (SELECT group_id FROM stale_assignments))

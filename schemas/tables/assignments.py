@@ -43,6 +43,11 @@ ASSIGNMENT_AUDIT = Table(
             "Why the assignment differs, or why it could not be recomputed: a sentence, or a word that dim_enum "
             "explains; NULL: it is the same.",
         ),
+        Column(
+            "stale_topics",
+            ListOf(Type.STRING),
+            "Topics of which the leader's metadata were stale (verdict stale_input); NULL: none.",
+        ),
         count("num_partitions", "Partitions of the topics that the group subscribes to; NULL: unknown."),
         count("num_different", "Partitions that have another owner than expected; NULL: nothing was recomputed."),
         Column(

@@ -292,13 +292,21 @@ class FindingKind(Meant):
         "known assignment bug",
         "An assignment shows a known bug of Kafka or of a client library.",
     )
+    STALE_ASSIGNMENT = (
+        "stale_assignment",
+        Severity.WARNING,
+        "leader with old metadata",
+        "The leader of a classic group assigned by old metadata, which snapshots before and after contradict: it left "
+        "out a topic or partitions, which nobody reads, or assigned partitions that do not exist. Critical if messages "
+        "wait in the partitions that it left out. Restart the leader: then the group rebalances with another one.",
+    )
     PARTITIONS_UNOWNED = (
         "partitions_unowned",
         Severity.WARNING,
         "partitions without an owner",
-        "Partitions of a subscribed topic have no owner. Partitions that the topic got after the group's assignment "
-        "count if a snapshot showed them more than 5 minutes ago: until then, clients may not have noticed them yet "
-        "(`metadata.max.age.ms`).",
+        "Partitions of a subscribed topic have no owner, and no old metadata explain it (`stale_assignment`). "
+        "Partitions that the topic got after the group's assignment count if a snapshot showed them more than 5 minutes "
+        "ago: until then, clients may not have noticed them yet (`metadata.max.age.ms`).",
     )
     GROUP_RULE_BROKEN = (
         "group_rule_broken",

@@ -152,6 +152,7 @@ def row(result: GenerationResult, seen: GenerationCounts, at: int, rules: Sequen
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,
         confidence=confidence(result),
+        stale_topics=tuple(sorted(result.confirmation.confirmed)) if result.verdict == Verdict.STALE_INPUT else None,
         is_unconfirmed=needs_proof(result, is_sound=is_sound) and result.why_unconfirmed is not None,
     )
 

@@ -5,9 +5,11 @@
 `{silences}`, the rest of a statement after its rows `silent`; `{held_states}`, the state of each group then; and after
 it `{newest_assignments}`, the newest assignment of each group that has members then. Its `held_state` is the group's
 state; `is_sure`: whether it is certain that the state held then. A state that ended later may have ended earlier, if
-records are missing. `{may_exist}` is a condition: a topic can have a partition of this number. `{timed_out}` are the
-kinds of leaving by a timeout; `{grown}` is how the basis of the unread time of a new partition begins. `{lost_records}`
-are the rows `lost` and `lost_generations` of all clusters: what coordinators wrote and their successors do not have.
+records are missing. After that `{stale_assignments}`: those of them that a leader with old metadata made, by group and
+topic, with `since_time`, when it began. `{may_exist}` is a condition: a topic can have a partition of this number.
+`{timed_out}` are the kinds of leaving by a timeout; `{grown}` is how the basis of the unread time of a new partition
+begins. `{lost_records}` are the rows `lost` and `lost_generations` of all clusters: what coordinators wrote and their
+successors do not have.
 """
 
 import re
@@ -33,6 +35,55 @@ newest_assignments AS (
   JOIN held_states AS states ON states.group_id = assignments.group_id
     AND states.evidence_partition = assignments.evidence_partition AND states.num_members > 0
   WHERE assignments.cluster = :cluster
+)"""
+# A static member that came back changes nothing: what was computed for the generation still holds.
+STALE_ASSIGNMENTS = """\
+computed AS (
+  SELECT audited.group_id, audited.evidence_partition, max(audited.assignment_offset) AS assignment_offset
+  FROM assignment_audit AS audited
+  JOIN newest_assignments AS now ON now.group_id = audited.group_id
+    AND now.evidence_partition = audited.evidence_partition AND now.group_type = audited.group_type
+    AND now.generation_or_epoch = audited.generation_or_epoch AND audited.assignment_offset <= now.assignment_offset
+  WHERE audited.cluster = :cluster AND audited.verdict <> 'carried_over'
+  GROUP BY audited.group_id, audited.evidence_partition
+),
+stale_now AS (
+  SELECT audited.*, now.is_sure
+  FROM assignment_audit AS audited
+  JOIN computed ON computed.group_id = audited.group_id
+    AND computed.evidence_partition = audited.evidence_partition
+    AND computed.assignment_offset = audited.assignment_offset
+  JOIN newest_assignments AS now ON now.group_id = audited.group_id
+    AND now.evidence_partition = audited.evidence_partition
+  WHERE audited.cluster = :cluster AND audited.verdict = 'stale_input' AND now.held_state = 'Stable'
+),
+stale_topics_now AS (
+  SELECT stale_now.*, known.topic
+  FROM stale_now
+  JOIN (SELECT DISTINCT topic FROM topics WHERE cluster = :cluster AND (from_time IS NULL OR from_time <= :as_of_time)
+    AND (to_time IS NULL OR to_time > :as_of_time)) AS known ON array_position(stale_topics, known.topic) > 0
+),
+known_better AS (
+  SELECT now.group_id, now.evidence_partition, now.topic, max(audited.assignment_offset) AS assignment_offset
+  FROM stale_topics_now AS now
+  JOIN assignment_audit AS audited ON audited.cluster = :cluster AND audited.group_id = now.group_id
+    AND audited.evidence_partition = now.evidence_partition AND audited.assignment_offset < now.assignment_offset
+    AND audited.verdict <> 'carried_over'
+    AND NOT coalesce(audited.verdict = 'stale_input' AND array_position(audited.stale_topics, now.topic) > 0, FALSE)
+  GROUP BY now.group_id, now.evidence_partition, now.topic
+),
+stale_assignments AS (
+  SELECT now.group_id, now.topic, now.evidence_partition, now.assignment_offset, now.evidence_first_offset,
+    now.evidence_last_offset, now.confidence, now.is_sure, now.reason, min(audited.record_time) AS since_time
+  FROM stale_topics_now AS now
+  LEFT JOIN known_better AS before ON before.group_id = now.group_id
+    AND before.evidence_partition = now.evidence_partition AND before.topic = now.topic
+  JOIN assignment_audit AS audited ON audited.cluster = :cluster AND audited.group_id = now.group_id
+    AND audited.evidence_partition = now.evidence_partition AND audited.verdict = 'stale_input'
+    AND audited.assignment_offset <= now.assignment_offset
+    AND audited.assignment_offset > coalesce(before.assignment_offset, -1)
+  GROUP BY now.group_id, now.topic, now.evidence_partition, now.assignment_offset, now.evidence_first_offset,
+    now.evidence_last_offset, now.confidence, now.is_sure, now.reason
 )"""
 # The newest verdicts of partitions until then, each with the member that owns it. `num_of_group`, `num_of_member`: how
 # many partitions are judged of its group and of that member. A group may have records in several offsets partitions:
@@ -110,6 +161,7 @@ SHARED = {
     "{held_states}": one_state_each("held_states", "{held group_state_intervals}"),
     "{newest_assignments}": NEWEST_ASSIGNMENTS,
     "{lost_records}": LOST,
+    "{stale_assignments}": STALE_ASSIGNMENTS,
 }
 
 

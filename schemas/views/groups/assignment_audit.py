@@ -73,8 +73,9 @@ joined AS (
     different.difference AS library_difference,
     clusters.as_of_time, clusters.history_since_time,
     CASE WHEN verdict = 'drift' AND known_defect IS NOT NULL THEN 1 WHEN verdict = 'drift' THEN 2
-      WHEN known_defect IS NOT NULL THEN 3 WHEN verdict = 'not_recomputable' THEN 4
-      WHEN verdict = 'same_members_other_order' THEN 5 WHEN verdict = 'carried_over' THEN 6 ELSE 7 END AS severity
+      WHEN verdict = 'stale_input' THEN 3 WHEN known_defect IS NOT NULL THEN 4
+      WHEN verdict = 'not_recomputable' THEN 5 WHEN verdict = 'same_members_other_order' THEN 6
+      WHEN verdict = 'same_unconfirmed' THEN 7 WHEN verdict = 'carried_over' THEN 8 ELSE 9 END AS severity
   FROM assignment_audit AS audited
   LEFT JOIN clusters ON clusters.cluster = audited.cluster
   LEFT JOIN leaders ON leaders.cluster = audited.cluster AND leaders.evidence_partition = audited.evidence_partition

@@ -12,6 +12,7 @@ ASSIGNMENTS = {
         **typed("TIMESTAMP", "record_time"),
         **typed("STRING", "assignor assignor_source algorithm verdict reason"),
         **typed("STRING", "partition_counts_source variant known_defect"),
+        **typed("ARRAY<STRING>", "stale_topics"),
         **typed("INT", "generation_or_epoch num_partitions num_different num_unowned num_owned_twice num_nonexistent"),
         **typed("INT", "num_idle_members imbalance moves_made moves_needed"),
         "differences": "ARRAY<STRUCT<topic: STRING, partition: INT, recorded_member_id: STRING, "

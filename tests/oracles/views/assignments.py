@@ -3,7 +3,9 @@
 from schemas.words.client_libraries import DIFFERENCES
 from tests.oracles.views.rebalances import Row, Rows, cluster_times, descending, is_complete, ranked, same
 
-WORST_FIRST = ("drift", "not_recomputable", "same_members_other_order", "carried_over", "same")
+WORST_FIRST = (
+    "drift", "stale_input", "not_recomputable", "same_members_other_order", "same_unconfirmed", "carried_over", "same",
+)  # fmt: skip
 SIZES = ("num_different", "num_owned_twice", "num_unowned", "moves_too_many")
 
 
@@ -13,7 +15,9 @@ def severity(row: Row) -> tuple[int, int]:
     has_defect = row["known_defect"] is not None
     if verdict == 0:
         return (0, 0 if has_defect else 1)
-    return (1, 0) if has_defect else (2, verdict)
+    if row["verdict"] == "stale_input":
+        return (1, 0)
+    return (2, 0) if has_defect else (3, verdict)
 
 
 def library_of_leader(rows: Rows, row: Row) -> Row:

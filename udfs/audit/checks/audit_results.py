@@ -57,6 +57,7 @@ class AuditRow:
     evidence_first_offset: int
     evidence_last_offset: int
     confidence: Confidence
+    stale_topics: tuple[str, ...] | None = None
     # Later snapshots may change the result. Not a column.
     is_unconfirmed: bool = False
     # Of a difference that other targets of the group may explain (see `judgement`). Not a column.
