@@ -305,8 +305,8 @@ class FindingKind(Meant):
         Severity.WARNING,
         "partitions without an owner",
         "Partitions of a subscribed topic have no owner, and no old metadata explain it (`stale_assignment`). "
-        "Partitions that the topic got after the group's assignment count if a snapshot showed them more than 5 minutes "
-        "ago: until then, clients may not have noticed them yet (`metadata.max.age.ms`).",
+        "Partitions that the topic got after the group's assignment count if a snapshot showed them more than 5 "
+        "minutes ago: until then, clients may not have noticed them yet (`metadata.max.age.ms`).",
     )
     GROUP_RULE_BROKEN = (
         "group_rule_broken",

@@ -7,9 +7,9 @@ from typing import Any
 
 from jobs.answers.durations import duration_text, time_between
 from jobs.answers.events.changed_members import changed_members
-from jobs.answers.events.timeline import Event, generation_or_epoch, marks_of, nearest, timeline, with_marks
+from jobs.answers.events.timeline import Event, generation_or_epoch, marks_of, nearest, timeline, waits_of, with_marks
 from jobs.answers.events.unread_cost import taken_cost, unread_cost
-from jobs.answers.events.unread_spans import OF_MOVES, OF_STAYS, AnyRow, place_of, taken
+from jobs.answers.events.unread_spans import OF_MOVES, OF_STAYS, AnyRow, Waits, place_of, taken
 from jobs.answers.history import History
 from jobs.answers.table_reader import Row, equal
 from jobs.output.rows import time_text
@@ -34,7 +34,7 @@ COUNTS = {
 @dataclass(frozen=True)
 class EventStory:
     """The event at a time, its neighbors, the members it is about, and its rows of partition_moves. `taken`: of those
-    that gave a partition to nobody, each with the later one that gave it to somebody."""
+    that gave a partition to nobody, each with the later one that gave it to somebody, or that waits for one."""
 
     event: Event
     before: Event | None
@@ -59,7 +59,7 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
         events[here + 1] if here + 1 < len(events) else None,
         members_of(history, event),
         moves_of(history, event),
-        taken_by(event, moves),
+        taken_by(event, moves, waits_of(history, group)),
     )
 
 
@@ -79,11 +79,12 @@ def unread_since(moves: Sequence[AnyRow], owners: Sequence[AnyRow]) -> dict[int,
     return since
 
 
-def taken_by(event: Event, moves: Sequence[AnyRow]) -> list[tuple[AnyRow, AnyRow | None]]:
+def taken_by(event: Event, moves: Sequence[AnyRow], waits: Waits) -> list[tuple[AnyRow, AnyRow | None]]:
     """`moves`: of its group."""
     if not event.has_moves:
         return []
-    return [pair for pair in taken(moves) if pair[0]["assignment_offset"] == event.offset]
+    pairs = (pair for pair in taken(moves) if pair[0]["assignment_offset"] == event.offset)
+    return [(move, giving) for move, giving in pairs if giving is not None or waits.has(move)]
 
 
 def moves_of(history: History, event: Event) -> list[Row]:
@@ -246,7 +247,7 @@ def move_text(move: Row) -> str:
 def cost(story: EventStory) -> str:
     row = story.event.row
     gaps = [move["commit_gap_ms"] for move in story.moves if move["commit_gap_ms"] is not None]
-    left = taken_cost(story.taken, has_members=story.event.unread.since is None)
+    left = taken_cost(story.taken)
     sync_ms = row.get("sync_ms")
     parts = [
         unread_cost(story.moves) or (None if left else unowned_text(row)),

@@ -21,7 +21,7 @@ def sentence(story: EventStory) -> str:
             if number
             else "no partition is assigned now"
         )
-    left = taken_cost(story.taken, has_members=story.event.unread.since is None)
+    left = taken_cost(story.taken)
     unread = "; ".join(filter(None, (unread_cost(moves) or unowned_cost(moves), left)))
     return f"{clock(row['start_time'])} {detail}; {moved}; {unread or 'the records show no unread partition'}"
 

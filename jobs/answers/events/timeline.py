@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from jobs.answers.durations import time_between
-from jobs.answers.events.unread_spans import NO_UNREAD, OF_MOVES, Unread, unread_by_event
+from jobs.answers.events.stale_leaders import rows_told, stale_leaders
+from jobs.answers.events.unread_spans import NO_UNREAD, OF_MOVES, Unread, Waits, unread_by_event
 from jobs.answers.history import History, states_of
 from jobs.answers.marks import after_words, current_marks, delay_words, mark_before, marks_about
 from jobs.answers.table_reader import Condition, Row, equal
@@ -91,7 +92,8 @@ class Event:
 def timeline(history: History, group: str) -> list[Event]:
     """Fails with a message if the group does not exist."""
     states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
-    rebalances = history.rows("rebalances", equal("group_id", group))
+    stale = stale_leaders(history, group)
+    rebalances = rows_told(history.rows("rebalances", equal("group_id", group)), stale)
     moves = history.rows("partition_moves", equal("group_id", group), columns=OF_MOVES)
     events = [
         *map(rebalance, rebalances),
@@ -99,12 +101,17 @@ def timeline(history: History, group: str) -> list[Event]:
         *endings(states),
         *failovers(history, group, states, rebalances),
     ]
-    return in_order(with_unread(events, moves, states))
+    return in_order(with_unread(events, moves, Waits(not is_empty(states), stale.topics_now)))
 
 
-def with_unread(events: Iterable[Event], moves: Sequence[Row], states: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
-    """`moves` and `states`: of the group."""
-    unread = unread_by_event(moves, has_members=not is_empty(states))
+def waits_of(history: History, group: str) -> Waits:
+    states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
+    return Waits(not is_empty(states), stale_leaders(history, group).topics_now)
+
+
+def with_unread(events: Iterable[Event], moves: Sequence[Row], waits: Waits) -> Iterator[Event]:
+    """`moves`: of the group."""
+    unread = unread_by_event(moves, waits)
     for event in events:
         yield replace(event, unread=unread[event.offset]) if event.has_moves and event.offset in unread else event
 

@@ -34,9 +34,9 @@ def sentence(moves: Sequence[Row], basis: str | None, *, is_more: bool) -> str:
     return f"{subject} {was} unread for {spans_text(moves)}{each}{f' ({basis})' if basis else ''}"
 
 
-def taken_cost(taken: Sequence[tuple[AnyRow, AnyRow | None]], *, has_members: bool) -> str | None:
-    """Of the moves that gave a partition to nobody, each with the later one that gave it to somebody. None: there are
-    none. If the group has members, partitions that nobody got may be of a topic that is not there any more."""
+def taken_cost(taken: Sequence[tuple[AnyRow, AnyRow | None]]) -> str | None:
+    """Of the moves that gave a partition to nobody, each with the later one that gave it to somebody, or that waits for
+    one. None: there are none."""
     parts = []
     if later := [giving for _, giving in taken if giving is not None]:
         number = counted(len(later), "partition")
@@ -46,7 +46,7 @@ def taken_cost(taken: Sequence[tuple[AnyRow, AnyRow | None]], *, has_members: bo
         each = "" if len(later) == 1 else " each"
         spans = f": unread for {spans_text(known)}{each} by then" if known else ""
         parts.append(f"{number} had no owner {ended}{spans}")
-    if waiting := [] if has_members else [move for move, giving in taken if giving is None]:
+    if waiting := [move for move, giving in taken if giving is None]:
         number, have = counted(len(waiting), "partition"), "has" if len(waiting) == 1 else "have"
         since = min((move["move_time"] for move in waiting if move["move_time"] is not None), default=None)
         parts.append(f"{number} {have} had no owner {'since then' if since is None else f'since {time_text(since)}'}")

@@ -96,13 +96,23 @@ class Unread(NamedTuple):
 NO_UNREAD = Unread()
 
 
-def unread_by_event(moves: Sequence[AnyRow], *, has_members: bool) -> dict[int, Unread]:
-    """By assignment. `moves`: of one group. If it has members, a partition that nobody has may be of a topic that is
-    gone."""
+class Waits(NamedTuple):
+    """Which partitions of a group wait that nobody has. If it has members, a topic may be gone, unless snapshots show
+    that only the leader does not know it."""
+
+    has_members: bool
+    stale_topics: frozenset[str] = frozenset()
+
+    def has(self, move: AnyRow) -> bool:
+        return not self.has_members or move["topic"] in self.stale_topics
+
+
+def unread_by_event(moves: Sequence[AnyRow], waits: Waits) -> dict[int, Unread]:
+    """By assignment. `moves`: of one group."""
     by_event: dict[int, list[AnyRow]] = {}
     for move in moves:
         by_event.setdefault(move["assignment_offset"], []).append(move)
-    waiting = {} if has_members else {id(move): move for move, giving in taken(moves) if giving is None}
+    waiting = {id(move): move for move, giving in taken(moves) if giving is None and waits.has(move)}
     return {offset: unread_of(some, waiting) for offset, some in by_event.items()}
 
 

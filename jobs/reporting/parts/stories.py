@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from jobs.answers.events.rebalance import EventStory, lines, taken_by
+from jobs.answers.events.stale_leaders import StaleLeaders, rows_told
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import Event, is_empty, rebalance, with_marks, with_unread
-from jobs.answers.events.unread_spans import Unread, unread_by_event
+from jobs.answers.events.unread_spans import Unread, Waits, unread_by_event
 from jobs.answers.short_ids import ShortIds
 from jobs.answers.table_reader import Row as DictRow
 from jobs.output.rows import time_text
@@ -35,8 +36,9 @@ def story(rows: Answers, marks: Sequence[DictRow], until: datetime | None) -> li
     worst = costliest(rows, until)[:MOST_REBALANCES]
     shown_offsets = {row["assignment_offset"] for row in worst}
     moves = [dict(row) for row in rows["moves"]]
-    events = with_marks((rebalance(dict(row)) for row in rows["rebalances"]), marks)
-    events = list(with_unread(events, moves, rows["states"]))
+    stale, waits = StaleLeaders.of(rows["audits"]), waits_of(rows)
+    events = with_marks(map(rebalance, rows_told(rows["rebalances"], stale)), marks)
+    events = list(with_unread(events, moves, waits))
     stays = {row["member_id"]: row for row in rows["members"]}
     episodes = []
     for place, event in enumerate(events):
@@ -45,14 +47,18 @@ def story(rows: Answers, marks: Sequence[DictRow], until: datetime | None) -> li
             before = events[place - 1] if place else None
             after = events[place + 1] if place + 1 < len(events) else None
             changes = membership_changes(event, stays)
-            episodes.append(episode(EventStory(event, before, after, changes, own, taken_by(event, moves))))
+            episodes.append(episode(EventStory(event, before, after, changes, own, taken_by(event, moves, waits))))
     return episodes
+
+
+def waits_of(rows: Answers) -> Waits:
+    return Waits(not is_empty(rows["states"]), StaleLeaders.of(rows["audits"]).topics_now)
 
 
 def costliest(rows: Answers, until: datetime | None) -> list[Row]:
     """Rebalances of a group, the costliest first: those that left partitions unread for longest, all added up. Of equal
     ones the newest first."""
-    unread = unread_by_event(rows["moves"], has_members=not is_empty(rows["states"]))
+    unread = unread_by_event(rows["moves"], waits_of(rows))
 
     def cost(row: Row) -> tuple[int, int, int]:
         # Of rows that were left out of the moves, the sum is known.

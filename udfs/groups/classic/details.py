@@ -7,6 +7,7 @@ from udfs.groups.classic.causes import leave_kind
 from udfs.groups.classic.rebalance_rows import Handover
 from udfs.groups.classic.rounds import Round
 from udfs.groups.history.change_details import (
+    GONE_OR_UNKNOWN,
     PLAIN,
     Change,
     GoneMember,
@@ -78,7 +79,7 @@ def metadata(round_: Round, trigger: str, sets: GroupSets) -> list[Change]:
     has = sets.assigned | sets.withheld if sets.withheld else sets.assigned
     if (len(had) == len(has) and not is_cause) or not (is_read(before.value) and is_read(round_.now.value)):
         return []
-    return partition_changes(had, has, round_.group.context.topics, is_cause=is_cause)
+    return partition_changes(had, has, round_.group.context.topics, is_cause=is_cause, deleted=GONE_OR_UNKNOWN)
 
 
 def is_read(value: ClassicValue) -> bool:

@@ -19,6 +19,9 @@ DEPARTED: Mapping[str, str] = {
     LeaveKind.STATIC_EXPIRED_LIKELY: "did not come back within the session timeout",
     LeaveKind.REBALANCE_TIMEOUT_LIKELY: "kept partitions beyond the rebalance timeout",
 }
+# What became of a topic. The records of a classic group do not show whether its leader, who assigns, knew a topic.
+CREATED, DELETED = "created", "deleted"
+GONE_OR_UNKNOWN = "deleted, or not known to the leader"
 # Changes that need no further words.
 PLAIN = ""
 
@@ -113,10 +116,10 @@ def subscription_texts(before: set[str], after: set[str]) -> list[str]:
 
 
 def partition_changes(
-    before: Collection[int], after: Collection[int], topics: TopicCodes, *, is_cause: bool
+    before: Collection[int], after: Collection[int], topics: TopicCodes, *, is_cause: bool, deleted: str = DELETED
 ) -> list[Change]:
     """Changes of partitions, as far as members were assigned them. `is_cause`: nothing else can have changed, so topics
-    without any partition before or after were created or deleted."""
+    without any partition before or after were created or `deleted`."""
     had, has = by_topic(before, topics), by_topic(after, topics)
     lines = []
     for topic in sorted(had.keys() | has.keys()):
@@ -127,9 +130,9 @@ def partition_changes(
         elif num_before and num_after and num_before != num_after:
             lines.append(f"{topic} {num_before:,} → {num_after:,} partitions assigned")
         elif is_cause and num_after and not num_before:
-            lines.append(f"topic {topic} created, {partitions(num_after)} assigned")
+            lines.append(f"topic {topic} {CREATED}, {partitions(num_after)} assigned")
         elif is_cause and num_before and not num_after:
-            lines.append(f"topic {topic} deleted")
+            lines.append(f"topic {topic} {deleted}")
     return [Change(RebalanceTrigger.METADATA_CHANGED, PLAIN, each) for each in lines]
 
 
