@@ -14,6 +14,7 @@ from jobs.replaying.tables.lost_rows import has_progress
 from jobs.replaying.task.warehouse_state import rows_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES
+from schemas.words.assignments import CONFIRMED, Verdict
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from udfs.log.release_lines import rules_text
@@ -100,6 +101,7 @@ def coverage_lines(
     yield from log_lines(result["coverage"], findings)
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
+    yield from confirmed_lines(assignments["all_verdicts"])
     known = (
         f"{counted(lag['num_snapshots'], 'snapshot')} in the warehouse"
         if lag["num_snapshots"]
@@ -113,6 +115,15 @@ def coverage_lines(
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
     yield f"Report       {report_words(result['report'], result['gate']['narrowed_by'])}"
+
+
+def confirmed_lines(numbers: Mapping[str, int]) -> Iterator[str]:
+    """How many verdicts rest on confirmed inputs. Where no assignor ran, there is nothing to confirm."""
+    computed = sum(number for verdict, number in numbers.items() if verdict != Verdict.CARRIED_OVER)
+    confirmed = sum(numbers[verdict] for verdict in CONFIRMED)
+    if computed:
+        share = f"{confirmed:,} of {computed:,} confirmed"
+        yield f"             {share} by records or snapshots ({confirmed / computed:.0%})"
 
 
 def log_lines(coverage: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -41,6 +41,21 @@ def one_state_each(name: str, held: str) -> str:
 
 PRESENT_STATES = one_state_each("present_states", "(SELECT * FROM group_state_intervals WHERE to_offset IS NULL)")
 
+# Members of the newest assignment of each group, with what they subscribe to.
+MEMBERS = """\
+newest AS (
+  SELECT cluster, group_id, max(assignment_offset) AS assignment_offset
+  FROM generation_members
+  GROUP BY cluster, group_id
+),
+members AS (
+  SELECT member.cluster, member.group_id, member.subscribed_topics
+  FROM generation_members AS member
+  JOIN newest ON newest.cluster = member.cluster AND newest.group_id = member.group_id
+    AND newest.assignment_offset = member.assignment_offset
+  WHERE member.change <> 'left'
+)"""
+
 # In `gate_runs` of a cluster: the run whose findings are shown, which is the newest whole one. While there is none, the
 # newest narrowed one is.
 SHOWN_RUN = "coalesce(max(CASE WHEN narrowed_by IS NULL THEN run_id END), max(run_id))"

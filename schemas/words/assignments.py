@@ -57,6 +57,10 @@ class Verdict(Meant):
     NOT_RECOMPUTABLE = "not_recomputable", "An input is missing, or the assignor is not known: see the reason."
 
 
+# What rests on inputs that the log or snapshots confirm.
+CONFIRMED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER, Verdict.DRIFT, Verdict.STALE_INPUT)
+
+
 class AuditReason(Meant):
     """Reasons that are words. All others are sentences."""
 

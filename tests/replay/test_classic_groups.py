@@ -144,7 +144,7 @@ DETAILS = {
     "another subscription": (
         second("a(tu): t0 t1 u0, b: t2"), "subscription_changed member a (10.0.0.1) subscribes to u too"),
     "more partitions": (second("a: t0 t1 t3 t4, b: t2"), "metadata_changed t 3 → 5 partitions assigned"),
-    "a deleted topic": (second("a, b"), "metadata_changed topic t deleted"),
+    "a deleted topic": (second("a, b"), "metadata_changed topic t deleted, or not known to the leader"),
     "nothing changed": (second(TWO), "leader_rejoined members, subscriptions and assignor did not change"),
     "all left": (second(""), "group_emptied members a (10.0.0.1), b (10.0.0.1) left"),
     "a failover": (

@@ -11,7 +11,7 @@ from jobs.answers.events.unread_spans import AnyRow
 from jobs.answers.history import History
 from jobs.answers.table_reader import Row, equal
 from schemas.words.assignments import Verdict
-from udfs.groups.history.change_details import CREATED, GONE_OR_UNKNOWN
+from udfs.groups.history.change_details import CREATED, DELETED, GONE_OR_UNKNOWN
 
 COLUMNS = ("assignment_offset", "verdict", "reason", "stale_topics")
 
@@ -55,9 +55,9 @@ class StaleLeaders:
         text = str(detail or "")
         for topic in before:
             text = text.replace(f"topic {topic} {CREATED}", f"the leader knows {topic} now")
-        parts = [
-            each for each in text.split("; ") if each not in {f"topic {name} {GONE_OR_UNKNOWN}" for name in topics}
-        ]
+        # Older releases said that it was deleted.
+        gone = {f"topic {name} {what}" for name in topics for what in (GONE_OR_UNKNOWN, DELETED)}
+        parts = [each for each in text.split("; ") if each not in gone]
         reasons = [str(self.audits[offset]["reason"])] if topics else []
         return {**row, "trigger_detail": "; ".join(filter(None, (*parts, *reasons))) or detail}
 

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, ListOf, Type
 from schemas.tables.record_columns import CLUSTER
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, how_many
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, MEMBERS, RANK, column_list, how_many
 from schemas.words.records import INTERNAL_TOPICS
 
 # A record may name any number. No cluster can hold more partitions.
@@ -14,7 +14,8 @@ COLUMNS = (
     Column(
         "group_id",
         Type.STRING,
-        "A group that has committed offsets for the topic or owns partitions of it; NULL: no group does.",
+        "A group that has committed offsets for the topic, owns partitions of it, or has a member that subscribes to "
+        "it; NULL: no group does.",
     ),
     Column(
         "num_partitions",
@@ -32,7 +33,7 @@ COLUMNS = (
     Column("unowned", ListOf(Type.INT), "Partitions without an owner, ascending; NULL: none."),
     *AS_OF,
 )
-READS = ("offset_history", "ownership_intervals", "topics", *CLUSTERS_READ)
+READS = ("offset_history", "ownership_intervals", "generation_members", "topics", *CLUSTERS_READ)
 
 
 def where(condition: str) -> str:
@@ -58,10 +59,18 @@ owned AS (
   FROM ownership_intervals
   WHERE to_offset IS NULL AND topic IS NOT NULL
 ),
+{MEMBERS},
+names AS (
+  SELECT DISTINCT cluster, topic FROM captured
+),
 readers AS (
   SELECT cluster, topic, group_id FROM committed
   UNION
   SELECT cluster, topic, group_id FROM owned
+  UNION
+  SELECT members.cluster, names.topic, members.group_id
+  FROM members
+  JOIN names ON names.cluster = members.cluster AND array_position(subscribed_topics, names.topic) > 0
 ),
 partitions AS (
   SELECT cluster, topic, partition FROM captured

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, ListOf, Type
 from schemas.tables.record_columns import CLUSTER, GROUP_ID
-from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, column_list, how_many
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, MEMBERS, column_list, how_many
 
 COLUMNS = (
     CLUSTER,
@@ -51,18 +51,7 @@ owned AS (
   WHERE topic IS NOT NULL
   GROUP BY cluster, topic, group_id
 ),
-newest AS (
-  SELECT cluster, group_id, max(assignment_offset) AS assignment_offset
-  FROM generation_members
-  GROUP BY cluster, group_id
-),
-members AS (
-  SELECT member.cluster, member.group_id, member.subscribed_topics
-  FROM generation_members AS member
-  JOIN newest ON newest.cluster = member.cluster AND newest.group_id = member.group_id
-    AND newest.assignment_offset = member.assignment_offset
-  WHERE member.change <> 'left'
-),
+{MEMBERS},
 counted AS (
   SELECT cluster, group_id, {how_many("subscribed_topics IS NULL")} AS num_unknown
   FROM members

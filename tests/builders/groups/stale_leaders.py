@@ -30,6 +30,11 @@ def life(assignor: str, known: Sequence[Mapping[str, int]], subscribed: Sequence
     return {"assignor": assignor, "topics": [], "rounds": rounds}
 
 
+def assigned_of(of: Life) -> list[Any]:
+    """By round and member, the bytes of its subscription and assignment."""
+    return assigned(json.dumps(of))
+
+
 @functools.cache
 def assigned(text: str) -> list[Any]:
     (rounds,) = lived([json.loads(text)], JARS[4, 4, 0])
@@ -41,7 +46,7 @@ def generations(of: Life, group: str = "g", times: Sequence[float] = ROUNDS) -> 
     return [
         generation(group, number, time, of["assignor"], round_["members"], members)
         for number, (time, round_, members) in enumerate(
-            zip(times, of["rounds"], assigned(json.dumps(of)), strict=False), start=1
+            zip(times, of["rounds"], assigned_of(of), strict=False), start=1
         )
     ]
 

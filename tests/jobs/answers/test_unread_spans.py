@@ -8,7 +8,7 @@ import pytest
 from jobs.answers.events.drawing import Axis, legend, slices_text
 from jobs.answers.events.rebalance import unread_since
 from jobs.answers.events.unread_cost import taken_cost
-from jobs.answers.events.unread_spans import Unread, taken, unread_by_event, unread_span
+from jobs.answers.events.unread_spans import Unread, Waits, taken, unread_by_event, unread_span
 from tests.builders.tables.history import at
 
 # One second a slice.
@@ -65,6 +65,7 @@ def test_without_bounds_there_is_no_span(row: Row) -> None:
     assert unread_span(row, [owned(0, 50, 44)]) is None
 
 
+NO_MEMBERS = Waits(has_members=False)
 # Partition 0 is taken and given back; 1 is taken; 2 goes from one to another; 3 is a standby task.
 MOVES = [
     move(10),
@@ -78,13 +79,18 @@ MOVES = [
 
 def test_a_partition_that_was_taken_waits_until_somebody_has_it() -> None:
     assert [(left, later) for left, later in taken(MOVES)] == [(MOVES[0], MOVES[4]), (MOVES[1], None)]
-    assert unread_by_event(MOVES, has_members=False) == {
+    assert unread_by_event(MOVES, NO_MEMBERS) == {
         10: Unread(1_000, 2_000, 1_000, 2_000, at(10), 1),
         30: Unread(20_000, 25_000, 40_500, 49_000, None),
     }
-    assert unread_by_event(MOVES, has_members=False)[10].cost_ms(at(17)) == 2_000 + 7_000
+    assert unread_by_event(MOVES, NO_MEMBERS)[10].cost_ms(at(17)) == 2_000 + 7_000
     # If there are members, a topic may have gone.
-    assert unread_by_event(MOVES, has_members=True)[10].since is None
+    assert unread_by_event(MOVES, Waits(has_members=True))[10].since is None
+    # Snapshots may show that only the leader does not know it.
+    with_stale = Waits(has_members=True, stale_topics=frozenset({"t"}))
+    assert unread_by_event(MOVES, with_stale) == unread_by_event(MOVES, NO_MEMBERS)
+    others = Waits(has_members=True, stale_topics=frozenset({"u"}))
+    assert unread_by_event(MOVES, others)[10].since is None
 
 
 def test_time_before_a_partition_was_taken_belongs_to_the_event_that_took_it() -> None:
@@ -100,24 +106,21 @@ def test_time_before_a_partition_was_taken_belongs_to_the_event_that_took_it() -
 
 
 @pytest.mark.parametrize(
-    ("some", "has_members", "expected"),
+    ("some", "expected"),
     [
-        ([], False, None),
-        (MOVES[:1] + MOVES[4:5], False,
+        ([], None),
+        (MOVES[:1] + MOVES[4:5],
          "1 partition had no owner until 2026-11-21T03:00:30.000Z: unread for 20.0 to 25.0 s by then"),
-        ([move(10), move(10, partition=1), *MOVES[4:5], move(31, "b", (21_000, 26_000), partition=1)], True,
+        ([move(10), move(10, partition=1), *MOVES[4:5], move(31, "b", (21_000, 26_000), partition=1)],
          "2 partitions had no owner until 2026-11-21T03:00:31.000Z: unread for 20.0 to 26.0 s each by then"),
-        ([move(10), move(30, "b")], False, "1 partition had no owner until 2026-11-21T03:00:30.000Z"),
-        ([move(10, move_time=None), move(30, "b", move_time=None)], False, "1 partition had no owner for a time"),
-        ([move(10), move(10, partition=1)], False, "2 partitions have had no owner since 2026-11-21T03:00:10.000Z"),
-        ([move(10, move_time=None)], False, "1 partition has had no owner since then"),
-        ([move(10)], True, None),
+        ([move(10), move(30, "b")], "1 partition had no owner until 2026-11-21T03:00:30.000Z"),
+        ([move(10, move_time=None), move(30, "b", move_time=None)], "1 partition had no owner for a time"),
+        ([move(10), move(10, partition=1)], "2 partitions have had no owner since 2026-11-21T03:00:10.000Z"),
+        ([move(10, move_time=None)], "1 partition has had no owner since then"),
     ],
 )  # fmt: skip
-def test_the_event_that_took_partitions_says_what_became_of_them(
-    some: list[Row], has_members: bool, expected: str | None
-) -> None:
-    assert taken_cost(list(taken(some)), has_members=has_members) == expected
+def test_the_event_that_took_partitions_says_what_became_of_them(some: list[Row], expected: str | None) -> None:
+    assert taken_cost(list(taken(some))) == expected
 
 
 def test_a_held_partition_has_its_own_sign_and_is_unread_only_before() -> None:

@@ -100,6 +100,11 @@ HEALTH = Case(
 )  # fmt: skip
 
 
+def subscribed(group: str, offset: int, member: str, topics: list[str] | None, change: str = "kept") -> Row:
+    place = {"group_id": group, "assignment_offset": offset, "evidence_partition": 3, "member_id": member}
+    return {**C, **place, "change": change, "subscribed_topics": topics}
+
+
 COVERAGE = Case(
     "partition_coverage",
     {
@@ -128,19 +133,29 @@ COVERAGE = Case(
             owned("h", 0, "a", topic="uncaptured"),
             owned("h", 20_000_000, "a", topic="uncaptured"),
         ],
+        # It subscribes, owns nothing and committed nothing; and what it subscribed to before does not count.
+        "generation_members": [
+            subscribed("new", 5, "m", ["lonely"]),
+            subscribed("new", 9, "m", ["orders", "uncaptured"]),
+            subscribed("new", 9, "n", ["orders"]),
+            subscribed("new", 9, "gone", ["lonely"], change="left"),
+            subscribed("g", 9, "a", None),
+        ],
     },
     [
-        {"rank": 1, "topic": "orders", "group_id": "odd", "num_partitions": 12, "num_committed": 0, "num_owned": 0,
+        {"rank": 1, "topic": "orders", "group_id": "new", "num_partitions": 12, "num_committed": 0, "num_owned": 0,
          "uncommitted": [*range(12)], "unowned": [*range(12)]},
-        {"rank": 2, "topic": "orders", "group_id": "h", "num_partitions": 12, "num_committed": 1, "num_owned": 0,
+        {"rank": 2, "topic": "orders", "group_id": "odd", "num_partitions": 12, "num_committed": 0, "num_owned": 0,
+         "uncommitted": [*range(12)], "unowned": [*range(12)]},
+        {"rank": 3, "topic": "orders", "group_id": "h", "num_partitions": 12, "num_committed": 1, "num_owned": 0,
          "uncommitted": [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11], "unowned": [*range(12)]},
-        {"rank": 3, "topic": "lonely", "group_id": None, "num_partitions": 2, "num_committed": 0, "num_owned": 0,
+        {"rank": 4, "topic": "lonely", "group_id": None, "num_partitions": 2, "num_committed": 0, "num_owned": 0,
          "uncommitted": [0, 1], "unowned": [0, 1]},
-        {"rank": 4, "topic": "orders", "group_id": "g", "num_committed": 10, "num_owned": 12, "uncommitted": [2, 10],
+        {"rank": 5, "topic": "orders", "group_id": "g", "num_committed": 10, "num_owned": 12, "uncommitted": [2, 10],
          "unowned": None, "as_of_time": at(DAY)},
-        {"rank": 5, "topic": "uncaptured", "group_id": "h", "num_partitions": None, "num_committed": 0, "num_owned": 1,
+        {"rank": 6, "topic": "uncaptured", "group_id": "h", "num_partitions": None, "num_committed": 0, "num_owned": 1,
          "uncommitted": [0, 5], "unowned": [5]},
-        {"rank": 6, "topic": "uncaptured", "group_id": "g", "num_partitions": None, "uncommitted": [0],
+        {"rank": 7, "topic": "uncaptured", "group_id": "g", "num_partitions": None, "uncommitted": [0],
          "unowned": [0, 5]},
     ],
 )  # fmt: skip
