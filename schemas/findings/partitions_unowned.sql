@@ -125,4 +125,4 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS STRING) AS severity, CAST(num_without AS DOUBLE) AS harm
 FROM listed
 WHERE num_without > 0
-  AND (is_by_snapshot OR group_id NOT IN (SELECT group_id FROM stale_assignments))
+  AND (is_by_snapshot OR group_id NOT IN (SELECT group_id FROM stale_now))

@@ -64,7 +64,7 @@ concerned AS (
 ),
 counted AS (
   SELECT group_id, evidence_partition, topic, array_sort(array_agg(partition)) AS partitions,
-    count(*) AS num_partitions, CAST(sum(num_waiting) AS BIGINT) AS num_waiting
+    count(*) AS num_partitions, max(partition) AS last_partition, CAST(sum(num_waiting) AS BIGINT) AS num_waiting
   FROM concerned
   GROUP BY group_id, evidence_partition, topic
 ),
@@ -80,7 +80,8 @@ leaders AS (
     AND (stay.to_offset IS NULL OR stay.to_offset > done.assignment_offset)
   GROUP BY stale.group_id, stale.evidence_partition, stale.topic
 )
-SELECT stale.group_id, stale.topic, CAST(NULL AS INT) AS partition, counted.partitions AS partitions,
+SELECT stale.group_id, stale.topic,
+  CASE WHEN counted.num_partitions = 1 THEN counted.last_partition END AS partition, counted.partitions AS partitions,
   CAST(NULL AS TIMESTAMP) AS at_time, stale.since_time AS since_time, counted.num_waiting AS messages_waiting,
   stale.reason || ', since ' || coalesce(substring(CAST(stale.since_time AS STRING), 1, 19), '?')
     || CASE WHEN counted.num_waiting IS NULL THEN '; how many messages wait is not known'

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.broker
 Row = dict[str, Any]
 Log = dict[str, list[Row]]
 CAPTURED: Final = tuple(RELEASES)
+# Snapshots before and after everything, which agree.
+BEFORE, AFTER = 0, 1 << 62
 
 
 def logs(capture, warehouse):
@@ -43,9 +45,10 @@ def logs(capture, warehouse):
 def facts_of(capture):
     return Facts(
         topics={
-            row["topic"]: [KnownTopic(Topic(row["topic"], row["num_partitions"], row["topic_id"]), 0, 0)]
+            row["topic"]: [KnownTopic(Topic(row["topic"], row["num_partitions"], row["topic_id"]), BEFORE, AFTER)]
             for row in capture.answers["topics"]
-        }
+        },
+        whole_times=(BEFORE, AFTER),
     )
 
 

@@ -92,16 +92,16 @@ def test_the_leader_that_knows_better_again_is_right() -> None:
             "same_unconfirmed", id="created after the generation",
         ),
         pytest.param(
-            Facts({**snapshots({"side": 2}), **snapshots({"lead": 6}, last=0)}, whole_times=(BEFORE, 0)),
+            Facts({**snapshots({"side": 2}), **snapshots({"lead": 6}, last=BEFORE)}, whole_times=(BEFORE,)),
             "same_unconfirmed", id="known before it only",
         ),
         pytest.param(
-            Facts({**snapshots({"side": 2}), "lead": [*snapshots({"lead": 6}, "x", last=0)["lead"],
+            Facts({**snapshots({"side": 2}), "lead": [*snapshots({"lead": 6}, "x", last=BEFORE)["lead"],
                                                    *snapshots({"lead": 6}, "y", first=5_000_000)["lead"]]}),
             "same_unconfirmed", id="deleted and made anew around it",
         ),
         pytest.param(
-            Facts({**snapshots({"side": 2}), "lead": [*snapshots({"lead": 4}, last=0)["lead"],
+            Facts({**snapshots({"side": 2}), "lead": [*snapshots({"lead": 4}, last=BEFORE)["lead"],
                                                    *snapshots({"lead": 6}, first=5_000_000)["lead"]]}),
             "same_unconfirmed", id="in the middle of an expansion",
         ),
