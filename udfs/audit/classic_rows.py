@@ -103,9 +103,12 @@ def withheld(result: GenerationResult) -> Sequence[int]:
         return ()
     counts = result.numbers
     nobody = owners_by_place(of.assigned, counts) == NOBODY
-    answer = result.expected or result.closest
-    if answer is not None and answer.rows is not None:
-        nobody &= owners_by_place(answer.rows, counts) == NOBODY
+    if result.verdict == Verdict.STALE_INPUT and result.counts is not None:
+        # What the leader did not know, it did not withhold.
+        topics = topic_of_place(counts)
+        nobody &= np.arange(len(topics)) - (np.cumsum(counts) - counts)[topics] < result.counts.numbers[topics]
+    if result.closest is not None and result.closest.rows is not None:
+        nobody &= owners_by_place(result.closest.rows, counts) == NOBODY
     else:
         nobody &= owners_by_place(of.owned, counts) != NOBODY
     places: list[int] = np.flatnonzero(nobody & of.is_subscribed[topic_of_place(counts)]).tolist()

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.broker
 BEGIN, END = -(2**62), 2**62
 FACTS: Final = Facts(
     topics={
-        name: [KnownTopic(Topic(name, count, None, ((COMMON["broker.rack"],),) * count), BEGIN, END)]
+        name: [KnownTopic(Topic(name, count, name, ((COMMON["broker.rack"],),) * count), BEGIN, END)]
         for name, count in TOPICS.items()
     },
     whole_times=(BEGIN, END),
@@ -85,9 +85,10 @@ def check_all(rows: Audited) -> Counter[tuple[str, str]]:
             continue
         rules = str(row.variant).partition(" ")[0]
         if library == "java":
-            # It may not know all topics yet that other members subscribe to.
             assert rules != "librdkafka", row
             seen["java", row.verdict] += 1
+            if row.verdict == Verdict.STALE_INPUT:
+                check_stale(row, record)
             continue
         assert row.verdict in (Verdict.SAME, Verdict.CARRIED_OVER), row
         if row.verdict == Verdict.CARRIED_OVER:
@@ -100,6 +101,15 @@ def check_all(rows: Audited) -> Counter[tuple[str, str]]:
     return seen
 
 
+def check_stale(row: AuditRow, record: dict[str, Any]) -> None:
+    """It may not know all topics yet that other members subscribe to. Of these it assigns nothing."""
+    unknown = set(row.stale_topics or ())
+    own = next(each for each in record["members"] if each["member_id"] == record["leader"])["subscription"]["topics"]
+    assert unknown and not unknown & {*own, *topics_of(record)}, row
+    assert row.num_unowned == sum(TOPICS[name] for name in unknown), row
+    assert not any(each.is_ok for each in row.checks if each.name == CheckName.COMPLETE), row
+
+
 SOUND: Final = (CheckName.VALID, CheckName.COMPLETE, CheckName.COOPERATIVE_SAFE, CheckName.STATIC_ONCE)
 
 
@@ -108,6 +118,7 @@ def test_what_librdkafkas_leaders_assigned_is_the_same(of_usual: Audited) -> Non
     # How many there are depends on how fast members come.
     assert seen[COOPERATIVE, "librdkafka"] > 2 and seen["range", "librdkafka"] > 2, seen
     assert seen["roundrobin", "clients"] > 0, seen
+    assert seen["java", Verdict.DRIFT] == 0, seen
 
 
 @pytest.mark.soak

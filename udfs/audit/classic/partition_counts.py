@@ -62,7 +62,7 @@ class TopicCounts:
             self.from_snapshots(generation, is_next_first=True),
             inferred_counts(generation),
             remembered_counts(generation, before),
-            left_out_counts(generation, first),
+            *left_out_counts(generation, first),
         ):
             if counts.are_possible and counts.numbers.tobytes() not in tried:
                 tried.add(counts.numbers.tobytes())
@@ -109,13 +109,18 @@ def remembered_counts(generation: Generation, before: Mapping[str, int]) -> Coun
     return Counts(np.maximum(numbers, bounds), PartitionCountsSource.INFERRED, None, "topics as before", is_believed)
 
 
-def left_out_counts(generation: Generation, first: Counts) -> Counts:
+def left_out_counts(generation: Generation, first: Counts) -> Iterator[Counts]:
     """Members of cooperative groups claim partitions of topics that the leader may not know: of these it assigns
-    nothing."""
-    has_owner = np.zeros(len(generation.topics), np.bool_)
-    has_owner[generation.assigned.topics] = True
-    numbers = np.where(has_owner | ~generation.is_subscribed, first.numbers, 0)
-    return replace(first, numbers=numbers, label="without topics of which nothing is assigned")
+    nothing. Mostly it does not know topics that only other members subscribe to. Of its own ones it may assign nothing
+    because all of their partitions wait for their owners."""
+    is_left_out = generation.is_subscribed.copy()
+    is_left_out[generation.assigned.topics] = False
+    is_own = np.zeros(len(generation.topics), np.bool_)
+    if generation.leader_at is not None:
+        is_own[generation.topics_of_class[int(generation.class_of_member[generation.leader_at])]] = True
+    for unknown in (is_left_out & ~is_own, is_left_out):
+        numbers = np.where(unknown, 0, first.numbers)
+        yield replace(first, numbers=numbers, label="without topics of which nothing is assigned")
 
 
 def are_believed(generation: Generation, num_inferred: int) -> bool:
