@@ -35,7 +35,8 @@ class Shape:
 
 
 def write_generations(folder: Path, shape: Shape, seed: int = 1) -> None:
-    """Segments below `folder`, and beside them snapshots.jsonl with the topics' numbers of partitions."""
+    """Segments below `folder`, and beside them snapshots.jsonl with the topics' numbers of partitions, before and after
+    all generations: without these nothing confirms an assignment."""
     topics = tuple(Topic(f"orders-{number}", shape.partitions_per_topic) for number in range(shape.topics))
     logs: dict[int, list[tuple[bytes, bytes]]] = {}
     for number in range(shape.groups):
@@ -50,7 +51,8 @@ def write_generations(folder: Path, shape: Shape, seed: int = 1) -> None:
         turns = [records[place] for start in range(shape.generations)
                  for place in range(start, len(records), shape.generations)]  # fmt: skip
         (home / f"{0:020}.log").write_bytes(log_bytes(turns))
-    (folder / "snapshots.jsonl").write_text(json.dumps(snapshot(topics)) + "\n")
+    times = (FIRST_TIME, FIRST_TIME + (shape.generations + 1) * MS_PER_GENERATION)
+    (folder / "snapshots.jsonl").write_text("".join(f"{json.dumps(snapshot(topics, time))}\n" for time in times))
 
 
 class ClassicLife:
@@ -144,9 +146,9 @@ def log_bytes(records: list[tuple[bytes, bytes]]) -> bytes:
     return b"".join(framed(headers, bodies).to_pylist())
 
 
-def snapshot(topics: tuple[Topic, ...]) -> dict[str, object]:
+def snapshot(topics: tuple[Topic, ...], time: int = FIRST_TIME) -> dict[str, object]:
     return {
-        "captured_at": FIRST_TIME,
+        "captured_at": time,
         "topics": [
             {
                 "topic": topic.name,

@@ -91,4 +91,5 @@ def test_an_audit_can_read_it(name, tmp_path):
         assert cli.main([job, "--warehouse", str(warehouse)]) == 0
     assert rows(warehouse, "rejected_records") == []
     verdicts = {row["verdict"] for row in rows(warehouse, "assignment_audit")}
-    assert verdicts == {"same"}, json.dumps(sorted(verdicts))
+    # Some records are later than the last snapshot.
+    assert "same" in verdicts and verdicts <= {"same", "same_unconfirmed"}, json.dumps(sorted(verdicts))
