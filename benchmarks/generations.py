@@ -51,7 +51,8 @@ def write_generations(folder: Path, shape: Shape, seed: int = 1) -> None:
         turns = [records[place] for start in range(shape.generations)
                  for place in range(start, len(records), shape.generations)]  # fmt: skip
         (home / f"{0:020}.log").write_bytes(log_bytes(turns))
-    times = (FIRST_TIME, FIRST_TIME + (shape.generations + 1) * MS_PER_GENERATION)
+    most = shape.groups * (shape.generations + 1)
+    times = (FIRST_TIME, FIRST_TIME + most * MS_PER_GENERATION)
     (folder / "snapshots.jsonl").write_text("".join(f"{json.dumps(snapshot(topics, time))}\n" for time in times))
 
 

@@ -1,9 +1,9 @@
 """The audit of classic groups: compares each generation with what Kafka's assignor gives for the same input."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,18 +14,8 @@ from schemas.words.assignments import PartitionCountsSource, Verdict
 from udfs.assignors.questions.problems import Numbers
 from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.checks.audit_results import AuditRow, Latest
-from udfs.audit.checks.confirm_inputs import (
-    ALL_CONFIRMED,
-    NO_SPAN,
-    ByLog,
-    Confirmation,
-    Span,
-    UsedTopic,
-    confirmation,
-    confirmed_span,
-)
+from udfs.audit.checks.confirm_inputs import ByLog, Confirmation, UsedTopic, confirmation, moments
 from udfs.audit.checks.facts import Facts
-from udfs.audit.checks.recorded_assignments import Flags
 from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
@@ -68,8 +58,9 @@ class ClassicAudit:
         self.restored = states
         # For groups with records in this run.
         self.now: dict[str, Before | None] = {}
-        # By group, the newest input that was confirmed.
-        self.confirmed: dict[str, ConfirmedInput] = {}
+        # By group, what was asked last.
+        self.confirmed: dict[str, Confirmed] = {}
+        self.moments = moments(facts)
 
     def take(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         rows = tables.get(TABLE)
@@ -180,71 +171,46 @@ class ClassicAudit:
         return not_proved(generation, before, counts, confirm(counts), line)
 
     def confirmation(self, generation: Generation, before: Before | None, counts: Counts) -> Confirmation:
-        """For topics that some member subscribes to. The previous generation names partitions too."""
-        if self.is_confirmed_at_a_glance(generation, before, counts):
-            return ALL_CONFIRMED
-        named = {} if before is None else before.least_by_topic
-        numbers, least = counts.numbers.tolist(), generation.lower_bounds.tolist()
-        used = (
-            UsedTopic(
-                name, numbers[at], max(least[at] if least[at] <= MOST_PARTITIONS else 0, named.get(name, 0)),
-                is_by_leader=True,
-            )
-            for at, name in enumerate(generation.topics)
-            if generation.is_subscribed[at]
-        )  # fmt: skip
-        return confirmation(ByLog.NOTHING, used, generation.time, self.facts)
-
-    def is_confirmed_at_a_glance(self, generation: Generation, before: Before | None, counts: Counts) -> bool:
-        """Most generations lie between the same snapshots as the group's previous one, with the same topics: they need
-        no look at each topic. FALSE: perhaps it is not confirmed."""
-        time, numbers = generation.time, counts.numbers
-        if time is None or (generation.lower_bounds > numbers).any() or not names_no_more(before, generation, numbers):
-            return False
+        """For topics that some member subscribes to. The previous generation names partitions too. Most generations of
+        a group ask the same between the same snapshots as the one before: they need no look at each topic."""
+        least = least_of(generation, before)
+        asked = b"".join(each.tobytes() for each in (counts.numbers, generation.is_subscribed, least))
         known = self.confirmed.get(generation.group_id)
-        if known is None or not known.is_of(generation, numbers, time):
-            known = ConfirmedInput(
-                generation.topics, generation.is_subscribed, numbers,
-                span_of(generation, numbers, time, self.facts),
+        time = generation.time
+        place = None if time is None else (bisect_left(self.moments, time), bisect_right(self.moments, time))
+        if known is None or (known.asked, known.place, known.topics) != (asked, place, generation.topics):
+            used = (
+                UsedTopic(name, number, at_least, is_by_leader=True)
+                for name, number, at_least, is_subscribed in zip(
+                    generation.topics, counts.numbers.tolist(), least.tolist(), generation.is_subscribed.tolist(),
+                    strict=True,
+                )
+                if is_subscribed
             )  # fmt: skip
-            self.confirmed[generation.group_id] = known
-        return known.span.first <= time <= known.span.last
+            shown = confirmation(ByLog.NOTHING, used, time, self.facts)
+            known = self.confirmed[generation.group_id] = Confirmed(generation.topics, asked, place, shown)
+        return known.confirmation
 
 
-@dataclass(frozen=True)
-class ConfirmedInput:
-    """Numbers of partitions, and a span in which all of them are confirmed."""
+class Confirmed(NamedTuple):
+    """An answer of `confirmation`, and what was asked. `place`: between which moments; None: the record has no time."""
 
     topics: Sequence[str]
-    is_subscribed: Flags
-    numbers: Numbers
-    span: Span
-
-    def is_of(self, generation: Generation, numbers: Numbers, time: int) -> bool:
-        return (
-            self.span.first <= time <= self.span.last
-            and self.topics == generation.topics
-            and np.array_equal(self.numbers, numbers)
-            and np.array_equal(self.is_subscribed, generation.is_subscribed)
-        )
+    # Numbers of partitions, whether somebody subscribes, and which partitions records name.
+    asked: bytes
+    place: tuple[int, int] | None
+    confirmation: Confirmation
 
 
-def span_of(generation: Generation, numbers: Numbers, time: int, facts: Facts) -> Span:
-    first, last = -(1 << 62), 1 << 62
-    for at in np.flatnonzero(generation.is_subscribed).tolist():
-        span = confirmed_span(generation.topics[at], int(numbers[at]), time, facts)
-        first, last = max(first, span.first), min(last, span.last)
-        if first > last:
-            return NO_SPAN
-    return Span(first, last)
-
-
-def names_no_more(before: Before | None, now: Generation, numbers: Numbers) -> bool:
-    """Whether the previous value certainly assigned no partition beyond these numbers."""
+def least_of(generation: Generation, before: Before | None) -> Numbers:
+    """By topic, one more than the highest partition that this value or the one before names."""
+    least = np.where(generation.lower_bounds <= MOST_PARTITIONS, generation.lower_bounds, 0)
     if before is None:
-        return True
-    of = before.generation
-    return of.topics == now.topics and bool((of.lower_bounds <= numbers).all()) and not before.is_restored
+        return least
+    if before.generation.topics == generation.topics:
+        return np.maximum(least, before.least)
+    named = before.least_by_topic
+    return np.maximum(least, [named.get(name, 0) for name in generation.topics])
 
 
 def are_fewer(counts: Counts, floor: Numbers) -> bool:

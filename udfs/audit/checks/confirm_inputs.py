@@ -205,30 +205,11 @@ def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], lea
     )
 
 
-class Span(NamedTuple):
-    """Times from one to the other, in microseconds."""
-
-    first: int
-    last: int
-
-
-NO_SPAN: Final = Span(1, 0)
-
-
-def confirmed_span(name: str, partitions: int, time: int, facts: Facts) -> Span:
-    """A span around the time in which `confirmed_count` gives this number for a topic of which records name no
-    partition beyond; NO_SPAN: perhaps none. Most generations of a group lie in one span, so it spares the question."""
-    every, whole = facts.topics.get(name, ()), facts.whole_times
-    if not every:
-        is_absent = not partitions and whole and whole[0] <= time <= whole[-1] and name not in facts.named_times
-        return Span(whole[0], whole[-1]) if is_absent else NO_SPAN
-    at = max(bisect_right(every, time, key=lambda each: each.first_time) - 1, 0)
-    known = every[at]
-    first, last = known.first_time, known.last_time
-    if not at and known.whole_time is not None:
-        first = min(first, known.whole_time)
-    is_confirmed = known.topic.partitions == partitions and not known.exceeded and first <= time <= last
-    return Span(first, last) if is_confirmed else NO_SPAN
+def moments(facts: Facts) -> Sequence[int]:
+    """All times, in order, that matter to what is confirmed: between two of them that does not change with time."""
+    known = [each for topics in facts.topics.values() for each in topics]
+    times = {time for each in known for time in (each.first_time, each.last_time, each.whole_time) if time is not None}
+    return sorted(times.union(facts.whole_times))
 
 
 def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | None, KnownTopic | None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,6 @@ class Before:
     is_repeat: bool = False
     # The leader's input was stale: it may have assigned partitions that do not exist.
     is_stale: bool = False
-    # It is of an earlier run, and what members claimed is not known any more.
-    is_restored: bool = False
 
     @property
     def counts_by_topic(self) -> Mapping[str, int]:
@@ -47,13 +46,15 @@ class Before:
 
     @property
     def least_by_topic(self) -> Mapping[str, int]:
-        """One more than the highest partition that was assigned and may exist."""
+        return dict(zip(self.generation.topics, self.least.tolist(), strict=True))
+
+    @cached_property
+    def least(self) -> Numbers:
+        """By topic, one more than the highest partition that was assigned and may exist."""
         of = self.generation
         least = np.zeros(len(of.topics), np.int64)
         np.maximum.at(least, of.assigned.topics, of.assigned.partitions.astype(np.int64) + 1)
-        if self.is_stale:
-            least = np.minimum(least, self.counts)
-        return dict(zip(of.topics, least.tolist(), strict=True))
+        return np.minimum(least, self.counts) if self.is_stale else least
 
     def without_window(self) -> "Before":
         """A copy without what only its own window needs, so that the arrays of the window can be freed."""
@@ -140,7 +141,6 @@ def from_plain(group_id: str, plain: Mapping[str, Any]) -> Before:
         reason=plain["reason"],
         is_repeat=plain["is_repeat"],
         is_stale=plain["is_stale"],
-        is_restored=True,
     )
 
 

@@ -1,6 +1,7 @@
 """Which inputs are confirmed, situation by situation. Snapshots are written as time: (partitions, id); the record is of
 time 50."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,10 +16,11 @@ from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.confirm_inputs import (
     ALL_CONFIRMED,
     ByLog,
+    Count,
     UsedTopic,
     confirmation,
     confirmed_count,
-    confirmed_span,
+    moments,
 )
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.topics.least_partitions import NamedPartitions
@@ -192,23 +194,23 @@ def test_a_leaders_word_is_none_against_snapshots_of_one_topic(
     assert confirmed_count("t", least, AT, known).partitions is None
 
 
-def test_what_is_confirmed_at_a_glance_is_confirmed(rng: np.random.Generator) -> None:
-    """The shorter way to what `confirmed_count` says, for records that name no partition beyond."""
-    num_spans = 0
-    for _ in range(2_000):
-        times = sorted(rng.choice(100, rng.integers(0, 5), replace=False).tolist())
+def test_between_two_moments_nothing_changes_with_time(rng: np.random.Generator) -> None:
+    num_confirmed = 0
+    for _ in range(400):
+        times = sorted(rng.choice(60, rng.integers(0, 5), replace=False).tolist())
         seen = {time: (int(rng.integers(1, 4)), [None, "x", "y"][rng.integers(3)]) for time in times}
-        named = [NamedPartitions("t", None, int(rng.integers(1, 5)), int(rng.integers(100)))] * int(rng.integers(2))
-        counts = named_counts(named, {})
-        topics = known_topics(filled(TABLES["topic_snapshots"], captured(seen)), "c", {}, counts)
-        whole = tuple(sorted(rng.choice(100, rng.integers(0, 4), replace=False).tolist()))
-        known = Facts(topics, whole_times=whole, named_times={} if topics else {e.topic: e.from_time for e in named})
-        partitions, time = int(rng.integers(0, 4)), int(rng.integers(100))
-        span = confirmed_span("t", partitions, time, known)
-        for at in range(span.first, span.last + 1):
-            num_spans += 1
-            for least in range(partitions + 1):
-                assert confirmed_count("t", least, at, known, is_by_leader=True).partitions == partitions, (
-                    seen, named, whole, partitions, time, at, least,
-                )  # fmt: skip
-    assert num_spans > 1_000
+        named = [NamedPartitions("t", None, int(rng.integers(1, 5)), int(rng.integers(60)))] * int(rng.integers(2))
+        led = [NamedPartitions("t", None, int(rng.integers(1, 5)), int(rng.integers(60)))] * int(rng.integers(2))
+        counts = [named_counts(each, {}) for each in ([*named, *led], named)]
+        topics = known_topics(filled(TABLES["topic_snapshots"], captured(seen)), "c", {}, *counts)
+        whole = tuple(sorted(rng.choice(60, rng.integers(0, 4), replace=False).tolist()))
+        known = Facts(topics, whole_times=whole, named_times={} if topics else {each.topic: each.from_time
+                                                                              for each in named})  # fmt: skip
+        marks, least = moments(known), int(rng.integers(0, 4))
+        answers: dict[tuple[int, int], set[Count]] = {}
+        for time in range(60):
+            place = bisect_left(marks, time), bisect_right(marks, time)
+            answers.setdefault(place, set()).add(confirmed_count("t", least, time, known, is_by_leader=True))
+        assert all(len(each) == 1 for each in answers.values()), (seen, named, led, whole, least)
+        num_confirmed += sum(each.partitions is not None for of in answers.values() for each in of)
+    assert num_confirmed > 100
