@@ -48,7 +48,8 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
 
 
 def verdicts(warehouse: Path) -> dict[str, int]:
-    result = dict.fromkeys(("same", "same_members_other_order", "drift", "carried_over", "not_recomputable"), 0)
+    names = "same same_members_other_order same_unconfirmed stale_input drift carried_over not_recomputable"
+    result = dict.fromkeys(names.split(), 0)
     for row in rows(warehouse, "assignment_audit"):
         result[row["verdict"]] += 1
     return result

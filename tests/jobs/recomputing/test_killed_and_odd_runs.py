@@ -133,7 +133,8 @@ def test_the_summary_counts_verdicts_for_people_and_for_programs(
     whole: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     capfd.readouterr()
-    numbers = {"same": 0, "same_members_other_order": 0, "drift": 0, "carried_over": 0, "not_recomputable": 0}
+    names = "same same_members_other_order same_unconfirmed stale_input drift carried_over not_recomputable"
+    numbers = dict.fromkeys(names.split(), 0)
     for row in rows(whole, "assignment_audit"):
         numbers[row["verdict"]] += 1
     printed = {}
