@@ -1,1 +1,1 @@
-"""Kafka's assignors over arrays. Start at `registry`; each answer equals Kafka's own."""
+"""Kafka's assignors, a module each family, and those of older releases, where these give other assignments."""

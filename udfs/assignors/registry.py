@@ -3,23 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeVar
 
-from udfs.assignors.before.share_simple_before_4_2 import all_to_everybody, assign_by_hash, hashed_by_subscription
-from udfs.assignors.before.uniform_before_4 import uniform_before_4
-from udfs.assignors.client.constrained_proposal import constrained_proposals
-from udfs.assignors.client.range import client_ranges
-from udfs.assignors.client.roundrobin import roundrobins
-from udfs.assignors.client.sticky_assignors import cooperative_stickies, stickies
-from udfs.assignors.flat_groups.groups import Asked, answer_most_together, only_answer
-from udfs.assignors.questions.problems import Answer, Assignment, Problem, problem_of
+from udfs.assignors.constrained_proposal import constrained_proposal
+from udfs.assignors.questions.problems import Answer, Assignment, AssignorFailed, Problem, only_answer, problem_of
 from udfs.assignors.questions.server_problems import ServerProblem, server_problem_of
 from udfs.assignors.questions.spec_values import SpecError, json_text
 from udfs.assignors.questions.specs import GroupProtocol, Release, Spec
-from udfs.assignors.server.range import server_ranges
-from udfs.assignors.server.uniform import uniforms_by_topic
-from udfs.assignors.share.groups import Pair, ShareGroup, share_group_of
-from udfs.assignors.share.simple import simples
+from udfs.assignors.ranges import client_range, round_robin
+from udfs.assignors.server_range import server_range
+from udfs.assignors.simple import simple
+from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.assignors.uniform import uniform
 
+Asked = TypeVar("Asked", Problem, ServerProblem)
 AnswersOfLeaders = Callable[[Sequence[Problem]], list[Answer]]
 AnswersOfCoordinators = Callable[[Sequence[ServerProblem]], list[Answer]]
 MemberLists = list[tuple[str, list[tuple[str, int]]]]
@@ -27,12 +24,6 @@ MemberLists = list[tuple[str, list[tuple[str, int]]]]
 FIRST_CLIENTS = (2, 4, 0)
 # Before, a leader wrote its lists by a map of topics.
 LISTS_AS_ASSIGNED = (3, 0, 0)
-# KAFKA-17710: unequal subscriptions were assigned in another way before.
-MOVES_BY_TOPIC = (4, 0, 0)
-
-# Early access gave every partition to everybody; the preview hashed members to partitions.
-SIMPLE_BY_HASH = (4, 1, 0)
-SIMPLE_BY_SHARES = (4, 2, 0)
 
 
 @dataclass(frozen=True)
@@ -42,6 +33,13 @@ class KnownAssignor:
     answer: Callable[[Spec], MemberLists]
     since: Release
     ordered_since: Release
+
+
+def one(assign: Callable[[Asked], Assignment], problem: Asked) -> Answer:
+    try:
+        return assign(problem)
+    except AssignorFailed as failure:
+        return failure
 
 
 def by_leader(answer_all: AnswersOfLeaders) -> Callable[[Spec], MemberLists]:
@@ -62,40 +60,23 @@ def answer_specs(
     return answer
 
 
-def uniforms(problems: Sequence[ServerProblem]) -> list[Answer]:
-    return answer_most_together(problems, uniforms_by_topic, moves_partition_by_partition, uniform_before_4)
-
-
-def moves_partition_by_partition(problem: ServerProblem) -> bool:
-    return problem.release < MOVES_BY_TOPIC and not problem.is_homogeneous
-
-
-def simple(spec: Spec) -> MemberLists:
-    if spec.release >= SIMPLE_BY_SHARES:
-        return by_coordinator(OF_SHARE_GROUPS["simple"])(spec)
-    group = share_group_of(spec)
-    lists = dict(zip(group.members, simple_before_4_2(group)(group), strict=True))
-    return [(member.member_id, lists[member.member_id]) for member in spec.members]
-
-
-def simple_before_4_2(group: ShareGroup) -> Callable[[ShareGroup], list[list[Pair]]]:
-    if group.release < SIMPLE_BY_HASH:
-        return all_to_everybody
-    return assign_by_hash if group.is_homogeneous else hashed_by_subscription
+def each(assign: Callable[[Asked], Assignment]) -> Callable[[Sequence[Asked]], list[Answer]]:
+    return lambda problems: [one(assign, problem) for problem in problems]
 
 
 # By name, those that releases of the client bring: what they answer to each of many questions.
 OF_LEADERS: Mapping[str, AnswersOfLeaders] = MappingProxyType(
     {
-        "range": client_ranges,
-        "roundrobin": roundrobins,
-        "sticky": stickies,
-        "cooperative-sticky": cooperative_stickies,
+        "range": each(client_range),
+        "roundrobin": each(round_robin),
+        "sticky": each(sticky),
+        "cooperative-sticky": each(cooperative_sticky),
     }
 )
-OF_COORDINATORS: Mapping[str, AnswersOfCoordinators] = MappingProxyType({"uniform": uniforms, "range": server_ranges})
-# From 4.2 on.
-OF_SHARE_GROUPS: Mapping[str, AnswersOfCoordinators] = MappingProxyType({"simple": simples})
+OF_COORDINATORS: Mapping[str, AnswersOfCoordinators] = MappingProxyType(
+    {"uniform": each(uniform), "range": each(server_range)}
+)
+OF_SHARE_GROUPS: Mapping[str, AnswersOfCoordinators] = MappingProxyType({"simple": each(simple)})
 ASSIGNORS: Mapping[tuple[GroupProtocol, str], KnownAssignor] = MappingProxyType(
     {
         **{
@@ -106,12 +87,16 @@ ASSIGNORS: Mapping[tuple[GroupProtocol, str], KnownAssignor] = MappingProxyType(
         },
         # No release has it: it is the proposal's own, for any.
         (GroupProtocol.CLASSIC, "constrained-cooperative-sticky"): KnownAssignor(
-            by_leader(constrained_proposals), FIRST_CLIENTS, FIRST_CLIENTS
+            by_leader(each(constrained_proposal)), FIRST_CLIENTS, FIRST_CLIENTS
         ),
-        (GroupProtocol.CONSUMER, "uniform"): KnownAssignor(by_coordinator(uniforms), (3, 8, 0), (3, 8, 0)),
+        (GroupProtocol.CONSUMER, "uniform"): KnownAssignor(
+            by_coordinator(OF_COORDINATORS["uniform"]), (3, 8, 0), (3, 8, 0)
+        ),
         # KAFKA-16944: before, it kept what members had.
-        (GroupProtocol.CONSUMER, "range"): KnownAssignor(by_coordinator(server_ranges), (3, 9, 0), (3, 9, 0)),
-        (GroupProtocol.SHARE, "simple"): KnownAssignor(simple, (3, 9, 0), (3, 9, 0)),
+        (GroupProtocol.CONSUMER, "range"): KnownAssignor(
+            by_coordinator(OF_COORDINATORS["range"]), (3, 9, 0), (3, 9, 0)
+        ),
+        (GroupProtocol.SHARE, "simple"): KnownAssignor(by_coordinator(OF_SHARE_GROUPS["simple"]), (3, 9, 0), (3, 9, 0)),
     }
 )
 

@@ -9,7 +9,7 @@ from schemas.records.payloads import STREAM_PROTOCOL
 from schemas.words.assignments import AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from udfs.assignors.java.iteration_order import Positions
+from udfs.assignors.java.hashes import Positions
 from udfs.assignors.questions.partition_numbers import NOBODY
 from udfs.assignors.questions.problems import Numbers, PartitionRacks, Rows
 from udfs.assignors.registry import OF_LEADERS

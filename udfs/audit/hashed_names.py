@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 from math import prod
 
-from udfs.assignors.java.iteration_order import java_sorted
+from udfs.assignors.java.hashes import java_sorted
 from udfs.assignors.questions.specs import Topic
 from udfs.topics.metadata_hash import hash_of, packed_hash
 

@@ -8,7 +8,7 @@ from struct import pack
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from udfs.assignors.java.iteration_order import java_sort_keys
+from udfs.assignors.java.hashes import java_sort_keys
 from udfs.assignors.questions.specs import Topic
 from udfs.topics.ids import bits_of
 

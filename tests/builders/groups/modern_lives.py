@@ -9,8 +9,8 @@ import numpy as np
 
 from tests.builders.groups.target_log import TargetLog, Written, about, completed, dead, epoch, owns, topic_id
 from tests.oracles.assignors.kafka_assignors import server_answers
-from udfs.assignors.java.iteration_order import put_order, string_hashes
-from udfs.assignors.java.timeline_map import room_of_put, walked
+from udfs.assignors.java.hashes import string_hashes
+from udfs.assignors.java.maps import room_of_put, timeline_walked, walked
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.topics.metadata_hash import group_hash
@@ -156,7 +156,8 @@ class LivedGroup:
 
     def in_order(self) -> list[str]:
         present = [each for each in self.members if each not in self.joined]
-        return [present[at] for at in walked(present, max(self.room, len(present)))] + self.joined
+        walk = timeline_walked(string_hashes(present).tolist(), max(self.room, len(present)))
+        return [present[at] for at in walk] + self.joined
 
     def spec(self) -> dict[str, Any]:
         members = [
@@ -181,7 +182,7 @@ class LivedGroup:
             for topic, partition in member["partitions"]:
                 lists.setdefault(topic, []).append(partition)
         order = self.in_order()
-        walk = [order[at] for at in put_order(string_hashes(order))]
+        walk = [order[at] for at in walked(string_hashes(order).tolist())]
         changed = [each for each in walk if each not in self.targets or sets(given[each]) != sets(self.targets[each])]
         self.num_targets += 1
         self.targets |= {each: given[each] for each in changed}

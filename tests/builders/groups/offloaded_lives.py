@@ -10,8 +10,8 @@ from tests.builders.groups.modern_lives import STEP_MS, Lists, LivedGroup, sets
 from tests.builders.groups.target_log import TargetLog, completed, topic_id
 from tests.make.log import Log, Op, op
 from tests.oracles.assignors.kafka_assignors import server_answers
-from udfs.assignors.java.iteration_order import put_order, string_hashes
-from udfs.assignors.java.timeline_map import room_of_put
+from udfs.assignors.java.hashes import string_hashes
+from udfs.assignors.java.maps import room_of_put, walked
 
 RELEASE = "4.3"
 # By member, topic ids with partitions.
@@ -90,7 +90,7 @@ class OffloadedGroup(LivedGroup):
         given = lists_of(answer)
         order = [member["member_id"] for member in spec["members"]]
         heirs = {member["member_id"]: self.heir_of(member) for member in spec["members"]}
-        walk = [order[at] for at in put_order(string_hashes(order))]
+        walk = [order[at] for at in walked(string_hashes(order).tolist())]
         return {
             heir: given[each]
             for each in walk

@@ -10,7 +10,7 @@ import pytest
 from jobs.cli import COMMANDS
 from jobs.processes.processors import cores
 from tests.make.tables import make
-from udfs.assignors.names import BY_PROTOCOL
+from udfs.assignors.questions.names import BY_PROTOCOL
 from udfs.assignors.registry import ASSIGNORS
 
 ROOT = Path(__file__).parents[3]

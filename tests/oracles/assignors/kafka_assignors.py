@@ -12,7 +12,7 @@ from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_1_2, KAFKA_4_
 from tests.kafka.java_programs import compile_java, java_command
 from tests.oracles.assignors.line_processes import answered_lines
 from tests.short_lived_java import FLAGS
-from udfs.assignors.server.groups import FIRST_JDK_OF_NEW_COPIES
+from udfs.assignors.java.maps import FIRST_JDK_OF_NEW_COPIES
 
 JAVA: Final = Path(__file__).parent / "java"
 Spec = dict[str, Any]

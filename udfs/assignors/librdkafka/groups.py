@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from udfs.assignors.java.iteration_order import string_hashes
+from udfs.assignors.java.hashes import string_hashes
 
 Partition = tuple[str, int]
 Lists = dict[str, list[Partition]]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from udfs.assignors.java.iteration_order import Positions, java_sort_keys, java_sorted
+from udfs.assignors.java.hashes import Positions, java_sort_keys, java_sorted
 
 
 def statically_sorted(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.iteration_order import Positions
+from udfs.assignors.java.hashes import Positions
 from udfs.assignors.questions.problems import Codes, Numbers, Problem, Rows
 
 NOBODY = -1

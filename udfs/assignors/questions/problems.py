@@ -8,14 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.iteration_order import (
-    Positions,
-    by_text,
-    java_sorted,
-    put_order,
-    ranks,
-    string_hashes,
-)
+from udfs.assignors.java.hashes import Positions, java_sorted, ranks, string_hashes, utf_16
+from udfs.assignors.java.maps import walked
 from udfs.assignors.questions.member_order import statically_sorted
 from udfs.assignors.questions.specs import NEWEST_RELEASE, Member, Owned, Release, Spec, Topic
 
@@ -39,6 +33,23 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    @staticmethod
+    def of_lists(lists: Sequence[Sequence[tuple[int, int]]]) -> "Rows":
+        """Of each member in turn its topics and partitions."""
+        return Rows(
+            np.array([member for member, rows in enumerate(lists) for _ in rows], np.int32),
+            np.array([topic for rows in lists for topic, _ in rows], np.int32),
+            np.array([partition for rows in lists for _, partition in rows], np.int32),
+        )
+
+    def lists(self, num_members: int) -> list[list[tuple[int, int]]]:
+        """By member, its topics and partitions."""
+        lists: list[list[tuple[int, int]]] = [[] for _ in range(num_members)]
+        pairs = zip(self.topics.tolist(), self.partitions.tolist(), strict=True)
+        for member, pair in zip(self.members.tolist(), pairs, strict=True):
+            lists[member].append(pair)
+        return lists
 
     def take(self, chosen: NDArray[np.bool_] | Positions) -> "Rows":
         return Rows(self.members[chosen], self.topics[chosen], self.partitions[chosen])
@@ -74,6 +85,13 @@ def as_sets(rows: Rows) -> Rows:
 
 Assignment = Rows
 Answer = Assignment | AssignorFailed
+
+
+def only_answer(answers: Sequence[Answer]) -> Assignment:
+    (answer,) = answers
+    if isinstance(answer, AssignorFailed):
+        raise answer
+    return answer
 
 
 @dataclass(frozen=True)
@@ -114,7 +132,7 @@ class Problem:
     @cached_property
     def walked(self) -> Positions:
         """The members as Kafka walks its map of subscriptions."""
-        return put_order(self.member_hashes, rank_of=by_text(self.members))
+        return np.array(walked(self.member_hashes.tolist(), lambda member: utf_16(self.members[member])), np.intp)
 
     @cached_property
     def member_ranks(self) -> Positions:
@@ -171,10 +189,12 @@ class Problem:
     @cached_property
     def topics_walked(self) -> Positions:
         """The topics to assign, as Kafka walks its map of them: it is filled from a set of all subscribed ones."""
-        met = self.subscribed_in_order
-        met = met[put_order(self.topic_hashes[met], rank_of=by_text(self.topics, met))]
-        known = met[self.known[met]]
-        return known[put_order(self.topic_hashes[known], rank_of=by_text(self.topics, known))]
+        met = self.put_topics(self.subscribed_in_order)
+        return self.put_topics(met[self.known[met]])
+
+    def put_topics(self, topics: Positions) -> Positions:
+        """Topics as a table is walked in which they were put."""
+        return topics[walked(self.topic_hashes[topics].tolist(), lambda at: utf_16(self.topics[topics[at]]))]
 
     @cached_property
     def statically_sorted(self) -> Positions:

@@ -8,18 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.iteration_order import (
-    Hashes,
-    Positions,
-    RankOf,
-    by_text,
-    copied_set_capacity,
-    put_order,
-    ranks,
-    string_hashes,
-    uuid_hashes,
-)
-from udfs.assignors.questions.problems import ABSENT, Assignment, Codes, Numbers, Rows, as_sets, owned_rows
+from udfs.assignors.java.hashes import string_hashes, utf_16, uuid_hash
+from udfs.assignors.java.maps import Keys, copied_set, walked
+from udfs.assignors.questions.problems import ABSENT, Codes, Numbers, Rows, as_sets, owned_rows
 from udfs.assignors.questions.specs import JDKS, NEWEST_RELEASE, GroupProtocol, Release, Spec
 
 
@@ -47,22 +38,27 @@ class ServerProblem:
     jdk: int = JDKS[0]
 
     @cached_property
-    def walked(self) -> Positions:
+    def hash_codes(self) -> list[int]:
+        """Of the members, then of the topics' names."""
+        codes: list[int] = string_hashes([*self.members, *self.topics]).tolist()
+        return codes
+
+    @cached_property
+    def walked(self) -> list[int]:
         """The members as Kafka walks its map of them."""
-        return put_order(string_hashes(self.members), rank_of=by_text(self.members))
+        return walked(self.hash_codes[: len(self.members)], lambda member: utf_16(self.members[member]))
 
     @cached_property
-    def places(self) -> Positions:
-        """The place of each member in that walk."""
-        return ranks(self.walked)
+    def class_of_place(self) -> list[int]:
+        """Of each member in that walk."""
+        classes = self.class_of_member.tolist()
+        return [classes[member] for member in self.walked]
 
     @cached_property
-    def id_hashes(self) -> Hashes:
-        return uuid_hashes(self.ids[:, 0], self.ids[:, 1])
-
-    def by_id(self, topics: Positions) -> RankOf:
-        """Uuid.compareTo among the topics."""
-        return lambda position: tuple(self.ids[topics[position]].tolist())
+    def topic_keys(self) -> Keys[int]:
+        """Uuid.hashCode and Uuid.compareTo."""
+        codes = [uuid_hash(most, least) for most, least in self.ids.tolist()]
+        return Keys(codes.__getitem__, lambda topic: tuple(self.ids[topic].tolist()))
 
     @property
     def is_homogeneous(self) -> bool:
@@ -74,37 +70,15 @@ class ServerProblem:
         return first is not None and all(each == first for each in names)
 
     @cached_property
-    def subscribed(self) -> Sequence[Positions]:
-        """For each class the ids of what the metadata knows, as a walk over Kafka's set of names meets them."""
-        hashes = string_hashes(self.topics)
-        walks = []
-        for listed in self.topics_of_class:
-            capacity = copied_set_capacity(len(listed), self.jdk)
-            walked = listed[put_order(hashes[listed], capacity, by_text(self.topics, listed))]
-            walks.append(walked[self.counts[walked] > 0].astype(np.intp))
-        return walks
-
-    @cached_property
-    def takes(self) -> NDArray[np.bool_]:
-        """Class by topic: who subscribes to what the metadata knows."""
-        is_known = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
-        for row, listed in zip(is_known, self.topics_of_class, strict=True):
-            row[listed] = self.counts[listed] > 0
-        return is_known
-
-    @cached_property
-    def walked_targets(self) -> Rows:
-        """The targets with members as places in the walk, and in its order."""
-        members = self.places[self.targets.members].astype(np.int32)
-        rows = Rows(members, self.targets.topics, self.targets.partitions)
-        if (members[1:] >= members[:-1]).all():
-            return rows
-        # NumPy sorts 16-bit numbers by radix, several times as fast.
-        key = members.astype(np.uint16) if len(self.members) <= 1 << 16 else members
-        return rows.take(np.argsort(key, kind="stable"))
-
-    def assignment_of(self, places: NDArray[np.integer], topics: Codes, partitions: Codes) -> Assignment:
-        return Assignment(self.walked[places].astype(np.int32), topics, partitions)
+    def subscribed(self) -> list[list[int]]:
+        """For each class the topics that the metadata knows, as a walk over Kafka's set of names meets them."""
+        codes, first = self.hash_codes, len(self.members)
+        keys = Keys[int](lambda topic: codes[first + topic], lambda topic: utf_16(self.topics[topic]))
+        counts = self.counts.tolist()
+        return [
+            [topic for topic in copied_set(keys, listed.tolist(), self.jdk).walk() if counts[topic]]
+            for listed in self.topics_of_class
+        ]
 
 
 def server_problem_of(spec: Spec) -> ServerProblem:

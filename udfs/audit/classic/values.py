@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from udfs.assignors.java.iteration_order import Positions
+from udfs.assignors.java.hashes import Positions
 from udfs.assignors.questions.problems import ABSENT, Codes, Numbers
 from udfs.audit.checks.recorded_assignments import Flags
 from udfs.groups.readers.classic_columns import ClassicColumns

@@ -7,15 +7,16 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schemas.words.assignments import Algorithm, Verdict
-from udfs.assignors.client.range_racks import needs_racks
-from udfs.assignors.client.sticky_assignors import are_subscriptions_equal
-from udfs.assignors.java.iteration_order import Positions, compute_order, ranks
+from udfs.assignors.java.maps import JavaMap, Keys, no_order
 from udfs.assignors.librdkafka.groups import Undecidable
 from udfs.assignors.questions.problems import ABSENT, Answer, AssignorFailed, Codes, Problem, Rows
 from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
+from udfs.assignors.ranges import is_rack_aware
 from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
+from udfs.assignors.sticky import are_subscriptions_equal
 from udfs.audit.checks.comparison import Comparison, by_member, compare, tuples
 from udfs.audit.checks.confirm_inputs import REPRODUCED
 from udfs.audit.classic import librdkafka
@@ -198,8 +199,7 @@ def algorithm(problem: Problem, assignor: str) -> Algorithm:
             return Algorithm.GENERAL
         is_equal = len(problem.topics_of_class) == 1 or are_subscriptions_equal(problem)
         return Algorithm.CONSTRAINED if is_equal else Algorithm.GENERAL
-    has_racks = assignor == "range" and problem.release >= RACKS_SINCE and needs_racks(problem).any()
-    return Algorithm.RACK_AWARE if has_racks else Algorithm.PLAIN
+    return Algorithm.RACK_AWARE if assignor == "range" and is_rack_aware(problem) else Algorithm.PLAIN
 
 
 def compare_answer(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> TriedVariant:
@@ -273,9 +273,9 @@ def as_written(problem: Problem, rows: Rows) -> Rows:
     return rows.take(np.concatenate(order)) if order else rows
 
 
-def map_order(problem: Problem, topics: Codes) -> Positions:
+def map_order(problem: Problem, topics: Codes) -> NDArray[np.intp]:
     """One member's rows in the iteration order of a map of their topics that computeIfAbsent filled."""
-    distinct, first, which = np.unique(topics, return_index=True, return_inverse=True)
-    met = np.argsort(first)
-    order = compute_order(problem.topic_hashes[distinct[met]], is_touched_after=int(first.max()) < len(topics) - 1)
-    return np.argsort(ranks(met[order])[which], kind="stable")
+    rows: JavaMap[int, list[int]] = JavaMap(Keys(problem.topic_hashes.tolist().__getitem__, no_order))
+    for row, topic in enumerate(topics.tolist()):
+        rows.compute_if_absent(topic, list).append(row)
+    return np.array([row for topic in rows.walk() for row in rows[topic]], np.intp)

@@ -9,7 +9,7 @@ import numpy as np
 from schemas.words.assignments import Verdict
 from udfs.assignors.questions.problems import Numbers, Problem, Rows
 from udfs.assignors.questions.specs import NEWEST_RELEASE, Release
-from udfs.assignors.sticky_steps.claims import cooperative_claims, sticky_claims
+from udfs.assignors.sticky_claims import cooperative_claims, sticky_claims
 from udfs.audit.checks.invariants import are_unsafe, invariant_counts
 from udfs.audit.checks.recorded_assignments import Assignments, Flags, assignments_of
 from udfs.audit.classic.generation_results import GenerationResult
@@ -97,8 +97,8 @@ class Evidence:
     def claims(self) -> tuple[Rows, Numbers]:
         """What members claim to have had, and the generation of each; -1: none."""
         claims_of = cooperative_claims if self.of.protocol == COOPERATIVE else sticky_claims
-        said = claims_of([self.problem])
-        return said.rows, said.generations
+        said = claims_of(self.problem)
+        return Rows.of_lists(said.lists), np.array(said.generations, np.int64)
 
     @cached_property
     def claimants(self) -> dict[Partition, list[int]]:

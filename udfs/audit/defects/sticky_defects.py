@@ -7,7 +7,7 @@ import numpy as np
 from udfs.assignors.questions.problems import ABSENT, Rows
 from udfs.assignors.questions.specs import Release
 from udfs.assignors.registry import FIRST_CLIENTS
-from udfs.assignors.sticky_steps.member_data import last_generation
+from udfs.assignors.sticky_claims import last_generation
 from udfs.audit.checks.invariants import are_level
 from udfs.audit.classic.variants import Variant, lines_of, try_variant
 from udfs.audit.defects.evidence import Evidence, spread_by_topic

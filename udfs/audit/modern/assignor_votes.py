@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from udfs.assignors.java.iteration_order import put_order, string_hashes
+from udfs.assignors.java.hashes import string_hashes
+from udfs.assignors.java.maps import walked
 
 
 def most_voted(assignors: Iterable[str | None]) -> str | None:
@@ -12,6 +13,6 @@ def most_voted(assignors: Iterable[str | None]) -> str | None:
     if not votes:
         return None
     names: list[str] = list(votes)
-    walked: list[str] = [names[at] for at in put_order(string_hashes(names)).tolist()]
+    in_order = [names[at] for at in walked(string_hashes(names).tolist())]
     most = max(votes.values())
-    return next(name for name in walked if votes[name] == most)
+    return next(name for name in in_order if votes[name] == most)

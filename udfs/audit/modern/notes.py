@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.records.registry import types_of
 from schemas.words.records import GroupType
-from udfs.assignors.java.timeline_map import room_of_put
+from udfs.assignors.java.maps import room_of_put
 from udfs.audit.modern.group import BEGINS_LATER, HAS_GAP, ModernGroup
 from udfs.audit.modern.owner_watch import Change, all_partitions, watch_needs, watch_owned
 from udfs.groups.modern.record_handlers import HANDLERS, Had

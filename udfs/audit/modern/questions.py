@@ -8,8 +8,8 @@ from itertools import chain, islice, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.iteration_order import Positions, buckets, put_order, string_hashes
-from udfs.assignors.java.timeline_map import walked
+from udfs.assignors.java.hashes import Positions, string_hashes
+from udfs.assignors.java.maps import JavaSet, Keys, no_order, timeline_walked, walked
 from udfs.assignors.questions.problems import Codes, Numbers, Rows, as_sets
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.questions.specs import Release
@@ -96,7 +96,8 @@ def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[s
     joined = [each for each in group.operation.joined if each in chosen]
     present = [each for each in group.members if each in chosen and each not in joined]
     gone = [each for each in members if each not in group.members]
-    order = [present[at] for at in walked(present, max(group.room, len(present)))] + gone + joined
+    walk = timeline_walked(string_hashes(present).tolist(), max(group.room, len(present)))
+    order = [present[at] for at in walk] + gone + joined
     places = {member_id: place for place, member_id in enumerate(written)}
     for chain_ in chains(order):
         positions = [at for at in chain_ if order[at] in places]
@@ -108,13 +109,10 @@ def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[s
 
 def chains(members: Sequence[str]) -> list[list[int]]:
     """Positions of members that share a bucket in a HashMap of default size for all of them."""
-    capacity = DEFAULT_TABLE
-    while len(members) > 0.75 * capacity:
-        capacity *= 2
-    by_bucket: dict[int, list[int]] = {}
-    for place, bucket in enumerate(buckets(string_hashes(members), capacity).tolist()):
-        by_bucket.setdefault(bucket, []).append(place)
-    return [places for places in by_bucket.values() if len(places) > 1]
+    table = JavaSet(Keys(string_hashes(members).tolist().__getitem__, no_order))
+    for place in range(len(members)):
+        table.add(place)
+    return [list(bucket) for bucket in table.buckets.values() if len(list(bucket)) > 1]
 
 
 def other_orders(inputs: MemberInputs) -> Iterator[Positions]:
@@ -132,7 +130,7 @@ def other_orders(inputs: MemberInputs) -> Iterator[Positions]:
 
 def is_as_written(order: Positions, inputs: MemberInputs) -> bool:
     members = [inputs.members[at] for at in order]
-    walk = [members[at] for at in put_order(string_hashes(members))]
+    walk = [members[at] for at in walked(string_hashes(members).tolist())]
     places = {member_id: place for place, member_id in enumerate(inputs.written)}
     positions = [places[each] for each in walk if each in places]
     return positions == sorted(positions)

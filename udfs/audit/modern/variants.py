@@ -10,25 +10,18 @@ import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
 from schemas.words.records import GroupType
-from udfs.assignors.flat_groups.groups import only_answer
-from udfs.assignors.java.iteration_order import Positions
-from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows
-from udfs.assignors.questions.server_problems import ServerProblem
+from udfs.assignors.java.hashes import Positions
+from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows, only_answer
 from udfs.assignors.questions.spec_values import SpecError
 from udfs.assignors.questions.specs import (
     JDKS,
     NEWEST_PATCH,
     NEWEST_RELEASE,
-    GroupProtocol,
-    Member,
     Release,
-    Spec,
-    Topic,
 )
-from udfs.assignors.registry import ASSIGNORS, OF_COORDINATORS, OF_SHARE_GROUPS, SIMPLE_BY_SHARES
+from udfs.assignors.registry import OF_COORDINATORS, OF_SHARE_GROUPS
 from udfs.audit.checks.comparison import by_member, group_by_topic
 from udfs.audit.modern.questions import Question, other_orders
-from udfs.topics.ids import topic_id_of
 
 BEFORE_4_0_1: Release = (4, 0, 0)
 LAST_3_9: Release = (3, 9, NEWEST_PATCH)
@@ -161,56 +154,11 @@ def gives_far_more(question: Question, variant: Variant) -> bool:
 def answer(question: Question, variant: Variant) -> Rows:
     """Rows in the question's own order of members."""
     problem = question.problem(variant.release, variant.jdk, variant.order)
-    if variant.assignor != "simple":
-        rows = only_answer(OF_COORDINATORS[variant.assignor]([problem]))
-    elif variant.release >= SIMPLE_BY_SHARES:
-        rows = only_answer(OF_SHARE_GROUPS[variant.assignor]([problem]))
-    else:
-        return share_rows_before_4_2(question, problem, variant)
+    answers = OF_SHARE_GROUPS if variant.assignor == "simple" else OF_COORDINATORS
+    rows = only_answer(answers[variant.assignor]([problem]))
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)
-
-
-def share_rows_before_4_2(question: Question, problem: ServerProblem, variant: Variant) -> Rows:
-    spec = spec_of(question, problem, variant)
-    lists = dict(ASSIGNORS[GroupProtocol.SHARE, "simple"].answer(spec))
-    numbers = {name: place for place, name in enumerate(question.topics)}
-    rows = [
-        (place, numbers[topic], partition)
-        for place, member_id in enumerate(question.inputs.members)
-        for topic, partition in lists[member_id]
-    ]
-    columns = np.array(rows, np.int32).reshape(-1, 3).T
-    return Rows(columns[0], columns[1], columns[2])
-
-
-def spec_of(question: Question, problem: ServerProblem, variant: Variant) -> Spec:
-    topics = [
-        Topic(name, count, topic_id_of(*bits))
-        for name, count, bits in zip(problem.topics, problem.counts.tolist(), problem.ids.tolist(), strict=True)
-    ]
-    listed = [tuple(problem.topics[at] for at in each) for each in problem.topics_of_class]
-    targets = owned_of(problem.targets, problem.topics, len(problem.members))
-    assignable = problem.assignable
-    members = tuple(
-        Member(member_id, subscribed_topics=listed[class_], target=target)
-        for member_id, class_, target in zip(problem.members, problem.class_of_member.tolist(), targets, strict=True)
-    )
-    return Spec(
-        GroupProtocol.SHARE, "simple", tuple(topics), members,
-        assignable=None if assignable is None else owned_of(assignable, problem.topics, 1)[0],
-        release=variant.release, jdk=variant.jdk,
-    )  # fmt: skip
-
-
-def owned_of(rows: Rows, topics: Sequence[str], members: int) -> list[tuple[tuple[str, tuple[int, ...]], ...]]:
-    """By member, topics with their partitions."""
-    owned: list[dict[str, list[int]]] = [{} for _ in range(members)]
-    columns = (rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist())
-    for member, topic, partition in zip(*columns, strict=True):
-        owned[member].setdefault(topics[topic], []).append(partition)
-    return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in owned]
 
 
 def keys(question: Question, rows: Rows) -> Numbers:

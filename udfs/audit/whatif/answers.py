@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from udfs.assignors.client.sticky_assignors import cooperative_stickies
 from udfs.assignors.questions.problems import Answer, AssignorFailed, Codes, Numbers, Problem, Rows, owned_rows
 from udfs.assignors.questions.specs import GroupProtocol, Owned
 from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS, known_assignor
@@ -109,7 +108,8 @@ def answers(
 def at_rest(problems: Sequence[Problem]) -> list[Answer]:
     """A moving partition is withheld until its owner has given it up: members join once more, and then it is
     assigned."""
-    results = cooperative_stickies(problems)
+    cooperative = OF_LEADERS["cooperative-sticky"]
+    results = cooperative(problems)
     questions_by_place = dict(enumerate(problems))
     for _ in range(MOST_ROUNDS):
         assigned = {
@@ -129,7 +129,7 @@ def at_rest(problems: Sequence[Problem]) -> list[Answer]:
         }
         if not questions_by_place:
             break
-        for at, rows in zip(questions_by_place, cooperative_stickies(list(questions_by_place.values())), strict=True):
+        for at, rows in zip(questions_by_place, cooperative(list(questions_by_place.values())), strict=True):
             results[at] = rows
     return results
 

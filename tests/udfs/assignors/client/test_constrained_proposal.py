@@ -10,7 +10,7 @@ from tests.oracles.assignors.same_answers import our_lists
 from udfs.assignors.questions.spec_values import SpecError
 from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.sticky_steps.member_data import last_generation
+from udfs.assignors.sticky_claims import last_generation
 
 CASES = [1_000, pytest.param(20_000, marks=pytest.mark.soak)]
 Partition = tuple[str, int]

@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
-from udfs.assignors.client.sticky_assignors import cooperative_stickies
-from udfs.assignors.flat_groups.groups import only_answer
-from udfs.assignors.java.iteration_order import (
-    compute_order,
-    put_order,
-    string_hashes,
-    topic_partition_hashes,
-    uuid_hashes,
-)
+from udfs.assignors.java.hashes import string_hashes, topic_partition_hashes, uuid_hash
+from udfs.assignors.java.maps import JavaSet, Keys, no_order, walked
 from udfs.assignors.questions.problems import ABSENT, Problem, Rows, within
 from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import known_assignor, member_lists
+from udfs.assignors.sticky import cooperative_sticky
 
 Spec = dict[str, Any]
 
@@ -119,7 +113,7 @@ def test_a_topic_that_is_listed_twice_counts_as_a_different_subscription() -> No
     for listed in ([0, 1], [0, 0, 1]):
         group = replace(large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT), members=["c1", "c2", "c3"])
         group = replace(group, topics_of_class=[np.array(listed, np.int32)])
-        answer = only_answer(cooperative_stickies([group]))
+        answer = cooperative_sticky(group)
         result[len(listed)] = [pairs for _, pairs in member_lists(group.members, ["a", "b"], answer)]
     assert result == {
         2: [[("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)]],
@@ -135,31 +129,21 @@ def test_hash_codes_are_those_of_java() -> None:
     assert topic_partition_hashes(string_hashes(["t", "orders"]), np.array([0, 12])).astype(np.int32).tolist() == [
         *(1077, -1008768998)
     ]
-    assert uuid_hashes(np.array([1]), np.array([2])).tolist() == [3]
+    assert uuid_hash(1, 2) == 3
 
 
 def test_tables_are_walked_as_java_walks_them() -> None:
     keys = [f"consumer-{k}-0000000{k}" for k in range(1, 15)]
-    assert [int(place) + 1 for place in put_order(string_hashes(keys))] == [
-        12,
-        7,
-        3,
-        14,
-        1,
-        8,
-        10,
-        4,
-        11,
-        2,
-        5,
-        6,
-        9,
-        13,
+    assert [place + 1 for place in walked(string_hashes(keys).tolist())] == [
+        *(12, 7, 3, 14, 1, 8, 10, 4, 11, 2, 5, 6, 9, 13)
     ]
-    colliding = string_hashes(["Aa", "BB", "C#"])
-    assert put_order(colliding).tolist() == [0, 1, 2]
-    assert compute_order(colliding, is_touched_after=False).tolist() == [2, 1, 0]
-    assert put_order(np.array([5, 17, 33, 1, 16], np.uint32)).tolist() == [4, 1, 2, 3, 0]
+    colliding = string_hashes(["Aa", "BB", "C#"]).tolist()
+    assert walked(colliding) == [0, 1, 2]
+    computed = JavaSet(Keys[int](colliding.__getitem__, no_order))
+    for place in range(3):
+        computed.compute_if_absent(place, lambda: None)
+    assert computed.walk() == [2, 1, 0]
+    assert walked([5, 17, 33, 1, 16]) == [4, 1, 2, 3, 0]
 
 
 def large(counts: list[int], num_members: int, owned: Rows, generation: int) -> Problem:
@@ -183,10 +167,10 @@ def test_a_large_group_that_grows_moves_no_more_than_it_must_and_nothing_that_is
     counts = rng.integers(1, 400, 60).tolist()
     before = int(rng.integers(50, 300))
     nobody = np.empty(0, np.int32)
-    first = only_answer(cooperative_stickies([large(counts, before, Rows(nobody, nobody, nobody), ABSENT)]))
+    first = cooperative_sticky(large(counts, before, Rows(nobody, nobody, nobody), ABSENT))
     order = np.argsort(first.members, kind="stable")
     joined = int(rng.integers(1, 20))
-    after = only_answer(cooperative_stickies([large(counts, before + joined, first.take(order), 1)]))
+    after = cooperative_sticky(large(counts, before + joined, first.take(order), 1))
     total = sum(counts)
     assert len(first) == total
     sizes = np.bincount(first.members, minlength=before)

@@ -9,7 +9,8 @@ import pytest
 from jobs.spark.jars import jar_folder
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.java.timeline_map import room_of_put, walked
+from udfs.assignors.java.hashes import string_hashes
+from udfs.assignors.java.maps import room_of_put, timeline_walked
 
 SOURCE = Path(__file__).with_name("TimelineMaps.java")
 HISTORIES = 300
@@ -44,7 +45,7 @@ def our_walk(changes: list[str]) -> list[str]:
         else:
             members.pop(change[1:], None)
     keys = list(members)
-    return [keys[at] for at in walked(keys, room).tolist()]
+    return [keys[at] for at in timeline_walked(string_hashes(keys).tolist(), room)]
 
 
 @pytest.mark.broker

@@ -13,7 +13,7 @@ from tests.builders.assignors.server_cases import random_spec
 from tests.kafka.jar_sets import KAFKA_4_3_1, KAFKA_4_4_0
 from tests.oracles.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, in_one_call, kafka_lists, our_lists
-from udfs.assignors.flat_groups.groups import only_answer
+from udfs.assignors.questions.problems import only_answer
 from udfs.assignors.questions.server_problems import server_problem_of
 from udfs.assignors.questions.specs import Owned, read_spec
 from udfs.assignors.registry import OF_COORDINATORS, member_lists

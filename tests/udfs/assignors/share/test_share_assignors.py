@@ -10,11 +10,11 @@ from tests.builders.assignors.server_cases import random_share_spec
 from tests.builders.assignors.share_rounds import large_share_spec, next_round
 from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, kafka_lists, our_lists
+from udfs.assignors.java.maps import FIRST_JDK_OF_NEW_COPIES
 from udfs.assignors.questions.problems import AssignorFailed
 from udfs.assignors.questions.server_problems import server_problem_of
 from udfs.assignors.questions.specs import JDKS, GroupProtocol, read_spec
 from udfs.assignors.registry import ASSIGNORS, OF_SHARE_GROUPS, member_lists
-from udfs.assignors.server.groups import FIRST_JDK_OF_NEW_COPIES
 
 CASES = 100
 GROUPS, ROUNDS = 8, 4

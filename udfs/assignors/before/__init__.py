@@ -1,1 +1,0 @@
-"""Assignors of older Kafka releases, where these give other assignments."""

@@ -1,1 +1,0 @@
-"""Assignors that the leader of a classic group runs."""

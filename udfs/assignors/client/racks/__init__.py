@@ -1,1 +1,0 @@
-"""The leader's `range` for members and replicas that name their racks."""

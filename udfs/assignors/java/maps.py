@@ -1,0 +1,216 @@
+"""java.util.HashMap and HashSet: dictionaries that also know how Java walks them.
+
+Kafka's assignors walk such tables, so their order decides which member gets a partition. A table is buckets, walked in
+their order; a bucket is a chain of keys, or a tree (udfs/assignors/java/tree_bins.py). Source: HashMap.java of OpenJDK
+17, whose names stand in brackets.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import index as itself
+from typing import Any, Final, Generic, TypeVar
+
+from udfs.assignors.java.tree_bins import TreeBin
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+Bucket = list[K] | TreeBin[K]
+
+DEFAULT_CAPACITY: Final = 16
+# A chain becomes a tree when a ninth key is put, or an eighth one computed. In a table of fewer than 64 buckets it
+# doubles the table instead, at any load.
+TREEIFY_THRESHOLD: Final = 8
+MIN_TREEIFY_CAPACITY: Final = 64
+FIRST_JDK_OF_NEW_COPIES: Final = 19
+
+
+@dataclass(frozen=True)
+class Keys(Generic[K]):
+    """`hash_code` without sign; `rank` is what compareTo orders keys of one hash code by. Keys without an order of
+    their own have one rank: a tree of nine of them is shaped by chance, in Java too."""
+
+    hash_code: Callable[[K], int]
+    rank: Callable[[K], Any]
+
+
+def no_order(_key: object) -> int:
+    return 0
+
+
+NUMBERS: Final = Keys[int](itself, itself)
+
+
+class JavaMap(dict[K, V]):
+    __slots__ = ("buckets", "capacity", "hash_code", "keys_")
+
+    def __init__(self, keys: Keys[K], capacity: int = DEFAULT_CAPACITY) -> None:
+        self.keys_, self.hash_code, self.capacity = keys, keys.hash_code, capacity
+        self.buckets: dict[int, Bucket[K]] = {}
+
+    def walk(self) -> list[K]:
+        """The keys as Java walks them (HashIterator)."""
+        buckets = self.buckets
+        return [key for number in sorted(buckets) for key in buckets[number]]
+
+    def first(self) -> K:
+        """The key that a walk meets first."""
+        return next(iter(self.buckets[min(self.buckets)]))
+
+    def put(self, key: K, value: V) -> None:
+        """A new key goes to the end of its chain (putVal)."""
+        is_new = key not in self
+        self[key] = value
+        if is_new:
+            code = self.hash_code(key)
+            number = (code ^ code >> 16) & self.capacity - 1
+            bucket = self.buckets.get(number)
+            if bucket is None:
+                self.buckets[number] = [key]
+            elif isinstance(bucket, TreeBin):
+                bucket.add(key)
+            else:
+                bucket.append(key)
+                if len(bucket) > TREEIFY_THRESHOLD:
+                    self.make_tree(number, bucket)
+            if len(self) > self.capacity * 3 >> 2:
+                self.double()
+
+    def compute_if_absent(self, key: K, make: Callable[[], V]) -> V:
+        """A new key goes to the front of its chain; a full table doubles before, once at a time, also for a key that is
+        there (computeIfAbsent)."""
+        if len(self) > self.capacity * 3 >> 2:
+            self.double()
+        if key in self:
+            return self[key]
+        value = self[key] = make()
+        number = self.number_of(key)
+        bucket = self.buckets.get(number)
+        if bucket is None:
+            self.buckets[number] = [key]
+        elif isinstance(bucket, TreeBin):
+            bucket.add(key)
+        else:
+            bucket.insert(0, key)
+            if len(bucket) >= TREEIFY_THRESHOLD:
+                self.make_tree(number, bucket)
+        return value
+
+    def remove(self, key: K) -> None:
+        """removeNode."""
+        if key in self:
+            del self[key]
+            number = self.number_of(key)
+            bucket = self.buckets[number]
+            if isinstance(bucket, TreeBin):
+                bucket = self.buckets[number] = bucket.remove(key)
+            else:
+                bucket.remove(key)
+            if isinstance(bucket, list) and not bucket:
+                del self.buckets[number]
+
+    def number_of(self, key: K) -> int:
+        code = self.hash_code(key)
+        return (code ^ code >> 16) & self.capacity - 1
+
+    def order_of(self, key: K) -> Any:
+        """In a tree."""
+        code = self.hash_code(key)
+        mixed = code ^ code >> 16
+        return mixed - (mixed >> 31 << 32), self.keys_.rank(key)
+
+    def make_tree(self, number: int, chain: list[K]) -> None:
+        """treeifyBin."""
+        if self.capacity < MIN_TREEIFY_CAPACITY:
+            self.double()
+        else:
+            self.buckets[number] = TreeBin(chain, self.order_of)
+
+    def double(self) -> None:
+        """What of a bucket goes to one of the two that it becomes keeps its order (resize)."""
+        half, hash_code = self.capacity, self.hash_code
+        self.capacity *= 2
+        mask = self.capacity - 1
+        halved, self.buckets = self.buckets, {}
+        for number, bucket in halved.items():
+            if isinstance(bucket, TreeBin):
+                low, high = bucket.parts(lambda key: self.number_of(key) >= half)
+                self.buckets.update((own, part) for own, part in ((number, low), (number + half, high)) if part)
+                continue
+            for key in bucket:
+                code = hash_code(key)
+                self.buckets.setdefault((code ^ code >> 16) & mask, []).append(key)  # type: ignore[union-attr]
+
+
+class JavaSet(JavaMap[K, None]):
+    """A HashSet: the keys of a map."""
+
+    __slots__ = ()
+
+    def add(self, value: K) -> None:
+        self.put(value, None)
+
+
+def walked(codes: Sequence[int], rank: Callable[[int], Any] = no_order, capacity: int = DEFAULT_CAPACITY) -> list[int]:
+    """Positions of distinct keys of these hash codes, as a table walks them in which they were put one after the
+    other: bucket by bucket, unless a bucket was too full at some time."""
+    mixed, size = [code ^ code >> 16 for code in codes], capacity
+    while True:
+        # With the last of these the table doubles.
+        there = [code & size - 1 for code in mixed[: (size * 3 >> 2) + 1]]
+        if len(there) > TREEIFY_THRESHOLD and max(Counter(there).values()) > TREEIFY_THRESHOLD:
+            break
+        if len(codes) <= size * 3 >> 2:
+            return sorted(range(len(codes)), key=there.__getitem__)
+        size *= 2
+    keys = JavaSet(Keys(codes.__getitem__, rank), capacity)
+    for position in range(len(codes)):
+        keys.add(position)
+    return keys.walk()
+
+
+def copied_set(keys: Keys[K], values: Iterable[K], jdk: int) -> JavaSet[K]:
+    """`new HashSet(collection)`."""
+    listed = list(values)
+    copy = JavaSet(keys, copied_set_capacity(len(listed), jdk))
+    for value in listed:
+        copy.put(value, None)
+    return copy
+
+
+def copied_set_capacity(size: int, jdk: int) -> int:
+    """Before JDK 19 a copy is made with room for one more."""
+    is_new = jdk >= FIRST_JDK_OF_NEW_COPIES
+    return table_capacity(max(size, 12) / 0.75) if is_new else table_capacity(max(int(size / 0.75) + 1, 16))
+
+
+def table_capacity(asked: float) -> int:
+    """Buckets of a table that is made for so many (tableSizeFor)."""
+    return 1 << max(math.ceil(asked) - 1, 0).bit_length()
+
+
+# -- the coordinator's own map of members
+
+
+FIRST_TIMELINE_CAPACITY: Final = 2
+# 2^64 divided by the golden ratio.
+FACTOR: Final = -7046029254386353131
+
+
+def timeline_walked(codes: Sequence[int], room: int) -> list[int]:
+    """Positions of keys that were put into a TimelineHashMap in this order. It grows and never shrinks. Of the keys in
+    one slot, the last one put comes first. `room`: the largest capacity that it ever needed.
+
+    Members then go into a HashMap, where this order decides among those of one chain."""
+    capacity = FIRST_TIMELINE_CAPACITY
+    while room * 0.75 > capacity:
+        capacity *= 2
+    bits = capacity.bit_length() - 1
+    slots = [((code - (code >> 31 << 32)) * FACTOR & (1 << 64) - 1) >> 64 - bits for code in codes]
+    return sorted(range(len(codes)), key=lambda position: (slots[position], -position))
+
+
+def room_of_put(size: int) -> int:
+    """Before every put, even of a key that exists, the map makes room for one more."""
+    return size + 1

@@ -1,1 +1,0 @@
-"""Buckets of Java's hash tables that became trees."""

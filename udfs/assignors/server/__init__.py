@@ -1,1 +1,0 @@
-"""Assignors of the coordinator, for consumer groups."""

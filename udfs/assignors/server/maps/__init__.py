@@ -1,1 +1,0 @@
-"""Members' maps of topics to sets of partitions, as Java walks them."""

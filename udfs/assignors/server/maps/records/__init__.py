@@ -1,1 +1,0 @@
-"""Targets as the coordinator makes them of records, and the order in which Java walks them."""

@@ -1,1 +1,0 @@
-"""The coordinator's `uniform` for members that subscribe to different topics."""

@@ -1,1 +1,0 @@
-"""Which members of a topic have most and fewest partitions, in turn."""

@@ -1,1 +1,0 @@
-"""What the coordinator's assignors walk before they assign."""

@@ -1,1 +1,0 @@
-"""Partitions by number, and who had them: the map of sharers of a share group."""

@@ -1,1 +1,0 @@
-"""Partitions that members share: who gives some up, and who gets more."""

@@ -1,0 +1,322 @@
+"""The `simple` assignor of share groups. From 4.2 on members are spread evenly over partitions, and partitions evenly
+over members (SimpleHomogeneousAssignmentBuilder.java, SimpleHeterogeneousAssignmentBuilder.java). The preview, 4.1,
+hashed members to partitions; early access, 3.9 and 4.0, assigned all partitions to all members (SimpleAssignor.java).
+
+Members are places in Kafka's walk of them, topics are positions. A set that becomes empty stays in its target.
+"""
+
+import math
+from collections.abc import Iterable
+
+from udfs.assignors.java.hashes import utf_16
+from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, table_capacity
+from udfs.assignors.questions.problems import Assignment, AssignorFailed
+from udfs.assignors.questions.server_problems import ServerProblem
+from udfs.assignors.targets import Target, assignment_of, empty_target, recorded_targets
+
+Pair = tuple[int, int]
+Sharers = JavaMap[Pair, JavaSet[int]]
+
+SIMPLE_BY_HASH = (4, 1, 0)
+SIMPLE_BY_SHARES = (4, 2, 0)
+
+
+def simple(problem: ServerProblem) -> Assignment:
+    if problem.release >= SIMPLE_BY_SHARES:
+        walks = SimpleAssignor(problem).assign()
+    elif problem.release < SIMPLE_BY_HASH:
+        walks = all_to_everybody(problem)
+    else:
+        walks = assign_by_hash(problem) if problem.is_homogeneous else hashed_by_subscription(problem)
+    return assignment_of(problem, walks)
+
+
+class SimpleAssignor:
+    """Members with the same topics share all partitions at once; others share them topic by topic. What they had of a
+    topic that nobody takes any more stays then."""
+
+    def __init__(self, problem: ServerProblem) -> None:
+        self.problem = problem
+        self.subscriptions = subscriptions_of(problem)
+        self.targets = recorded_targets(problem)
+        # What members had: a copy of a changed target is walked in another order.
+        self.walks = [target.walk() for target in self.targets]
+
+    def assign(self) -> list[list[Pair]]:
+        if not self.problem.is_homogeneous:
+            if not any(self.subscriptions):
+                return [[] for _ in self.targets]
+            self.assign_heterogeneous()
+        elif names_of(self.problem, 0):
+            self.assign_homogeneous()
+        else:
+            return [[] for _ in self.targets]
+        return [target.walk() for target in self.targets]
+
+    def assign_homogeneous(self) -> None:
+        subscribed = dict.fromkeys(self.subscriptions[0])
+        for target in self.targets:
+            for topic in target.partitions.walk():
+                if topic not in subscribed:
+                    target.copy().remove(topic)
+        held = [(place, pair) for place, walk in enumerate(self.walks) for pair in walk if pair[0] in subscribed]
+        wanted = target_partitions(self.problem, subscribed)
+        Sharing(self.targets, range(len(self.targets)), wanted, pair_keys(self.problem), is_equal=True).build(held)
+
+    def assign_heterogeneous(self) -> None:
+        topics = JavaSet(self.problem.topic_keys)
+        takers: dict[int, list[int]] = {}
+        for place, subscription in enumerate(self.subscriptions):
+            for topic in subscription:
+                topics.add(topic)
+                takers.setdefault(topic, []).append(place)
+        held: dict[int, list[tuple[int, Pair]]] = {}
+        for place, walk in enumerate(self.walks):
+            for pair in walk:
+                held.setdefault(pair[0], []).append((place, pair))
+        # A partition of the only topic is its own hash code.
+        keys = Keys[Pair](lambda pair: pair[1], lambda pair: pair[1])
+        for topic in topics.walk():
+            wanted = target_partitions(self.problem, [topic])
+            Sharing(self.targets, takers[topic], wanted, keys, is_equal=False).build(held.get(topic, []))
+
+
+class Sharing:
+    """Wanted partitions among members that may take them."""
+
+    def __init__(
+        self, targets: list[Target], takers: Iterable[int], wanted: list[Pair], keys: Keys[Pair], is_equal: bool
+    ) -> None:
+        self.targets, self.takers, self.wanted, self.keys, self.is_equal = targets, list(takers), wanted, keys, is_equal
+        # desiredSharing: so many members for each partition.
+        self.most = -(-len(self.takers) // len(wanted)) if wanted else 0
+        self.held = dict.fromkeys(self.takers, 0)
+        # A map is made for a number of entries and one more (AssignorHelpers.newHashMap).
+        self.sharers: Sharers = JavaMap(keys, table_capacity((len(wanted) + 1) * 4 // 3 + 1))
+        # desiredAssignmentCounts, in Kafka's floating point: the larger shares stand among the others.
+        share, before = self.most * len(wanted) / len(self.takers), 0
+        self.shares = {}
+        for number, place in enumerate(self.takers):
+            until = math.ceil(share * (number + 1))
+            self.shares[place], before = until - before, until
+
+    def build(self, held: list[tuple[int, Pair]]) -> None:
+        """`held`: who has what, member by member."""
+        by_member: dict[int, JavaSet[Pair]] = {}
+        for place, pair in held:
+            self.sharers_of(pair).add(place)
+            by_member.setdefault(place, JavaSet(self.keys)).add(pair)
+        for place, pairs in by_member.items():
+            self.revoke_overfilled(place, pairs)
+        for pair in self.sharers.walk():
+            self.revoke_overshared(pair)
+        for pair in self.wanted:
+            self.sharers_of(pair)
+        self.assign_remaining_partitions()
+
+    def sharers_of(self, pair: Pair) -> JavaSet[int]:
+        return self.sharers.compute_if_absent(pair, lambda: JavaSet(NUMBERS))
+
+    def revoke_overfilled(self, place: int, pairs: JavaSet[Pair]) -> None:
+        """What a member has beyond its share, or all if it takes no part (revokeOverfilledMembers)."""
+        surplus = len(pairs) - self.shares.get(place, 0)
+        if surplus == 0 and self.is_equal:
+            # Kafka copies the target of a member that has just its share, too.
+            self.targets[place].copy()
+        self.held[place] = len(pairs)
+        for pair in pairs.walk()[: max(surplus, 0)]:
+            self.revoke(place, pair)
+
+    def revoke_overshared(self, pair: Pair) -> None:
+        """From some of too many members (revokeOversharedPartitions)."""
+        sharers = self.sharers[pair]
+        for place in sharers.walk()[: max(len(sharers) - self.most, 0)]:
+            self.revoke(place, pair)
+
+    def revoke(self, place: int, pair: Pair) -> None:
+        self.held[place] -= 1
+        self.sharers[pair].remove(place)
+        self.targets[place].copy()[pair[0]].remove(pair[1])
+
+    def assign_remaining_partitions(self) -> None:
+        """Each partition, as the map of sharers is walked, to the next members that have less than their share, round
+        and round. The new sharer is not noted: in a second lap Kafka gives it the same partition once more, for
+        nothing."""
+        waiting = self.unfilled(self.takers)
+        turn, was_given, num_unfilled = 0, False, len(waiting)
+        for pair in self.sharers.walk():
+            sharers, given = self.sharers[pair], set[int]()
+            missing = self.most - len(sharers)
+            while missing > 0:
+                if turn == len(waiting):
+                    if not was_given:
+                        return
+                    if not num_unfilled:
+                        raise AssignorFailed("no member is left for a partition that more members should share")
+                    waiting, turn, was_given = self.unfilled(waiting), 0, False
+                    continue
+                place = waiting[turn]
+                turn += 1
+                if place in sharers:
+                    continue
+                self.targets[place].add(*pair)
+                self.held[place] += place not in given
+                given.add(place)
+                num_unfilled -= self.held[place] == self.shares[place]
+                missing, was_given = missing - 1, True
+            if not num_unfilled:
+                return
+
+    def unfilled(self, places: list[int]) -> list[int]:
+        return [place for place in places if self.held[place] < self.shares[place]]
+
+
+def all_to_everybody(problem: ServerProblem) -> list[list[Pair]]:
+    """Of what each member subscribes to; which partitions may be assigned was no question then."""
+    subscriptions = subscriptions_of(problem)
+    walks = []
+    for place in range(len(subscriptions)):
+        topics = JavaSet(problem.topic_keys)
+        for topic in subscriptions[0 if problem.is_homogeneous else place]:
+            topics.add(topic)
+        walks.append([(topic, partition) for topic in topics.walk() for partition in range(problem.counts[topic])])
+    return walks
+
+
+def assign_by_hash(problem: ServerProblem) -> list[list[Pair]]:
+    """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest."""
+    places = range(len(problem.members))
+    if not names_of(problem, 0):
+        return [[] for _ in places]
+    subscribed = subscriptions_of(problem)[0]
+    wanted, keys = target_partitions(problem, subscribed), pair_keys(problem)
+    share = -(-len(wanted) // len(places))
+    by_hash: JavaMap[Pair, list[int]] = JavaMap(keys, table_capacity(int((len(wanted) + 1) / 0.75 + 1)))
+    hash_to(problem, places, wanted, by_hash)
+    by_member = [JavaSet(keys) for _ in places]
+    taken = set(by_hash)
+    for pair in by_hash.walk():
+        for place in by_hash[pair]:
+            by_member[place].add(pair)
+    before = holders(problem)
+    for pair in before.walk():
+        for place in before[pair] if pair[0] in subscribed and pair not in by_hash else ():
+            if len(by_member[place]) < share:
+                by_member[place].add(pair)
+                taken.add(pair)
+    deal_up_to([pair for pair in wanted if pair not in taken], by_member, share)
+    return [by_topic(problem, pairs) for pairs in by_member]
+
+
+def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) -> None:
+    """In turns; a member that has more than its share leaves the row, so a member may get one more."""
+    row = list(range(len(by_member)))
+    at = 0
+    for pair in pairs:
+        while at == len(row) or len(by_member[row[at]]) > share:
+            if at < len(row):
+                del row[at]
+            elif row:
+                at = 0
+            else:
+                raise AssignorFailed("every member has more than its share, and partitions are left")
+        by_member[row[at]].add(pair)
+        at += 1
+
+
+def hashed_by_subscription(problem: ServerProblem) -> list[list[Pair]]:
+    """Members with different topics: each hashes among its own; what nobody got goes round the topic's subscribers."""
+    subscriptions, keys = subscriptions_of(problem), pair_keys(problem)
+    takers = [place for place in range(len(subscriptions)) if names_of(problem, place)]
+    order = walked_again(problem, takers)
+    wanted = {place: target_partitions(problem, subscriptions[place]) for place in order}
+    subscribers: dict[int, list[int]] = {}
+    for place in order:
+        for topic in dict.fromkeys(topic for topic, _ in wanted[place]):
+            subscribers.setdefault(topic, []).append(place)
+    assigned: JavaMap[Pair, list[int]] = JavaMap(keys)
+    for place in order:
+        hash_to(problem, [place], wanted[place], assigned)
+    before = holders(problem)
+    free: JavaMap[int, list[Pair]] = JavaMap(problem.topic_keys)
+    for pair in dict.fromkeys(pair for place in order for pair in wanted[place]):
+        if pair not in assigned and pair not in before:
+            free.compute_if_absent(pair[0], list).append(pair)
+    for topic in free.walk():
+        for turn, pair in enumerate(free[topic]):
+            assigned.compute_if_absent(pair, list).append(subscribers[topic][turn % len(subscribers[topic])])
+    by_member = [JavaSet(keys) for _ in subscriptions]
+    for pair in assigned.walk():
+        for place in assigned[pair]:
+            by_member[place].add(pair)
+    for pair in before.walk():
+        for place in before[pair] if pair not in assigned else ():
+            if place in subscribers.get(pair[0], ()):
+                by_member[place].add(pair)
+    return [by_topic(problem, pairs) for pairs in by_member]
+
+
+def hash_to(
+    problem: ServerProblem, places: Iterable[int], pairs: list[Pair], assigned: JavaMap[Pair, list[int]]
+) -> None:
+    """The remainder of Java's signed hash code, without its sign."""
+    for place in places if pairs else ():
+        code = problem.hash_codes[problem.walked[place]]
+        distance = abs(code - (code >> 31 << 32))
+        assigned.compute_if_absent(pairs[distance % len(pairs)], list).append(place)
+
+
+def holders(problem: ServerProblem) -> JavaMap[Pair, list[int]]:
+    """Who had what."""
+    members_of: JavaMap[Pair, list[int]] = JavaMap(pair_keys(problem))
+    for place, target in enumerate(recorded_targets(problem)):
+        for pair in target.walk():
+            members_of.compute_if_absent(pair, list).append(place)
+    return members_of
+
+
+def by_topic(problem: ServerProblem, pairs: JavaSet[Pair]) -> list[Pair]:
+    target = empty_target(problem)
+    for topic, partition in pairs.walk():
+        target.add(topic, partition)
+    return target.walk()
+
+
+def walked_again(problem: ServerProblem, places: Iterable[int]) -> list[int]:
+    """Some of the members, put into a map in their order."""
+    walked, codes = problem.walked, problem.hash_codes
+    keys = Keys[int](lambda place: codes[walked[place]], lambda place: utf_16(problem.members[walked[place]]))
+    members = JavaSet(keys)
+    for place in places:
+        members.add(place)
+    return members.walk()
+
+
+def subscriptions_of(problem: ServerProblem) -> list[list[int]]:
+    """What the metadata knows of each member's topics, as a walk over its set of names meets them."""
+    return [problem.subscribed[own] for own in problem.class_of_place]
+
+
+def names_of(problem: ServerProblem, place: int) -> int:
+    """How many topics a member names, known or not."""
+    return len(problem.topics_of_class[problem.class_of_place[place]])
+
+
+def target_partitions(problem: ServerProblem, topics: Iterable[int]) -> list[Pair]:
+    """Those that may be assigned (computeTargetPartitions)."""
+    allowed = problem.assignable
+    if allowed is None:
+        return [(topic, partition) for topic in topics for partition in range(problem.counts[topic])]
+    pairs = set(zip(allowed.topics.tolist(), allowed.partitions.tolist(), strict=True))
+    return [
+        (topic, partition)
+        for topic in topics
+        for partition in range(problem.counts[topic])
+        if (topic, partition) in pairs
+    ]
+
+
+def pair_keys(problem: ServerProblem) -> Keys[Pair]:
+    """TopicIdPartition, which has no compareTo."""
+    code = problem.topic_keys.hash_code
+    return Keys(lambda pair: 31 * code(pair[0]) + pair[1] & 0xFFFFFFFF, lambda pair: 0)

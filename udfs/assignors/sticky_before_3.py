@@ -1,0 +1,314 @@
+"""The sticky assignors of releases 2.4 to 2.8, for groups of that time: one partition after the other, as in Kafka.
+
+Up to 2.5.0 there is one algorithm for all groups. Later releases have another for equal subscriptions, which 3.0
+replaced.
+"""
+
+import heapq
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java.hashes import Positions, ranks, string_hashes, topic_partition_hashes
+from udfs.assignors.java.maps import walked
+from udfs.assignors.questions.partition_numbers import NumberedTopics, number_partitions
+from udfs.assignors.questions.problems import ABSENT, Assignment, AssignorFailed, Problem, Rows, within
+from udfs.assignors.sticky_claims import Partition, last_generation, previous_assignment
+from udfs.assignors.sticky_unequal import Ownership, fairer_lists, give, listed_times, rows_of, start
+
+EQUAL_WAY_SINCE = (2, 5, 1)
+# From here on the cooperative assignor has generations, and what two claim belongs to neither.
+GENERATIONS_SINCE = (2, 8, 1)
+
+TopicPartition = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a member says; `generation` is None where it says none, which is not the same as -1."""
+
+    partitions: Sequence[TopicPartition]
+    generation: int | None
+
+
+def sticky_claim(problem: Problem, member: int) -> Claim:
+    lists, generation = previous_assignment(problem.user_data[member])
+    partitions = [(topic, partition) for topic, numbers in lists for partition in numbers]
+    return Claim(partitions, generation)
+
+
+def cooperative_claim(problem: Problem, member: int) -> Claim:
+    start, end = np.searchsorted(problem.owned.members, [member, member + 1])
+    topics, partitions = problem.owned.topics[start:end].tolist(), problem.owned.partitions[start:end].tolist()
+    owned = [(problem.topics[topic], partition) for topic, partition in zip(topics, partitions, strict=True)]
+    data = problem.user_data[member]
+    has_generation = problem.release >= GENERATIONS_SINCE and data is not None
+    return Claim(owned, last_generation(data) if has_generation else None)
+
+
+def rows_from(triples: Sequence[tuple[int, int, int]]) -> Rows:
+    members, topics, partitions = np.array(triples, np.int32).reshape(-1, 3).T
+    return Rows(members, topics, partitions)
+
+
+NOTHING = Claim((), None)
+
+
+def sticky_before_3(problem: Problem) -> Assignment:
+    rows, _ = assign(problem, [sticky_claim(problem, member) for member in problem.walked.tolist()], NOTHING)
+    return rows
+
+
+def cooperative_before_3(problem: Problem) -> tuple[Assignment, NDArray[np.bool_] | None]:
+    """With the rows that must wait, if the algorithm shows them."""
+    claims = [cooperative_claim(problem, member) for member in problem.walked.tolist()]
+    # Its user data cannot be read twice either, but says only the generation.
+    return assign(problem, claims, None)
+
+
+def assign(
+    problem: Problem, claims: Sequence[Claim], second_reading: Claim | None
+) -> tuple[Assignment, NDArray[np.bool_] | None]:
+    """`claims` in the order of the walk.
+
+    Members that were looked at before two subscriptions differed had their user data read then, up to its end: what a
+    second reading finds is `second_reading`, or a generation that cannot be read.
+    """
+    if problem.release < EQUAL_WAY_SINCE:
+        return general(problem, claims), None
+    differing = first_difference(problem)
+    if differing is None:
+        return equal(problem, claims)
+    again = [
+        second_reading or Claim(claim.partitions, None if claim.generation is None else ABSENT)
+        for claim in claims[:differing]
+    ]
+    return general(problem, [*again, *claims[differing:]]), None
+
+
+def first_difference(problem: Problem) -> int | None:
+    """Which member's subscription, in the walk, is the first to differ from the first that is not empty."""
+    reference: frozenset[int] = frozenset()
+    for place, member in enumerate(problem.walked.tolist()):
+        topics = problem.topics_of_class[problem.class_of_member[member]].tolist()
+        if not reference:
+            reference = frozenset(topics)
+        elif len(topics) != len(reference) or not reference.issuperset(topics):
+            return place
+    return None
+
+
+def general(problem: Problem, claims: Sequence[Claim]) -> Rows:
+    holders = holders_by_generation(claims)
+    held = [*holders]
+    in_order = [held[at] for at in walked(hashes_of(held))]
+    rows, before_rows = holding_rows(problem, in_order, holders)
+    times = listed_times(problem)
+    order = np.lexsort((problem.topic_ranks, times))
+    topics = number_partitions(problem, order[problem.known[order]])
+    before = dict(
+        zip(numbers_of(topics, before_rows), ranks(problem.walked)[before_rows.members].tolist(), strict=True)
+    )
+    numbers = np.arange(topics.total)
+    if problem.release < EQUAL_WAY_SINCE and holders and problem.takes[:, problem.known].all():
+        earlier = [each for each in in_order if len(holders[each]) > 1]
+        earlier = [earlier[at] for at in walked(hashes_of(earlier))]
+        numbers = from_largest(problem, topics, rows, earlier)
+    is_kept = problem.takes[problem.class_of_member[rows.members], rows.topics]
+    kept = rows.take(is_kept)
+    is_free = np.ones(topics.total, np.bool_)
+    is_free[numbers_of(topics, kept)] = False
+    owned = Ownership(rows, np.zeros(len(rows), np.bool_))
+    state = start(problem, topics, owned, is_kept, numbers[is_free[numbers]], is_strange=False)
+    give(state)
+    lists = fairer_lists(problem, state, times[topics.order] >= 2, before, not is_kept.all(), numbers)
+    return rows_of(problem, topics, kept, state, lists)
+
+
+def holders_by_generation(claims: Sequence[Claim]) -> dict[TopicPartition, dict[int, int]]:
+    """For each partition claimed, by generation, the member (by its place in the walk) that claims it."""
+    holders: dict[TopicPartition, dict[int, int]] = {}
+    for place, claim in enumerate(claims):
+        for partition in claim.partitions:
+            held = holders.setdefault(partition, {})
+            # Of two in one generation the first counts, of two without any the last.
+            if claim.generation is None or claim.generation not in held:
+                held[ABSENT if claim.generation is None else claim.generation] = place
+    return holders
+
+
+def hashes_of(partitions: Sequence[TopicPartition]) -> list[int]:
+    topics = string_hashes([topic for topic, _ in partitions])
+    numbers = np.array([partition for _, partition in partitions], np.int64)
+    return topic_partition_hashes(topics, numbers).tolist()  # type: ignore[no-any-return]
+
+
+def holding_rows(
+    problem: Problem, partitions: Sequence[TopicPartition], holders: dict[TopicPartition, dict[int, int]]
+) -> tuple[Rows, Rows]:
+    """Who holds each partition that exists, and who held it in the generation before."""
+    now: list[tuple[int, int, int]] = []
+    before: list[tuple[int, int, int]] = []
+    for topic, partition in partitions:
+        at = problem.topic_positions.get(topic)
+        if at is None or not problem.known[at] or not 0 <= partition < problem.counts[at]:
+            continue
+        held = holders[topic, partition]
+        generations = sorted(held, reverse=True)
+        now.append((int(problem.walked[held[generations[0]]]), at, partition))
+        if len(generations) > 1:
+            before.append((int(problem.walked[held[generations[1]]]), at, partition))
+    return rows_from(now), rows_from(before)
+
+
+def numbers_of(topics: NumberedTopics, rows: Rows) -> list[int]:
+    numbers: list[int] = (topics.starts[topics.places[rows.topics]] + rows.partitions).tolist()
+    return numbers
+
+
+def from_largest(problem: Problem, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:
+    """The partitions, one at a time from the member that has most left: first those that another had before."""
+    left: dict[int, dict[int, None]] = {member: {} for member in range(len(problem.members))}
+    for member, number in zip(rows.members.tolist(), numbers_of(topics, rows), strict=True):
+        left[member][number] = None
+    owner = {number: member for member, numbers in left.items() for number in numbers}
+    first: dict[int, deque[int]] = {member: deque() for member in left}
+    for topic, partition in earlier:
+        at = problem.topic_positions.get(topic)
+        if at is not None and problem.known[at] and 0 <= partition < problem.counts[at]:
+            number = int(topics.starts[topics.places[at]]) + partition
+            first[owner[number]].append(number)
+    heap = [(-len(numbers), -int(problem.member_ranks[member]), member) for member, numbers in left.items()]
+    heapq.heapify(heap)
+    order = []
+    while heap:
+        size, rank, member = heap[0]
+        if not left[member]:
+            heapq.heappop(heap)
+            continue
+        number = first[member].popleft() if first[member] else next(iter(left[member]))
+        del left[member][number]
+        order.append(number)
+        heapq.heapreplace(heap, (size + 1, rank, member))
+    everywhere = np.concatenate(
+        [topics.starts[topics.places[topic]] + np.arange(problem.counts[topic]) for topic in problem.topics_walked]
+        or [np.empty(0, np.intp)]
+    )
+    hashes = topic_partition_hashes(
+        np.repeat(problem.topic_hashes[problem.topics_walked], problem.counts[problem.topics_walked]),
+        within(problem.counts[problem.topics_walked]),
+    )
+    listed = set(order)
+    order += [number for number in everywhere[walked(hashes.tolist())].tolist() if number not in listed]
+    return np.array(order, np.intp)
+
+
+# -- equal subscriptions, from 2.5.1 on
+
+
+@dataclass
+class Dealing:
+    """What each member has so far. `revoked`: partitions that their owners lose; `waiting`: who gets a partition that
+    another member must give up first."""
+
+    lists: list[list[Partition]]
+    revoked: frozenset[Partition]
+    waiting: dict[Partition, int] = field(default_factory=dict)
+
+    def give_to(self, member: int, partition: Partition) -> None:
+        self.lists[member].append(partition)
+        if partition in self.revoked:
+            self.waiting[partition] = member
+
+    def fill(self, under: list[int], free: deque[Partition], least: int, at_least: deque[int]) -> None:
+        """One partition each in turns, while there are free ones. Members with enough move to `at_least`."""
+        while under and free:
+            for member in list(under):
+                if not free:
+                    break
+                self.give_to(member, free.popleft())
+                if len(self.lists[member]) == least:
+                    at_least.append(member)
+                    under.remove(member)
+
+    def take_from_largest(self, member: int, at_most: deque[int], least: int) -> None:
+        while len(self.lists[member]) < least:
+            if not at_most:
+                raise AssignorFailed("Some consumers are under capacity but all partitions have been assigned")
+            partition = self.lists[at_most.popleft()].pop(0)
+            self.lists[member].append(partition)
+            self.waiting[partition] = member
+
+
+def equal(problem: Problem, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
+    """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest."""
+    owned, contested = owned_lists(problem, claims)
+    free = partitions_of(problem)
+    least, most = len(free) // len(owned), -(-len(free) // len(owned))
+    dealing = Dealing([each[:most] for each in owned], contested.union(*(each[most:] for each in owned)))
+    kept = {each for numbers in dealing.lists for each in numbers}
+    free = deque(each for each in free if each not in kept)
+    by_id = problem.member_ranks[problem.walked]
+    under = sorted((m for m, each in enumerate(owned) if len(each) < least), key=by_id.__getitem__)
+    rest = [m for m, each in enumerate(owned) if len(each) >= least]
+    at_least = deque(m for m in rest if len(dealing.lists[m]) == least)
+    at_most = deque(m for m in rest if len(dealing.lists[m]) == most)
+    dealing.fill(under, free, least, at_least)
+    for member in under:
+        dealing.take_from_largest(member, at_most, least)
+        at_least.append(member)
+    for partition in free:
+        if not at_least:
+            raise AssignorFailed("Some partitions are unassigned but all consumers are at maximum capacity")
+        dealing.give_to(at_least.popleft(), partition)
+    return listed_rows(problem, dealing.lists, dealing.waiting)
+
+
+def partitions_of(problem: Problem) -> deque[Partition]:
+    """Those of known topics, by name and number."""
+    by_name = np.argsort(problem.topic_ranks)
+    topics = number_partitions(problem, by_name[problem.known[by_name]])
+    counts = zip(topics.order.tolist(), topics.counts.tolist(), strict=True)
+    return deque((topic, partition) for topic, count in counts for partition in range(count))
+
+
+def owned_lists(problem: Problem, claims: Sequence[Claim]) -> tuple[list[list[Partition]], frozenset[Partition]]:
+    """What members of the newest generation own, of topics that are known; and what two of them claim."""
+    generations = [ABSENT if claim.generation is None else claim.generation for claim in claims]
+    # Where all say something below it, nobody is believed.
+    newest = max(ABSENT, *generations)
+    lists: list[list[Partition]] = []
+    owner: dict[Partition, int] = {}
+    contested = set()
+    for place, (claim, generation) in enumerate(zip(claims, generations, strict=True)):
+        lists.append([])
+        if generation != newest:
+            continue
+        for topic, index in claim.partitions:
+            at = problem.topic_positions.get(topic)
+            if at is None or not problem.known[at]:
+                continue
+            partition = at, index
+            if problem.release < GENERATIONS_SINCE or partition not in owner:
+                owner[partition] = place
+                lists[place].append(partition)
+            else:
+                contested.add(partition)
+                if partition in lists[owner[partition]]:
+                    lists[owner[partition]].remove(partition)
+    return lists, frozenset(contested)
+
+
+def listed_rows(
+    problem: Problem, lists: Sequence[Sequence[Partition]], waiting: dict[Partition, int]
+) -> tuple[Rows, NDArray[np.bool_]]:
+    rows = rows_from([(int(problem.walked[m]), *partition) for m, each in enumerate(lists) for partition in each])
+    waits = np.zeros(len(rows), np.bool_)
+    starts = np.cumsum([0, *map(len, lists)])
+    for partition, member in waiting.items():
+        if partition in lists[member]:
+            waits[starts[member] + lists[member].index(partition)] = True
+    return rows, waits

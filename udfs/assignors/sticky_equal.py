@@ -1,0 +1,162 @@
+"""The algorithm of the sticky assignors if all members subscribe to the same topics (ConstrainedAssignmentBuilder of
+AbstractStickyAssignor.java, from 3.0 on). Members and topics are positions."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from udfs.assignors.questions.problems import Assignment, AssignorFailed, Problem
+from udfs.assignors.sticky_claims import Believed, Partition, Racks, racks_of, rules_of
+
+
+@dataclass
+class Members:
+    """`below`: those that have less than the least quota; `even`: those that have it and may get one more. Both by
+    id."""
+
+    held: list[int]
+    below: list[int] = field(default_factory=list)
+    even: list[int] = field(default_factory=list)
+    num_full: int = 0
+
+
+class ConstrainedAssignmentBuilder:
+    """`waits`: without what another member must give up first, as the cooperative assignor does it."""
+
+    def __init__(self, problem: Problem, owned: Believed, waits: bool) -> None:
+        self.problem, self.owned, self.waits = problem, owned, waits
+        self.rules = rules_of(problem.release)
+        by_name = sorted(problem.known.nonzero()[0].tolist(), key=problem.topic_ranks.tolist().__getitem__)
+        self.place_of = {topic: place for place, topic in enumerate(by_name)}
+        self.counts = problem.counts.tolist()
+        self.partitions = [(topic, partition) for topic in by_name for partition in range(self.counts[topic])]
+        self.racks = racks_of(problem, by_name)
+        self.least, self.extra = divmod(len(self.partitions), len(problem.members))
+        self.lists: list[list[Partition]] = [[] for _ in problem.members]
+        self.revoked_from: dict[Partition, int] = {}
+
+    def build(self) -> Assignment:
+        if self.racks is not None and self.racks.are_used:
+            self.drop_far(self.racks)
+        members = self.assign_owned_partitions()
+        free = self.unassigned_partitions()
+        if self.racks is not None:
+            free.sort(key=self.racks.near.__getitem__)
+            if self.racks.are_used:
+                free = self.assign_rack_aware_round_robin(free, members, self.racks)
+        self.assign_round_robin(free, members)
+        return Assignment.of_lists(self.lists)
+
+    def drop_far(self, racks: Racks) -> None:
+        """Takes from members what has no replica in the rack that they name."""
+        for member in self.problem.walked.tolist():
+            own = self.owned.lists[member]
+            for partition in [each for each in own if racks.is_far(member, each)]:
+                del own[partition]
+                if self.rules.tells_revokers:
+                    self.revoked_from[partition] = member
+
+    def assign_owned_partitions(self) -> Members:
+        """As long as extras are left, the members that own enough keep the largest quota, others the least one."""
+        held = [0] * len(self.lists)
+        below, exact, num_full = [], [], 0
+        for member in self.problem.walked.tolist():
+            own = [each for each in self.owned.lists[member] if each not in self.owned.contested]
+            if self.rules.sorts_owned:
+                ordered = sorted((partition, self.place_of[topic], topic) for topic, partition in own)
+                own = [(topic, partition) for partition, _, topic in ordered]
+            is_full = num_full < self.extra and len(own) > self.least
+            num_full += is_full
+            held[member] = min(len(own), self.least + is_full)
+            self.lists[member] = own[: held[member]]
+            for partition in own[held[member] :]:
+                self.revoked_from[partition] = member
+            if len(own) < self.least:
+                below.append(member)
+            elif not is_full:
+                exact.append(member)
+        by_id = self.problem.member_ranks.tolist().__getitem__
+        below.sort(key=by_id)
+        exact.sort(key=by_id)
+        return Members(held, below, exact if num_full < self.extra else [], num_full)
+
+    def unassigned_partitions(self) -> list[Partition]:
+        """Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members
+        keep, is never met: every partition that is kept after it counts as unassigned too."""
+        kept = [each for own in self.lists for each in own]
+        is_kept = set(kept)
+        free = [each for each in self.partitions if each not in is_kept]
+        if len(free) + len(kept) == len(self.partitions):
+            return free
+        walk = iter(sorted(kept, key=lambda each: (self.place_of[each[0]], each[1])))
+        next_kept, free = next(walk, None), []
+        for partition in self.partitions:
+            if partition == next_kept:
+                next_kept = next(walk, None)
+            else:
+                free.append(partition)
+        return free
+
+    def assign_rack_aware_round_robin(self, free: list[Partition], members: Members, racks: Racks) -> list[Partition]:
+        """Gives what it can to members that are near; what is left."""
+        left: list[Partition] = []
+        most, turn = self.least + (self.extra > 0), 0
+        counts_full = self.rules.tells_revokers
+        for partition in free:
+            if (near := next_near(members.below, turn, partition, racks)) is not None:
+                member = members.below[near]
+                members.held[member] += 1
+                if members.held[member] < self.least:
+                    near += 1
+                else:
+                    del members.below[near]
+                    if members.held[member] < most and (members.num_full < self.extra or not counts_full):
+                        members.even.append(member)
+                turn = near % len(members.below) if members.below else 0
+            elif (near := next_near(members.even, 0, partition, racks)) is not None:
+                member = members.even[near]
+                members.held[member] += 1
+                if members.held[member] == most:
+                    del members.even[near]
+                    members.num_full += 1
+                    if members.num_full == self.extra and counts_full:
+                        members.even = []
+            else:
+                left.append(partition)
+                continue
+            self.give(member, partition)
+        return left
+
+    def assign_round_robin(self, free: list[Partition], members: Members) -> None:
+        """In turn to those that miss some, then one more each."""
+        missing = sum(self.least - members.held[member] for member in members.below)
+        if len(free) < missing:
+            raise AssignorFailed("members are left below the least quota")
+        if len(free) > missing + len(members.even) + len(members.below):
+            raise AssignorFailed("No more unfilled consumers to be assigned.")
+        for member, partition in zip(self.receivers(members), free, strict=False):
+            self.give(member, partition)
+
+    def receivers(self, members: Members) -> Iterator[int]:
+        below = members.below
+        while below:
+            left: list[int] = []
+            for member in below:
+                yield member
+                members.held[member] += 1
+                (left if members.held[member] < self.least else members.even).append(member)
+            below = left
+        yield from members.even
+
+    def give(self, member: int, partition: Partition) -> None:
+        revoker = self.revoked_from.get(partition)
+        is_revoked = revoker is not None and not (self.rules.tells_revokers and revoker == member)
+        if not (self.waits and (is_revoked or partition in self.owned.contested)):
+            self.lists[member].append(partition)
+
+
+def next_near(members: list[int], first: int, partition: Partition, racks: Racks) -> int | None:
+    """Where in a list the next member is that is near a partition."""
+    if not racks.of_partition[partition]:
+        return None
+    places: Iterable[int] = (*range(first, len(members)), *range(first))
+    return next((at for at in places if racks.is_near(members[at], partition)), None)

@@ -1,1 +1,0 @@
-"""The steps of the sticky assignors of clients."""

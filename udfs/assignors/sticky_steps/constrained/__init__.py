@@ -1,1 +1,0 @@
-"""The algorithm of the sticky assignors if all members subscribe to the same topics."""

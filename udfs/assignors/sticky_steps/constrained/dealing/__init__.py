@@ -1,1 +1,0 @@
-"""Who gets what nobody keeps, if all members subscribe to the same topics."""
