@@ -23,7 +23,6 @@ import pyarrow as pa
 from benchmarks import (
     assignments,
     assignors,
-    assignors_many,
     audit,
     audit_memory,
     decoding,
@@ -85,8 +84,6 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
     "assignors-share": assignors.measure_share,
-    "assignors-large": assignors.measure_large,
-    "assignors-many": assignors_many.measure,
     "sql": sql.measure,
     "report": report.measure,
     "skew": skew.measure,

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.flat_groups.groups import only_answer
-from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows
+from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows, only_answer
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS, OF_SHARE_GROUPS
 

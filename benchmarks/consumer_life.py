@@ -12,7 +12,8 @@ from benchmarks.byte_columns import compact, text, uvarint
 from benchmarks.generations import by_topic
 from benchmarks.group_records import NO_TAGS, i4
 from benchmarks.shapes import raw_topic_id
-from udfs.assignors.java.timeline_map import walked
+from udfs.assignors.java.hashes import string_hashes
+from udfs.assignors.java.maps import timeline_walked
 from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
 from udfs.assignors.registry import known_assignor
 from udfs.topics.metadata_hash import group_hash
@@ -79,7 +80,7 @@ class ConsumerLife:
     ) -> list[KeyValue]:
         """Targets of those whose target changes, then the record that completes them."""
         known = list(self.readers) if present is None else present
-        order = [*(known[at] for at in walked(known, ROOM)), *joined]
+        order = [*(known[at] for at in timeline_walked(string_hashes(known).tolist(), ROOM)), *joined]
         members = tuple(
             Member(each, subscribed_topics=self.topic_names, target=self.readers[each].target) for each in order
         )
