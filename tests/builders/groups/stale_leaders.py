@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.builders.generated.topics import written
 from tests.builders.groups.classic_lives import Life, lived
-from tests.builders.logs.by_hand import Event, Log, commit, write_log, write_snapshot
+from tests.builders.logs.by_hand import Event, commit, write_snapshot
 from tests.make.log import T0
 from tests.udfs.assignors.client.test_client_assignors import JARS
 
@@ -78,11 +78,6 @@ def commits(group: str, topics: Mapping[str, int], since: float, until: float, e
         for topic, count in topics.items()
         for partition in range(count)
     ]
-
-
-def source(folder: Path, events: Sequence[Event], partition: int = 3) -> str:
-    log: Log = {partition: events}
-    return write_log(folder, log)
 
 
 def snapshots(folder: Path, topics: Mapping[str, int] = TOPICS, times: Sequence[float] | None = None) -> list[Path]:
