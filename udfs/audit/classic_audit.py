@@ -270,6 +270,7 @@ def next_before(one: GenerationResult, before: Before | None) -> Before:
         )
     is_certain = one.is_reproduced or one.why_unconfirmed is None
     source = one.counts.source if is_certain else PartitionCountsSource.INFERRED
+    # What-ifs compute with the topics as they are, whatever the leader took them for.
     is_stale = one.verdict == Verdict.STALE_INPUT
     return Before(
         generation=one.generation,
@@ -278,7 +279,6 @@ def next_before(one: GenerationResult, before: Before | None) -> Before:
         line=line,
         reason=reason,
         is_repeat=is_repeat,
-        is_stale=is_stale,
     )
 
 

@@ -37,8 +37,6 @@ class Before:
     reason: str | None
     # The same members with the same lists as in the previous value.
     is_repeat: bool = False
-    # The leader's input was stale: it may have assigned partitions that do not exist.
-    is_stale: bool = False
 
     @property
     def counts_by_topic(self) -> Mapping[str, int]:
@@ -50,11 +48,11 @@ class Before:
 
     @cached_property
     def least(self) -> Numbers:
-        """By topic, one more than the highest partition that was assigned and may exist."""
+        """By topic, one more than the highest partition that was assigned."""
         of = self.generation
         least = np.zeros(len(of.topics), np.int64)
         np.maximum.at(least, of.assigned.topics, of.assigned.partitions.astype(np.int64) + 1)
-        return np.minimum(least, self.counts) if self.is_stale else least
+        return least
 
     def without_window(self) -> "Before":
         """A copy without what only its own window needs, so that the arrays of the window can be freed."""
@@ -95,7 +93,6 @@ class Before:
             "line": self.line,
             "reason": self.reason,
             "is_repeat": self.is_repeat,
-            "is_stale": self.is_stale,
         }
 
 
@@ -140,7 +137,6 @@ def from_plain(group_id: str, plain: Mapping[str, Any]) -> Before:
         line=plain["line"],
         reason=plain["reason"],
         is_repeat=plain["is_repeat"],
-        is_stale=plain["is_stale"],
     )
 
 
