@@ -171,6 +171,7 @@ def progress_from(
         unnamed_topic_ids=unnamed,
     )
     progress.awaited, progress.named = list(earlier.awaited), list(earlier.named)
+    progress.proved = None if earlier.proved is None else list(earlier.proved)
     return progress
 
 
