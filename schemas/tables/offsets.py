@@ -130,7 +130,7 @@ TOPICS = history(
             "confidence",
             Type.STRING,
             "certain; or likely: by partition_counts, or the only name left (single_subscription) in a group of which "
-            "records are missing, or beside names that are likely themselves.",
+            "records are missing, or when another name of the group is only likely.",
             is_nullable=False,
         ),
     ),
