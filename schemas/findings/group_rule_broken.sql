@@ -1,6 +1,6 @@
 -- Rules of [[groups]] in the settings that the newest assignment of a group breaks, while the group has members. What
--- could not be checked is no finding, nor is an assignment that withholds partitions: the next one follows at once. More
--- owners than `redundancy` are the finding replay_anomaly, with the same numbers.
+-- could not be checked is no finding, nor is an assignment that withholds partitions: the next one follows at once. If
+-- partitions only have more owners than `redundancy`, that is the finding replay_anomaly, with the same numbers.
 WITH {held_states},
 {newest_assignments},
 opened AS (
@@ -35,4 +35,7 @@ FROM named
 LEFT JOIN owned_twice ON name = 'redundant' AND owned_twice.group_id = named.group_id
   AND owned_twice.evidence_partition = named.evidence_partition AND owned_twice.record_offset = named.assignment_offset
 WHERE name IN ('co_partitioned', 'redundant', 'rack_local') AND NOT is_ok AND num_withholding = 0
-  AND owned_twice.record_offset IS NULL
+  -- `detail` ends like "2 members must own each, 1 to 3 do".
+  AND (owned_twice.record_offset IS NULL
+    OR TRY_CAST(regexp_extract(detail, ', ([0-9]+)( to [0-9]+)? do(es)?$', 1) AS INT)
+      < TRY_CAST(regexp_extract(detail, ': ([0-9]+) members must own each, [0-9]', 1) AS INT))
