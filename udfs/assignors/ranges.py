@@ -1,7 +1,7 @@
 """Kafka's client-side RangeAssignor and RoundRobinAssignor.
 
 Range: each subscriber of a topic gets one range of partitions, static members first, then by id; the first ranges are
-one longer. Round robin: the members stand in a circle in that order, and each partition goes to the next that
+one longer. Round robin: the members form a circle in that order, and each partition goes to the next that
 subscribes. Members and topics are positions.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from udfs.assignors.java.hashes import utf_16
-from udfs.assignors.java.maps import JavaMap, JavaSet, Keys
+from udfs.assignors.java.maps import JavaMap, Keys
 from udfs.assignors.questions.problems import Assignment, PartitionRacks, Problem
 from udfs.assignors.questions.racks import partition_racks, racks_matter
 from udfs.assignors.questions.server_problems import ServerProblem
@@ -23,18 +23,19 @@ NOBODY = -1
 
 def client_range(problem: Problem) -> Assignment:
     lists: Lists = [[] for _ in problem.members]
-    audiences = Audiences(problem, problem.statically_sorted.tolist())
+    audiences = Audiences(problem, problem.class_of_member.tolist(), problem.statically_sorted.tolist())
     if states := rack_states(problem, audiences):
         assign_with_racks(states, lists)
     else:
-        topics = topics_per_map(problem) if problem.release >= RACKS_SINCE else consumers_per_topic(problem)
+        topics = problem.topics_walked.tolist() if problem.release >= RACKS_SINCE else consumers_per_topic(problem)
         for topic in topics:
             assign_ranges(topic, int(problem.counts[topic]), audiences.of(topic), lists)
     return Assignment.of_lists(lists)
 
 
 def is_rack_aware(problem: Problem) -> bool:
-    return bool(rack_states(problem, Audiences(problem, list(range(len(problem.members))))))
+    audiences = Audiences(problem, problem.class_of_member.tolist(), range(len(problem.members)))
+    return bool(rack_states(problem, audiences))
 
 
 def assign_ranges(topic: int, count: int, members: Sequence[int], lists: Lists) -> None:
@@ -48,7 +49,8 @@ def assign_ranges(topic: int, count: int, members: Sequence[int], lists: Lists) 
 def round_robin(problem: Problem) -> Assignment:
     circle = problem.statically_sorted.tolist()
     lists: Lists = [[] for _ in problem.members]
-    audiences, place_of = Audiences(problem, circle), {member: place for place, member in enumerate(circle)}
+    audiences = Audiences(problem, problem.class_of_member.tolist(), circle)
+    place_of = {member: place for place, member in enumerate(circle)}
     names, place = problem.topics, 0
     for topic in sorted(audiences.known, key=lambda topic: utf_16(names[topic])):
         members = audiences.of(topic)
@@ -61,10 +63,10 @@ def round_robin(problem: Problem) -> Assignment:
 
 
 class Audiences:
-    """Who subscribes to each topic that the leader knows, in a given order of members."""
+    """Who subscribes to each topic that the metadata knows, in a given order of members. `classes`: of each member."""
 
-    def __init__(self, problem: Problem | ServerProblem, order: list[int]) -> None:
-        self.classes, self.order = problem.class_of_member.tolist(), order
+    def __init__(self, problem: Problem | ServerProblem, classes: list[int], order: Sequence[int]) -> None:
+        self.classes, self.order = classes, order
         self.numbers: dict[int, tuple[int, ...]] = {}
         for own, topics in enumerate(problem.topics_of_class):
             for topic in dict.fromkeys(topics.tolist()):
@@ -83,28 +85,11 @@ class Audiences:
         return self.members[classes]
 
 
-def topic_keys(problem: Problem) -> Keys[int]:
-    return Keys(problem.topic_hashes.tolist().__getitem__, lambda topic: utf_16(problem.topics[topic]))
-
-
-def topics_per_map(problem: Problem) -> list[int]:
-    """The topics to assign, as a map of their partitions is walked, which is filled from a set of all subscribed
-    ones."""
-    keys = topic_keys(problem)
-    subscribed, partitions_per_topic = JavaSet(keys), JavaSet(keys)
-    for own in dict.fromkeys(walked_classes(problem)):
-        for topic in problem.topics_of_class[own].tolist():
-            subscribed.add(topic)
-    for topic in subscribed.walk():
-        if problem.counts[topic]:
-            partitions_per_topic.add(topic)
-    return partitions_per_topic.walk()
-
-
 def consumers_per_topic(problem: Problem) -> list[int]:
-    """The same, as a map of subscribers is walked, which each member asks for each of its topics (consumersPerTopic).
-    A second member with the same topics changes nothing, but by one call."""
-    topics: JavaMap[int, None] = JavaMap(topic_keys(problem))
+    """The topics to assign, as a map of subscribers is walked, which each member asks for each of its topics
+    (consumersPerTopic). A second member with the same topics changes nothing, but by one call."""
+    codes = problem.topic_hashes.tolist()
+    topics: JavaMap[int, None] = JavaMap(Keys(codes.__getitem__, lambda topic: utf_16(problem.topics[topic])))
     read = set[int]()
     for own in walked_classes(problem):
         for topic in problem.topics_of_class[own][: 1 if own in read else None].tolist():

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from udfs.assignors.constrained_proposal import constrained_proposal
-from udfs.assignors.questions.problems import Answer, Assignment, AssignorFailed, Problem, only_answer, problem_of
+from udfs.assignors.questions.problems import Answer, Assignment, AssignorFailed, Problem, problem_of
 from udfs.assignors.questions.server_problems import ServerProblem, server_problem_of
 from udfs.assignors.questions.spec_values import SpecError, json_text
 from udfs.assignors.questions.specs import GroupProtocol, Release, Spec
@@ -42,20 +42,18 @@ def one(assign: Callable[[Asked], Assignment], problem: Asked) -> Answer:
         return failure
 
 
-def by_leader(answer_all: AnswersOfLeaders) -> Callable[[Spec], MemberLists]:
-    return answer_specs(problem_of, answer_all)
+def by_leader(assign: Callable[[Problem], Assignment]) -> Callable[[Spec], MemberLists]:
+    return answer_specs(problem_of, assign)
 
 
-def by_coordinator(answer_all: AnswersOfCoordinators) -> Callable[[Spec], MemberLists]:
-    return answer_specs(server_problem_of, answer_all)
+def by_coordinator(assign: Callable[[ServerProblem], Assignment]) -> Callable[[Spec], MemberLists]:
+    return answer_specs(server_problem_of, assign)
 
 
-def answer_specs(
-    read: Callable[[Spec], Asked], answer_all: Callable[[Sequence[Asked]], list[Answer]]
-) -> Callable[[Spec], MemberLists]:
+def answer_specs(read: Callable[[Spec], Asked], assign: Callable[[Asked], Assignment]) -> Callable[[Spec], MemberLists]:
     def answer(spec: Spec) -> MemberLists:
         problem = read(spec)
-        return member_lists(problem.members, problem.topics, only_answer(answer_all([problem])))
+        return member_lists(problem.members, problem.topics, assign(problem))
 
     return answer
 
@@ -64,15 +62,11 @@ def each(assign: Callable[[Asked], Assignment]) -> Callable[[Sequence[Asked]], l
     return lambda problems: [one(assign, problem) for problem in problems]
 
 
-# By name, those that releases of the client bring: what they answer to each of many questions.
-OF_LEADERS: Mapping[str, AnswersOfLeaders] = MappingProxyType(
-    {
-        "range": each(client_range),
-        "roundrobin": each(round_robin),
-        "sticky": each(sticky),
-        "cooperative-sticky": each(cooperative_sticky),
-    }
+LEADERS: Mapping[str, Callable[[Problem], Assignment]] = MappingProxyType(
+    {"range": client_range, "roundrobin": round_robin, "sticky": sticky, "cooperative-sticky": cooperative_sticky}
 )
+# By name, those that releases bring: what they answer to each of many questions.
+OF_LEADERS: Mapping[str, AnswersOfLeaders] = MappingProxyType({name: each(assign) for name, assign in LEADERS.items()})
 OF_COORDINATORS: Mapping[str, AnswersOfCoordinators] = MappingProxyType(
     {"uniform": each(uniform), "range": each(server_range)}
 )
@@ -81,22 +75,18 @@ ASSIGNORS: Mapping[tuple[GroupProtocol, str], KnownAssignor] = MappingProxyType(
     {
         **{
             (GroupProtocol.CLASSIC, name): KnownAssignor(
-                by_leader(answer_all), FIRST_CLIENTS, FIRST_CLIENTS if name == "range" else LISTS_AS_ASSIGNED
+                by_leader(assign), FIRST_CLIENTS, FIRST_CLIENTS if name == "range" else LISTS_AS_ASSIGNED
             )
-            for name, answer_all in OF_LEADERS.items()
+            for name, assign in LEADERS.items()
         },
         # No release has it: it is the proposal's own, for any.
         (GroupProtocol.CLASSIC, "constrained-cooperative-sticky"): KnownAssignor(
-            by_leader(each(constrained_proposal)), FIRST_CLIENTS, FIRST_CLIENTS
+            by_leader(constrained_proposal), FIRST_CLIENTS, FIRST_CLIENTS
         ),
-        (GroupProtocol.CONSUMER, "uniform"): KnownAssignor(
-            by_coordinator(OF_COORDINATORS["uniform"]), (3, 8, 0), (3, 8, 0)
-        ),
+        (GroupProtocol.CONSUMER, "uniform"): KnownAssignor(by_coordinator(uniform), (3, 8, 0), (3, 8, 0)),
         # KAFKA-16944: before, it kept what members had.
-        (GroupProtocol.CONSUMER, "range"): KnownAssignor(
-            by_coordinator(OF_COORDINATORS["range"]), (3, 9, 0), (3, 9, 0)
-        ),
-        (GroupProtocol.SHARE, "simple"): KnownAssignor(by_coordinator(OF_SHARE_GROUPS["simple"]), (3, 9, 0), (3, 9, 0)),
+        (GroupProtocol.CONSUMER, "range"): KnownAssignor(by_coordinator(server_range), (3, 9, 0), (3, 9, 0)),
+        (GroupProtocol.SHARE, "simple"): KnownAssignor(by_coordinator(simple), (3, 9, 0), (3, 9, 0)),
     }
 )
 

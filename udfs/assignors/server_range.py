@@ -3,7 +3,7 @@ members first, then by id; the first ranges are one longer."""
 
 import numpy as np
 
-from udfs.assignors.java.maps import JavaSet, table_capacity
+from udfs.assignors.java.maps import filled, table_capacity
 from udfs.assignors.questions.member_order import statically_sorted
 from udfs.assignors.questions.problems import Assignment
 from udfs.assignors.questions.server_problems import ServerProblem
@@ -27,7 +27,7 @@ def assign_homogeneous_group(problem: ServerProblem, order: list[int], lists: Li
 
 def assign_heterogeneous_group(problem: ServerProblem, order: list[int], lists: Lists) -> None:
     """Each member's topics are in the order of its own map."""
-    audiences = Audiences(problem, order)
+    audiences = Audiences(problem, problem.class_of_member.tolist(), order)
     for topic in audiences.known:
         assign_ranges(topic, int(problem.counts[topic]), audiences.of(topic), lists)
     places = [
@@ -40,7 +40,4 @@ def assign_heterogeneous_group(problem: ServerProblem, order: list[int], lists: 
 
 def walked_topics(problem: ServerProblem, own: int, size: int) -> list[int]:
     """Of a class of members: a map of ids that is made for so many."""
-    ids = JavaSet(problem.topic_keys, table_capacity(size * 4 // 3 + 1))
-    for topic in problem.subscribed[own]:
-        ids.add(topic)
-    return ids.walk()
+    return filled(problem.topic_keys, problem.subscribed[own], table_capacity(size * 4 // 3 + 1)).walk()

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 
 from udfs.assignors.java.hashes import utf_16
-from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, table_capacity
+from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, filled, table_capacity
 from udfs.assignors.questions.problems import Assignment, AssignorFailed
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.targets import Target, assignment_of, empty_target, recorded_targets
@@ -64,11 +64,9 @@ class SimpleAssignor:
         Sharing(self.targets, range(len(self.targets)), wanted, pair_keys(self.problem), is_equal=True).build(held)
 
     def assign_heterogeneous(self) -> None:
-        topics = JavaSet(self.problem.topic_keys)
         takers: dict[int, list[int]] = {}
         for place, subscription in enumerate(self.subscriptions):
             for topic in subscription:
-                topics.add(topic)
                 takers.setdefault(topic, []).append(place)
         held: dict[int, list[tuple[int, Pair]]] = {}
         for place, walk in enumerate(self.walks):
@@ -76,7 +74,7 @@ class SimpleAssignor:
                 held.setdefault(pair[0], []).append((place, pair))
         # A partition of the only topic is its own hash code.
         keys = Keys[Pair](lambda pair: pair[1], lambda pair: pair[1])
-        for topic in topics.walk():
+        for topic in filled(self.problem.topic_keys, takers).walk():
             wanted = target_partitions(self.problem, [topic])
             Sharing(self.targets, takers[topic], wanted, keys, is_equal=False).build(held.get(topic, []))
 
@@ -93,7 +91,7 @@ class Sharing:
         self.held = dict.fromkeys(self.takers, 0)
         # A map is made for a number of entries and one more (AssignorHelpers.newHashMap).
         self.sharers: Sharers = JavaMap(keys, table_capacity((len(wanted) + 1) * 4 // 3 + 1))
-        # desiredAssignmentCounts, in Kafka's floating point: the larger shares stand among the others.
+        # desiredAssignmentCounts, in Kafka's floating point: the larger shares are spread among the others.
         share, before = self.most * len(wanted) / len(self.takers), 0
         self.shares = {}
         for number, place in enumerate(self.takers):
@@ -176,9 +174,7 @@ def all_to_everybody(problem: ServerProblem) -> list[list[Pair]]:
     subscriptions = subscriptions_of(problem)
     walks = []
     for place in range(len(subscriptions)):
-        topics = JavaSet(problem.topic_keys)
-        for topic in subscriptions[0 if problem.is_homogeneous else place]:
-            topics.add(topic)
+        topics = filled(problem.topic_keys, subscriptions[0 if problem.is_homogeneous else place])
         walks.append([(topic, partition) for topic in topics.walk() for partition in range(problem.counts[topic])])
     return walks
 
@@ -286,10 +282,7 @@ def walked_again(problem: ServerProblem, places: Iterable[int]) -> list[int]:
     """Some of the members, put into a map in their order."""
     walked, codes = problem.walked, problem.hash_codes
     keys = Keys[int](lambda place: codes[walked[place]], lambda place: utf_16(problem.members[walked[place]]))
-    members = JavaSet(keys)
-    for place in places:
-        members.add(place)
-    return members.walk()
+    return filled(keys, places).walk()
 
 
 def subscriptions_of(problem: ServerProblem) -> list[list[int]]:

@@ -35,8 +35,7 @@ class Target:
 
     def add(self, topic: int, partition: int, capacity: int = DEFAULT_CAPACITY) -> None:
         """To a new set of so many buckets, if there is none (addPartitionToTargetAssignment)."""
-        partitions = self.partitions if self.is_copy else self.copy()
-        partitions.compute_if_absent(topic, lambda: JavaSet(NUMBERS, capacity)).put(partition, None)
+        self.copy().compute_if_absent(topic, lambda: JavaSet(NUMBERS, capacity)).put(partition, None)
 
     def take(self, topic: int, partition: int) -> None:
         """And the topic with its last partition (removePartitionFromTargetAssignment)."""

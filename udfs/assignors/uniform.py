@@ -1,7 +1,7 @@
 """The coordinator's `uniform` for members with equal subscriptions: all get the same number of partitions, or one more,
 and keep as many of their own as possible (UniformHomogeneousAssignmentBuilder.java)."""
 
-from udfs.assignors.java.maps import JavaSet, copied_set_capacity
+from udfs.assignors.java.maps import copied_set_capacity, filled
 from udfs.assignors.questions.problems import Assignment, AssignorFailed
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.targets import assignment_of, recorded_targets
@@ -29,14 +29,11 @@ class UniformHomogeneousAssignmentBuilder:
         self.counts = {topic: int(problem.counts[topic]) for topic in subscribed_topic_ids(problem)}
         self.targets = recorded_targets(problem)
         self.walks = [target.walk() for target in self.targets]
-        self.unassigned = [
-            (topic, partition) for topic, count in self.counts.items() for partition in range(count)
-        ]  # fmt: skip
+        held = {row for walk in self.walks for row in walk}
+        everything = ((topic, partition) for topic, count in self.counts.items() for partition in range(count))
+        self.unassigned = [row for row in everything if row not in held]
 
     def build(self) -> Assignment:
-        held = {row for walk in self.walks for row in walk}
-        if held:
-            self.unassigned = [row for row in self.unassigned if row not in held]
         missing = self.maybe_revoke_partitions()
         # A partition that is in two targets, or beyond the topic's count, takes a place for nothing.
         if sum(missing) != len(self.unassigned):
@@ -46,9 +43,7 @@ class UniformHomogeneousAssignmentBuilder:
 
     def maybe_revoke_partitions(self) -> list[int]:
         """Of topics that nobody subscribes to any more, and beyond each member's quota; how many each one lacks."""
-        return [
-            self.revoke(place, quota) for place, quota in enumerate(self.quotas())
-        ]  # fmt: skip
+        return [self.revoke(place, quota) for place, quota in enumerate(self.quotas())]
 
     def revoke(self, place: int, quota: int) -> int:
         for topic, partition in self.walks[place]:
@@ -87,7 +82,5 @@ def subscribed_topic_ids(problem: ServerProblem) -> list[int]:
     """Those of the first member in the walk, which are everybody's: a set of ids that is as large as the set of
     names."""
     first = problem.class_of_place[0]
-    ids = JavaSet(problem.topic_keys, copied_set_capacity(len(problem.topics_of_class[first]), problem.jdk))
-    for topic in problem.subscribed[first]:
-        ids.add(topic)
-    return ids.walk()
+    capacity = copied_set_capacity(len(problem.topics_of_class[first]), problem.jdk)
+    return filled(problem.topic_keys, problem.subscribed[first], capacity).walk()

@@ -9,7 +9,7 @@ import heapq
 import numpy as np
 
 from udfs.assignors.java.hashes import Positions, java_sorted, ranks
-from udfs.assignors.java.maps import JavaSet, walked
+from udfs.assignors.java.maps import filled, walked
 from udfs.assignors.questions.problems import Assignment, AssignorFailed, within
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.targets import assignment_of, empty_target, recorded_targets
@@ -101,10 +101,7 @@ def partitions_in_order(problem: ServerProblem, board: Board) -> list[tuple[int,
     """Those of topics with most partitions for each subscriber first, then by number; among equal ones of different
     topics Kafka's set of all partitions decides."""
     met = dict.fromkeys(topic for own in problem.class_of_place for topic in problem.subscribed[own])
-    by_id = JavaSet(problem.topic_keys)
-    for each in met:
-        by_id.add(each)
-    walked_topics = by_id.walk()
+    walked_topics = filled(problem.topic_keys, met).walk()
     topics = np.array(walked_topics, np.intp)
     counts = problem.counts[topics]
     topic, partition = np.repeat(topics, counts), within(counts)

@@ -10,6 +10,7 @@ from typing import Final
 from udfs.assignors.java.maps import table_capacity
 from udfs.assignors.questions.problems import Assignment, AssignorFailed
 from udfs.assignors.questions.server_problems import ServerProblem
+from udfs.assignors.ranges import Audiences
 from udfs.assignors.targets import assignment_of, recorded_targets
 
 NOBODY: Final = -1
@@ -24,15 +25,9 @@ class UniformHeterogeneousAssignmentBuilder:
         counts = problem.counts.tolist()
         subscriptions = [frozenset(topics) for topics in problem.subscribed]
         self.subscription_of = [subscriptions[own] for own in problem.class_of_place]
-        self.audiences: dict[int, tuple[int, ...]] = {}
-        for own, topics in enumerate(problem.subscribed):
-            for topic in topics:
-                self.audiences[topic] = (*self.audiences.get(topic, ()), own)
-        members = {
-            audience: [place for place, own in enumerate(problem.class_of_place) if own in audience]
-            for audience in dict.fromkeys(self.audiences.values())
-        }
-        self.subscribers = {topic: members[audience] for topic, audience in self.audiences.items()}
+        audiences = Audiences(problem, problem.class_of_place, range(len(self.targets)))
+        self.audiences = audiences.numbers
+        self.subscribers = {topic: audiences.of(topic) for topic in audiences.known}
         # Without another move these audiences stay level: Kafka looks at each topic of theirs again.
         self.level = set[tuple[int, ...]]()
         self.capacities = {

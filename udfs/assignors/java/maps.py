@@ -2,7 +2,7 @@
 
 Kafka's assignors walk such tables, so their order decides which member gets a partition. A table is buckets, walked in
 their order; a bucket is a chain of keys, or a tree (udfs/assignors/java/tree_bins.py). Source: HashMap.java of OpenJDK
-17, whose names stand in brackets.
+17, whose names are in brackets.
 """
 
 import math
@@ -164,19 +164,20 @@ def walked(codes: Sequence[int], rank: Callable[[int], Any] = no_order, capacity
         if len(codes) <= size * 3 >> 2:
             return sorted(range(len(codes)), key=there.__getitem__)
         size *= 2
-    keys = JavaSet(Keys(codes.__getitem__, rank), capacity)
-    for position in range(len(codes)):
-        keys.add(position)
-    return keys.walk()
+    return filled(Keys(codes.__getitem__, rank), range(len(codes)), capacity).walk()
 
 
-def copied_set(keys: Keys[K], values: Iterable[K], jdk: int) -> JavaSet[K]:
+def filled(keys: Keys[K], values: Iterable[K], capacity: int = DEFAULT_CAPACITY) -> JavaSet[K]:
+    """A set to which the values were added one after the other."""
+    result = JavaSet(keys, capacity)
+    for value in values:
+        result.put(value, None)
+    return result
+
+
+def copied_set(keys: Keys[K], values: Sequence[K], jdk: int) -> JavaSet[K]:
     """`new HashSet(collection)`."""
-    listed = list(values)
-    copy = JavaSet(keys, copied_set_capacity(len(listed), jdk))
-    for value in listed:
-        copy.put(value, None)
-    return copy
+    return filled(keys, values, copied_set_capacity(len(values), jdk))
 
 
 def copied_set_capacity(size: int, jdk: int) -> int:

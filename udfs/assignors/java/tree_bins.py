@@ -2,7 +2,7 @@
 
 Java walks such a bucket by a list that it keeps beside the tree: a new key comes after its parent in the tree, and the
 tree's root comes first. So the shape of the tree decides, and this is Java's red-black tree with all its turns. Source:
-HashMap.java of OpenJDK 17, whose names stand in brackets.
+HashMap.java of OpenJDK 17, whose names are in brackets.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -14,7 +14,7 @@ from udfs.assignors.java.maps import JavaMap, Keys, no_order
 from udfs.assignors.librdkafka.groups import Undecidable
 from udfs.assignors.questions.problems import ABSENT, Answer, AssignorFailed, Codes, Problem, Rows
 from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
-from udfs.assignors.ranges import is_rack_aware
+from udfs.assignors.ranges import RACKS_SINCE, is_rack_aware
 from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
 from udfs.assignors.sticky import are_subscriptions_equal
 from udfs.audit.checks.comparison import Comparison, by_member, compare, tuples
@@ -27,7 +27,6 @@ from udfs.audit.classic.partition_counts import Counts
 COOPERATIVE: Final = "cooperative-sticky"
 # Members of these assignors claim what they had, and the answer depends on it.
 STICKY: Final = frozenset({"sticky", COOPERATIVE})
-RACKS_SINCE: Final = (3, 5, 0)
 EQUAL_WAY_SINCE: Final = (2, 5, 1)
 
 
@@ -269,13 +268,14 @@ def as_written(problem: Problem, rows: Rows) -> Rows:
     if problem.release >= LISTS_AS_ASSIGNED:
         return rows
     edges = [0, *(np.flatnonzero(np.diff(rows.members)) + 1).tolist(), len(rows)] if len(rows) else []
-    order = [start + map_order(problem, rows.topics[start:end]) for start, end in pairwise(edges)]
+    keys = Keys[int](problem.topic_hashes.tolist().__getitem__, no_order)
+    order = [start + map_order(keys, rows.topics[start:end]) for start, end in pairwise(edges)]
     return rows.take(np.concatenate(order)) if order else rows
 
 
-def map_order(problem: Problem, topics: Codes) -> NDArray[np.intp]:
+def map_order(keys: Keys[int], topics: Codes) -> NDArray[np.intp]:
     """One member's rows in the iteration order of a map of their topics that computeIfAbsent filled."""
-    rows: JavaMap[int, list[int]] = JavaMap(Keys(problem.topic_hashes.tolist().__getitem__, no_order))
+    rows: JavaMap[int, list[int]] = JavaMap(keys)
     for row, topic in enumerate(topics.tolist()):
         rows.compute_if_absent(topic, list).append(row)
     return np.array([row for topic in rows.walk() for row in rows[topic]], np.intp)
