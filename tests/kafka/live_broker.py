@@ -1,18 +1,23 @@
 """What tests of live reading do with a broker: let scenarios play, read it, and copy its files away."""
 
 import shutil
+import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jobs.spark.jars import jar_folder
-from tests.kafka.broker import Broker
+from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.capture import run_phase, scenario_sources
+from tests.kafka.fresh_brokers import PlayError
 from tests.kafka.java_programs import compile_java
 from tests.kafka.phases import Phase
+from tests.kafka.releases import Release
 from tests.runs.ingested import history, ingest
 
 History = dict[str, list[str]]
+PLAY_SECONDS: Final = 600
 
 
 def play(broker: Broker, folder: Path, *scenarios: str) -> None:
@@ -39,6 +44,27 @@ class KeptLog:
     @property
     def snapshots(self) -> Path:
         return self.folder / "snapshots.jsonl"
+
+
+def play_program(
+    broker: Broker,
+    clients: Release,
+    main: str,
+    programs: Sequence[Path],
+    arguments: Sequence[str | Path],
+    into: KeptLog,
+) -> None:
+    """Runs a Java program of some release's clients against the broker, ends the broker and keeps its log."""
+    classes = compile_java(programs, [jar_folder(each) for each in clients.jar_sets])
+    words = [broker.bootstrap, *map(str, arguments)]
+    command = kafka_command(clients, main, words, classes, options=broker.scratch_options)
+    output = into.folder / "played.out"
+    with output.open("wb") as said:
+        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=PLAY_SECONDS)
+    if done.returncode:
+        raise PlayError(broker, output.read_text(errors="replace"))
+    broker.stop()
+    copied_segments(broker, into.log_dir)
 
 
 def copied_segments(broker: Broker, target: Path) -> Path:

@@ -4,7 +4,6 @@ its folder.
 """
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from jobs.spark.cache_folder import build_once, cache_folder
-from jobs.spark.jars import jar_folder
-from tests.kafka.broker import Broker, kafka_command
-from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java, key_of
-from tests.kafka.live_broker import copied_segments
+from tests.kafka.broker import Broker
+from tests.kafka.fresh_brokers import on_fresh_broker
+from tests.kafka.java_programs import key_of
+from tests.kafka.live_broker import KeptLog, play_program
 from tests.kafka.releases import KAFKA_4_3, Release
 
 JAVA: Final = Path(__file__).parent / "java"
@@ -28,7 +26,6 @@ PROGRAMS: Final = (
     *sorted((JAVA / "migrations").glob("*.java")),
 )
 MADE_BY: Final = (*PROGRAMS, Path(__file__), Path(__file__).with_name("broker.py"))
-SECONDS: Final = 600
 
 
 @dataclass(frozen=True)
@@ -57,14 +54,7 @@ class Restart:
 
 
 @dataclass(frozen=True)
-class Migrations:
-    folder: Path
-
-    @property
-    def log_dir(self) -> Path:
-        """As a broker's: a folder for each partition of the offsets topic."""
-        return self.folder / "log"
-
+class Migrations(KeptLog):
     @cached_property
     def diary(self) -> list[Mapping[str, Any]]:
         return [json.loads(line) for line in (self.folder / "diary.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -79,20 +69,12 @@ def migrations_of(release: Release = KAFKA_4_3) -> Migrations:
 
 
 def make(release: Release, folder: Path) -> None:
-    on_fresh_broker(release, folder, {}, lambda broker: play(broker, Migrations(folder)))
+    kept = Migrations(folder)
 
+    def play(broker: Broker) -> None:
+        play_program(broker, broker.release, "Migrations", PROGRAMS, [kept.folder / "diary.jsonl"], kept)
 
-def play(broker: Broker, into: Migrations) -> None:
-    classes = compile_java(PROGRAMS, [jar_folder(each) for each in broker.release.jar_sets])
-    arguments = [broker.bootstrap, str(into.folder / "diary.jsonl")]
-    command = kafka_command(broker.release, "Migrations", arguments, classes, options=broker.scratch_options)
-    output = into.folder / "played.out"
-    with output.open("wb") as said:
-        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
-    if done.returncode:
-        raise PlayError(broker, output.read_text(errors="replace"))
-    broker.stop()
-    copied_segments(broker, into.log_dir)
+    on_fresh_broker(release, folder, {}, play)
 
 
 if __name__ == "__main__":

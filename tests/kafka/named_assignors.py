@@ -3,7 +3,6 @@ once, then read from the cache: `python -m tests.kafka.named_assignors` prints i
 """
 
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Final
 
 from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import REQUEST, JarSet, ivy_request, jar_folder
-from tests.kafka.broker import Broker, kafka_command
-from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
+from tests.kafka.broker import Broker
+from tests.kafka.fresh_brokers import on_fresh_broker
 from tests.kafka.java_programs import compile_java, key_of
-from tests.kafka.live_broker import KeptLog, copied_segments
+from tests.kafka.live_broker import KeptLog, play_program
 from tests.kafka.releases import KAFKA_4_3, Release
 
 JAVA: Final = Path(__file__).parent / "java"
@@ -27,7 +26,6 @@ PROGRAMS: Final = (
 MADE_BY: Final = (ASSIGNOR, *PROGRAMS, Path(__file__), Path(__file__).with_name("broker.py"))
 # Each change of a group gets its own target at once.
 SETTINGS: Final = {"group.consumer.assignors": "NamedUniform,range", "group.consumer.assignment.interval.ms": "0"}
-SECONDS: Final = 600
 
 
 def named_assignors_of(release: Release = KAFKA_4_3) -> KeptLog:
@@ -37,7 +35,12 @@ def named_assignors_of(release: Release = KAFKA_4_3) -> KeptLog:
 
 def make(release: Release, folder: Path) -> None:
     with_assignor = replace(release, jar_sets=(*release.jar_sets, assignor_set(release)))
-    on_fresh_broker(with_assignor, folder, SETTINGS, lambda broker: play(broker, KeptLog(folder)))
+    kept = KeptLog(folder)
+
+    def play(broker: Broker) -> None:
+        play_program(broker, KAFKA_4_3, "NamedGroups", PROGRAMS, [kept.snapshots], kept)
+
+    on_fresh_broker(with_assignor, folder, SETTINGS, play)
 
 
 def assignor_set(release: Release) -> JarSet:
@@ -51,19 +54,6 @@ def assignor_set(release: Release) -> JarSet:
 
     build_once(cache_folder() / "jars" / made.name, copy)
     return made
-
-
-def play(broker: Broker, into: KeptLog) -> None:
-    classes = compile_java(PROGRAMS, [jar_folder(each) for each in KAFKA_4_3.jar_sets])
-    arguments = [broker.bootstrap, str(into.snapshots)]
-    command = kafka_command(KAFKA_4_3, "NamedGroups", arguments, classes, options=broker.scratch_options)
-    output = into.folder / "played.out"
-    with output.open("wb") as said:
-        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
-    if done.returncode:
-        raise PlayError(broker, output.read_text(errors="replace"))
-    broker.stop()
-    copied_segments(broker, into.log_dir)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,15 @@
 which name them. Made once, then read from the cache: `python -m tests.kafka.unnamed_topics` prints its folder.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 from jobs.spark.cache_folder import build_once, cache_folder
-from jobs.spark.jars import jar_folder
-from tests.kafka.broker import Broker, kafka_command
-from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
-from tests.kafka.java_programs import compile_java, key_of
-from tests.kafka.live_broker import KeptLog, copied_segments
+from tests.kafka.broker import Broker
+from tests.kafka.fresh_brokers import on_fresh_broker
+from tests.kafka.java_programs import key_of
+from tests.kafka.live_broker import KeptLog, play_program
 from tests.kafka.releases import KAFKA_4_1, KAFKA_4_3, Release
 
 JAVA: Final = Path(__file__).parent / "java"
@@ -22,7 +20,6 @@ PROGRAMS: Final = (
     JAVA / "unnamed" / "UnnamedTopics.java",
 )
 MADE_BY: Final = (*PROGRAMS, Path(__file__), Path(__file__).with_name("broker.py"))
-SECONDS: Final = 600
 
 
 def unnamed_topics_of(release: Release = KAFKA_4_1) -> KeptLog:
@@ -31,20 +28,12 @@ def unnamed_topics_of(release: Release = KAFKA_4_1) -> KeptLog:
 
 
 def make(release: Release, folder: Path) -> None:
-    on_fresh_broker(release, folder, {}, lambda broker: play(broker, KeptLog(folder)))
+    kept = KeptLog(folder)
 
+    def play(broker: Broker) -> None:
+        play_program(broker, KAFKA_4_3, "UnnamedTopics", PROGRAMS, [kept.folder], kept)
 
-def play(broker: Broker, into: KeptLog) -> None:
-    classes = compile_java(PROGRAMS, [jar_folder(each) for each in KAFKA_4_3.jar_sets])
-    arguments = [broker.bootstrap, str(into.folder)]
-    command = kafka_command(KAFKA_4_3, "UnnamedTopics", arguments, classes, options=broker.scratch_options)
-    output = into.folder / "played.out"
-    with output.open("wb") as said:
-        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
-    if done.returncode:
-        raise PlayError(broker, output.read_text(errors="replace"))
-    broker.stop()
-    copied_segments(broker, into.log_dir)
+    on_fresh_broker(release, folder, {}, play)
 
 
 if __name__ == "__main__":
