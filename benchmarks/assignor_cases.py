@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows, only_answer
-from udfs.assignors.questions.server_problems import ServerProblem
-from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS, OF_SHARE_GROUPS
+from udfs.assignors.answers import ASSIGNORS
+from udfs.assignors.groups import ABSENT, Assignment, Group, Rows
+from udfs.assignors.questions import GroupProtocol
 
 BUCKETS = 5
 GENERATION = 1
@@ -40,7 +40,7 @@ class Case:
         return f"case {self.side} {self.assignor} {sizes} {kind} {self.history} {copies}"
 
     @cached_property
-    def problem(self) -> Problem | ServerProblem:
+    def group(self) -> Group:
         if self.history == "fresh":
             return self.asked(self.present(is_after=False), None)
         first = self.present(is_after=False)
@@ -49,21 +49,19 @@ class Case:
 
     def seconds(self) -> float:
         """Of a round in which nothing is known from rounds before."""
-        problem = dataclasses.replace(self.problem)
+        group = dataclasses.replace(self.group)
         start = time.perf_counter()
-        self.answer(problem)
+        self.answer(group)
         return time.perf_counter() - start
 
-    def answer(self, problem: Problem | ServerProblem) -> Assignment:
-        if isinstance(problem, Problem):
-            return only_answer(OF_LEADERS[self.assignor]([problem]))
-        assignors = OF_COORDINATORS if self.side == "server" else OF_SHARE_GROUPS
-        return only_answer(assignors[self.assignor]([problem]))
+    def answer(self, group: Group) -> Assignment:
+        protocol = {"client": GroupProtocol.CLASSIC, "server": GroupProtocol.CONSUMER, "share": GroupProtocol.SHARE}
+        return ASSIGNORS[protocol[self.side], self.assignor].assign(group)
 
     def digest(self) -> int:
         """As Digest of AssignorRounds.java."""
-        rows = by_member(self.answer(dataclasses.replace(self.problem)))
-        sizes = np.bincount(rows.members, minlength=len(self.problem.members))
+        rows = by_member(self.answer(dataclasses.replace(self.group)))
+        sizes = np.bincount(rows.members, minlength=len(self.group.members))
         numbers = rows.topics.astype(np.int64) * 1_000_003 + rows.partitions
         starts = np.cumsum(sizes) - sizes
         with_marks = np.insert(numbers, starts, -1).astype(np.uint64)
@@ -99,7 +97,7 @@ class Case:
         rows = Rows(position[np.array(first)[rows.members]], rows.topics, rows.partitions)
         return rows.take(rows.members != ABSENT)
 
-    def asked(self, present: list[int], owned: Rows | None) -> Problem | ServerProblem:
+    def asked(self, present: list[int], owned: Rows | None) -> Group:
         rows = owned if owned is not None else Rows(*(np.empty(0, np.int32) for _ in range(3)))
         buckets = [self.bucket_of(member) for member in present]
         members = [f"member{member}" for member in present]
@@ -108,22 +106,17 @@ class Case:
         classes = np.array(buckets, np.int32)
         topics_of_class = [self.topics_of(bucket) for bucket in range(1 if self.is_equal else BUCKETS)]
         nothing = [None] * len(members)
+        group = Group(members, nothing, names, counts, classes, topics_of_class, rows)
         if self.side != "client":
-            ids = topic_ids(self.topics)
-            return ServerProblem(members, nothing, names, counts, ids, classes, topics_of_class, rows)
+            return dataclasses.replace(group, ids=topic_ids(self.topics))
         has = np.bincount(rows.members, minlength=len(members)) > 0
         is_eager = self.assignor == "sticky"
-        return Problem(
-            members,
-            nothing,
-            nothing,
-            names,
-            counts,
-            classes,
-            topics_of_class,
-            Rows(*(np.empty(0, np.int32) for _ in range(3))) if is_eager else rows,
-            np.where(has, GENERATION, ABSENT),
-            user_data(rows, names, len(members)) if is_eager else nothing,
+        return dataclasses.replace(
+            group,
+            owned=Rows(*(np.empty(0, np.int32) for _ in range(3))) if is_eager else rows,
+            generations=np.where(has, GENERATION, ABSENT).tolist(),
+            user_data=user_data(rows, names, len(members)) if is_eager else nothing,
+            racks=nothing,
         )
 
 
@@ -131,10 +124,11 @@ def by_member(rows: Rows) -> Rows:
     return rows.take(np.argsort(rows.members, kind="stable"))
 
 
-def topic_ids(topics: int) -> NDArray[np.int64]:
+def topic_ids(topics: int) -> list[tuple[int, int]]:
     with np.errstate(over="ignore"):
         numbers = np.arange(topics, dtype=np.int64)
-        return np.stack([0x1234567890ABCDEF * (numbers + 1), 0x7654321FEDCBA98 * (numbers + 7)], axis=1)
+        most, least = 0x1234567890ABCDEF * (numbers + 1), 0x7654321FEDCBA98 * (numbers + 7)
+    return list(zip(most.tolist(), least.tolist(), strict=True))
 
 
 def user_data(rows: Rows, names: list[str], members: int) -> list[bytes | None]:

@@ -12,7 +12,7 @@ from benchmarks.assignor_cases import Case
 from benchmarks.assignor_rounds import LIMIT_SECONDS, AssignorRounds, OverLimit
 from benchmarks.durations import Bound, Duration, Ratio
 from benchmarks.run import Run
-from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS
+from udfs.assignors.questions import COORDINATORS, LEADERS
 
 # By whole runs and not: members, partitions for each member, topics.
 SHAPES = {
@@ -40,11 +40,11 @@ LARGE_GROUP = 1_000
 
 
 def measure_client(run: Run) -> list[Ratio | Duration]:
-    return measure_grid(run, "client", OF_LEADERS)
+    return measure_grid(run, "client", LEADERS)
 
 
 def measure_server(run: Run) -> list[Ratio | Duration]:
-    return measure_grid(run, "server", OF_COORDINATORS)
+    return measure_grid(run, "server", COORDINATORS)
 
 
 def measure_share(run: Run) -> list[Ratio | Duration]:

@@ -12,10 +12,9 @@ from benchmarks.byte_columns import compact, text, uvarint
 from benchmarks.generations import by_topic
 from benchmarks.group_records import NO_TAGS, i4
 from benchmarks.shapes import raw_topic_id
-from udfs.assignors.java.hashes import string_hashes
-from udfs.assignors.java.maps import timeline_walked
-from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
-from udfs.assignors.registry import known_assignor
+from udfs.assignors.answers import assigned_lists
+from udfs.assignors.java.maps import string_hashes, timeline_walked
+from udfs.assignors.questions import GroupProtocol, Member, Owned, Spec, Topic
 from udfs.topics.metadata_hash import group_hash
 
 ASSIGNOR = "uniform"
@@ -87,7 +86,7 @@ class ConsumerLife:
         spec = Spec(GroupProtocol.CONSUMER, ASSIGNOR, self.topics, members)
         self.target_epoch = self.epoch
         written: list[KeyValue] = []
-        for member_id, places in known_assignor(spec).answer(spec):
+        for member_id, places in assigned_lists(spec):
             reader = self.readers[member_id]
             if member_id in joined or set(places) != set(places_of(reader.target)):
                 reader.target = by_topic(places)

@@ -16,8 +16,8 @@ from benchmarks.byte_columns import text
 from benchmarks.cast import offsets_partition
 from benchmarks.group_records import NULL_BYTES, NULL_TEXT, i4
 from benchmarks.traffic import Records
-from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
-from udfs.assignors.registry import known_assignor
+from udfs.assignors.answers import assigned_lists
+from udfs.assignors.questions import GroupProtocol, Member, Owned, Spec, Topic
 
 ASSIGNOR = "cooperative-sticky"
 FIRST_TIME, MS_PER_GENERATION = 1_700_000_000_000, 5_000
@@ -74,7 +74,7 @@ class ClassicLife:
             self.leave_or_join()
         members = tuple(self.member(each) for each in self.ids)
         spec = Spec(GroupProtocol.CLASSIC, ASSIGNOR, self.topics, members)
-        answer = known_assignor(spec).answer(spec)
+        answer = assigned_lists(spec)
         self.number += 1
         self.owned = {member_id: by_topic(partitions) for member_id, partitions in answer}
         assigned = sum(len(partitions) for _, partitions in answer)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from benchmarks.cast import offsets_partition
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 
 MIX, FEW_KEYS, MANY_KEYS = "mix", "few-keys", "many-keys"
 # Of one topic after the other; ten topics have 76.

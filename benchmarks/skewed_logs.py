@@ -21,7 +21,7 @@ from benchmarks.segments import SNAPSHOTS, Plan, shaped_logs, write_logs
 from benchmarks.shaped_log import COMMITS_PER_BATCH
 from benchmarks.shapes import Shape, raw_topic_id, topics_of
 from benchmarks.traffic import COMMIT, Commits, Records
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 
 SEGMENT_BYTES = 100 << 20
 SEED = 1

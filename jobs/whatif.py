@@ -35,7 +35,7 @@ from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
 from jobs.recomputing.newest_assignment import facts, newest_assignment
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Confidence
-from udfs.assignors.questions.specs import GroupProtocol
+from udfs.assignors.questions import GroupProtocol
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.whatif.answers import WhatIfAnswer, answers
 from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, assumptions

@@ -4,9 +4,7 @@ import argparse
 
 from jobs.command_line.flags import add_format_flag, add_quiet_flag, add_wide_flag
 from jobs.output.rows import Format
-from udfs.assignors.questions.names import NAMES
-from udfs.assignors.questions.spec_values import SpecError, Value
-from udfs.assignors.questions.specs import JDKS, read_release
+from udfs.assignors.questions import JDKS, NAMES, SpecError, Value, read_release
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

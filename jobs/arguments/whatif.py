@@ -3,7 +3,7 @@
 import argparse
 
 from jobs.command_line.flags import EVERYTHING, add_reader_flags, add_wide_flag
-from udfs.assignors.questions.names import OF_RELEASES
+from udfs.assignors.questions import OF_RELEASES
 
 # Far more than any group has: a larger number is a typing error.
 MOST_ADDED = 100_000

@@ -17,7 +17,7 @@ from jobs.configuration.settings import Settings
 from jobs.replaying.task.warehouse_state import PROGRESS, with_micros
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.records import OFFSETS_TOPIC, GroupType
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, GroupRule, KnownTopic
 from udfs.topics.least_partitions import NamedPartitions, merged
 from udfs.topics.partition_counts import NamedCounts, named_counts

@@ -10,7 +10,7 @@ from schemas.contract.tables import TABLES
 from schemas.contract.views import VIEWS
 from schemas.words import assignments, gate, history, lag, records, upgrades
 from schemas.words.meanings import Meant
-from udfs.assignors.registry import ASSIGNORS
+from udfs.assignors.answers import ASSIGNORS
 
 
 class Kind(Enum):

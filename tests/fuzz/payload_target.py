@@ -19,7 +19,7 @@ from tests.fuzz.logs import pairs
 from tests.fuzz.mutations import mutate_bytes
 from tests.fuzz.target import Target
 from udfs.arrays.slices import slices_of
-from udfs.assignors.questions.subscriptions import Unreadable, read_subscription
+from udfs.assignors.questions import Unreadable, read_subscription
 from udfs.decoding.client_payloads import consumer_payloads, decode_payload, decode_user_data
 from udfs.decoding.decode import decode
 

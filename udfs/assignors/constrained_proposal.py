@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from udfs.assignors.java.hashes import Positions
-from udfs.assignors.questions.partition_numbers import NumberedTopics, number_partitions
-from udfs.assignors.questions.problems import Assignment, Numbers, Problem, Rows
-from udfs.assignors.questions.spec_values import SpecError
+from udfs.assignors.groups import Assignment, Group, Numbers, Positions, Rows
+from udfs.assignors.questions import SpecError
 from udfs.assignors.sticky import still_owned
 from udfs.assignors.sticky_claims import cooperative_claims
+from udfs.assignors.sticky_unequal import NumberedTopics, number_partitions
 
 
 @dataclass(frozen=True)
@@ -25,13 +24,12 @@ class Dealt:
     partitions: Positions
 
 
-def constrained_proposal(problem: Problem) -> Assignment:
-    refuse_unequal(problem)
-    by_name = np.argsort(problem.topic_ranks)
-    topics = number_partitions(problem, by_name[problem.known[by_name]])
-    floor, ceiling = topics.total // len(problem.members), -(-topics.total // len(problem.members))
-    kept = first_of_each(owned_partitions(problem, topics), ceiling)
-    held = np.bincount(kept.members, minlength=len(problem.members))
+def constrained_proposal(group: Group) -> Assignment:
+    refuse_unequal(group)
+    topics = number_partitions(group, group.known_by_name)
+    floor, ceiling = topics.total // len(group.members), -(-topics.total // len(group.members))
+    kept = first_of_each(owned_partitions(group, topics), ceiling)
+    held = np.bincount(kept.members, minlength=len(group.members))
     free = by_partition(topics, kept.partitions)
     wanting = np.repeat(np.arange(len(held)), np.maximum(floor - held, 0))
     filled, left = free[: len(wanting)], free[len(wanting) :]
@@ -40,31 +38,31 @@ def constrained_proposal(problem: Problem) -> Assignment:
     is_stolen = np.isin(kept.partitions, stolen)
     members = np.concatenate([kept.members[~is_stolen], wanting, at_floor])
     partitions = np.concatenate([kept.partitions[~is_stolen], filled, stolen, left])
-    rows = topics.rows(np.argsort(problem.member_ranks)[members], partitions)
+    rows = topics.rows(np.argsort(group.member_ranks)[members], partitions)
     # Whoever lost a partition gives it up first.
-    return rows.take(~still_owned(problem, rows))
+    return rows.take(~still_owned(group, rows))
 
 
-def refuse_unequal(problem: Problem) -> None:
-    subscriptions = [frozenset(topics.tolist()) for topics in problem.topics_of_class]
-    for member, number in enumerate(problem.class_of_member.tolist()):
-        if subscriptions[number] != subscriptions[problem.class_of_member[0]]:
+def refuse_unequal(group: Group) -> None:
+    subscriptions = list(map(frozenset, group.subscriptions))
+    for member, number in enumerate(group.classes):
+        if subscriptions[number] != subscriptions[group.classes[0]]:
             raise SpecError(
                 f"members[{member}].subscribed_topics: other topics than those of members[0]; "
                 "the proposal is for members that all subscribe to the same topics"
             )
 
 
-def owned_partitions(problem: Problem, topics: NumberedTopics) -> Dealt:
+def owned_partitions(group: Group, topics: NumberedTopics) -> Dealt:
     """What members of the newest generation own, of partitions that there are. The proposal leaves open whose a
     partition is that two of them own: here the first by id."""
-    claims = cooperative_claims(problem)
+    claims = cooperative_claims(group)
     newest = max(claims.generations)
     own = zip(claims.lists, claims.generations, strict=True)
     rows = Rows.of_lists([owned if generation == newest else [] for owned, generation in own])
-    rows = rows.take(problem.known[rows.topics])
-    rows = rows.take(rows.partitions < problem.counts[rows.topics])
-    members = problem.member_ranks[rows.members]
+    rows = rows.take(group.known[rows.topics])
+    rows = rows.take(rows.partitions < group.counts[rows.topics])
+    members = np.array(group.member_ranks)[rows.members]
     order = np.argsort(members, kind="stable")
     partitions = (topics.starts[topics.places[rows.topics]] + rows.partitions)[order]
     first = np.sort(np.unique(partitions, return_index=True)[1])

@@ -1,41 +1,36 @@
-"""Kafka's client-side RangeAssignor and RoundRobinAssignor.
+"""Kafka's RangeAssignor and RoundRobinAssignor of clients, and the RangeAssignor of coordinators.
 
 Range: each subscriber of a topic gets one range of partitions, static members first, then by id; the first ranges are
 one longer. Round robin: the members form a circle in that order, and each partition goes to the next that
 subscribes. Members and topics are positions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from udfs.assignors.java.hashes import utf_16
-from udfs.assignors.java.maps import JavaMap, Keys
-from udfs.assignors.questions.problems import Assignment, PartitionRacks, Problem
-from udfs.assignors.questions.racks import partition_racks, racks_matter
-from udfs.assignors.questions.server_problems import ServerProblem
+from udfs.assignors.groups import NOBODY, Assignment, Audiences, Group, Lists, partition_racks, racks_matter
+from udfs.assignors.java.maps import JavaMap, filled, table_capacity
 
-# From here on a range has a map of partitions, which is filled from a set of topics; before, it had a map of
+# From here on a leader's range has a map of partitions, which is filled from a set of topics; before, it had a map of
 # subscribers, which computeIfAbsent filled.
 RACKS_SINCE = (3, 5, 0)
-Lists = list[list[tuple[int, int]]]
-NOBODY = -1
 
 
-def client_range(problem: Problem) -> Assignment:
-    lists: Lists = [[] for _ in problem.members]
-    audiences = Audiences(problem, problem.class_of_member.tolist(), problem.statically_sorted.tolist())
-    if states := rack_states(problem, audiences):
+def client_range(group: Group) -> Assignment:
+    lists: Lists = [[] for _ in group.members]
+    audiences = Audiences(group, group.classes, group.statically_sorted)
+    if states := rack_states(group, audiences):
         assign_with_racks(states, lists)
     else:
-        topics = problem.topics_walked.tolist() if problem.release >= RACKS_SINCE else consumers_per_topic(problem)
+        topics = group.topics_walked if group.release >= RACKS_SINCE else consumers_per_topic(group)
         for topic in topics:
-            assign_ranges(topic, int(problem.counts[topic]), audiences.of(topic), lists)
+            assign_ranges(topic, group.num_partitions[topic], audiences.of(topic), lists)
     return Assignment.of_lists(lists)
 
 
-def is_rack_aware(problem: Problem) -> bool:
-    audiences = Audiences(problem, problem.class_of_member.tolist(), range(len(problem.members)))
-    return bool(rack_states(problem, audiences))
+def is_rack_aware(group: Group) -> bool:
+    audiences = Audiences(group, group.classes, range(len(group.members)))
+    return bool(rack_states(group, audiences))
 
 
 def assign_ranges(topic: int, count: int, members: Sequence[int], lists: Lists) -> None:
@@ -46,62 +41,35 @@ def assign_ranges(topic: int, count: int, members: Sequence[int], lists: Lists) 
         lists[member] += [(topic, partition) for partition in range(begin, end)]
 
 
-def round_robin(problem: Problem) -> Assignment:
-    circle = problem.statically_sorted.tolist()
-    lists: Lists = [[] for _ in problem.members]
-    audiences = Audiences(problem, problem.class_of_member.tolist(), circle)
+def round_robin(group: Group) -> Assignment:
+    circle = group.statically_sorted
+    lists: Lists = [[] for _ in group.members]
+    audiences = Audiences(group, group.classes, circle)
     place_of = {member: place for place, member in enumerate(circle)}
-    names, place = problem.topics, 0
-    for topic in sorted(audiences.known, key=lambda topic: utf_16(names[topic])):
+    place = 0
+    for topic in sorted(audiences.numbers, key=group.names.rank):
         members = audiences.of(topic)
         at = next((at for at, member in enumerate(members) if place_of[member] >= place), 0)
-        for partition in range(problem.counts[topic]):
+        for partition in range(group.num_partitions[topic]):
             lists[members[at]].append((topic, partition))
             place = place_of[members[at]] + 1
             at = (at + 1) % len(members)
     return Assignment.of_lists(lists)
 
 
-class Audiences:
-    """Who subscribes to each topic that the metadata knows, in a given order of members. `classes`: of each member."""
-
-    def __init__(self, problem: Problem | ServerProblem, classes: list[int], order: Sequence[int]) -> None:
-        self.classes, self.order = classes, order
-        self.numbers: dict[int, tuple[int, ...]] = {}
-        for own, topics in enumerate(problem.topics_of_class):
-            for topic in dict.fromkeys(topics.tolist()):
-                if problem.counts[topic]:
-                    self.numbers[topic] = (*self.numbers.get(topic, ()), own)
-        self.members: dict[tuple[int, ...], list[int]] = {}
-
-    @property
-    def known(self) -> Iterator[int]:
-        return iter(self.numbers)
-
-    def of(self, topic: int) -> list[int]:
-        classes = self.numbers[topic]
-        if classes not in self.members:
-            self.members[classes] = [member for member in self.order if self.classes[member] in classes]
-        return self.members[classes]
-
-
-def consumers_per_topic(problem: Problem) -> list[int]:
+def consumers_per_topic(group: Group) -> list[int]:
     """The topics to assign, as a map of subscribers is walked, which each member asks for each of its topics
     (consumersPerTopic). A second member with the same topics changes nothing, but by one call."""
-    codes = problem.topic_hashes.tolist()
-    topics: JavaMap[int, None] = JavaMap(Keys(codes.__getitem__, lambda topic: utf_16(problem.topics[topic])))
+    topics: JavaMap[int, None] = JavaMap(group.names)
     read = set[int]()
-    for own in walked_classes(problem):
-        for topic in problem.topics_of_class[own][: 1 if own in read else None].tolist():
+    for own in group.classes if len(group.subscriptions) == 1 else group.walked_classes:
+        for topic in group.subscriptions[own][: 1 if own in read else None]:
             topics.compute_if_absent(topic, lambda: None)
         read.add(own)
-    return [topic for topic in topics.walk() if problem.counts[topic]]
+    return [topic for topic in topics.walk() if group.num_partitions[topic]]
 
 
-def walked_classes(problem: Problem) -> list[int]:
-    """The members' classes, as Kafka walks its map of subscriptions."""
-    classes = problem.class_of_member
-    return (classes if len(problem.topics_of_class) == 1 else classes[problem.walked]).tolist()  # type: ignore[no-any-return]
+# -- racks, in a leader's range from 3.5 on
 
 
 @dataclass
@@ -134,18 +102,18 @@ class Division:
         self.extra -= self.held[place] > self.quota
 
 
-def rack_states(problem: Problem, audiences: Audiences) -> list[TopicAssignmentState]:
+def rack_states(group: Group, audiences: Audiences) -> list[TopicAssignmentState]:
     """By name; none where no topic needs racks."""
     # Most groups have no racks.
-    if problem.release < RACKS_SINCE or problem.partition_racks is None or not any(problem.racks):
+    if group.release < RACKS_SINCE or group.partition_racks is None or not any(group.racks):
         return []
     states = []
-    for topic in sorted(audiences.known, key=lambda topic: utf_16(problem.topics[topic])):
-        stated: PartitionRacks | None = problem.partition_racks[topic]
-        racks, members = partition_racks(stated, int(problem.counts[topic])), audiences.of(topic)
-        named = {rack for member in members if (rack := problem.racks[member])}
-        rack_of = [problem.racks[member] for member in members]
-        states.append(TopicAssignmentState(topic, racks, members, rack_of, racks_matter(named, racks)))
+    for topic in sorted(audiences.numbers, key=group.names.rank):
+        racks, members = partition_racks(group, topic), audiences.of(topic)
+        rack_of = [group.racks[member] for member in members]
+        states.append(
+            TopicAssignmentState(topic, racks, members, rack_of, racks_matter({*filter(None, rack_of)}, racks))
+        )
     return states if any(state.needs_racks for state in states) else []
 
 
@@ -208,3 +176,39 @@ def is_near(state: TopicAssignmentState, place: int, partition: int) -> bool:
     """Whether a replica of a partition is in a member's rack; a member without a rack may have any."""
     rack = state.rack_of[place]
     return not rack or rack in state.racks[partition]
+
+
+# -- coordinators
+
+
+def server_range(group: Group) -> Assignment:
+    """RangeAssignor.assign."""
+    assign = assign_homogeneous_group if group.is_homogeneous else assign_heterogeneous_group
+    lists: Lists = [[] for _ in group.members]
+    assign(group, group.statically_sorted, lists)
+    return Assignment.of_lists(lists)
+
+
+def assign_homogeneous_group(group: Group, order: list[int], lists: Lists) -> None:
+    """Topic by topic. Everybody's map is made alike, of the topics of the first."""
+    first = group.classes[order[0]]
+    for topic in walked_topics(group, first, len(group.subscribed[first])):
+        assign_ranges(topic, group.num_partitions[topic], order, lists)
+
+
+def assign_heterogeneous_group(group: Group, order: list[int], lists: Lists) -> None:
+    """Each member's topics are in the order of its own map."""
+    audiences = Audiences(group, group.classes, order)
+    for topic in audiences.numbers:
+        assign_ranges(topic, group.num_partitions[topic], audiences.of(topic), lists)
+    places = [
+        {topic: place for place, topic in enumerate(walked_topics(group, own, len(listed)))}
+        for own, listed in enumerate(group.subscriptions)
+    ]
+    for own, rows in zip(audiences.classes, lists, strict=True):
+        rows.sort(key=lambda row, own=own: places[own][row[0]])  # type: ignore[misc]
+
+
+def walked_topics(group: Group, own: int, size: int) -> list[int]:
+    """Of a class of members: a map of ids that is made for so many."""
+    return filled(group.topic_ids, group.subscribed[own], table_capacity(size * 4 // 3 + 1)).walk()

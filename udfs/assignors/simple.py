@@ -8,46 +8,51 @@ Members are places in Kafka's walk of them, topics are positions. A set that bec
 import math
 from collections.abc import Iterable
 
-from udfs.assignors.java.hashes import utf_16
-from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, filled, table_capacity
-from udfs.assignors.questions.problems import Assignment, AssignorFailed
-from udfs.assignors.questions.server_problems import ServerProblem
-from udfs.assignors.targets import Target, assignment_of, empty_target, recorded_targets
+from udfs.assignors.groups import (
+    Assignment,
+    AssignorFailed,
+    Group,
+    Target,
+    assignment_of,
+    empty_target,
+    recorded_targets,
+)  # fmt: skip
+from udfs.assignors.groups import Partition as Pair
+from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, filled, table_capacity, utf_16
 
-Pair = tuple[int, int]
 Sharers = JavaMap[Pair, JavaSet[int]]
 
 SIMPLE_BY_HASH = (4, 1, 0)
 SIMPLE_BY_SHARES = (4, 2, 0)
 
 
-def simple(problem: ServerProblem) -> Assignment:
-    if problem.release >= SIMPLE_BY_SHARES:
-        walks = SimpleAssignor(problem).assign()
-    elif problem.release < SIMPLE_BY_HASH:
-        walks = all_to_everybody(problem)
+def simple(group: Group) -> Assignment:
+    if group.release >= SIMPLE_BY_SHARES:
+        walks = SimpleAssignor(group).assign()
+    elif group.release < SIMPLE_BY_HASH:
+        walks = all_to_everybody(group)
     else:
-        walks = assign_by_hash(problem) if problem.is_homogeneous else hashed_by_subscription(problem)
-    return assignment_of(problem, walks)
+        walks = assign_by_hash(group) if group.is_homogeneous else hashed_by_subscription(group)
+    return assignment_of(group, walks)
 
 
 class SimpleAssignor:
     """Members with the same topics share all partitions at once; others share them topic by topic. What they had of a
     topic that nobody takes any more stays then."""
 
-    def __init__(self, problem: ServerProblem) -> None:
-        self.problem = problem
-        self.subscriptions = subscriptions_of(problem)
-        self.targets = recorded_targets(problem)
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self.subscriptions = subscriptions_of(group)
+        self.targets = recorded_targets(group)
         # What members had: a copy of a changed target is walked in another order.
         self.walks = [target.walk() for target in self.targets]
 
     def assign(self) -> list[list[Pair]]:
-        if not self.problem.is_homogeneous:
+        if not self.group.is_homogeneous:
             if not any(self.subscriptions):
                 return [[] for _ in self.targets]
             self.assign_heterogeneous()
-        elif names_of(self.problem, 0):
+        elif names_of(self.group, 0):
             self.assign_homogeneous()
         else:
             return [[] for _ in self.targets]
@@ -60,8 +65,8 @@ class SimpleAssignor:
                 if topic not in subscribed:
                     target.copy().remove(topic)
         held = [(place, pair) for place, walk in enumerate(self.walks) for pair in walk if pair[0] in subscribed]
-        wanted = target_partitions(self.problem, subscribed)
-        Sharing(self.targets, range(len(self.targets)), wanted, pair_keys(self.problem), is_equal=True).build(held)
+        wanted = target_partitions(self.group, subscribed)
+        Sharing(self.targets, range(len(self.targets)), wanted, pair_keys(self.group), is_equal=True).build(held)
 
     def assign_heterogeneous(self) -> None:
         takers: dict[int, list[int]] = {}
@@ -74,8 +79,8 @@ class SimpleAssignor:
                 held.setdefault(pair[0], []).append((place, pair))
         # A partition of the only topic is its own hash code.
         keys = Keys[Pair](lambda pair: pair[1], lambda pair: pair[1])
-        for topic in filled(self.problem.topic_keys, takers).walk():
-            wanted = target_partitions(self.problem, [topic])
+        for topic in filled(self.group.topic_ids, takers).walk():
+            wanted = target_partitions(self.group, [topic])
             Sharing(self.targets, takers[topic], wanted, keys, is_equal=False).build(held.get(topic, []))
 
 
@@ -169,39 +174,41 @@ class Sharing:
         return [place for place in places if self.held[place] < self.shares[place]]
 
 
-def all_to_everybody(problem: ServerProblem) -> list[list[Pair]]:
+def all_to_everybody(group: Group) -> list[list[Pair]]:
     """Of what each member subscribes to; which partitions may be assigned was no question then."""
-    subscriptions = subscriptions_of(problem)
+    subscriptions = subscriptions_of(group)
     walks = []
     for place in range(len(subscriptions)):
-        topics = filled(problem.topic_keys, subscriptions[0 if problem.is_homogeneous else place])
-        walks.append([(topic, partition) for topic in topics.walk() for partition in range(problem.counts[topic])])
+        topics = filled(group.topic_ids, subscriptions[0 if group.is_homogeneous else place])
+        walks.append(
+            [(topic, partition) for topic in topics.walk() for partition in range(group.num_partitions[topic])]
+        )
     return walks
 
 
-def assign_by_hash(problem: ServerProblem) -> list[list[Pair]]:
+def assign_by_hash(group: Group) -> list[list[Pair]]:
     """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest."""
-    places = range(len(problem.members))
-    if not names_of(problem, 0):
+    places = range(len(group.members))
+    if not names_of(group, 0):
         return [[] for _ in places]
-    subscribed = subscriptions_of(problem)[0]
-    wanted, keys = target_partitions(problem, subscribed), pair_keys(problem)
+    subscribed = subscriptions_of(group)[0]
+    wanted, keys = target_partitions(group, subscribed), pair_keys(group)
     share = -(-len(wanted) // len(places))
     by_hash: JavaMap[Pair, list[int]] = JavaMap(keys, table_capacity(int((len(wanted) + 1) / 0.75 + 1)))
-    hash_to(problem, places, wanted, by_hash)
+    hash_to(group, places, wanted, by_hash)
     by_member = [JavaSet(keys) for _ in places]
     taken = set(by_hash)
     for pair in by_hash.walk():
         for place in by_hash[pair]:
             by_member[place].add(pair)
-    before = holders(problem)
+    before = holders(group)
     for pair in before.walk():
         for place in before[pair] if pair[0] in subscribed and pair not in by_hash else ():
             if len(by_member[place]) < share:
                 by_member[place].add(pair)
                 taken.add(pair)
     deal_up_to([pair for pair in wanted if pair not in taken], by_member, share)
-    return [by_topic(problem, pairs) for pairs in by_member]
+    return [by_topic(group, pairs) for pairs in by_member]
 
 
 def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) -> None:
@@ -220,21 +227,21 @@ def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) ->
         at += 1
 
 
-def hashed_by_subscription(problem: ServerProblem) -> list[list[Pair]]:
+def hashed_by_subscription(group: Group) -> list[list[Pair]]:
     """Members with different topics: each hashes among its own; what nobody got goes round the topic's subscribers."""
-    subscriptions, keys = subscriptions_of(problem), pair_keys(problem)
-    takers = [place for place in range(len(subscriptions)) if names_of(problem, place)]
-    order = walked_again(problem, takers)
-    wanted = {place: target_partitions(problem, subscriptions[place]) for place in order}
+    subscriptions, keys = subscriptions_of(group), pair_keys(group)
+    takers = [place for place in range(len(subscriptions)) if names_of(group, place)]
+    order = walked_again(group, takers)
+    wanted = {place: target_partitions(group, subscriptions[place]) for place in order}
     subscribers: dict[int, list[int]] = {}
     for place in order:
         for topic in dict.fromkeys(topic for topic, _ in wanted[place]):
             subscribers.setdefault(topic, []).append(place)
     assigned: JavaMap[Pair, list[int]] = JavaMap(keys)
     for place in order:
-        hash_to(problem, [place], wanted[place], assigned)
-    before = holders(problem)
-    free: JavaMap[int, list[Pair]] = JavaMap(problem.topic_keys)
+        hash_to(group, [place], wanted[place], assigned)
+    before = holders(group)
+    free: JavaMap[int, list[Pair]] = JavaMap(group.topic_ids)
     for pair in dict.fromkeys(pair for place in order for pair in wanted[place]):
         if pair not in assigned and pair not in before:
             free.compute_if_absent(pair[0], list).append(pair)
@@ -249,67 +256,65 @@ def hashed_by_subscription(problem: ServerProblem) -> list[list[Pair]]:
         for place in before[pair] if pair not in assigned else ():
             if place in subscribers.get(pair[0], ()):
                 by_member[place].add(pair)
-    return [by_topic(problem, pairs) for pairs in by_member]
+    return [by_topic(group, pairs) for pairs in by_member]
 
 
-def hash_to(
-    problem: ServerProblem, places: Iterable[int], pairs: list[Pair], assigned: JavaMap[Pair, list[int]]
-) -> None:
+def hash_to(group: Group, places: Iterable[int], pairs: list[Pair], assigned: JavaMap[Pair, list[int]]) -> None:
     """The remainder of Java's signed hash code, without its sign."""
     for place in places if pairs else ():
-        code = problem.hash_codes[problem.walked[place]]
+        code = group.hash_codes[group.walked[place]]
         distance = abs(code - (code >> 31 << 32))
         assigned.compute_if_absent(pairs[distance % len(pairs)], list).append(place)
 
 
-def holders(problem: ServerProblem) -> JavaMap[Pair, list[int]]:
+def holders(group: Group) -> JavaMap[Pair, list[int]]:
     """Who had what."""
-    members_of: JavaMap[Pair, list[int]] = JavaMap(pair_keys(problem))
-    for place, target in enumerate(recorded_targets(problem)):
+    members_of: JavaMap[Pair, list[int]] = JavaMap(pair_keys(group))
+    for place, target in enumerate(recorded_targets(group)):
         for pair in target.walk():
             members_of.compute_if_absent(pair, list).append(place)
     return members_of
 
 
-def by_topic(problem: ServerProblem, pairs: JavaSet[Pair]) -> list[Pair]:
-    target = empty_target(problem)
+def by_topic(group: Group, pairs: JavaSet[Pair]) -> list[Pair]:
+    target = empty_target(group)
     for topic, partition in pairs.walk():
         target.add(topic, partition)
     return target.walk()
 
 
-def walked_again(problem: ServerProblem, places: Iterable[int]) -> list[int]:
+def walked_again(group: Group, places: Iterable[int]) -> list[int]:
     """Some of the members, put into a map in their order."""
-    walked, codes = problem.walked, problem.hash_codes
-    keys = Keys[int](lambda place: codes[walked[place]], lambda place: utf_16(problem.members[walked[place]]))
+    walked, codes = group.walked, group.hash_codes
+    keys = Keys[int](lambda place: codes[walked[place]], lambda place: utf_16(group.members[walked[place]]))
     return filled(keys, places).walk()
 
 
-def subscriptions_of(problem: ServerProblem) -> list[list[int]]:
+def subscriptions_of(group: Group) -> list[list[int]]:
     """What the metadata knows of each member's topics, as a walk over its set of names meets them."""
-    return [problem.subscribed[own] for own in problem.class_of_place]
+    return [group.subscribed[own] for own in group.walked_classes]
 
 
-def names_of(problem: ServerProblem, place: int) -> int:
+def names_of(group: Group, place: int) -> int:
     """How many topics a member names, known or not."""
-    return len(problem.topics_of_class[problem.class_of_place[place]])
+    return len(group.subscriptions[group.walked_classes[place]])
 
 
-def target_partitions(problem: ServerProblem, topics: Iterable[int]) -> list[Pair]:
+def target_partitions(group: Group, topics: Iterable[int]) -> list[Pair]:
     """Those that may be assigned (computeTargetPartitions)."""
-    allowed = problem.assignable
+    allowed = group.assignable
     if allowed is None:
-        return [(topic, partition) for topic in topics for partition in range(problem.counts[topic])]
+        return [(topic, partition) for topic in topics for partition in range(group.num_partitions[topic])]
     pairs = set(zip(allowed.topics.tolist(), allowed.partitions.tolist(), strict=True))
     return [
         (topic, partition)
         for topic in topics
-        for partition in range(problem.counts[topic])
+        for partition in range(group.num_partitions[topic])
         if (topic, partition) in pairs
     ]
 
 
-def pair_keys(problem: ServerProblem) -> Keys[Pair]:
+def pair_keys(group: Group) -> Keys[Pair]:
     """TopicIdPartition, which has no compareTo."""
-    code = problem.topic_keys.hash_code
+    code = group.topic_ids.hash_code
     return Keys(lambda pair: 31 * code(pair[0]) + pair[1] & 0xFFFFFFFF, lambda pair: 0)

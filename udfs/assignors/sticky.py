@@ -1,83 +1,77 @@
-"""Kafka's sticky and cooperative-sticky assignors (StickyAssignor.java, CooperativeStickyAssignor.java)."""
+"""Kafka's sticky and cooperative-sticky assignors (StickyAssignor.java, CooperativeStickyAssignor.java), and their
+algorithm if all members subscribe to the same topics (ConstrainedAssignmentBuilder of AbstractStickyAssignor.java, from
+3.0 on). Members and topics are positions.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.hashes import ranks
-from udfs.assignors.questions.partition_numbers import NOBODY
-from udfs.assignors.questions.problems import Assignment, Problem, Rows
+from udfs.assignors.groups import NOBODY, Assignment, AssignorFailed, Group, Lists, Partition, Rows
+from udfs.assignors.java.maps import ranks
 from udfs.assignors.sticky_before_3 import cooperative_before_3, sticky_before_3
-from udfs.assignors.sticky_claims import believed, cooperative_claims, sticky_claims
-from udfs.assignors.sticky_equal import ConstrainedAssignmentBuilder
+from udfs.assignors.sticky_claims import (
+    Believed,
+    Racks,
+    are_subscriptions_equal,
+    believed,
+    cooperative_claims,
+    racks_of,
+    rules_of,
+    sticky_claims,
+)  # fmt: skip
 from udfs.assignors.sticky_unequal import general
 
 REWRITTEN_SINCE = (3, 0, 0)
 
 
-def sticky(problem: Problem) -> Assignment:
-    if problem.release < REWRITTEN_SINCE:
-        return sticky_before_3(problem)
-    claims = sticky_claims(problem)
-    owned = believed(problem, claims)
-    if are_subscriptions_equal(problem):
-        return ConstrainedAssignmentBuilder(problem, owned, waits=False).build()
-    return general(problem, claims, owned)
+def sticky(group: Group) -> Assignment:
+    if group.release < REWRITTEN_SINCE:
+        return sticky_before_3(group)
+    claims = sticky_claims(group)
+    owned = believed(group, claims)
+    if are_subscriptions_equal(group):
+        return ConstrainedAssignmentBuilder(group, owned, waits=False).build()
+    return general(group, claims, owned)
 
 
-def cooperative_sticky(problem: Problem) -> Assignment:
+def cooperative_sticky(group: Group) -> Assignment:
     """It leaves out what another member must revoke first: the next rebalance gives it."""
     waits = None
-    if problem.release < REWRITTEN_SINCE:
-        rows, waits = cooperative_before_3(problem)
+    if group.release < REWRITTEN_SINCE:
+        rows, waits = cooperative_before_3(group)
     else:
-        claims = cooperative_claims(problem)
-        owned = believed(problem, claims)
-        if are_subscriptions_equal(problem):
-            return ConstrainedAssignmentBuilder(problem, owned, waits=True).build()
-        rows = general(problem, claims, owned)
+        claims = cooperative_claims(group)
+        owned = believed(group, claims)
+        if are_subscriptions_equal(group):
+            return ConstrainedAssignmentBuilder(group, owned, waits=True).build()
+        rows = general(group, claims, owned)
     if waits is None:
-        waits = still_owned(problem, rows)
+        waits = still_owned(group, rows)
     return rows.take(~waits) if waits.any() else rows
 
 
-def are_subscriptions_equal(problem: Problem) -> bool:
-    """Against the first member that subscribes to something; members before it do not count, as in Kafka."""
-    if len(problem.topics_of_class) == 1:
-        # Kafka counts a topic that is listed twice.
-        (listed,) = problem.topics_of_class
-        return len(problem.members) < 2 or len(set(listed.tolist())) == len(listed)
-    classes = problem.class_of_member[problem.walked]
-    sizes = np.array([len(topics) for topics in problem.topics_of_class])
-    (some,) = np.nonzero(sizes[classes])
-    if not len(some):
-        return True
-    first = frozenset(problem.topics_of_class[classes[some[0]]].tolist())
-    return all(
-        sizes[k] == len(first) and first.issuperset(problem.topics_of_class[k].tolist())
-        for k in np.unique(classes[some[0] + 1 :]).tolist()
-    )
-
-
-def still_owned(problem: Problem, rows: Rows) -> NDArray[np.bool_]:
+def still_owned(group: Group, rows: Rows) -> NDArray[np.bool_]:
     """Which rows give a member what it does not own while another, which does, loses it."""
-    owned = problem.owned.take(problem.known[problem.owned.topics])
-    if ((owned.partitions < 0) | (owned.partitions >= problem.counts[owned.topics])).any():
-        return still_owned_of_any(problem, owned, rows)
-    starts = np.cumsum(problem.counts) - problem.counts
-    owners = np.full(int(problem.counts.sum()), NOBODY, np.int32)
+    owned = group.owned.take(group.known[group.owned.topics])
+    if ((owned.partitions < 0) | (owned.partitions >= group.counts[owned.topics])).any():
+        return still_owned_of_any(group, owned, rows)
+    starts = np.cumsum(group.counts) - group.counts
+    owners = np.full(int(group.counts.sum()), NOBODY, np.int32)
     owners[starts[owned.topics] + owned.partitions] = owned.members
     if np.count_nonzero(owners != NOBODY) < len(owned):
-        return still_owned_of_any(problem, owned, rows)
+        return still_owned_of_any(group, owned, rows)
     before = owners[starts[rows.topics] + rows.partitions]
     return np.asarray((before != NOBODY) & (before != rows.members), dtype=np.bool_)
 
 
-def still_owned_of_any(problem: Problem, owned: Rows, rows: Rows) -> NDArray[np.bool_]:
+def still_owned_of_any(group: Group, owned: Rows, rows: Rows) -> NDArray[np.bool_]:
     """The same where several own a partition, or several were given it."""
-    had = set(zip(*(column.tolist() for column in (owned.members, owned.topics, owned.partitions)), strict=True))
-    assigned = list(zip(*(column.tolist() for column in (rows.members, rows.topics, rows.partitions)), strict=True))
+    had, assigned = set(owned.triples()), rows.triples()
     revoked = {(topic, partition) for _, topic, partition in had - set(assigned)}
-    place = ranks(problem.walked)
+    place = ranks(group.walked)
     waiting: dict[tuple[int, int], int] = {}
     for row in sorted(range(len(assigned)), key=lambda row: place[assigned[row][0]]):
         if assigned[row] not in had and assigned[row][1:] in revoked:
@@ -85,3 +79,159 @@ def still_owned_of_any(problem: Problem, owned: Rows, rows: Rows) -> NDArray[np.
     waits = np.zeros(len(assigned), np.bool_)
     waits[list(waiting.values())] = True
     return waits
+
+
+# -- equal subscriptions
+
+
+@dataclass
+class Members:
+    """`below`: those that have less than the least quota; `even`: those that have it and may get one more. Both by
+    id."""
+
+    held: list[int]
+    below: list[int] = field(default_factory=list)
+    even: list[int] = field(default_factory=list)
+    num_full: int = 0
+
+
+class ConstrainedAssignmentBuilder:
+    """`waits`: without what another member must give up first, as the cooperative assignor does it."""
+
+    def __init__(self, group: Group, owned: Believed, waits: bool) -> None:
+        self.group, self.owned, self.waits = group, owned, waits
+        self.rules = rules_of(group.release)
+        by_name = group.known_by_name
+        self.place_of = {topic: place for place, topic in enumerate(by_name)}
+        self.partitions = [(topic, partition) for topic in by_name for partition in range(group.num_partitions[topic])]
+        self.racks = racks_of(group, by_name)
+        self.least, self.extra = divmod(len(self.partitions), len(group.members))
+        self.lists: Lists = [[] for _ in group.members]
+        self.revoked_from: dict[Partition, int] = {}
+
+    def build(self) -> Assignment:
+        if self.racks is not None and self.racks.are_used:
+            self.drop_far(self.racks)
+        members = self.assign_owned_partitions()
+        free = self.unassigned_partitions()
+        if self.racks is not None:
+            free.sort(key=self.racks.near.__getitem__)
+            if self.racks.are_used:
+                free = self.assign_rack_aware_round_robin(free, members, self.racks)
+        self.assign_round_robin(free, members)
+        return Assignment.of_lists(self.lists)
+
+    def drop_far(self, racks: Racks) -> None:
+        """Takes from members what has no replica in the rack that they name."""
+        for member in self.group.walked:
+            own = self.owned.lists[member]
+            for partition in [each for each in own if racks.is_far(member, each)]:
+                del own[partition]
+                if self.rules.tells_revokers:
+                    self.revoked_from[partition] = member
+
+    def assign_owned_partitions(self) -> Members:
+        """As long as extras are left, the members that own enough keep the largest quota, others the least one."""
+        held = [0] * len(self.lists)
+        below, exact, num_full = [], [], 0
+        for member in self.group.walked:
+            own = [each for each in self.owned.lists[member] if each not in self.owned.contested]
+            if self.rules.sorts_owned:
+                ordered = sorted((partition, self.place_of[topic], topic) for topic, partition in own)
+                own = [(topic, partition) for partition, _, topic in ordered]
+            is_full = num_full < self.extra and len(own) > self.least
+            num_full += is_full
+            held[member] = min(len(own), self.least + is_full)
+            self.lists[member] = own[: held[member]]
+            for partition in own[held[member] :]:
+                self.revoked_from[partition] = member
+            if len(own) < self.least:
+                below.append(member)
+            elif not is_full:
+                exact.append(member)
+        by_id = self.group.member_ranks.__getitem__
+        below.sort(key=by_id)
+        exact.sort(key=by_id)
+        return Members(held, below, exact if num_full < self.extra else [], num_full)
+
+    def unassigned_partitions(self) -> list[Partition]:
+        """Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members
+        keep, is never met: every partition that is kept after it counts as unassigned too."""
+        kept = [each for own in self.lists for each in own]
+        is_kept = set(kept)
+        free = [each for each in self.partitions if each not in is_kept]
+        if len(free) + len(kept) == len(self.partitions):
+            return free
+        walk = iter(sorted(kept, key=lambda each: (self.place_of[each[0]], each[1])))
+        next_kept, free = next(walk, None), []
+        for partition in self.partitions:
+            if partition == next_kept:
+                next_kept = next(walk, None)
+            else:
+                free.append(partition)
+        return free
+
+    def assign_rack_aware_round_robin(self, free: list[Partition], members: Members, racks: Racks) -> list[Partition]:
+        """Gives what it can to members that are near; what is left."""
+        left: list[Partition] = []
+        most, turn = self.least + (self.extra > 0), 0
+        counts_full = self.rules.tells_revokers
+        for partition in free:
+            if (near := next_near(members.below, turn, partition, racks)) is not None:
+                member = members.below[near]
+                members.held[member] += 1
+                if members.held[member] < self.least:
+                    near += 1
+                else:
+                    del members.below[near]
+                    if members.held[member] < most and (members.num_full < self.extra or not counts_full):
+                        members.even.append(member)
+                turn = near % len(members.below) if members.below else 0
+            elif (near := next_near(members.even, 0, partition, racks)) is not None:
+                member = members.even[near]
+                members.held[member] += 1
+                if members.held[member] == most:
+                    del members.even[near]
+                    members.num_full += 1
+                    if members.num_full == self.extra and counts_full:
+                        members.even = []
+            else:
+                left.append(partition)
+                continue
+            self.give(member, partition)
+        return left
+
+    def assign_round_robin(self, free: list[Partition], members: Members) -> None:
+        """In turn to those that miss some, then one more each."""
+        missing = sum(self.least - members.held[member] for member in members.below)
+        if len(free) < missing:
+            raise AssignorFailed("members are left below the least quota")
+        if len(free) > missing + len(members.even) + len(members.below):
+            raise AssignorFailed("No more unfilled consumers to be assigned.")
+        for member, partition in zip(self.receivers(members), free, strict=False):
+            self.give(member, partition)
+
+    def receivers(self, members: Members) -> Iterator[int]:
+        below = members.below
+        while below:
+            left: list[int] = []
+            for member in below:
+                yield member
+                members.held[member] += 1
+                (left if members.held[member] < self.least else members.even).append(member)
+            below = left
+        yield from members.even
+
+    def give(self, member: int, partition: Partition) -> None:
+        revoker = self.revoked_from.get(partition)
+        is_revoked = revoker is not None and not (self.rules.tells_revokers and revoker == member)
+        if not (self.waits and (is_revoked or partition in self.owned.contested)):
+            self.lists[member].append(partition)
+
+
+def next_near(members: list[int], first: int, partition: Partition, racks: Racks) -> int | None:
+    """Where in a list the next member is that is near a partition."""
+    if not racks.of_partition[partition]:
+        return None
+    places: Iterable[int] = (*range(first, len(members)), *range(first))
+    return next((at for at in places if racks.is_near(members[at], partition)), None)

@@ -12,12 +12,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.hashes import Positions, ranks, string_hashes, topic_partition_hashes
-from udfs.assignors.java.maps import walked
-from udfs.assignors.questions.partition_numbers import NumberedTopics, number_partitions
-from udfs.assignors.questions.problems import ABSENT, Assignment, AssignorFailed, Problem, Rows, within
-from udfs.assignors.sticky_claims import Partition, last_generation, previous_assignment
-from udfs.assignors.sticky_unequal import Ownership, fairer_lists, give, listed_times, rows_of, start
+from udfs.assignors.groups import ABSENT, Assignment, AssignorFailed, Group, Partition, Positions, Rows, within
+from udfs.assignors.java.maps import ranks, string_hashes, topic_partition_hashes, walked
+from udfs.assignors.sticky_claims import first_difference, last_generation, previous_assignment
+from udfs.assignors.sticky_unequal import (
+    NumberedTopics,
+    Ownership,
+    fairer_lists,
+    give,
+    listed_times,
+    number_partitions,
+    rows_of,
+    start,
+)  # fmt: skip
 
 EQUAL_WAY_SINCE = (2, 5, 1)
 # From here on the cooperative assignor has generations, and what two claim belongs to neither.
@@ -34,18 +41,18 @@ class Claim:
     generation: int | None
 
 
-def sticky_claim(problem: Problem, member: int) -> Claim:
-    lists, generation = previous_assignment(problem.user_data[member])
+def sticky_claim(group: Group, member: int) -> Claim:
+    lists, generation = previous_assignment(group.user_data[member])
     partitions = [(topic, partition) for topic, numbers in lists for partition in numbers]
     return Claim(partitions, generation)
 
 
-def cooperative_claim(problem: Problem, member: int) -> Claim:
-    start, end = np.searchsorted(problem.owned.members, [member, member + 1])
-    topics, partitions = problem.owned.topics[start:end].tolist(), problem.owned.partitions[start:end].tolist()
-    owned = [(problem.topics[topic], partition) for topic, partition in zip(topics, partitions, strict=True)]
-    data = problem.user_data[member]
-    has_generation = problem.release >= GENERATIONS_SINCE and data is not None
+def cooperative_claim(group: Group, member: int) -> Claim:
+    start, end = np.searchsorted(group.owned.members, [member, member + 1])
+    topics, partitions = group.owned.topics[start:end].tolist(), group.owned.partitions[start:end].tolist()
+    owned = [(group.topics[topic], partition) for topic, partition in zip(topics, partitions, strict=True)]
+    data = group.user_data[member]
+    has_generation = group.release >= GENERATIONS_SINCE and data is not None
     return Claim(owned, last_generation(data) if has_generation else None)
 
 
@@ -57,75 +64,62 @@ def rows_from(triples: Sequence[tuple[int, int, int]]) -> Rows:
 NOTHING = Claim((), None)
 
 
-def sticky_before_3(problem: Problem) -> Assignment:
-    rows, _ = assign(problem, [sticky_claim(problem, member) for member in problem.walked.tolist()], NOTHING)
+def sticky_before_3(group: Group) -> Assignment:
+    rows, _ = assign(group, [sticky_claim(group, member) for member in group.walked], NOTHING)
     return rows
 
 
-def cooperative_before_3(problem: Problem) -> tuple[Assignment, NDArray[np.bool_] | None]:
+def cooperative_before_3(group: Group) -> tuple[Assignment, NDArray[np.bool_] | None]:
     """With the rows that must wait, if the algorithm shows them."""
-    claims = [cooperative_claim(problem, member) for member in problem.walked.tolist()]
+    claims = [cooperative_claim(group, member) for member in group.walked]
     # Its user data cannot be read twice either, but says only the generation.
-    return assign(problem, claims, None)
+    return assign(group, claims, None)
 
 
 def assign(
-    problem: Problem, claims: Sequence[Claim], second_reading: Claim | None
+    group: Group, claims: Sequence[Claim], second_reading: Claim | None
 ) -> tuple[Assignment, NDArray[np.bool_] | None]:
     """`claims` in the order of the walk.
 
     Members that were looked at before two subscriptions differed had their user data read then, up to its end: what a
     second reading finds is `second_reading`, or a generation that cannot be read.
     """
-    if problem.release < EQUAL_WAY_SINCE:
-        return general(problem, claims), None
-    differing = first_difference(problem)
+    if group.release < EQUAL_WAY_SINCE:
+        return general(group, claims), None
+    differing = first_difference(group)
     if differing is None:
-        return equal(problem, claims)
+        return equal(group, claims)
     again = [
         second_reading or Claim(claim.partitions, None if claim.generation is None else ABSENT)
         for claim in claims[:differing]
     ]
-    return general(problem, [*again, *claims[differing:]]), None
+    return general(group, [*again, *claims[differing:]]), None
 
 
-def first_difference(problem: Problem) -> int | None:
-    """Which member's subscription, in the walk, is the first to differ from the first that is not empty."""
-    reference: frozenset[int] = frozenset()
-    for place, member in enumerate(problem.walked.tolist()):
-        topics = problem.topics_of_class[problem.class_of_member[member]].tolist()
-        if not reference:
-            reference = frozenset(topics)
-        elif len(topics) != len(reference) or not reference.issuperset(topics):
-            return place
-    return None
-
-
-def general(problem: Problem, claims: Sequence[Claim]) -> Rows:
+def general(group: Group, claims: Sequence[Claim]) -> Rows:
     holders = holders_by_generation(claims)
     held = [*holders]
     in_order = [held[at] for at in walked(hashes_of(held))]
-    rows, before_rows = holding_rows(problem, in_order, holders)
-    times = listed_times(problem)
-    order = np.lexsort((problem.topic_ranks, times))
-    topics = number_partitions(problem, order[problem.known[order]])
+    rows, before_rows = holding_rows(group, in_order, holders)
+    times = listed_times(group)
+    topics = number_partitions(group, sorted(group.known_by_name, key=times.__getitem__))
     before = dict(
-        zip(numbers_of(topics, before_rows), ranks(problem.walked)[before_rows.members].tolist(), strict=True)
+        zip(numbers_of(topics, before_rows), np.array(ranks(group.walked))[before_rows.members].tolist(), strict=True)
     )
     numbers = np.arange(topics.total)
-    if problem.release < EQUAL_WAY_SINCE and holders and problem.takes[:, problem.known].all():
+    if group.release < EQUAL_WAY_SINCE and holders and group.takes[:, group.known].all():
         earlier = [each for each in in_order if len(holders[each]) > 1]
         earlier = [earlier[at] for at in walked(hashes_of(earlier))]
-        numbers = from_largest(problem, topics, rows, earlier)
-    is_kept = problem.takes[problem.class_of_member[rows.members], rows.topics]
+        numbers = from_largest(group, topics, rows, earlier)
+    is_kept = group.takes[group.class_of_member[rows.members], rows.topics]
     kept = rows.take(is_kept)
     is_free = np.ones(topics.total, np.bool_)
     is_free[numbers_of(topics, kept)] = False
     owned = Ownership(rows, np.zeros(len(rows), np.bool_))
-    state = start(problem, topics, owned, is_kept, numbers[is_free[numbers]], is_strange=False)
+    state = start(group, topics, owned, is_kept, numbers[is_free[numbers]], is_strange=False)
     give(state)
-    lists = fairer_lists(problem, state, times[topics.order] >= 2, before, not is_kept.all(), numbers)
-    return rows_of(problem, topics, kept, state, lists)
+    lists = fairer_lists(group, state, times[topics.order] >= 2, before, not is_kept.all(), numbers)
+    return rows_of(group, topics, kept, state, lists)
 
 
 def holders_by_generation(claims: Sequence[Claim]) -> dict[TopicPartition, dict[int, int]]:
@@ -147,20 +141,20 @@ def hashes_of(partitions: Sequence[TopicPartition]) -> list[int]:
 
 
 def holding_rows(
-    problem: Problem, partitions: Sequence[TopicPartition], holders: dict[TopicPartition, dict[int, int]]
+    group: Group, partitions: Sequence[TopicPartition], holders: dict[TopicPartition, dict[int, int]]
 ) -> tuple[Rows, Rows]:
     """Who holds each partition that exists, and who held it in the generation before."""
     now: list[tuple[int, int, int]] = []
     before: list[tuple[int, int, int]] = []
     for topic, partition in partitions:
-        at = problem.topic_positions.get(topic)
-        if at is None or not problem.known[at] or not 0 <= partition < problem.counts[at]:
+        at = group.topic_positions.get(topic)
+        if at is None or not group.known[at] or not 0 <= partition < group.counts[at]:
             continue
         held = holders[topic, partition]
         generations = sorted(held, reverse=True)
-        now.append((int(problem.walked[held[generations[0]]]), at, partition))
+        now.append((group.walked[held[generations[0]]], at, partition))
         if len(generations) > 1:
-            before.append((int(problem.walked[held[generations[1]]]), at, partition))
+            before.append((group.walked[held[generations[1]]], at, partition))
     return rows_from(now), rows_from(before)
 
 
@@ -169,19 +163,19 @@ def numbers_of(topics: NumberedTopics, rows: Rows) -> list[int]:
     return numbers
 
 
-def from_largest(problem: Problem, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:
+def from_largest(group: Group, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:
     """The partitions, one at a time from the member that has most left: first those that another had before."""
-    left: dict[int, dict[int, None]] = {member: {} for member in range(len(problem.members))}
+    left: dict[int, dict[int, None]] = {member: {} for member in range(len(group.members))}
     for member, number in zip(rows.members.tolist(), numbers_of(topics, rows), strict=True):
         left[member][number] = None
     owner = {number: member for member, numbers in left.items() for number in numbers}
     first: dict[int, deque[int]] = {member: deque() for member in left}
     for topic, partition in earlier:
-        at = problem.topic_positions.get(topic)
-        if at is not None and problem.known[at] and 0 <= partition < problem.counts[at]:
+        at = group.topic_positions.get(topic)
+        if at is not None and group.known[at] and 0 <= partition < group.counts[at]:
             number = int(topics.starts[topics.places[at]]) + partition
             first[owner[number]].append(number)
-    heap = [(-len(numbers), -int(problem.member_ranks[member]), member) for member, numbers in left.items()]
+    heap = [(-len(numbers), -group.member_ranks[member], member) for member, numbers in left.items()]
     heapq.heapify(heap)
     order = []
     while heap:
@@ -194,12 +188,12 @@ def from_largest(problem: Problem, topics: NumberedTopics, rows: Rows, earlier: 
         order.append(number)
         heapq.heapreplace(heap, (size + 1, rank, member))
     everywhere = np.concatenate(
-        [topics.starts[topics.places[topic]] + np.arange(problem.counts[topic]) for topic in problem.topics_walked]
+        [topics.starts[topics.places[topic]] + np.arange(group.counts[topic]) for topic in group.topics_walked]
         or [np.empty(0, np.intp)]
     )
     hashes = topic_partition_hashes(
-        np.repeat(problem.topic_hashes[problem.topics_walked], problem.counts[problem.topics_walked]),
-        within(problem.counts[problem.topics_walked]),
+        np.repeat(np.array(group.topic_codes, np.uint32)[group.topics_walked], group.counts[group.topics_walked]),
+        within(group.counts[group.topics_walked]),
     )
     listed = set(order)
     order += [number for number in everywhere[walked(hashes.tolist())].tolist() if number not in listed]
@@ -243,15 +237,15 @@ class Dealing:
             self.waiting[partition] = member
 
 
-def equal(problem: Problem, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
+def equal(group: Group, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
     """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest."""
-    owned, contested = owned_lists(problem, claims)
-    free = partitions_of(problem)
+    owned, contested = owned_lists(group, claims)
+    free = partitions_of(group)
     least, most = len(free) // len(owned), -(-len(free) // len(owned))
     dealing = Dealing([each[:most] for each in owned], contested.union(*(each[most:] for each in owned)))
     kept = {each for numbers in dealing.lists for each in numbers}
     free = deque(each for each in free if each not in kept)
-    by_id = problem.member_ranks[problem.walked]
+    by_id = [group.member_ranks[member] for member in group.walked]
     under = sorted((m for m, each in enumerate(owned) if len(each) < least), key=by_id.__getitem__)
     rest = [m for m, each in enumerate(owned) if len(each) >= least]
     at_least = deque(m for m in rest if len(dealing.lists[m]) == least)
@@ -264,18 +258,15 @@ def equal(problem: Problem, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.b
         if not at_least:
             raise AssignorFailed("Some partitions are unassigned but all consumers are at maximum capacity")
         dealing.give_to(at_least.popleft(), partition)
-    return listed_rows(problem, dealing.lists, dealing.waiting)
+    return listed_rows(group, dealing.lists, dealing.waiting)
 
 
-def partitions_of(problem: Problem) -> deque[Partition]:
+def partitions_of(group: Group) -> deque[Partition]:
     """Those of known topics, by name and number."""
-    by_name = np.argsort(problem.topic_ranks)
-    topics = number_partitions(problem, by_name[problem.known[by_name]])
-    counts = zip(topics.order.tolist(), topics.counts.tolist(), strict=True)
-    return deque((topic, partition) for topic, count in counts for partition in range(count))
+    return deque((topic, at) for topic in group.known_by_name for at in range(group.num_partitions[topic]))
 
 
-def owned_lists(problem: Problem, claims: Sequence[Claim]) -> tuple[list[list[Partition]], frozenset[Partition]]:
+def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[list[list[Partition]], frozenset[Partition]]:
     """What members of the newest generation own, of topics that are known; and what two of them claim."""
     generations = [ABSENT if claim.generation is None else claim.generation for claim in claims]
     # Where all say something below it, nobody is believed.
@@ -288,11 +279,11 @@ def owned_lists(problem: Problem, claims: Sequence[Claim]) -> tuple[list[list[Pa
         if generation != newest:
             continue
         for topic, index in claim.partitions:
-            at = problem.topic_positions.get(topic)
-            if at is None or not problem.known[at]:
+            at = group.topic_positions.get(topic)
+            if at is None or not group.known[at]:
                 continue
             partition = at, index
-            if problem.release < GENERATIONS_SINCE or partition not in owner:
+            if group.release < GENERATIONS_SINCE or partition not in owner:
                 owner[partition] = place
                 lists[place].append(partition)
             else:
@@ -303,9 +294,9 @@ def owned_lists(problem: Problem, claims: Sequence[Claim]) -> tuple[list[list[Pa
 
 
 def listed_rows(
-    problem: Problem, lists: Sequence[Sequence[Partition]], waiting: dict[Partition, int]
+    group: Group, lists: Sequence[Sequence[Partition]], waiting: dict[Partition, int]
 ) -> tuple[Rows, NDArray[np.bool_]]:
-    rows = rows_from([(int(problem.walked[m]), *partition) for m, each in enumerate(lists) for partition in each])
+    rows = rows_from([(group.walked[m], *partition) for m, each in enumerate(lists) for partition in each])
     waits = np.zeros(len(rows), np.bool_)
     starts = np.cumsum([0, *map(len, lists)])
     for partition, member in waiting.items():

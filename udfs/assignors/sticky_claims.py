@@ -2,16 +2,12 @@
 (AbstractStickyAssignor.java, from 3.0 on)."""
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from udfs.assignors.questions.problems import ABSENT, Problem
-from udfs.assignors.questions.racks import NO_RACKS, partition_racks, racks_matter
-from udfs.assignors.questions.specs import Owned, Release
-
-# A topic's position, and the partition's number.
-Partition = tuple[int, int]
+from udfs.assignors.groups import ABSENT, NO_RACKS, Group, Lists, Partition, partition_racks, racks_matter
+from udfs.assignors.questions import Owned, Release
 
 INT16 = struct.Struct(">h")
 INT32 = struct.Struct(">i")
@@ -47,45 +43,66 @@ def rules_of(release: Release) -> Rules:
     )
 
 
+def are_subscriptions_equal(group: Group) -> bool:
+    """Against the first member that subscribes to something; members before it do not count, as in Kafka."""
+    if len(group.subscriptions) == 1:
+        # Kafka counts a topic that is listed twice.
+        (listed,) = group.subscriptions
+        return len(group.members) < 2 or len(set(listed)) == len(listed)
+    return first_difference(group) is None
+
+
+def first_difference(group: Group) -> int | None:
+    """Which member's subscription, in the walk, is the first to differ from the first that is not empty."""
+    reference: frozenset[int] = frozenset()
+    same = set[int]()
+    for place, own in enumerate(group.walked_classes):
+        topics = group.subscriptions[own]
+        if not reference:
+            reference = frozenset(topics)
+        elif own not in same:
+            if len(topics) != len(reference) or not reference.issuperset(topics):
+                return place
+            same.add(own)
+    return None
+
+
 @dataclass(frozen=True)
 class Claims:
     """By member. `generations` are ABSENT where a member says none; `stated` those that the subscriptions themselves
     say."""
 
-    lists: list[list[Partition]]
+    lists: Lists
     generations: list[int]
     stated: list[int]
 
 
-ClaimsOf = Callable[[Problem], Claims]
-
-
-def sticky_claims(problem: Problem) -> Claims:
+def sticky_claims(group: Group) -> Claims:
     """The eager assignor's members have given up what they owned: their user data says what it was."""
-    said = [previous_assignment(data) for data in problem.user_data]
-    at = problem.topic_positions
+    said = [previous_assignment(data) for data in group.user_data]
+    at = group.topic_positions
     lists = [
         [(at[topic], partition) for topic, partitions in owned if topic in at for partition in partitions]
         for owned, _ in said
     ]
     generations = [ABSENT if generation is None else generation for _, generation in said]
-    return Claims(lists, generations, stated_generations(problem))
+    return Claims(lists, generations, stated_generations(group))
 
 
-def cooperative_claims(problem: Problem) -> Claims:
+def cooperative_claims(group: Group) -> Claims:
     """A member that states no generation has it in its user data."""
-    stated = stated_generations(problem)
+    stated = stated_generations(group)
     generations = [
         last_generation(data) if generation == ABSENT else generation
-        for generation, data in zip(stated, problem.user_data, strict=True)
+        for generation, data in zip(stated, group.user_data, strict=True)
     ]
-    return Claims(problem.owned.lists(len(problem.members)), generations, stated)
+    return Claims(group.owned.lists(len(group.members)), generations, stated)
 
 
-def stated_generations(problem: Problem) -> list[int]:
-    if rules_of(problem.release).reads_generations:
-        return problem.generations.tolist()  # type: ignore[no-any-return]
-    return [ABSENT] * len(problem.members)
+def stated_generations(group: Group) -> list[int]:
+    if rules_of(group.release).reads_generations:
+        return list(group.generations)
+    return [ABSENT] * len(group.members)
 
 
 @dataclass(frozen=True)
@@ -97,19 +114,19 @@ class Believed:
     highest_generation: int
 
 
-def believed(problem: Problem, claims: Claims) -> Believed:
+def believed(group: Group, claims: Claims) -> Believed:
     """Each claim is held against the last claimant's, not against all.
 
     Kafka compares what a member's data says with what the *other's subscription* says, which for the eager assignor is
     nothing. Where only one generation counts, all claims are equal.
     """
-    rules, known = rules_of(problem.release), problem.known.tolist()
+    rules, known = rules_of(group.release), group.known.tolist()
     said, others = claims.generations, claims.generations if rules.drops_old_generations else claims.stated
-    highest = max(problem.leader_memory, max(said, default=ABSENT))
-    lists: list[dict[Partition, None]] = [{} for _ in problem.members]
+    highest = max(group.leader_memory, max(said, default=ABSENT))
+    lists: list[dict[Partition, None]] = [{} for _ in group.members]
     claimant: dict[Partition, int] = {}
     contested = set[Partition]()
-    for member in problem.walked.tolist():
+    for member in group.walked:
         if rules.drops_old_generations and said[member] != highest:
             continue
         listed = [each for each in claims.lists[member] if known[each[0]]]
@@ -210,18 +227,17 @@ class Racks:
         return self.of_member[member] in self.of_partition[partition]
 
 
-def racks_of(problem: Problem, topics: Iterable[int]) -> Racks | None:
+def racks_of(group: Group, topics: Iterable[int]) -> Racks | None:
     """None where no member names a rack."""
-    if not any(problem.racks) or not rules_of(problem.release).has_racks:
+    if not any(group.racks) or not rules_of(group.release).has_racks:
         return None
     of_partition: dict[Partition, frozenset[str]] = {}
     for topic in topics:
-        stated = problem.partition_racks[topic] if problem.partition_racks else None
-        for partition, racks in enumerate(partition_racks(stated, int(problem.counts[topic]))):
+        for partition, racks in enumerate(partition_racks(group, topic)):
             of_partition[topic, partition] = racks
     members: dict[str, int] = {}
-    for rack in filter(None, problem.racks):
+    for rack in filter(None, group.racks):
         members[rack] = members.get(rack, 0) + 1
     near = {each: sum(members.get(rack, 0) for rack in racks) for each, racks in of_partition.items()}
     are_used = racks_matter(members.keys(), list(of_partition.values()))
-    return Racks(are_used, [rack or None for rack in problem.racks], of_partition, near)
+    return Racks(are_used, [rack or None for rack in group.racks], of_partition, near)

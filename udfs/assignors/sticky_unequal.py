@@ -14,10 +14,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.hashes import Positions, ranks, topic_partition_hashes
-from udfs.assignors.java.maps import JavaSet, Keys, no_order
-from udfs.assignors.questions.partition_numbers import NOBODY, NumberedTopics, number_partitions, unassigned_partitions
-from udfs.assignors.questions.problems import AssignorFailed, Numbers, Problem, Rows, joined
+from udfs.assignors.groups import (
+    NOBODY,
+    AssignorFailed,
+    Codes,
+    Group,
+    Numbers,
+    Positions,
+    Rows,
+)  # fmt: skip
+from udfs.assignors.java.maps import JavaSet, Keys, no_order, ranks, topic_partition_hashes
 from udfs.assignors.sticky_claims import Believed, Claims, Racks, racks_of, rules_of
 
 # So many partitions are looked at one by one once one of them may move.
@@ -28,6 +34,56 @@ MOST_PASSES = 10_000
 # A member by its size, its place by id, and its number.
 Entry = tuple[int, int, int]
 Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class NumberedTopics:
+    """The topics to assign in an order, and the numbers of their partitions in that order."""
+
+    order: Codes
+    places: Positions
+    counts: Numbers
+    starts: Numbers
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+    def rows(self, members: Positions, numbers: Positions) -> Rows:
+        topics = np.repeat(np.arange(len(self.order), dtype=np.int32), self.counts)[numbers]
+        partitions = numbers - self.starts[topics]
+        return Rows(members.astype(np.int32), self.order[topics], partitions.astype(np.int32))
+
+
+def number_partitions(group: Group, topics: list[int]) -> NumberedTopics:
+    order = np.array(topics, np.int32)
+    counts = group.counts[order]
+    places = np.full(len(group.topics), NOBODY, np.intp)
+    places[order] = np.arange(len(order))
+    return NumberedTopics(order, places, counts, np.cumsum(counts) - counts)
+
+
+def unassigned_partitions(topics: NumberedTopics, kept: Rows, are_strange: NDArray[np.bool_]) -> tuple[Positions, bool]:
+    """All partitions that nobody keeps; and whether what is kept is other than distinct partitions that exist.
+
+    Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members keep, is
+    never met: every partition that is kept after it counts as unassigned too.
+    """
+    places, partitions = topics.places[kept.topics], kept.partitions
+    is_free = np.ones(topics.total, np.bool_)
+    if not are_strange.any():
+        is_free[topics.starts[places] + partitions] = False
+        free = np.flatnonzero(is_free)
+        if len(free) + len(kept) == topics.total:
+            return free, False
+        is_free[:] = True
+    order = np.lexsort((partitions, places))
+    places, partitions = places[order], partitions[order]
+    is_never_met = are_strange[order]
+    is_never_met[1:] |= (places[1:] == places[:-1]) & (partitions[1:] == partitions[:-1])
+    met = slice(int(np.flatnonzero(is_never_met)[0]))
+    is_free[topics.starts[places[met]] + partitions[met]] = False
+    return np.flatnonzero(is_free), True
 
 
 @dataclass(frozen=True)
@@ -42,10 +98,10 @@ class Ownership:
     are_strange: NDArray[np.bool_]
 
 
-def ownership_of(problem: Problem, owned: Believed) -> Ownership:
-    listed = [(member, *partition) for member in problem.walked.tolist() for partition in owned.lists[member]]
+def ownership_of(group: Group, owned: Believed) -> Ownership:
+    listed = [(member, *partition) for member in group.walked for partition in owned.lists[member]]
     rows = Rows(*np.array(listed, np.int32).reshape(-1, 3).T.copy())
-    return Ownership(rows, (rows.partitions < 0) | (rows.partitions >= problem.counts[rows.topics]))
+    return Ownership(rows, (rows.partitions < 0) | (rows.partitions >= group.counts[rows.topics]))
 
 
 @dataclass
@@ -89,24 +145,23 @@ def heaps_of(state: State, audiences: Sequence[list[int]]) -> list[list[Entry]]:
     return heaps
 
 
-def general(problem: Problem, claims: Claims, believed: Believed) -> Rows:
-    owned = ownership_of(problem, believed)
-    times = listed_times(problem)
-    order = np.lexsort((problem.topic_ranks, times))
-    topics = number_partitions(problem, order[problem.known[order]])
-    racks = racks_of(problem, topics.order.tolist())
-    is_kept = problem.takes[problem.class_of_member[owned.rows.members], owned.rows.topics]
+def general(group: Group, claims: Claims, believed: Believed) -> Rows:
+    owned = ownership_of(group, believed)
+    times = listed_times(group)
+    topics = number_partitions(group, sorted(group.known_by_name, key=times.__getitem__))
+    racks = racks_of(group, topics.order.tolist())
+    is_kept = group.takes[group.class_of_member[owned.rows.members], owned.rows.topics]
     if racks is not None and racks.are_used and len(owned.rows):
         is_kept &= ~are_far(racks, owned.rows)
     kept, strange = owned.rows.take(is_kept), owned.are_strange[is_kept]
     free, is_strange = unassigned_partitions(topics, kept, strange)
-    state = start(problem, topics, owned, is_kept, free, is_strange)
+    state = start(group, topics, owned, is_kept, free, is_strange)
     if racks is not None and racks.are_used:
-        give_near(problem, state, racks)
+        give_near(group, state, racks)
     give(state)
-    before = previous_owners(problem, topics, claims, believed.highest_generation)
-    lists = fairer_lists(problem, state, times[topics.order] >= 2, before, is_anything_revoked=not is_kept.all())
-    return rows_of(problem, topics, kept, state, lists)
+    before = previous_owners(group, topics, claims, believed.highest_generation)
+    lists = fairer_lists(group, state, times[topics.order] >= 2, before, is_anything_revoked=not is_kept.all())
+    return rows_of(group, topics, kept, state, lists)
 
 
 def are_far(racks: Racks, rows: Rows) -> NDArray[np.bool_]:
@@ -114,23 +169,23 @@ def are_far(racks: Racks, rows: Rows) -> NDArray[np.bool_]:
     return np.array([racks.is_far(member, (topic, at)) for member, topic, at in zip(*columns, strict=True)], np.bool_)
 
 
-def listed_times(problem: Problem) -> Numbers:
+def listed_times(group: Group) -> Numbers:
     """How many subscriptions name each topic."""
-    times = np.zeros(len(problem.topics), np.int64)
-    for members, topics in zip(problem.members_by_class, problem.topics_of_class, strict=True):
-        np.add.at(times, topics, len(members))
+    times = np.zeros(len(group.topics), np.int64)
+    for topics, size in zip(group.topics_of_class, np.bincount(group.class_of_member), strict=True):
+        np.add.at(times, topics, size)
     return times
 
 
 def start(
-    problem: Problem,
+    group: Group,
     topics: NumberedTopics,
     owned: Ownership,
     is_kept: NDArray[np.bool_],
     free: Positions,
     is_strange: bool,
 ) -> State:
-    walk = ranks(problem.walked)
+    walk = np.array(ranks(group.walked), np.intp)
     kept, strange = owned.rows.take(is_kept), owned.are_strange[is_kept]
     keepers = walk[kept.members]
     numbers = topics.starts[topics.places[kept.topics]] + kept.partitions
@@ -141,11 +196,11 @@ def start(
     real = owned.rows.take(~owned.are_strange)
     owner[topics.starts[topics.places[real.topics]] + real.partitions] = walk[real.members]
     is_strange |= int(np.count_nonzero(owner[: topics.total] != NOBODY)) < len(real)
-    audience_of_topic, audiences = problem.audiences
+    audience_of_topic, audiences = audiences_of(group)
     return State(
         topics=topics,
-        id_ranks=problem.member_ranks[problem.walked].tolist(),
-        sizes=np.bincount(keepers, minlength=len(problem.members)).tolist(),
+        id_ranks=[group.member_ranks[member] for member in group.walked],
+        sizes=np.bincount(keepers, minlength=len(group.members)).tolist(),
         owner=owner.tolist(),
         kept=numbers,
         keepers=keepers,
@@ -160,11 +215,23 @@ def start(
     )
 
 
-def give_near(problem: Problem, state: State, racks: Racks) -> None:
+def audiences_of(group: Group) -> tuple[NDArray[np.intp], list[Positions]]:
+    """For each topic the number of its set of subscribers, and the members of each such set."""
+    if len(group.topics_of_class) == 1:
+        return np.zeros(len(group.topics), np.intp), [np.arange(len(group.members))]
+    packed = np.packbits(group.takes, axis=0).T
+    numbers: dict[bytes, int] = {}
+    of_topic = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in packed], np.intp)
+    first = {number: topic for topic, number in reversed(list(enumerate(of_topic.tolist())))}
+    sets = [np.flatnonzero(group.takes[:, first[number]][group.class_of_member]) for number in range(len(numbers))]
+    return of_topic, sets
+
+
+def give_near(group: Group, state: State, racks: Racks) -> None:
     """Gives each partition to the smallest member that subscribes and is not in a rack without it."""
     members = sorted(state.entry(member) for member in range(len(state.sizes)))
     subscribers = [set(audience) for audience in state.audiences]
-    walked, topics, left = problem.walked.tolist(), state.topics, []
+    walked, topics, left = group.walked, state.topics, []
     for number in state.to_give:
         place = int(state.topic_of[number])
         partition = int(topics.order[place]), number - int(topics.starts[place])
@@ -197,14 +264,14 @@ def give(state: State) -> None:
         replace(heap, (size + 1, rank, member))
 
 
-def previous_owners(problem: Problem, topics: NumberedTopics, claims: Claims, highest: int) -> dict[int, int]:
+def previous_owners(group: Group, topics: NumberedTopics, claims: Claims, highest: int) -> dict[int, int]:
     """Of partitions that members of older generations claim, the member whose claim is the youngest; of equal ones the
     first."""
     found: dict[int, Pair] = {}
     if min(claims.generations, default=highest) == highest:
         return {}
-    known, counts = problem.known.tolist(), problem.counts.tolist()
-    for place, member in enumerate(problem.walked.tolist()):
+    known, counts = group.known.tolist(), group.counts.tolist()
+    for place, member in enumerate(group.walked):
         generation = claims.generations[member]
         for topic, partition in claims.lists[member] if generation < highest else ():
             if known[topic] and 0 <= partition < counts[topic]:
@@ -214,12 +281,12 @@ def previous_owners(problem: Problem, topics: NumberedTopics, claims: Claims, hi
     return {number: place for number, (_, place) in found.items()}
 
 
-def rows_of(problem: Problem, topics: NumberedTopics, kept: Rows, state: State, lists: list[list[int]] | None) -> Rows:
+def rows_of(group: Group, topics: NumberedTopics, kept: Rows, state: State, lists: list[list[int]] | None) -> Rows:
     if lists is None:
-        new = topics.rows(problem.walked[state.receivers], np.array(state.given, np.intp))
-        return joined(kept, new)
+        new = topics.rows(np.array(group.walked)[state.receivers], np.array(state.given, np.intp))
+        return Rows(*(np.concatenate([getattr(kept, name), getattr(new, name)]) for name in Rows.__annotations__))
     numbers = np.array([number for numbers in lists for number in numbers], np.intp)
-    members = problem.walked[np.repeat(np.arange(len(lists)), [len(numbers) for numbers in lists])]
+    members = np.array(group.walked)[np.repeat(np.arange(len(lists)), [len(numbers) for numbers in lists])]
     if not state.is_strange:
         return topics.rows(members, numbers)
     real = numbers < topics.total
@@ -235,7 +302,7 @@ def rows_of(problem: Problem, topics: NumberedTopics, kept: Rows, state: State, 
 
 
 def fairer_lists(
-    problem: Problem,
+    group: Group,
     state: State,
     is_topic_shared: NDArray[np.bool_],
     before: dict[int, int],
@@ -244,8 +311,8 @@ def fairer_lists(
 ) -> list[list[int]] | None:
     """Each member's list when moves have made it fairer; None where it stays what was kept and given."""
     is_shared = is_topic_shared[state.topic_of]
-    could = most_possible(problem, state)
-    balance = Balance(problem, state, before, could, fixed_members(state, is_shared, could))
+    could = most_possible(group, state)
+    balance = Balance(group, state, before, could, fixed_members(state, is_shared, could))
     sizes_before = np.array(state.sizes)
     if not is_anything_revoked:
         balance.repeat(state.free[is_shared[state.free]])
@@ -256,14 +323,14 @@ def fairer_lists(
     return balance.lists if is_fairer or not len(state.kept) else None
 
 
-def most_possible(problem: Problem, state: State) -> Numbers:
+def most_possible(group: Group, state: State) -> Numbers:
     """How many partitions each member could have; a topic that it lists twice counts twice, as in Kafka."""
-    of_class = [topics[problem.known[topics]] for topics in problem.topics_of_class]
+    of_class = [topics[group.known[topics]] for topics in group.topics_of_class]
     possible = [
-        state.topics.total if len(topics) == len(state.topics.order) else int(problem.counts[topics].sum())
+        state.topics.total if len(topics) == len(state.topics.order) else int(group.counts[topics].sum())
         for topics in of_class
     ]
-    return np.array(possible, np.int64)[problem.class_of_member[problem.walked]]
+    return np.array(possible, np.int64)[group.walked_classes]
 
 
 def fixed_members(state: State, is_shared: NDArray[np.bool_], could: Numbers) -> NDArray[np.bool_]:
@@ -284,7 +351,7 @@ def score(sizes: Numbers) -> int:
 
 @dataclass
 class Balance:
-    problem: Problem
+    group: Group
     state: State
     before: dict[int, int]
     could: Numbers
@@ -294,7 +361,7 @@ class Balance:
     is_level: bool | None = None
 
     def __post_init__(self) -> None:
-        self.margin = rules_of(self.problem.release).level_margin
+        self.margin = rules_of(self.group.release).level_margin
         self.sizes = np.array(self.state.sizes, np.int64)
         self.owner = np.array(self.state.owner, np.int64)
         self.audience_of = np.array(self.state.audience_of, np.intp)
@@ -411,7 +478,7 @@ class Balance:
         topics = state.topics
         places = state.topic_of[: topics.total]
         partitions = np.arange(topics.total) - topics.starts[places]
-        hashes = topic_partition_hashes(self.problem.topic_hashes[topics.order[places]], partitions)
+        hashes = topic_partition_hashes(np.array(self.group.topic_codes, np.uint32)[topics.order[places]], partitions)
         self.moves = Moves(state.topic_of.tolist(), hashes.tolist())
 
     def is_balanced(self) -> bool:
@@ -427,10 +494,10 @@ class Balance:
         """Whether no member that could have more could have it from one that has at least two more than it."""
         topics = self.state.topics
         largest = np.maximum.reduceat(self.sizes[self.owner[: topics.total]], topics.starts)
-        by_topic = np.zeros(len(self.problem.topics), np.int64)
+        by_topic = np.zeros(len(self.group.topics), np.int64)
         by_topic[topics.order] = largest
-        by_class = np.where(self.problem.takes, by_topic, 0).max(axis=1)
-        reachable = by_class[self.problem.class_of_member[self.problem.walked]]
+        by_class = np.where(self.group.takes, by_topic, 0).max(axis=1)
+        reachable = by_class[self.group.walked_classes]
         return not ((self.sizes + self.margin < reachable) & (self.sizes != self.could) & ~self.fixed).any()
 
     def is_level_when_strange(self) -> bool:
@@ -440,12 +507,12 @@ class Balance:
         assert self.lists is not None
         live = np.flatnonzero(~self.fixed).tolist()
         owner = {number: member for member in live for number in self.lists[member]}
-        topics, takes = self.state.topics, self.problem.takes[:, self.state.topics.order]
+        topics, takes = self.state.topics, self.group.takes[:, self.state.topics.order]
         for member in sorted(live, key=lambda each: (self.sizes[each], self.state.id_ranks[each])):
             if self.sizes[member] == self.could[member]:
                 continue
             has = set(self.lists[member])
-            for topic in np.flatnonzero(takes[self.problem.class_of_member[self.problem.walked[member]]]).tolist():
+            for topic in np.flatnonzero(takes[self.group.walked_classes[member]]).tolist():
                 for number in range(int(topics.starts[topic]), int(topics.starts[topic] + topics.counts[topic])):
                     if number in has:
                         continue

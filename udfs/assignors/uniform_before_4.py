@@ -8,30 +8,35 @@ import heapq
 
 import numpy as np
 
-from udfs.assignors.java.hashes import Positions, java_sorted, ranks
-from udfs.assignors.java.maps import filled, walked
-from udfs.assignors.questions.problems import Assignment, AssignorFailed, within
-from udfs.assignors.questions.server_problems import ServerProblem
-from udfs.assignors.targets import assignment_of, empty_target, recorded_targets
-
-NOBODY = -1
+from udfs.assignors.groups import (
+    NOBODY,
+    Assignment,
+    AssignorFailed,
+    Group,
+    Positions,
+    assignment_of,
+    empty_target,
+    recorded_targets,
+    within,
+)  # fmt: skip
+from udfs.assignors.java.maps import filled, java_sorted, ranks, walked
 
 
 class Board:
     """Who has what, changed as the algorithm goes on; members are places in the walk of members."""
 
-    def __init__(self, problem: ServerProblem) -> None:
-        takes = np.zeros((len(problem.members), len(problem.topics)), np.bool_)
-        for place, own in enumerate(problem.class_of_place):
-            takes[place, problem.subscribed[own]] = True
+    def __init__(self, group: Group) -> None:
+        takes = np.zeros((len(group.members), len(group.topics)), np.bool_)
+        for place, own in enumerate(group.walked_classes):
+            takes[place, group.subscribed[own]] = True
         self.subscribers: list[Positions] = [np.flatnonzero(column) for column in takes.T]
         self.topics: list[Positions] = [np.flatnonzero(row) for row in takes]
-        self.most = takes @ problem.counts
+        self.most = takes @ group.counts
         self.loads = np.zeros(len(takes), np.int64)
-        self.targets = [empty_target(problem) for _ in takes]
-        self.owners = [np.full(count, NOBODY) for count in problem.counts.tolist()]
+        self.targets = [empty_target(group) for _ in takes]
+        self.owners = [np.full(count, NOBODY) for count in group.num_partitions]
         # Among equally loaded members the id decides.
-        self.ranks = ranks(java_sorted([problem.members[member] for member in problem.walked]))
+        self.ranks = np.array(ranks(java_sorted([group.members[member] for member in group.walked])), np.intp)
 
     def add(self, place: int, topic: int, partition: int) -> None:
         self.targets[place].add(topic, partition)
@@ -80,37 +85,37 @@ class Moves:
         self.ways.add((topic, owner, receiver))
 
 
-def uniform_before_4(problem: ServerProblem) -> Assignment:
-    board = Board(problem)
-    keep_targets(problem, board)
-    order = partitions_in_order(problem, board)
+def uniform_before_4(group: Group) -> Assignment:
+    board = Board(group)
+    keep_targets(group, board)
+    order = partitions_in_order(group, board)
     deal([(topic, partition) for topic, partition in order if board.owners[topic][partition] == NOBODY], board)
     even_out([(topic, partition) for topic, partition in order if len(board.subscribers[topic]) > 1], board)
-    return assignment_of(problem, [target.walk() for target in board.targets])
+    return assignment_of(group, [target.walk() for target in board.targets])
 
 
-def keep_targets(problem: ServerProblem, board: Board) -> None:
-    for place, before in enumerate(recorded_targets(problem)):
+def keep_targets(group: Group, board: Board) -> None:
+    for place, before in enumerate(recorded_targets(group)):
         subscribed = set(board.topics[place].tolist())
         for topic, partition in before.walk():
             if topic in subscribed:
                 board.add(place, topic, partition)
 
 
-def partitions_in_order(problem: ServerProblem, board: Board) -> list[tuple[int, int]]:
+def partitions_in_order(group: Group, board: Board) -> list[tuple[int, int]]:
     """Those of topics with most partitions for each subscriber first, then by number; among equal ones of different
     topics Kafka's set of all partitions decides."""
-    met = dict.fromkeys(topic for own in problem.class_of_place for topic in problem.subscribed[own])
-    walked_topics = filled(problem.topic_keys, met).walk()
+    met = dict.fromkeys(topic for own in group.walked_classes for topic in group.subscribed[own])
+    walked_topics = filled(group.topic_ids, met).walk()
     topics = np.array(walked_topics, np.intp)
-    counts = problem.counts[topics]
+    counts = group.counts[topics]
     topic, partition = np.repeat(topics, counts), within(counts)
-    codes = np.array([problem.topic_keys.hash_code(each) for each in walked_topics], np.uint32)
+    codes = np.array([group.topic_ids.hash_code(each) for each in walked_topics], np.uint32)
     hashes = np.uint32(31) * (np.repeat(codes, counts) + np.uint32(31)) + partition.astype(np.uint32)
     walk = walked(hashes.tolist())
     sizes = np.array([len(subscribers) for subscribers in board.subscribers])
     topic, partition = topic[walk], partition[walk]
-    order = np.lexsort((partition, sizes[topic], -(problem.counts[topic] / sizes[topic])))
+    order = np.lexsort((partition, sizes[topic], -(group.counts[topic] / sizes[topic])))
     return list(zip(topic[order].tolist(), partition[order].tolist(), strict=True))
 
 

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from schemas.records.payloads import CONSUMER
 from schemas.words.assignments import PartitionCountsSource, Verdict
-from udfs.assignors.questions.problems import Numbers
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.groups import Numbers
 from udfs.audit.checks.audit_results import AuditRow, Latest
 from udfs.audit.checks.confirm_inputs import ByLog, Confirmation, UsedTopic, confirmation, moments
 from udfs.audit.checks.facts import Facts
@@ -25,13 +24,11 @@ from udfs.audit.classic.steps import are_alike, are_carried_over
 from udfs.audit.classic.values import values_of
 from udfs.audit.classic.variants import (
     TriedVariant,
-    Variant,
     answer_of_librdkafka,
     best,
-    compare_answer,
     first_variant,
+    group_of,
     other_variants,
-    problem_of,
     try_librdkafka,
     try_variant,
 )
@@ -111,19 +108,12 @@ class ClassicAudit:
     def first_answers(self, generations: Sequence[Generation]) -> dict[int, TriedVariant]:
         """The newest release's answers for all generations that can be recomputed, by offset: most generations match
         it."""
-        to_compute: dict[str, list[tuple[Generation, Variant]]] = {}
+        by_offset = {}
         for generation in generations:
             if why_not(generation) is None:
-                name = str(generation.protocol)
                 variant = first_variant(generation, self.counts.first(generation))
                 if variant.counts.are_possible:
-                    to_compute.setdefault(name, []).append((generation, variant))
-        by_offset = {}
-        for name, pairs in to_compute.items():
-            problems = [problem_of(*pair) for pair in pairs]
-            answers = OF_LEADERS[name](problems)
-            for (generation, variant), problem, answer in zip(pairs, problems, answers, strict=True):
-                by_offset[generation.offset] = compare_answer(generation, problem, variant, answer)
+                    by_offset[generation.offset] = try_variant(generation, variant)
         return by_offset
 
     def judge(
@@ -224,11 +214,11 @@ def search(
     """The first variant that gives the record, in the fixed order; else the closest one."""
     if first is None or first.variant.counts is not candidates[0]:
         first = try_variant(generation, first_variant(generation, candidates[0]))
-    problem = problem_of(generation, first_variant(generation, candidates[0]))
+    group = group_of(generation, first_variant(generation, candidates[0]))
     line, number = (None, None) if before is None else (before.line, before.generation.number)
     of_library = () if first.is_same else try_librdkafka(generation, candidates, line)
     tried = [first, *of_library]
-    for variant in other_variants(problem, generation, candidates, line, number):
+    for variant in other_variants(group, generation, candidates, line, number):
         if tried[-1].is_same:
             break
         tried.append(try_variant(generation, variant))

@@ -9,10 +9,8 @@ from schemas.records.payloads import STREAM_PROTOCOL
 from schemas.words.assignments import AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from udfs.assignors.java.hashes import Positions
-from udfs.assignors.questions.partition_numbers import NOBODY
-from udfs.assignors.questions.problems import Numbers, PartitionRacks, Rows
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.groups import NOBODY, Numbers, PartitionRacks, Positions, Rows
+from udfs.assignors.questions import LEADERS
 from udfs.audit.checks import check_texts
 from udfs.audit.checks.audit_results import AuditRow, Check
 from udfs.audit.checks.facts import Facts, GroupRule, rules_of
@@ -88,7 +86,7 @@ def claims(results: Sequence[GenerationResult], all_: Assignments) -> Rows:
 
 
 def most_owners(result: GenerationResult, rules: Sequence[GroupRule]) -> int:
-    if result.generation.protocol in OF_LEADERS or result.generation.protocol == STREAM_PROTOCOL:
+    if result.generation.protocol in LEADERS or result.generation.protocol == STREAM_PROTOCOL:
         return 1
     most = max((rule.redundancy for rule in rules), default=1)
     return most if most > 1 else ANY_NUMBER
@@ -186,7 +184,7 @@ def checks_of(result: GenerationResult, seen: GenerationCounts, at: int, rules: 
         yield from completeness(result, seen, at)
         if of.protocol == "range":
             yield FINE[CheckName.BALANCED] if seen.is_level_by_topic[at] else check_texts.balanced_by_topic(recorded)
-        elif of.protocol in OF_LEADERS:
+        elif of.protocol in LEADERS:
             is_fine = seen.has_one_subscription[at] and seen.is_level[at]
             yield FINE[CheckName.BALANCED] if is_fine else check_texts.balance_check(recorded, len(seen.withheld[at]))
         if of.protocol == COOPERATIVE:

@@ -8,8 +8,8 @@ from functools import cache
 from itertools import islice
 from math import prod
 
-from udfs.assignors.java.hashes import java_sorted
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.java.maps import java_sorted
+from udfs.assignors.questions import Topic
 from udfs.topics.metadata_hash import hash_of, packed_hash
 
 # Pairings that are tried for one target, each with the numbers of partitions that the target shows.

@@ -8,8 +8,8 @@ import numpy as np
 
 from schemas.words.assignments import AssignorSource, PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
-from udfs.assignors.questions.problems import Rows
-from udfs.assignors.questions.specs import MOST_PARTITIONS
+from udfs.assignors.groups import Rows
+from udfs.assignors.questions import MOST_PARTITIONS
 from udfs.audit.checks.confirm_inputs import REPRODUCED, Confirmation, UsedTopic, confirmation
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.garbage_numbers import most_believed

@@ -1,7 +1,7 @@
 """The offsets partition that a group belongs to. Its leader is the group's coordinator, and reads no other partition
 for the group."""
 
-from udfs.assignors.java.hashes import string_hash
+from udfs.assignors.java.maps import string_hash
 
 LOWEST = 1 << 31
 

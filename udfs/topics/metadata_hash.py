@@ -8,8 +8,8 @@ from struct import pack
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from udfs.assignors.java.hashes import java_sort_keys
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.java.maps import java_sort_keys
+from udfs.assignors.questions import Topic
 from udfs.topics.ids import bits_of
 
 MAGIC = b"\0"

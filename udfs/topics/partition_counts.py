@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from udfs.assignors.questions.specs import MOST_PARTITIONS
+from udfs.assignors.questions import MOST_PARTITIONS
 from udfs.topics.least_partitions import NamedPartitions
 
 

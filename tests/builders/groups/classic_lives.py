@@ -18,7 +18,7 @@ from tests.kafka.java_programs import compile_java, java_command
 from tests.oracles.assignors.kafka_assignors import JAVA
 from tests.short_lived_java import FLAGS
 from udfs.arrays.arrow_schema import table_schema
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.rows.classic_members import structs
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from tests.builders.groups.target_log import TargetLog, Written, about, completed, dead, epoch, owns, topic_id
 from tests.oracles.assignors.kafka_assignors import server_answers
-from udfs.assignors.java.hashes import string_hashes
-from udfs.assignors.java.maps import room_of_put, timeline_walked, walked
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.java.maps import room_of_put, string_hashes, timeline_walked, walked
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.topics.metadata_hash import group_hash
 

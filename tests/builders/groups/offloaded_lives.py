@@ -10,8 +10,7 @@ from tests.builders.groups.modern_lives import STEP_MS, Lists, LivedGroup, sets
 from tests.builders.groups.target_log import TargetLog, completed, topic_id
 from tests.make.log import Log, Op, op
 from tests.oracles.assignors.kafka_assignors import server_answers
-from udfs.assignors.java.hashes import string_hashes
-from udfs.assignors.java.maps import room_of_put, walked
+from udfs.assignors.java.maps import room_of_put, string_hashes, walked
 
 RELEASE = "4.3"
 # By member, topic ids with partitions.

@@ -15,7 +15,7 @@ import pyarrow as pa
 from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
 from schemas.tables.decoded_records import TABLES
 from udfs.arrays.arrow_schema import table_schema
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.modern.judgement import judged

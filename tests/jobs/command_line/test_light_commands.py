@@ -10,8 +10,8 @@ import pytest
 from jobs.cli import COMMANDS
 from jobs.processes.processors import cores
 from tests.make.tables import make
-from udfs.assignors.questions.names import BY_PROTOCOL
-from udfs.assignors.registry import ASSIGNORS
+from udfs.assignors.answers import ASSIGNORS
+from udfs.assignors.questions import BY_PROTOCOL
 
 ROOT = Path(__file__).parents[3]
 HEAVY = ("deltalake", "duckdb", "great_expectations", "kafka", "numba", "numpy", "pandas", "pyarrow", "pyspark")

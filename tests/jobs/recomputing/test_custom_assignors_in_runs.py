@@ -14,7 +14,7 @@ from tests.builders.logs.by_hand import IDS, Event, write_log
 from tests.builders.warehouses.replayed_segments import LATER_MS, snapshot
 from tests.runs.ingested import ingest, rows
 from tests.runs.replayed_logs import ASSIGNMENTS, assert_same, recompute, row_texts
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.topics.metadata_hash import group_hash
 
 HASH = group_hash([Topic("orders", 6, IDS["orders"])])

@@ -15,7 +15,7 @@ from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.whole_operations import whole_operations
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 
 NAMES = ("group_metadata", "group_member_metadata")
 SCHEMA = pa.schema(

@@ -7,7 +7,7 @@ from deltalake import DeltaTable
 from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
 from tests.builders.warehouses.replayed_segments import command
 from tests.kafka.releases import COMMON
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 
 RACK = COMMON["broker.rack"]

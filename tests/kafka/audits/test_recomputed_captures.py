@@ -13,8 +13,7 @@ from schemas.words.assignments import Verdict
 from tests.builders.groups.altered_generations import ALTERATIONS
 from tests.builders.warehouses.replayed_segments import command
 from tests.kafka.releases import NEWEST, RELEASES
-from udfs.assignors.questions.specs import Topic
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.questions import LEADERS, Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.classic_audit import TABLE, ClassicAudit
 
@@ -70,14 +69,14 @@ def test_what_real_brokers_recorded_is_the_same(capture, is_compacted, tmp_path)
         for log in logs(capture, tmp_path / "w")
         for each in audited(log, schemas_of(tmp_path / "w"), facts_of(capture))
     ]
-    known = [each for each in result if each.assignor in OF_LEADERS]
+    known = [each for each in result if each.assignor in LEADERS]
     wrong = [each for each in known if each.verdict not in (Verdict.SAME, Verdict.CARRIED_OVER)]
     assert wrong == []
     assert {each.known_defect for each in result} == {None}
     # Static members came back, groups changed their protocol, all of Kafka's assignors were in use.
-    assert is_compacted or {each.assignor for each in known if each.verdict == Verdict.SAME} == OF_LEADERS.keys()
+    assert is_compacted or {each.assignor for each in known if each.verdict == Verdict.SAME} == set(LEADERS)
     assert is_compacted or any(each.verdict == Verdict.CARRIED_OVER for each in known)
-    others = {each.assignor for each in result} - OF_LEADERS.keys()
+    others = {each.assignor for each in result} - set(LEADERS)
     assert is_compacted or others == ({"stream", "sessioned"} if capture.release == NEWEST.name else set())
     assert all(each.verdict == Verdict.NOT_RECOMPUTABLE and each.reason for each in result if each.assignor in others)
 

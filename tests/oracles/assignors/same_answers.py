@@ -4,10 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from udfs.assignors.questions.problems import AssignorFailed
-from udfs.assignors.questions.server_problems import server_problem_of
-from udfs.assignors.questions.specs import read_spec
-from udfs.assignors.registry import OF_COORDINATORS, known_assignor, member_lists
+from udfs.assignors.answers import assigned_lists
+from udfs.assignors.groups import AssignorFailed
+from udfs.assignors.questions import read_spec
 
 FAILED = "fails"
 
@@ -16,21 +15,9 @@ def our_lists(spec: dict[str, Any]) -> list[Any] | str:
     """Each member's list; FAILED where Kafka's assignor is said to fail."""
     read = read_spec(spec)
     try:
-        return [[list(pair) for pair in pairs] for _, pairs in known_assignor(read).answer(read)]
+        return [[list(pair) for pair in pairs] for _, pairs in assigned_lists(read)]
     except AssignorFailed:
         return FAILED
-
-
-def in_one_call(specs: Sequence[dict[str, Any]]) -> list[list[Any] | str]:
-    """The same for consumer groups of one assignor, all asked for together."""
-    problems = [server_problem_of(read_spec(spec)) for spec in specs]
-    answers = OF_COORDINATORS[specs[0]["assignor"]](problems)
-    return [
-        FAILED
-        if isinstance(answer, AssignorFailed)
-        else [[list(pair) for pair in pairs] for _, pairs in member_lists(problem.members, problem.topics, answer)]
-        for problem, answer in zip(problems, answers, strict=True)
-    ]
 
 
 def kafka_lists(answer: dict[str, Any]) -> list[Any] | str:

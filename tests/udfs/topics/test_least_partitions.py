@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
-from udfs.assignors.questions.specs import MOST_PARTITIONS
+from udfs.assignors.questions import MOST_PARTITIONS
 from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import EMPTY_MARKERS, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts

@@ -1,6 +1,6 @@
 """The hash of a group's topics, by the values that Kafka's own library gave."""
 
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.topics.ids import topic_id_of
 from udfs.topics.metadata_hash import group_hash, to_signed, topic_hash
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from schemas.words.assignments import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from udfs.assignors.questions.specs import Member, Topic
+from udfs.assignors.questions import Member, Topic
 from udfs.audit.checks.trials import Trial
 
 MOST_DIFFERENCES = 1_000

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.words.assignments import CheckName
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import Rows
 from udfs.audit.checks.audit_results import Check
 from udfs.audit.checks.comparison import tuples
 from udfs.audit.checks.facts import GroupRule

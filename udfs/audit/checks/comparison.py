@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schemas.words.assignments import Verdict
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import Rows
 from udfs.audit.checks.audit_results import MOST_DIFFERENCES, Difference
 
 PARTITION_BITS = 32

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from schemas.words.assignments import Verdict
-from udfs.assignors.questions.problems import Numbers, Rows
+from udfs.assignors.groups import Numbers, Rows
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.checks.recorded_assignments import UNKNOWN, Flags
 from udfs.sentences.counts import counted

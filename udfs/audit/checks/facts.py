@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 
 
 @dataclass(frozen=True)

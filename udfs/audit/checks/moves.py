@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from udfs.assignors.questions.partition_numbers import NOBODY
-from udfs.assignors.questions.problems import Numbers, Rows
+from udfs.assignors.groups import NOBODY, Numbers, Rows
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.hashes import Positions
-from udfs.assignors.questions.problems import Codes, Numbers, Rows
+from udfs.assignors.groups import Codes, Numbers, Positions, Rows
 
 # The number of partitions of the topic is unknown. 0 means that the topic does not exist.
 UNKNOWN: Final = -1

@@ -8,7 +8,7 @@ import numpy as np
 
 from schemas.records.payloads import CONSUMER
 from schemas.words.assignments import Verdict
-from udfs.assignors.questions.problems import Numbers
+from udfs.assignors.groups import Numbers
 from udfs.audit.checks.confirm_inputs import ALL_CONFIRMED, REPRODUCED, Confirmation, are_whole, proved_numbers
 from udfs.audit.checks.recorded_assignments import UNKNOWN, Flags
 from udfs.audit.classic.generations import Generation

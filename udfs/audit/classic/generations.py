@@ -10,8 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from schemas.words.client_libraries import ClientLibrary
-from udfs.assignors.java.hashes import Positions
-from udfs.assignors.questions.problems import Codes, Numbers, Rows
+from udfs.assignors.groups import Codes, Numbers, Positions, Rows
 from udfs.audit.checks.recorded_assignments import Flags, RecordedAssignment
 from udfs.audit.classic.values import NO_VERSION, Listing, Values
 from udfs.groups.readers.client_libraries import Libraries, named

@@ -7,10 +7,18 @@ from typing import ClassVar, Final
 import numpy as np
 
 from schemas.words.assignments import Algorithm
-from udfs.assignors.librdkafka.dealing import in_circles, ranges
-from udfs.assignors.librdkafka.groups import TOPIC_ORDERS, Group, GroupMember, Lists, Rules, Undecidable
-from udfs.assignors.librdkafka.sticky import cooperative_sticky
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import Rows
+from udfs.assignors.librdkafka import (
+    TOPIC_ORDERS,
+    Group,
+    GroupMember,
+    Lists,
+    Rules,
+    Undecidable,
+    cooperative_sticky,
+    in_circles,
+    ranges,
+)
 from udfs.audit.checks.comparison import tuples
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import Counts

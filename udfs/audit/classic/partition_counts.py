@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from schemas.words.assignments import PartitionCountsSource
-from udfs.assignors.questions.problems import Numbers, PartitionRacks
+from udfs.assignors.groups import Numbers, PartitionRacks
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.checks.garbage_numbers import most_believed
 from udfs.audit.classic.generations import Generation

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from schemas.records.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
-from udfs.assignors.questions.problems import Numbers
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.groups import Numbers
+from udfs.assignors.questions import LEADERS
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.librdkafka import LibraryVariant
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
@@ -41,7 +41,7 @@ def why_not(generation: Generation) -> str | None:
     reason = not_even_another(generation)
     if reason is None and generation.protocol is None:
         return "the record names no assignor"
-    if reason is None and generation.protocol not in OF_LEADERS:
+    if reason is None and generation.protocol not in LEADERS:
         return f"assignor {generation.protocol!r} is none of Kafka's"
     return reason
 

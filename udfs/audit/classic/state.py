@@ -9,8 +9,8 @@ import numpy as np
 
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
-from udfs.assignors.questions.problems import ABSENT, Numbers, Rows
-from udfs.assignors.questions.specs import Member, Owned, Topic
+from udfs.assignors.groups import ABSENT, Numbers, Rows
+from udfs.assignors.questions import Member, Owned, Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.classic.generations import Generation

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from udfs.assignors.questions.partition_numbers import NOBODY
-from udfs.assignors.questions.problems import Codes, Numbers, Rows
+from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows
 from udfs.audit.checks.comparison import are_equal
 from udfs.audit.checks.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
 from udfs.audit.classic.generations import Generation

@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from udfs.assignors.java.hashes import Positions
-from udfs.assignors.questions.problems import ABSENT, Codes, Numbers
+from udfs.assignors.groups import ABSENT, Codes, Numbers, Positions
 from udfs.audit.checks.recorded_assignments import Flags
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.client_libraries import library_sets

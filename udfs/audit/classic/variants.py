@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.words.assignments import Algorithm, Verdict
+from udfs.assignors.answers import ASSIGNORS, LISTS_AS_ASSIGNED
+from udfs.assignors.groups import ABSENT, Answer, AssignorFailed, Codes, Group, Rows
 from udfs.assignors.java.maps import JavaMap, Keys, no_order
-from udfs.assignors.librdkafka.groups import Undecidable
-from udfs.assignors.questions.problems import ABSENT, Answer, AssignorFailed, Codes, Problem, Rows
-from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
+from udfs.assignors.librdkafka import Undecidable
+from udfs.assignors.questions import NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Release
 from udfs.assignors.ranges import RACKS_SINCE, is_rack_aware
-from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
-from udfs.assignors.sticky import are_subscriptions_equal
+from udfs.assignors.sticky_claims import are_subscriptions_equal
 from udfs.audit.checks.comparison import Comparison, by_member, compare, tuples
 from udfs.audit.checks.confirm_inputs import REPRODUCED
 from udfs.audit.classic import librdkafka
@@ -137,13 +137,13 @@ def first_variant(generation: Generation, counts: Counts) -> Variant:
 
 
 def other_variants(
-    problem: Problem, generation: Generation, candidates: Sequence[Counts], last_line: str | None, before: int | None
+    group: Group, generation: Generation, candidates: Sequence[Counts], last_line: str | None, before: int | None
 ) -> Iterator[Variant]:
     """All but the first. `last_line`: the line that gave the group's previous generation; `before`: the number of that
     generation."""
     first_line, *_ = lines = lines_of(generation)
     lines = sorted(lines, key=lambda line: line.name != last_line)
-    memories = memories_of(problem, generation, before)
+    memories = memories_of(group, generation, before)
     for counts in candidates:
         for is_without_racks in (False, True) if counts.racks is not None and any(generation.racks) else (False,):
             for memory in memories:
@@ -159,16 +159,16 @@ def is_sensible(variant: Variant) -> bool:
     return not variant.is_without_racks or variant.line.release >= RACKS_SINCE
 
 
-def memories_of(problem: Problem, generation: Generation, before: int | None) -> Sequence[int]:
+def memories_of(group: Group, generation: Generation, before: int | None) -> Sequence[int]:
     """A leader remembers the newest generation that it ever saw. This matters if all members are at an older one."""
-    if generation.protocol not in STICKY or before is None or are_subscriptions_equal(problem):
+    if generation.protocol not in STICKY or before is None or are_subscriptions_equal(group):
         return (ABSENT,)
     return (ABSENT, before)
 
 
-def problem_of(generation: Generation, variant: Variant) -> Problem:
+def group_of(generation: Generation, variant: Variant) -> Group:
     counts = variant.counts
-    return Problem(
+    return Group(
         members=generation.members,
         instances=generation.instances,
         racks=generation.racks,
@@ -177,7 +177,7 @@ def problem_of(generation: Generation, variant: Variant) -> Problem:
         class_of_member=generation.class_of_member,
         topics_of_class=generation.topics_of_class,
         owned=generation.owned,
-        generations=generation.generation_ids,
+        generations=generation.generation_ids.tolist(),
         user_data=generation.user_data,
         partition_racks=None if variant.is_without_racks else counts.racks,
         leader_memory=variant.leader_memory,
@@ -188,30 +188,30 @@ def problem_of(generation: Generation, variant: Variant) -> Problem:
 def algorithm_of(generation: Generation, variant: Variant | LibraryVariant) -> Algorithm:
     if isinstance(variant, LibraryVariant):
         return librdkafka.algorithm_of(generation)
-    return algorithm(problem_of(generation, variant), str(generation.protocol))
+    return algorithm(group_of(generation, variant), str(generation.protocol))
 
 
-def algorithm(problem: Problem, assignor: str) -> Algorithm:
+def algorithm(group: Group, assignor: str) -> Algorithm:
     """Which of an assignor's algorithms the input needs."""
     if assignor in STICKY:
-        if problem.release < EQUAL_WAY_SINCE:
+        if group.release < EQUAL_WAY_SINCE:
             return Algorithm.GENERAL
-        is_equal = len(problem.topics_of_class) == 1 or are_subscriptions_equal(problem)
+        is_equal = len(group.subscriptions) == 1 or are_subscriptions_equal(group)
         return Algorithm.CONSTRAINED if is_equal else Algorithm.GENERAL
-    return Algorithm.RACK_AWARE if assignor == "range" and is_rack_aware(problem) else Algorithm.PLAIN
+    return Algorithm.RACK_AWARE if assignor == "range" and is_rack_aware(group) else Algorithm.PLAIN
 
 
-def compare_answer(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> TriedVariant:
+def compare_answer(generation: Generation, group: Group, variant: Variant, answer: Answer) -> TriedVariant:
     if isinstance(answer, AssignorFailed):
         return TriedVariant(variant, None, None, str(answer))
-    written = as_written(problem, answer)
+    written = as_written(group, answer)
     return TriedVariant(variant, compare(generation.members, generation.topics, generation.assigned, written), written)
 
 
 def try_variant(generation: Generation, variant: Variant) -> TriedVariant:
-    problem = problem_of(generation, variant)
-    (answer,) = OF_LEADERS[generation.protocol or ""]([problem])
-    return compare_answer(generation, problem, variant, answer)
+    group = group_of(generation, variant)
+    answer = ASSIGNORS[GroupProtocol.CLASSIC, generation.protocol or ""].answer(group)
+    return compare_answer(generation, group, variant, answer)
 
 
 def try_librdkafka(
@@ -262,13 +262,13 @@ def best(tried: Sequence[TriedVariant]) -> TriedVariant:
     return min(tried, key=distance)
 
 
-def as_written(problem: Problem, rows: Rows) -> Rows:
+def as_written(group: Group, rows: Rows) -> Rows:
     """The lists as a leader of this release writes them."""
     rows = by_member(rows)
-    if problem.release >= LISTS_AS_ASSIGNED:
+    if group.release >= LISTS_AS_ASSIGNED:
         return rows
     edges = [0, *(np.flatnonzero(np.diff(rows.members)) + 1).tolist(), len(rows)] if len(rows) else []
-    keys = Keys[int](problem.topic_hashes.tolist().__getitem__, no_order)
+    keys = Keys[int](group.topic_codes.__getitem__, no_order)
     order = [start + map_order(keys, rows.topics[start:end]) for start, end in pairwise(edges)]
     return rows.take(np.concatenate(order)) if order else rows
 

@@ -7,15 +7,15 @@ from typing import Final
 import numpy as np
 
 from schemas.words.assignments import Verdict
-from udfs.assignors.questions.problems import Numbers, Problem, Rows
-from udfs.assignors.questions.specs import NEWEST_RELEASE, Release
+from udfs.assignors.groups import Group, Numbers, Rows
+from udfs.assignors.questions import NEWEST_RELEASE, Release
 from udfs.assignors.sticky_claims import cooperative_claims, sticky_claims
 from udfs.audit.checks.invariants import are_unsafe, invariant_counts
 from udfs.audit.checks.recorded_assignments import Assignments, Flags, assignments_of
 from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.steps import successors
-from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, TriedVariant, Variant, problem_of, try_variant
+from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, TriedVariant, Variant, group_of, try_variant
 
 NEWEST: Final = Line("newest", NEWEST_RELEASE)
 Partition = tuple[int, int]
@@ -83,10 +83,10 @@ class Evidence:
         return assignments_of([self.of.recorded_assignment(self.result.numbers)])
 
     @cached_property
-    def problem(self) -> Problem:
-        """The problem for the newest release."""
+    def group(self) -> Group:
+        """The question for the newest release."""
         assert self.result.counts is not None
-        return problem_of(self.of, Variant(NEWEST, self.result.counts))
+        return group_of(self.of, Variant(NEWEST, self.result.counts))
 
     @cached_property
     def newest(self) -> TriedVariant:
@@ -97,7 +97,7 @@ class Evidence:
     def claims(self) -> tuple[Rows, Numbers]:
         """What members claim to have had, and the generation of each; -1: none."""
         claims_of = cooperative_claims if self.of.protocol == COOPERATIVE else sticky_claims
-        said = claims_of(self.problem)
+        said = claims_of(self.group)
         return Rows.of_lists(said.lists), np.array(said.generations, np.int64)
 
     @cached_property

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
-from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows
-from udfs.assignors.questions.spec_values import SpecError
-from udfs.assignors.questions.specs import NEWEST_RELEASE
+from udfs.assignors.groups import AssignorFailed, Numbers, Rows
+from udfs.assignors.questions import NEWEST_RELEASE, SpecError
 from udfs.audit.checks.moves import Owners, moves_made, owners_by_place
 from udfs.audit.modern.questions import Question
 from udfs.audit.modern.variants import BEFORE_4_0_1, Outcome, answer, keys

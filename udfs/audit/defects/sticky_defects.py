@@ -4,9 +4,9 @@ from typing import Final
 
 import numpy as np
 
-from udfs.assignors.questions.problems import ABSENT, Rows
-from udfs.assignors.questions.specs import Release
-from udfs.assignors.registry import FIRST_CLIENTS
+from udfs.assignors.answers import FIRST_CLIENTS
+from udfs.assignors.groups import ABSENT, Rows
+from udfs.assignors.questions import Release
 from udfs.assignors.sticky_claims import last_generation
 from udfs.audit.checks.invariants import are_level
 from udfs.audit.classic.variants import Variant, lines_of, try_variant

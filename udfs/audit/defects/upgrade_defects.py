@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from schemas.records.registry import types_by_group_type
 from schemas.words.records import GroupType
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.questions import LEADERS
 from udfs.audit.modern.questions import Question
 from udfs.audit.modern.rows import Draft
 from udfs.groups.readers.modern_values import Current
@@ -109,4 +109,4 @@ def offered(members: pa.Table, draft: Draft) -> set[str | None]:
 
 def are_of_kafka(names: Collection[str | None]) -> bool:
     """Others may leave out whom they want."""
-    return bool(names) and set(names) <= OF_LEADERS.keys()
+    return bool(names) and set(names) <= set(LEADERS)

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from udfs.assignors.java.hashes import string_hashes
-from udfs.assignors.java.maps import walked
+from udfs.assignors.java.maps import string_hashes, walked
 
 
 def most_voted(assignors: Iterable[str | None]) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.trials import Trial
 from udfs.audit.modern.group import Inputs, ModernGroup, Newest
 from udfs.audit.modern.owner_watch import Watch, all_partitions

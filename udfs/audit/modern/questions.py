@@ -8,11 +8,9 @@ from itertools import chain, islice, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.hashes import Positions, string_hashes
-from udfs.assignors.java.maps import JavaSet, Keys, no_order, timeline_walked, walked
-from udfs.assignors.questions.problems import Codes, Numbers, Rows, as_sets
-from udfs.assignors.questions.server_problems import ServerProblem
-from udfs.assignors.questions.specs import Release
+from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
+from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
+from udfs.assignors.questions import Release
 from udfs.audit.checks.moves import GONE
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.subscribed_topics import SubscribedTopics, TargetSubscriptions
@@ -27,13 +25,6 @@ DEFAULT_TABLE = 16
 
 class Unanswerable(Exception):
     """Raised with the reason why nothing can be recomputed."""
-
-
-class MixedProblem(ServerProblem):
-    """For members that do not all subscribe by the same pattern: they never count as equal, even if they match
-    the same topics."""
-
-    is_homogeneous = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +135,7 @@ class Question:
     subscribed: SubscribedTopics
     topics: tuple[str, ...]
     counts: Numbers
-    ids: NDArray[np.int64]
+    ids: Sequence[tuple[int, int]]
     class_of_member: Codes
     topics_of_class: Sequence[Codes]
     before: Rows
@@ -153,8 +144,7 @@ class Question:
     base: Rows
     assignable: Rows | None = None
 
-    def problem(self, release: Release, jdk: int, order: Positions | None = None) -> ServerProblem:
-        kind = MixedProblem if self.inputs.is_mixed else ServerProblem
+    def group(self, release: Release, jdk: int, order: Positions | None = None) -> Group:
         places = range(len(self.inputs.members)) if order is None else order.tolist()
         before = self.before
         if order is not None:
@@ -162,7 +152,7 @@ class Question:
             place[order] = np.arange(len(order), dtype=np.int32)
             moved = Rows(place[before.members], before.topics, before.partitions)
             before = moved.take(np.argsort(moved.members, kind="stable"))
-        return kind(
+        return Group(
             members=[self.inputs.members[at] for at in places],
             instances=[self.inputs.abouts[at].group_instance_id for at in places],
             topics=self.topics,
@@ -170,8 +160,9 @@ class Question:
             ids=self.ids,
             class_of_member=self.class_of_member[list(places)],
             topics_of_class=self.topics_of_class,
-            targets=before,
+            owned=before,
             assignable=self.assignable,
+            is_mixed=self.inputs.is_mixed,
             release=release,
             jdk=jdk,
         )
@@ -208,10 +199,10 @@ def question(
         subscribed=subscribed,
         topics=tuple(labels),
         counts=counts,
-        ids=np.array([(0, 0) if each is None else bits_of(each) for each in ids], np.int64).reshape(-1, 2),
+        ids=[(0, 0) if each is None else bits_of(each) for each in ids],
         class_of_member=np.array([class_numbers[listed] for listed in inputs.subscriptions], np.int32),
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
-        before=as_sets(rows_of(inputs.before, of_code)),
+        before=each_once(rows_of(inputs.before, of_code)),
         recorded=rows_of(inputs.after, of_code),
         base=base_rows(inputs, previous, of_code),
         assignable=assignable_rows(assignable, numbers),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from schemas.words.history import TaskRole
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import Rows
 from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment
 from udfs.audit.modern.group import ModernGroup
 from udfs.groups.readers.recorded_lists import ByRole, Tasks, partitions_of

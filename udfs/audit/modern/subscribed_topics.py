@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from schemas.words.assignments import PartitionCountsSource
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.confirm_inputs import ByLog
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.modern.group import ModernGroup

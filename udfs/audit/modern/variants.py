@@ -10,16 +10,9 @@ import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
 from schemas.words.records import GroupType
-from udfs.assignors.java.hashes import Positions
-from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows, only_answer
-from udfs.assignors.questions.spec_values import SpecError
-from udfs.assignors.questions.specs import (
-    JDKS,
-    NEWEST_PATCH,
-    NEWEST_RELEASE,
-    Release,
-)
-from udfs.assignors.registry import OF_COORDINATORS, OF_SHARE_GROUPS
+from udfs.assignors.answers import ASSIGNORS
+from udfs.assignors.groups import AssignorFailed, Numbers, Positions, Rows
+from udfs.assignors.questions import JDKS, NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Release, SpecError
 from udfs.audit.checks.comparison import by_member, group_by_topic
 from udfs.audit.modern.questions import Question, other_orders
 
@@ -153,9 +146,8 @@ def gives_far_more(question: Question, variant: Variant) -> bool:
 
 def answer(question: Question, variant: Variant) -> Rows:
     """Rows in the question's own order of members."""
-    problem = question.problem(variant.release, variant.jdk, variant.order)
-    answers = OF_SHARE_GROUPS if variant.assignor == "simple" else OF_COORDINATORS
-    rows = only_answer(answers[variant.assignor]([problem]))
+    protocol = GroupProtocol.SHARE if variant.assignor == "simple" else GroupProtocol.CONSUMER
+    rows = ASSIGNORS[protocol, variant.assignor].assign(question.group(variant.release, variant.jdk, variant.order))
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from udfs.assignors.questions.problems import Answer, AssignorFailed, Codes, Numbers, Problem, Rows, owned_rows
-from udfs.assignors.questions.specs import GroupProtocol, Owned
-from udfs.assignors.registry import OF_COORDINATORS, OF_LEADERS, known_assignor
+from udfs.assignors.answers import ASSIGNORS, assigned_lists
+from udfs.assignors.groups import Answer, AssignorFailed, Codes, Group, Numbers, Rows, each_once, owned_rows
+from udfs.assignors.questions import GroupProtocol, Owned
 from udfs.audit.whatif.questions import Question
 
 # A second rebalance assigns what the first withheld. With unequal subscriptions there may be more, and rarely they
@@ -87,30 +87,24 @@ def keys(rows: Rows) -> Numbers:
 def answers(
     questions: Sequence[Question], protocol: GroupProtocol, assignor: str
 ) -> list[WhatIfAnswer | AssignorFailed]:
-    match protocol:
-        case GroupProtocol.CLASSIC:
-            problems = [question.of_leader for question in questions]
-            ask = at_rest if assignor == "cooperative-sticky" else OF_LEADERS[assignor]
-            return [
-                rows if isinstance(rows, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.owned, rows)
-                for of, rows in zip(problems, ask(problems), strict=True)
-            ]
-        case GroupProtocol.CONSUMER:
-            servers = [question.of_coordinator for question in questions]
-            return [
-                rows if isinstance(rows, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.targets, rows)
-                for of, rows in zip(servers, OF_COORDINATORS[assignor](servers), strict=True)
-            ]
-        case GroupProtocol.SHARE:
-            return [share_answer(question, assignor) for question in questions]
+    if protocol == GroupProtocol.SHARE:
+        return [share_answer(question, assignor) for question in questions]
+    is_led = protocol == GroupProtocol.CLASSIC
+    groups = [question.of_leader if is_led else question.of_coordinator for question in questions]
+    ask = ASSIGNORS[protocol, assignor].answer
+    results = at_rest(groups) if assignor == "cooperative-sticky" else [ask(group) for group in groups]
+    return [
+        rows if isinstance(rows, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.owned, rows)
+        for of, rows in zip(groups, results, strict=True)
+    ]
 
 
-def at_rest(problems: Sequence[Problem]) -> list[Answer]:
+def at_rest(groups: Sequence[Group]) -> list[Answer]:
     """A moving partition is withheld until its owner has given it up: members join once more, and then it is
     assigned."""
-    cooperative = OF_LEADERS["cooperative-sticky"]
-    results = cooperative(problems)
-    questions_by_place = dict(enumerate(problems))
+    cooperative = ASSIGNORS[GroupProtocol.CLASSIC, "cooperative-sticky"].answer
+    results = [cooperative(group) for group in groups]
+    questions_by_place = dict(enumerate(groups))
     for _ in range(MOST_ROUNDS):
         assigned = {
             place: rows for place in questions_by_place if not isinstance(rows := results[place], AssignorFailed)
@@ -129,22 +123,15 @@ def at_rest(problems: Sequence[Problem]) -> list[Answer]:
         }
         if not questions_by_place:
             break
-        for at, rows in zip(questions_by_place, cooperative(list(questions_by_place.values())), strict=True):
-            results[at] = rows
+        for at, group in questions_by_place.items():
+            results[at] = cooperative(group)
     return results
-
-
-def each_once(rows: Rows) -> Rows:
-    """The assignor may list a partition of a member twice; its client owns it once."""
-    columns = (rows.members, rows.topics, rows.partitions)
-    _, first = np.unique(np.stack(columns), axis=1, return_index=True)
-    return rows if len(first) == len(rows) else rows.take(np.sort(first))
 
 
 def share_answer(question: Question, assignor: str) -> WhatIfAnswer | AssignorFailed:
     spec = question.spec(GroupProtocol.SHARE, assignor)
     try:
-        lists = dict(known_assignor(spec).answer(spec))
+        lists = dict(assigned_lists(spec))
     except AssignorFailed as failure:
         return failure
     names = {topic.name: place for place, topic in enumerate(spec.topics)}

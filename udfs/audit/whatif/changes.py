@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from udfs.assignors.questions.specs import MOST_PARTITIONS, Member, Topic
+from udfs.assignors.questions import MOST_PARTITIONS, Member, Topic
 from udfs.audit.checks.audit_results import Latest
 
 

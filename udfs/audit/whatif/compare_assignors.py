@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from udfs.assignors.questions.specs import GroupProtocol
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.questions import LEADERS, GroupProtocol
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.whatif.answers import WhatIfAnswer, answers, changes
@@ -19,7 +18,7 @@ from udfs.audit.whatif.questions import Question
 
 Choice = tuple[GroupProtocol, str]
 # By group type: the group protocols whose assignors it could use.
-BY_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in OF_LEADERS)
+BY_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in LEADERS)
 BY_COORDINATORS = tuple((GroupProtocol.CONSUMER, name) for name in ("uniform", "range"))
 CHOICES: Mapping[GroupType, Sequence[Choice]] = MappingProxyType(
     {

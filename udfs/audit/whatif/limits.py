@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
-from udfs.assignors.questions.specs import MOST_PARTITIONS, GroupProtocol
+from udfs.assignors.questions import MOST_PARTITIONS, GroupProtocol
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.sentences.name_lists import list_names

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from schemas.words.assignments import PartitionCountsSource
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts, KnownTopic
 

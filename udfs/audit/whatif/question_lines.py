@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
-from udfs.assignors.questions.stand_in_ids import stand_in_id
-from udfs.assignors.registry import MemberLists, known_assignor
+from udfs.assignors.answers import MemberLists, assigned_lists
+from udfs.assignors.questions import GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
 from udfs.audit.whatif.answers import MOST_ROUNDS
 from udfs.audit.whatif.questions import Question, in_order
 
@@ -28,7 +27,7 @@ def specs(question: Question, protocol: GroupProtocol, assignor: str) -> Iterato
     if assignor != "cooperative-sticky":
         return
     for _ in range(MOST_ROUNDS):
-        lists = known_assignor(spec).answer(spec)
+        lists = assigned_lists(spec)
         if not loses_some(spec.members, lists):
             return
         owned = {member: owned_of(partitions) for member, partitions in lists}

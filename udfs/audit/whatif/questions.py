@@ -7,10 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from udfs.assignors.questions.problems import Codes, Problem, problem_of
-from udfs.assignors.questions.server_problems import ServerProblem, server_problem_of
-from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
-from udfs.assignors.questions.stand_in_ids import stand_in_id
+from udfs.assignors.groups import Codes, Group, group_of
+from udfs.assignors.questions import GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.whatif.limits import known_id, why_impossible
@@ -49,14 +47,14 @@ class Question:
         return np.array([known.setdefault(topics, len(known)) for topics in subscribed], np.int32)
 
     @cached_property
-    def of_leader(self) -> Problem:
+    def of_leader(self) -> Group:
         """One subscription for all assignors: the sticky one reads user data, the cooperative one reads owned
         partitions, the others read neither."""
-        return problem_of(self.spec(GroupProtocol.CLASSIC, "sticky"))
+        return group_of(self.spec(GroupProtocol.CLASSIC, "sticky"))
 
     @cached_property
-    def of_coordinator(self) -> ServerProblem:
-        return server_problem_of(self.spec(GroupProtocol.CONSUMER, "uniform"))
+    def of_coordinator(self) -> Group:
+        return group_of(self.spec(GroupProtocol.CONSUMER, "uniform"))
 
     def spec(self, protocol: GroupProtocol, assignor: str) -> Spec:
         return Spec(protocol, assignor, self.topics, self.members)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from schemas.words.records import GroupType
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.groups.history import change_details
 from udfs.groups.history.change_details import Change
 from udfs.groups.history.reading_ends import ReadingEnd

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from schemas.records.registry import types_by_group_type
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType, TopicState
-from udfs.assignors.questions.specs import MOST_PARTITIONS, Topic
+from udfs.assignors.questions import MOST_PARTITIONS, Topic
 from udfs.groups.readers.modern_values import (
     STABLE,
     UNRELEASED,

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.groups.readers.recorded_lists import ByRole
 
 # The names of member states in the decoded tables. Records of 3.7 have no state: it follows from their other fields.

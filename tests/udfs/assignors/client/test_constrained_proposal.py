@@ -7,9 +7,8 @@ import pytest
 
 from tests.builders.assignors.client_cases import random_spec
 from tests.oracles.assignors.same_answers import our_lists
-from udfs.assignors.questions.spec_values import SpecError
-from udfs.assignors.questions.specs import read_spec
-from udfs.assignors.registry import known_assignor
+from udfs.assignors.answers import assigned_lists
+from udfs.assignors.questions import SpecError, read_spec
 from udfs.assignors.sticky_claims import last_generation
 
 CASES = [1_000, pytest.param(20_000, marks=pytest.mark.soak)]
@@ -163,4 +162,4 @@ def test_a_member_at_the_ceiling_gives_its_first_partition_to_a_newcomer_which_w
 def test_members_with_other_topics_are_refused_by_name() -> None:
     read = read_spec(spec({}, {"subscribed_topics": ["a"]}))
     with pytest.raises(SpecError, match=r"^members\[1\]\.subscribed_topics: other topics than those of members\[0\]"):
-        known_assignor(read).answer(read)
+        assigned_lists(read)

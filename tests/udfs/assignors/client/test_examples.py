@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
-from udfs.assignors.java.hashes import string_hashes, topic_partition_hashes, uuid_hash
-from udfs.assignors.java.maps import JavaSet, Keys, no_order, walked
-from udfs.assignors.questions.problems import ABSENT, Problem, Rows, within
-from udfs.assignors.questions.specs import read_spec
-from udfs.assignors.registry import known_assignor, member_lists
+from udfs.assignors.answers import assigned_lists, member_lists
+from udfs.assignors.groups import ABSENT, Group, Rows, within
+from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, topic_partition_hashes, uuid_hash, walked
+from udfs.assignors.questions import read_spec
 from udfs.assignors.sticky import cooperative_sticky
 
 Spec = dict[str, Any]
@@ -34,7 +33,7 @@ def spec(assignor: str, counts: dict[str, int], members: dict[str, Spec], racks:
 def lists(asked: Spec) -> str:
     read = read_spec(asked)
     return " · ".join(
-        " ".join(f"{topic}{partition}" for topic, partition in pairs) for _, pairs in known_assignor(read).answer(read)
+        " ".join(f"{topic}{partition}" for topic, partition in pairs) for _, pairs in assigned_lists(read)
     )
 
 
@@ -111,10 +110,12 @@ def test_a_topic_that_is_listed_twice_counts_as_a_different_subscription() -> No
     nothing = np.empty(0, np.int32)
     result = {}
     for listed in ([0, 1], [0, 0, 1]):
-        group = replace(large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT), members=["c1", "c2", "c3"])
-        group = replace(group, topics_of_class=[np.array(listed, np.int32)])
+        group = large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT)
+        group = replace(
+            group, members=["c1", "c2", "c3"], topics=["a", "b"], topics_of_class=[np.array(listed, np.int32)]
+        )
         answer = cooperative_sticky(group)
-        result[len(listed)] = [pairs for _, pairs in member_lists(group.members, ["a", "b"], answer)]
+        result[len(listed)] = [pairs for _, pairs in member_lists(group, answer)]
     assert result == {
         2: [[("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)]],
         3: [[("b", 0), ("b", 3), ("a", 2)], [("b", 1), ("a", 0)], [("b", 2), ("a", 1)]],
@@ -146,8 +147,8 @@ def test_tables_are_walked_as_java_walks_them() -> None:
     assert walked([5, 17, 33, 1, 16]) == [4, 1, 2, 3, 0]
 
 
-def large(counts: list[int], num_members: int, owned: Rows, generation: int) -> Problem:
-    return Problem(
+def large(counts: list[int], num_members: int, owned: Rows, generation: int) -> Group:
+    return Group(
         members=[f"m{member}" for member in range(num_members)],
         instances=[None] * num_members,
         racks=[None] * num_members,
@@ -156,7 +157,7 @@ def large(counts: list[int], num_members: int, owned: Rows, generation: int) -> 
         class_of_member=np.zeros(num_members, np.int32),
         topics_of_class=[np.arange(len(counts), dtype=np.int32)],
         owned=owned,
-        generations=np.full(num_members, generation, np.int64),
+        generations=[generation] * num_members,
         user_data=[None] * num_members,
     )
 

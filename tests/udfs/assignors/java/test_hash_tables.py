@@ -9,8 +9,7 @@ import pytest
 
 from tests.kafka.java_programs import compile_java, java_command
 from tests.oracles.assignors.kafka_assignors import JAVA, newer_java
-from udfs.assignors.java.hashes import string_hash, string_hashes, utf_16
-from udfs.assignors.java.maps import NUMBERS, JavaMap, Keys, walked
+from udfs.assignors.java.maps import NUMBERS, JavaMap, Keys, string_hash, string_hashes, utf_16, walked
 
 TEXTS = Keys[str](string_hash, utf_16)
 CASES = 1_500

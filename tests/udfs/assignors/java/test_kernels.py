@@ -7,8 +7,8 @@ import numpy as np
 
 from tests.builders.loops.recorded_calls import recorded_calls
 from tests.udfs.assignors.java.test_hash_tables import random_key
-from udfs.assignors.java.hashes import string_hashes
 from udfs.assignors.java.kernels import text_hashes
+from udfs.assignors.java.maps import string_hashes
 
 
 def inputs(rng: np.random.Generator) -> dict[str, list[tuple[Any, ...]]]:

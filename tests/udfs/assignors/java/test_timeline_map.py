@@ -9,8 +9,7 @@ import pytest
 from jobs.spark.jars import jar_folder
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.java.hashes import string_hashes
-from udfs.assignors.java.maps import room_of_put, timeline_walked
+from udfs.assignors.java.maps import room_of_put, string_hashes, timeline_walked
 
 SOURCE = Path(__file__).with_name("TimelineMaps.java")
 HISTORIES = 300

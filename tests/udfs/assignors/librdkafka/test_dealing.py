@@ -1,7 +1,6 @@
 """librdkafka's range and roundrobin, and the orders in which its leaders see a group, worked out by hand."""
 
-from udfs.assignors.librdkafka.dealing import in_circles, ranges
-from udfs.assignors.librdkafka.groups import (
+from udfs.assignors.librdkafka import (
     Group,
     GroupMember,
     Lists,
@@ -9,7 +8,9 @@ from udfs.assignors.librdkafka.groups import (
     as_broker_walks,
     as_requested,
     by_name,
+    in_circles,
     in_order,
+    ranges,
 )
 
 

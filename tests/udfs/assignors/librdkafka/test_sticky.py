@@ -5,8 +5,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from udfs.assignors.librdkafka.groups import Group, GroupMember, Lists, Partition, Rules, Undecidable
-from udfs.assignors.librdkafka.sticky import cooperative_sticky, sticky, without_moved
+from udfs.assignors.librdkafka import (
+    Group,
+    GroupMember,
+    Lists,
+    Partition,
+    Rules,
+    Undecidable,
+    cooperative_sticky,
+    sticky,
+    without_moved,
+)
 
 Counts = Mapping[str, int]
 NEWEST = Rules()

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from udfs.assignors.answers import answer_to
-from udfs.assignors.questions.spec_values import SpecError
-from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, read_spec
+from udfs.assignors.questions import NEWEST_PATCH, NEWEST_RELEASE, SpecError, read_spec
 
 # Kafka's own bytes: version 3, topic a, owned a-0 and a-2, generation 5, rack r; user data 0x01.
 SUBSCRIPTION = "00030000000100016100000001010000000100016100000002000000000000000200000005000172"

@@ -10,11 +10,9 @@ from tests.builders.assignors.server_cases import random_share_spec
 from tests.builders.assignors.share_rounds import large_share_spec, next_round
 from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
 from tests.oracles.assignors.same_answers import FAILED, assert_same, kafka_lists, our_lists
+from udfs.assignors.answers import assigned_lists
 from udfs.assignors.java.maps import FIRST_JDK_OF_NEW_COPIES
-from udfs.assignors.questions.problems import AssignorFailed
-from udfs.assignors.questions.server_problems import server_problem_of
-from udfs.assignors.questions.specs import JDKS, GroupProtocol, read_spec
-from udfs.assignors.registry import ASSIGNORS, OF_SHARE_GROUPS, member_lists
+from udfs.assignors.questions import JDKS, read_spec
 
 CASES = 100
 GROUPS, ROUNDS = 8, 4
@@ -62,17 +60,6 @@ def test_large_share_groups_are_assigned_as_kafka_does_round_after_round(
         specs = [next_round(rng, spec, lists) for spec, lists in given if lists != FAILED]
 
 
-def test_many_share_groups_get_in_one_call_what_each_gets_alone(rng: np.random.Generator) -> None:
-    specs = [*cases(rng, CASES), large_share_spec(rng, is_equal=True)]
-    problems = [server_problem_of(read_spec(spec)) for spec in specs]
-    for spec, problem, answer in zip(specs, problems, OF_SHARE_GROUPS["simple"](problems), strict=True):
-        if isinstance(answer, AssignorFailed):
-            assert our_lists(spec) == FAILED
-        else:
-            lists = member_lists(problem.members, problem.topics, answer)
-            assert our_lists(spec) == [[list(pair) for pair in pairs] for _, pairs in lists]
-
-
 ORDERS = {"name": "orders", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
 THREE = {
     "group_protocol": "share",
@@ -113,8 +100,7 @@ def test_what_a_record_lists_twice_counts_once(release: str, others: list[str]) 
     spec = read_spec(THREE | {"release": release, "topics": [ORDERS, clicks], "members": members})
     first, second = spec.members
     twice = replace(first, subscribed_topics=("orders",) * 2, target=(("orders", (0, 0)), *first.target, *first.target))
-    answer = ASSIGNORS[GroupProtocol.SHARE, "simple"].answer
-    assert answer(replace(spec, members=(twice, second))) == answer(spec)
+    assert assigned_lists(replace(spec, members=(twice, second))) == assigned_lists(spec)
 
 
 def test_a_large_share_group_shares_every_partition_by_as_many_members_as_go_round() -> None:

@@ -6,8 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from udfs.assignors.questions.partition_numbers import NOBODY
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import NOBODY, Rows
 from udfs.audit.checks.audit_results import MOST_DIFFERENCES, Difference
 from udfs.audit.checks.comparison import compare
 from udfs.audit.checks.moves import GONE, Owners, moves_made, moves_needed, owners_by_place

@@ -12,7 +12,7 @@ import pytest
 from jobs.recomputing.facts import known_topics
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.confirm_inputs import (
     ALL_CONFIRMED,
     ByLog,

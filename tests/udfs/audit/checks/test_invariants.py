@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import Rows
 from udfs.audit.checks import check_texts
 from udfs.audit.checks.check_texts import Racks, required_checks
 from udfs.audit.checks.facts import GroupRule

@@ -14,8 +14,7 @@ from schemas.words.assignments import Verdict
 from tests.builders.groups.altered_generations import ALTERATIONS, double, drop
 from tests.builders.groups.classic_lives import Life, facts_of, lived, random_lives, records, table
 from tests.udfs.assignors.client.test_client_assignors import JARS
-from udfs.assignors.questions.specs import Release
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.questions import LEADERS, Release
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
 from udfs.audit.classic.variants import GENERATIONS_SINCE, LINES
@@ -53,7 +52,7 @@ def line_of_newest(audit: AuditRow) -> str:
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
 def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: int, seed: int) -> None:
     random = Random(seed)
-    groups = random_lives(random, list(OF_LEADERS), lives, has_racks=release >= RACKS_SINCE)
+    groups = random_lives(random, list(LEADERS), lives, has_racks=release >= RACKS_SINCE)
     rows = records(groups, lived(groups, JARS[release]))
     result = audited(rows, facts_of(groups))
     assert all(each.verdict == Verdict.SAME for each in result), wrong_rows(result, rows)
@@ -74,7 +73,7 @@ def newest_lives() -> tuple[list[Life], list[Row]]:
     """Of an own seed: each alteration begins with the same lives."""
     seed = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
     sys.stdout.write(f"GROUPSCOPE_SEED={seed}\n")
-    groups = random_lives(Random(seed), list(OF_LEADERS), 2 * LIVES)
+    groups = random_lives(Random(seed), list(LEADERS), 2 * LIVES)
     return groups, records(groups, lived(groups, JARS[4, 4, 0]))
 
 

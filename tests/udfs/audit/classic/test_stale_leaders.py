@@ -9,8 +9,7 @@ import pytest
 from tests.builders.groups.classic_audit_rows import TABLE, audited, failed, table
 from tests.builders.groups.classic_lives import records
 from tests.builders.groups.stale_leaders import assigned_of, life
-from udfs.assignors.questions.specs import Topic
-from udfs.assignors.registry import OF_LEADERS
+from udfs.assignors.questions import LEADERS, Topic
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.classic_audit import ClassicAudit
@@ -36,7 +35,7 @@ def rows_of(assignor: str, known: Sequence[Mapping[str, int]], topics: Sequence[
     return audited(records([of], [assigned_of(of)]), facts_)
 
 
-@pytest.mark.parametrize("assignor", OF_LEADERS)
+@pytest.mark.parametrize("assignor", LEADERS)
 def test_a_topic_that_the_leader_does_not_know_is_left_out(assignor: str) -> None:
     """Also where its members claim the topic's partitions, as those of cooperative groups do."""
     first, second, third = rows_of(assignor, [BOTH, {"side": 2}, {"side": 2}], ["lead", "side"], facts(BOTH))
@@ -52,13 +51,13 @@ def test_a_topic_that_the_leader_does_not_know_is_left_out(assignor: str) -> Non
         assert {"lead"} <= {each.topic for each in row.differences or ()}
 
 
-@pytest.mark.parametrize("assignor", OF_LEADERS)
+@pytest.mark.parametrize("assignor", LEADERS)
 def test_a_topic_that_was_never_assigned_is_left_out_too(assignor: str) -> None:
     (row,) = rows_of(assignor, [{}], ["lead"], facts({"lead": 6}))
     assert (row.verdict, row.num_unowned, row.num_idle_members, row.stale_topics) == ("stale_input", 6, 2, ("lead",))
 
 
-@pytest.mark.parametrize("assignor", OF_LEADERS)
+@pytest.mark.parametrize("assignor", LEADERS)
 def test_partitions_that_do_not_exist_are_named_with_the_members_that_have_them(assignor: str) -> None:
     (row,) = rows_of(assignor, [{"k": 3}], ["k"], facts({"k": 2}))
     assert (row.verdict, row.num_partitions, row.num_unowned, row.num_nonexistent) == ("stale_input", 2, 0, 1)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders.groups.classic_audit_rows import LATER, audited, facts, member, only, sticky_data, synced
 from tests.builders.groups.classic_log import value
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.defects.registry import GENERATION_DEFECTS
 

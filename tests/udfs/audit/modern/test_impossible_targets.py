@@ -18,7 +18,7 @@ from tests.builders.groups.target_log import (
     target,
     topic_id,
 )
-from udfs.assignors.questions.problems import Rows
+from udfs.assignors.groups import Rows
 from udfs.audit import modern_targets
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts

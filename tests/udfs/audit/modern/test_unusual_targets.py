@@ -22,7 +22,7 @@ from tests.builders.groups.target_log import (
     topic_id,
     verdicts,
 )
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.topics.metadata_hash import group_hash
 

@@ -19,7 +19,7 @@ from tests.builders.groups.target_log import (
     target,
     topic_id,
 )
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern.assignor_votes import most_voted
 from udfs.audit.modern_audit import ModernAudit, latest_of

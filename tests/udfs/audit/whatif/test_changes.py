@@ -14,8 +14,8 @@ from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import Lists, kafka_in_the_end, now
 from tests.udfs.audit.whatif.test_what_if import as_latest, latest
 from udfs.assignors.answers import answer_to
-from udfs.assignors.questions.problems import AssignorFailed, Rows
-from udfs.assignors.questions.specs import GroupProtocol
+from udfs.assignors.groups import AssignorFailed, Rows
+from udfs.assignors.questions import GroupProtocol
 from udfs.audit.checks.facts import Facts
 from udfs.audit.whatif.answers import answers, each_once
 from udfs.audit.whatif.changes import GroupChange, apply_change

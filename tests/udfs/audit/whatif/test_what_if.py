@@ -11,8 +11,8 @@ from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
 from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import expected, kafka_in_the_end
-from udfs.assignors.questions.problems import AssignorFailed
-from udfs.assignors.questions.specs import GroupProtocol, Member, Topic
+from udfs.assignors.groups import AssignorFailed
+from udfs.assignors.questions import GroupProtocol, Member, Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.whatif.answers import answers

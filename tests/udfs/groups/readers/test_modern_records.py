@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
-from udfs.assignors.questions.specs import Topic
+from udfs.assignors.questions import Topic
 from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import (
     About,

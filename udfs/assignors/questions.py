@@ -1,17 +1,23 @@
-"""Reads the question to an assignor from a JSON object (`groupscope assign`): topics, members and what they had."""
+"""Reads one line of `groupscope assign`: a JSON object with the topics, the members and what they had. An error names
+the field by its path. Nothing heavy is loaded here: flags of commands need Kafka's names of assignors and releases.
+"""
 
 import base64
+import hashlib
+import json
 import re
+import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from udfs.assignors.questions.spec_values import INT32_MAX, SpecError, Value, json_text
-from udfs.assignors.questions.stand_in_ids import stand_in_id
-from udfs.assignors.questions.subscriptions import Unreadable, read_subscription
+from schemas.records.payloads import SUBSCRIPTION
+from udfs.decoding.scalar_reader import Malformed, read_message
 
+INT32_MAX = 2**31 - 1
+LONGEST_SHOWN = 60
 # Far beyond what a cluster can hold: a count above is a slip, and would only fill the memory.
 MOST_PARTITIONS = 20_000_000
 # "3.9" stands for the line's last release: a rule that 3.9.2 changed holds for it.
@@ -28,6 +34,22 @@ class GroupProtocol(StrEnum):
     CLASSIC = "classic"
     CONSUMER = "consumer"
     SHARE = "share"
+
+
+# Kafka's names of its assignors. `answers.ASSIGNORS` has the function for each.
+LEADERS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+COORDINATORS = ("uniform", "range")
+# No release has it.
+PROPOSAL = "constrained-cooperative-sticky"
+BY_PROTOCOL: Mapping[GroupProtocol, tuple[str, ...]] = MappingProxyType(
+    {
+        GroupProtocol.CLASSIC: (*LEADERS, PROPOSAL),
+        GroupProtocol.CONSUMER: COORDINATORS,
+        GroupProtocol.SHARE: ("simple",),
+    }
+)
+NAMES = tuple(sorted({name for names in BY_PROTOCOL.values() for name in names}))
+OF_RELEASES = tuple(dict.fromkeys(name for names in BY_PROTOCOL.values() for name in names if name != PROPOSAL))
 
 
 @dataclass(frozen=True)
@@ -66,6 +88,92 @@ class Spec:
     jdk: int = JDKS[0]
     # Fields that stand-ins were taken for.
     assumed: tuple[str, ...] = ()
+
+
+# -- JSON values with their paths
+
+
+class SpecError(Exception):
+    """What is wrong in a spec: the path of the field, its value, and what was expected."""
+
+
+def json_text(value: object) -> str:
+    """As JSON writes it, in which it came."""
+    try:
+        return shorten(json.dumps(value, ensure_ascii=False))
+    except RecursionError:
+        # It was read with some calls fewer on the stack.
+        return "lists or objects within each other"
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a spec and the path to it."""
+
+    path: str
+    value: Any = field(repr=False)
+
+    def fail(self, expected: str) -> SpecError:
+        return SpecError(f"{self.path}{': ' if self.path else ''}{json_text(self.value)}, expected {expected}")
+
+    def object(self, known: Collection[str]) -> Mapping[str, "Value"]:
+        """Its fields that are not null."""
+        if not isinstance(self.value, dict):
+            raise self.fail("an object")
+        at = f"{self.path}." if self.path else ""
+        for name in self.value:
+            if name not in known:
+                raise SpecError(f"{at}{shorten(name)}: unknown field, expected one of {', '.join(known)}")
+        return {name: Value(f"{at}{name}", value) for name, value in self.value.items() if value is not None}
+
+    def items(self) -> list["Value"]:
+        if not isinstance(self.value, list):
+            raise self.fail("a list")
+        return [Value(f"{self.path}[{i}]", value) for i, value in enumerate(self.value)]
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.fail("a string")
+        return self.value
+
+    def name(self) -> str:
+        if not self.text():
+            raise self.fail("a string that is not empty")
+        return self.text()
+
+    def number(self, lowest: int = 0) -> int:
+        # A JSON true is an int to Python.
+        if type(self.value) is not int or not lowest <= self.value <= INT32_MAX:
+            raise self.fail(f"an integer from {lowest} to {INT32_MAX}")
+        return self.value
+
+    def numbers(self) -> tuple[int, ...]:
+        if not isinstance(self.value, list):
+            raise self.fail("a list of partitions")
+        if set(map(type, self.value)) - {int} or (
+            self.value and not 0 <= min(self.value) <= max(self.value) < INT32_MAX
+        ):
+            raise self.fail(f"partitions, each an integer from 0 to {INT32_MAX - 1}")
+        return tuple(self.value)
+
+    def one_of(self, allowed: Collection[T]) -> T:
+        for each in allowed:
+            if self.value == each and type(self.value) in (str, int):
+                return each
+        raise self.fail(f"one of {', '.join(map(str, allowed))}")
+
+    def raw_bytes(self) -> bytes:
+        try:
+            return bytes.fromhex(self.text())
+        except ValueError:
+            raise self.fail("bytes as hexadecimal digits") from None
+
+
+# -- the line
 
 
 SPEC_FIELDS = (
@@ -264,3 +372,51 @@ def read_release(value: Value) -> Release:
     if release > NEWEST_RELEASE:
         raise value.fail(f"at most {'.'.join(map(str, NEWEST_RELEASE[:2]))}, the newest whose assignors are known")
     return release
+
+
+def stand_in_id(name: str) -> str:
+    """For a topic whose id is unknown. The same name always gets the same id."""
+    digest = hashlib.md5(name.encode(errors="surrogatepass"), usedforsecurity=False).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:22]
+
+
+# -- the subscription of a classic member, from the bytes in its record
+
+PREFIX = struct.Struct(">h")  # the version
+
+
+class Unreadable(Exception):
+    """Bytes that are no subscription, and why."""
+
+
+@dataclass(frozen=True)
+class Subscription:
+    topics: tuple[str, ...]
+    owned: tuple[tuple[str, tuple[int, ...]], ...]
+    generation: int | None
+    rack_id: str | None
+    user_data: bytes | None
+
+
+def read_subscription(raw: bytes) -> Subscription:
+    if len(raw) < PREFIX.size:
+        raise Unreadable(f"{len(raw)} bytes hold no version")
+    (version,) = PREFIX.unpack_from(raw)
+    if version < 0:
+        raise Unreadable(f"version {version}")
+    # A newer version may only append: it is read as the newest known, its tail left alone, as Kafka's clients do.
+    version = min(version, SUBSCRIPTION.highest_version)
+    layout = SUBSCRIPTION.shapes_of(version)[0].layout(version)
+    try:
+        values, _ = read_message(raw, layout, version, PREFIX.size, is_open_ended=True)
+    except Malformed as error:
+        raise Unreadable(f"{error.field}: {error.detail}" if error.field else error.detail) from None
+    generation = values.get("generation_id", -1)
+    owned = values.get("owned_partitions") or ()
+    return Subscription(
+        tuple(values["topics"]),
+        tuple((each["topic"], tuple(each["partitions"])) for each in owned),
+        generation if generation >= 0 else None,
+        values.get("rack_id") or None,
+        values["user_data"],
+    )

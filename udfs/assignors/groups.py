@@ -1,0 +1,426 @@
+"""The question to an assignor as it sees it, and its answer: positions of members and topics instead of names.
+
+A leader and a coordinator ask about the same kind of group. Each leaves fields empty that only the other knows.
+"""
+
+import base64
+import struct
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, repeat
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java.maps import (
+    DEFAULT_CAPACITY,
+    NUMBERS,
+    JavaMap,
+    JavaSet,
+    Keys,
+    copied_set,
+    java_sort_keys,
+    java_sorted,
+    ranks,
+    string_hashes,
+    table_capacity,
+    utf_16,
+    uuid_hash,
+    walked,
+)  # fmt: skip
+from udfs.assignors.questions import JDKS, NEWEST_RELEASE, GroupProtocol, Owned, Release, Spec
+
+ABSENT: Final = -1
+NOBODY: Final = -1
+NO_RACKS: Final[frozenset[str]] = frozenset()
+Numbers = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Positions = NDArray[np.intp]
+# A topic's position, and the partition's number.
+Partition = tuple[int, int]
+# By member.
+Lists = list[list[Partition]]
+PartitionRacks = Sequence[Sequence[str | None]]
+
+
+class AssignorFailed(Exception):
+    """Kafka's own assignor throws here, so the group gets no assignment; the text says why."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Partitions of members. What a member has is its rows, in the order of the rows."""
+
+    members: Codes
+    topics: Codes
+    partitions: Codes
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @staticmethod
+    def of_lists(lists: Sequence[Sequence[Partition]]) -> "Rows":
+        """Of each member in turn its topics and partitions."""
+        return Rows(
+            np.array([member for member, rows in enumerate(lists) for _ in rows], np.int32),
+            np.array([topic for rows in lists for topic, _ in rows], np.int32),
+            np.array([partition for rows in lists for _, partition in rows], np.int32),
+        )
+
+    def triples(self) -> list[tuple[int, int, int]]:
+        """Each row's member, topic and partition."""
+        return list(zip(self.members.tolist(), self.topics.tolist(), self.partitions.tolist(), strict=True))
+
+    def lists(self, num_members: int) -> Lists:
+        """By member, its topics and partitions."""
+        lists: Lists = [[] for _ in range(num_members)]
+        for member, topic, partition in self.triples():
+            lists[member].append((topic, partition))
+        return lists
+
+    def take(self, chosen: NDArray[np.bool_] | Positions) -> "Rows":
+        return Rows(self.members[chosen], self.topics[chosen], self.partitions[chosen])
+
+
+def each_once(rows: Rows) -> Rows:
+    """Without rows that were there before: a member has a partition once, whatever a list says."""
+    first: dict[tuple[int, int, int], int] = {}
+    for place, row in enumerate(rows.triples()):
+        first.setdefault(row, place)
+    return rows if len(first) == len(rows) else rows.take(np.array(list(first.values()), np.intp))
+
+
+Assignment = Rows
+Answer = Assignment | AssignorFailed
+
+
+@dataclass(frozen=True)
+class Group:
+    """`members` are in the order of the JoinGroup response, or in that in which the coordinator puts them into its map.
+
+    `topics` holds every topic that somebody subscribes to or had; one that the metadata lacks has a count of 0. Members
+    that subscribe to the same topics share a class: `topics_of_class` are its topics as they were listed. `owned` is
+    what members had: to a leader, the owned partitions of their subscriptions; to a coordinator, their targets of the
+    epoch before, where a share group's topic without partitions is a row whose partition is ABSENT.
+    """
+
+    members: Sequence[str]
+    instances: Sequence[str | None]
+    topics: Sequence[str]
+    counts: Numbers
+    class_of_member: Codes
+    topics_of_class: Sequence[Codes]
+    owned: Rows
+    release: Release = NEWEST_RELEASE
+
+    # What only leaders look at: by member, the generation (ABSENT where there is none) and the user data of its
+    # subscription, and racks; and the newest generation that the leader itself remembers.
+    generations: Sequence[int] = ()
+    user_data: Sequence[bytes | None] = ()
+    racks: Sequence[str | None] = ()
+    partition_racks: Sequence[PartitionRacks | None] | None = None
+    leader_memory: int = ABSENT
+
+    # What only coordinators look at: topic ids as pairs of 64 bits, big-endian; of share groups, rows of which only
+    # topics and partitions count, None where all may be assigned.
+    ids: Sequence[tuple[int, int]] = ()
+    assignable: Rows | None = None
+    # Some members subscribe by a pattern, and not all by the same: they never count as equal.
+    is_mixed: bool = False
+    jdk: int = JDKS[0]
+
+    # -- what is given, as plain numbers
+
+    @cached_property
+    def num_partitions(self) -> list[int]:
+        """Of each topic."""
+        return self.counts.tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def classes(self) -> list[int]:
+        """Of each member."""
+        return self.class_of_member.tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def subscriptions(self) -> list[list[int]]:
+        """Of each class."""
+        return [topics.tolist() for topics in self.topics_of_class]
+
+    @cached_property
+    def topic_positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.topics)}
+
+    # -- Java's hash codes and orders
+
+    @cached_property
+    def hash_codes(self) -> list[int]:
+        """Of the members, then of the topics' names."""
+        return string_hashes([*self.members, *self.topics]).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def topic_codes(self) -> list[int]:
+        return self.hash_codes[len(self.members) :]
+
+    @cached_property
+    def names(self) -> Keys[int]:
+        """Of topics."""
+        return Keys(self.topic_codes.__getitem__, lambda topic: utf_16(self.topics[topic]))
+
+    @cached_property
+    def topic_ids(self) -> Keys[int]:
+        """Uuid.hashCode and Uuid.compareTo."""
+        codes = [uuid_hash(*bits) for bits in self.ids]
+        return Keys(codes.__getitem__, self.ids.__getitem__)
+
+    @cached_property
+    def walked(self) -> list[int]:
+        """The members as Kafka walks its map of them."""
+        return walked(self.hash_codes[: len(self.members)], lambda member: utf_16(self.members[member]))
+
+    @cached_property
+    def walked_classes(self) -> list[int]:
+        """Of each member in that walk."""
+        return [self.classes[member] for member in self.walked]
+
+    @cached_property
+    def member_ranks(self) -> list[int]:
+        """The place of each member by id."""
+        return ranks(java_sorted(self.members))
+
+    @cached_property
+    def topic_ranks(self) -> list[int]:
+        return ranks(java_sorted(self.topics))
+
+    @cached_property
+    def statically_sorted(self) -> list[int]:
+        """The members by instance id, then those without one by member id: so range and round robin take them."""
+        if not any(instance is not None for instance in self.instances):
+            return java_sorted(self.members)
+        instances, ids = java_sort_keys([each or "" for each in self.instances]), java_sort_keys(self.members)
+        keys = [(0, instances[m]) if instance is not None else (1, ids[m]) for m, instance in enumerate(self.instances)]
+        # Two with one instance id are equal to Kafka: its sort leaves them as its map is walked.
+        return sorted(self.walked, key=keys.__getitem__)
+
+    # -- who subscribes to what
+
+    @cached_property
+    def takes(self) -> NDArray[np.bool_]:
+        """Class by topic: who subscribes to what the metadata knows."""
+        is_subscribed = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
+        for row, topics in zip(is_subscribed, self.topics_of_class, strict=True):
+            row[topics] = True
+        return is_subscribed & (self.counts > 0)
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Topics that somebody subscribes to and the metadata knows."""
+        return np.asarray(self.takes.any(axis=0), dtype=np.bool_)
+
+    @property
+    def known_by_name(self) -> list[int]:
+        return sorted(np.flatnonzero(self.known).tolist(), key=self.topic_ranks.__getitem__)
+
+    @cached_property
+    def is_homogeneous(self) -> bool:
+        """To a coordinator, which counts subscribers of each name, known or not: the order of lists is not looked
+        at."""
+        return not self.is_mixed and len(set(map(frozenset, self.subscriptions))) == 1
+
+    @cached_property
+    def subscribed(self) -> list[list[int]]:
+        """For each class the topics that the metadata knows, as a walk over the coordinator's set of names meets
+        them."""
+        counts = self.num_partitions
+        return [
+            [topic for topic in copied_set(self.names, listed, self.jdk).walk() if counts[topic]]
+            for listed in self.subscriptions
+        ]
+
+    @cached_property
+    def topics_walked(self) -> list[int]:
+        """The topics to assign, as a leader walks its map of them: it is filled from a set of all subscribed ones,
+        which a walk over the members fills."""
+        walks = self.walked_classes if len(self.subscriptions) > 1 else (0,)
+        met = [topic for own in dict.fromkeys(walks) for topic in self.subscriptions[own]]
+        walk = self.put_topics(list(dict.fromkeys(met)))
+        return self.put_topics([topic for topic in walk if self.num_partitions[topic] > 0])
+
+    def put_topics(self, topics: list[int]) -> list[int]:
+        """Topics as a table is walked in which they were put."""
+        codes = self.topic_codes
+        walk = walked([codes[topic] for topic in topics], lambda at: utf_16(self.topics[topics[at]]))
+        return [topics[at] for at in walk]
+
+
+def group_of(spec: Spec) -> Group:
+    names: dict[str, int] = {topic.name: position for position, topic in enumerate(spec.topics)}
+    classes: dict[tuple[str, ...], int] = {}
+    is_led = spec.group_protocol == GroupProtocol.CLASSIC
+    # Sets to the coordinator: a name that a record has twice counts once.
+    listed = [
+        each.subscribed_topics if is_led else tuple(dict.fromkeys(each.subscribed_topics)) for each in spec.members
+    ]
+    class_of_member = [classes.setdefault(topics, len(classes)) for topics in listed]
+    topics_of_class = [
+        np.array([names.setdefault(name, len(names)) for name in topics], np.int32) for topics in classes
+    ]
+    owned = [member.owned if is_led else member.target for member in spec.members]
+    if spec.group_protocol == GroupProtocol.SHARE:
+        # Only coordinators of share groups write topics without partitions, which take room in Java's maps.
+        owned = [tuple((topic, partitions or (ABSENT,)) for topic, partitions in target) for target in owned]
+    rows = owned_rows(owned, names)
+    assignable = None if spec.assignable is None else owned_rows([spec.assignable], names)
+    unknown = len(names) - len(spec.topics)
+    has_racks = any(topic.racks is not None for topic in spec.topics)
+    ids = b"".join(base64.urlsafe_b64decode(f"{topic.topic_id}==") for topic in spec.topics if not is_led)
+    return Group(
+        members=[member.member_id for member in spec.members],
+        instances=[member.group_instance_id for member in spec.members],
+        topics=list(names),
+        counts=np.array([topic.partitions for topic in spec.topics] + [0] * unknown, np.int64),
+        class_of_member=np.array(class_of_member, np.int32),
+        topics_of_class=topics_of_class,
+        owned=rows,
+        release=spec.release,
+        generations=[ABSENT if member.generation is None else member.generation for member in spec.members],
+        user_data=[member.user_data for member in spec.members],
+        racks=[member.rack_id or None for member in spec.members],
+        partition_racks=[topic.racks for topic in spec.topics] + [None] * unknown if has_racks else None,
+        leader_memory=ABSENT if spec.leader_memory is None else spec.leader_memory,
+        ids=() if is_led else [*struct.iter_unpack(">qq", ids), *repeat((0, 0), unknown)],
+        assignable=assignable,
+        jdk=spec.jdk,
+    )
+
+
+def owned_rows(lists: Sequence[Owned], names: dict[str, int]) -> Rows:
+    """Topics that `names` lacks are added to it."""
+    members: list[int] = []
+    topics: list[int] = []
+    sizes: list[int] = []
+    partitions: list[int] = []
+    for member, owned in enumerate(lists):
+        for topic, indexes in owned:
+            members.append(member)
+            topics.append(names.setdefault(topic, len(names)))
+            sizes.append(len(indexes))
+            partitions.extend(indexes)
+    return Rows(
+        np.repeat(np.array(members, np.int32), sizes),
+        np.repeat(np.array(topics, np.int32), sizes),
+        np.array(partitions, np.int32),
+    )
+
+
+def within(counts: Numbers) -> Numbers:
+    """0, 1, … for each count, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) - np.repeat(ends - counts, counts)
+
+
+class Audiences:
+    """Who subscribes to each topic that the metadata knows, in a given order of members. `classes`: of each member."""
+
+    def __init__(self, group: Group, classes: list[int], order: Sequence[int]) -> None:
+        self.classes, self.order = classes, order
+        self.numbers: dict[int, tuple[int, ...]] = {}
+        for own, topics in enumerate(group.subscriptions):
+            for topic in dict.fromkeys(topics):
+                if group.num_partitions[topic]:
+                    self.numbers[topic] = (*self.numbers.get(topic, ()), own)
+        self.members: dict[tuple[int, ...], list[int]] = {}
+
+    def of(self, topic: int) -> list[int]:
+        classes = self.numbers[topic]
+        if classes not in self.members:
+            self.members[classes] = [member for member in self.order if self.classes[member] in classes]
+        return self.members[classes]
+
+
+# -- racks, in the assignors of leaders
+
+
+def partition_racks(group: Group, topic: int) -> list[frozenset[str]]:
+    """The distinct racks of each partition's replicas; nodes without a rack add none. As many as there are partitions,
+    since loops go by that."""
+    count = group.num_partitions[topic]
+    stated = (group.partition_racks[topic] if group.partition_racks else None) or ()
+    racks = [frozenset(rack for rack in replicas if rack is not None) for replicas in islice(stated, count)]
+    return [*racks, *repeat(NO_RACKS, count - len(racks))]
+
+
+def racks_matter(members: Collection[str], partitions: Sequence[frozenset[str]]) -> bool:
+    """Not where no member is near any replica, nor where every rack has every partition."""
+    everywhere = NO_RACKS.union(*partitions)
+    return not everywhere.isdisjoint(members) and any(racks != everywhere for racks in partitions)
+
+
+# -- what members have, as a coordinator hands it to an assignor, and how an assignor changes it
+
+
+class Target:
+    """A map of topic ids to sets of partitions. An assignor copies a member's map as soon as it changes something in
+    it; what it does nothing to is walked as it was made of its record."""
+
+    def __init__(self, topics: Keys[int], listed: Iterable[tuple[int, Sequence[int]]], jdk: int) -> None:
+        """A default map, and a set copied from each list (ModernGroup.updateTargetAssignment)."""
+        self.jdk, self.is_copy = jdk, False
+        self.partitions: JavaMap[int, JavaSet[int]] = JavaMap(topics)
+        for topic, partitions in listed:
+            self.partitions.put(topic, copied_set(NUMBERS, partitions, jdk))
+
+    def walk(self) -> list[Partition]:
+        """Topics and partitions."""
+        return [(topic, partition) for topic in self.partitions.walk() for partition in self.partitions[topic].walk()]
+
+    def copy(self) -> JavaMap[int, JavaSet[int]]:
+        """The map that may be changed: a copy is made once, for its size (AssignorHelpers.deepCopyAssignment)."""
+        if not self.is_copy:
+            before = self.partitions
+            self.is_copy, self.partitions = True, JavaMap(before.keys_, table_capacity(len(before)))
+            for topic in before.walk():
+                self.partitions.put(topic, copied_set(NUMBERS, before[topic].walk(), self.jdk))
+        return self.partitions
+
+    def add(self, topic: int, partition: int, capacity: int = DEFAULT_CAPACITY) -> None:
+        """To a new set of so many buckets, if there is none (addPartitionToTargetAssignment)."""
+        self.copy().compute_if_absent(topic, lambda: JavaSet(NUMBERS, capacity)).put(partition, None)
+
+    def take(self, topic: int, partition: int) -> None:
+        """And the topic with its last partition (removePartitionFromTargetAssignment)."""
+        partitions = self.copy()[topic]
+        partitions.remove(partition)
+        if not partitions:
+            self.partitions.remove(topic)
+
+
+def empty_target(group: Group) -> Target:
+    """A default map, which may be changed as it is."""
+    target = Target(group.topic_ids, (), group.jdk)
+    target.is_copy = True
+    return target
+
+
+def recorded_targets(group: Group) -> list[Target]:
+    """Of each member in the walk. In a map of sets each partition is once, and those of a topic are where the first of
+    them is, whatever a record lists."""
+    listed: list[dict[int, dict[int, None]]] = [{} for _ in group.members]
+    for member, topic, partition in group.owned.triples():
+        partitions = listed[member].setdefault(topic, {})
+        if partition != ABSENT:
+            partitions[partition] = None
+    return [
+        Target(group.topic_ids, ((topic, list(some)) for topic, some in listed[member].items()), group.jdk)
+        for member in group.walked
+    ]
+
+
+def assignment_of(group: Group, walks: Sequence[list[Partition]]) -> Assignment:
+    """What each member in the walk gets."""
+    lists: Lists = [[] for _ in walks]
+    for member, walk in zip(group.walked, walks, strict=True):
+        lists[member] = walk
+    return Assignment.of_lists(lists)

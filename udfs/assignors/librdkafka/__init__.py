@@ -1,1 +1,0 @@
-"""librdkafka's own assignors. They have the names of Kafka's, and other rules."""
