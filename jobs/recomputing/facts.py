@@ -2,6 +2,7 @@
 settings file."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -14,11 +15,14 @@ from jobs.answers.deleted_topics import COLUMNS as TOPIC_ENDS
 from jobs.answers.deleted_topics import deleted_topics
 from jobs.answers.snapshots import ASSIGNOR_NAMES, ASSIGNORS
 from jobs.configuration.settings import Settings
+from jobs.output.failure import Failure, visible
 from jobs.replaying.task.warehouse_state import PROGRESS, with_micros
 from jobs.warehouses.warehouse import Warehouse
+from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC, GroupType
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, GroupRule, KnownTopic
+from udfs.audit.states import NewerFormat
 from udfs.topics.least_partitions import NamedPartitions, merged
 from udfs.topics.partition_counts import NamedCounts, named_counts
 
@@ -261,3 +265,11 @@ def racks_of(
     """None if no broker has a known rack."""
     of_partitions = tuple((texts[code] or ()) if code >= 0 else () for code in codes.tolist())
     return of_partitions if any(rack is not None for racks in of_partitions for rack in racks) else None
+
+
+@contextmanager
+def failing_if_newer() -> Iterator[None]:
+    try:
+        yield
+    except NewerFormat as error:
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, visible(str(error))) from None

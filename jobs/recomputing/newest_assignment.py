@@ -1,24 +1,17 @@
 """Reads a group's newest assignment from what `groupscope assignments` wrote, as input for other assignors."""
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from jobs.answers import deleted_topics
 from jobs.answers.history import History
 from jobs.answers.table_reader import equal
-from jobs.recomputing.facts import COLUMNS, NAMED_PARTITIONS, known_topics, partitions_of
+from jobs.recomputing.facts import COLUMNS, NAMED_PARTITIONS, failing_if_newer, known_topics, partitions_of
 from jobs.replaying.task.warehouse_state import PROGRESS
-from udfs.audit import classic_audit, modern_audit
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.classic.state import latest
+from udfs.audit.modern.latest_assignment import latest_of_group
+from udfs.audit.states import GroupStates
+from udfs.topics.partition_codes import TopicCodes
 from udfs.topics.partition_counts import named_counts
-
-# Columns of a group's state.
-PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
-    "classic": classic_audit.latest_of,
-    "modern": modern_audit.latest_of,
-}
 
 
 def facts(history: History) -> Facts:
@@ -34,8 +27,11 @@ def facts(history: History) -> Facts:
 def newest_assignment(history: History, group: str, known: Facts) -> Latest | None:
     """None: it has no assignment in force."""
     for row in history.rows("recomputed_groups", equal("group_id", group), columns=["state"]):
-        states: dict[str, Any] = json.loads(row["state"])
-        for part, latest_of in PARTS.items():
-            if (latest := latest_of(group, states.get(part), known)) is not None:
-                return latest
+        codes = TopicCodes(known.names)
+        states = GroupStates({group: row["state"]}, codes)
+        with failing_if_newer():
+            before, modern = (states.of_fold(part).get(group) for part in ("classic", "modern"))
+        if before is not None and (of_classic := latest(before, known)) is not None:
+            return of_classic
+        return latest_of_group(group, modern, codes)
     return None

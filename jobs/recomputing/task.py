@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates
+from jobs.recomputing.facts import failing_if_newer
 from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.row_tables import row_table, state_table
 from jobs.recomputing.task_messages import Progress, RecomputingInput, latest
@@ -33,9 +33,11 @@ from schemas.words.records import GroupType
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
+from udfs.audit.states import PARTS, GroupStates
 from udfs.audit.upgrades.progress import Upgrades
 from udfs.audit.whatif.compare_assignors import what_ifs
 from udfs.log.leader_epochs import LeaderEpochs
+from udfs.topics.partition_codes import TopicCodes
 
 # A record of a large group may contain some ten thousand partitions.
 WINDOW_ROWS = 1 << 13
@@ -57,7 +59,8 @@ def recompute_slice(
     if earlier is None:
         into.whole.append(partition_slice.partition)
     work = SliceRecomputing(run_input, partition_slice, log, earlier, files)
-    work.run()
+    with failing_if_newer():
+        work.run()
     if work.modern.is_overturned:
         into.insufficient.append(partition_slice.partition)
     into.num_records += work.num_records
@@ -105,10 +108,11 @@ class SliceRecomputing:
         self.held = EarlierRows(*place, held, self.log.opened)
         states = self.held.rows(RECOMPUTED_GROUPS.name)
         texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
-        self.states = GroupStates(texts)
-        classic, modern, upgrades = (PartOfStates(self.states, part) for part in PARTS)
         facts = self.input.facts
-        self.classic, self.modern = ClassicAudit(facts, classic), ModernAudit(facts, modern)
+        codes = TopicCodes(facts.names)
+        self.states = GroupStates(texts, codes)
+        classic, modern, upgrades = map(self.states.of_fold, PARTS)
+        self.classic, self.modern = ClassicAudit(facts, classic), ModernAudit(facts, modern, codes)
         self.audits = (self.classic, self.modern)
         self.upgrades = Upgrades(facts, upgrades)
 

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from udfs.audit.classic.generation_results import GenerationResult
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.audit.classic.reasons import impossible, not_even_another, old_view, why_not
-from udfs.audit.classic.state import Before, from_plain, latest
+from udfs.audit.classic.state import Before, latest
 from udfs.audit.classic.steps import are_alike, are_carried_over
 from udfs.audit.classic.values import values_of
 from udfs.audit.classic.variants import (
@@ -49,7 +49,7 @@ CAME_BACK = "a static member came back, no assignor ran"
 
 
 class ClassicAudit:
-    def __init__(self, facts: Facts, states: Mapping[str, Any]) -> None:
+    def __init__(self, facts: Facts, states: Mapping[str, Before]) -> None:
         self.facts = facts
         self.counts = TopicCounts(facts)
         self.restored = states
@@ -75,8 +75,8 @@ class ClassicAudit:
                     self.now[group_id] = None if before is None else before.without_window()
         return audit_rows
 
-    def states(self) -> dict[str, Any]:
-        return {group_id: None if of is None else of.plain() for group_id, of in self.now.items()}
+    def states(self) -> dict[str, Before | None]:
+        return self.now
 
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: None if of is None else latest(of, self.facts) for group_id, of in self.now.items()}
@@ -101,8 +101,7 @@ class ClassicAudit:
 
     def before(self, group_id: str) -> Before | None:
         if group_id not in self.now:
-            state = self.restored.get(group_id)
-            self.now[group_id] = None if state is None else from_plain(group_id, state)
+            self.now[group_id] = self.restored.get(group_id)
         return self.now[group_id]
 
     def first_answers(self, generations: Sequence[Generation]) -> dict[int, TriedVariant]:
@@ -270,8 +269,3 @@ def next_before(one: GenerationResult, before: Before | None) -> Before:
         reason=reason,
         is_repeat=is_repeat,
     )
-
-
-def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:
-    """What `ClassicAudit.latest` would return for a group in this state."""
-    return None if state is None else latest(from_plain(group_id, state), facts)

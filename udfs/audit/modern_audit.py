@@ -3,7 +3,6 @@ gives."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,6 @@ from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.trials import Trial
 from udfs.audit.defects.upgrade_defects import with_upgrade_defects
 from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.group_json import from_plain, plain
 from udfs.audit.modern.judgement import judged
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.notes import COMPLETIONS, follow
@@ -41,10 +39,11 @@ class ConvertedGroup:
 
 
 class ModernAudit:
-    def __init__(self, facts: Facts, states: Mapping[str, Any]) -> None:
+    def __init__(self, facts: Facts, states: Mapping[str, ModernGroup], codes: TopicCodes | None = None) -> None:
+        """`codes`: with which `states` were read."""
         self.facts = facts
         self.before = states
-        self.codes = TopicCodes(facts.names)
+        self.codes = codes or TopicCodes(facts.names)
         # Groups with records in this run; None: there is no group of these types.
         self.groups: dict[str, ModernGroup | None] = {}
         self.converted: dict[str, ConvertedGroup] = {}
@@ -61,10 +60,12 @@ class ModernAudit:
         drafts = [draft for group_id, record in records if (draft := self.on_record(group_id, record)) is not None]
         return audit_rows(with_upgrade_defects(drafts, records, tables), self.facts)
 
-    def states(self) -> dict[str, Any]:
-        return {
-            group_id: None if group is None else plain(group, self.codes) for group_id, group in self.groups.items()
-        }
+    def states(self) -> dict[str, ModernGroup | None]:
+        """Only between operations: a half-read operation cannot be stored."""
+        for group in self.groups.values():
+            if group is not None:
+                group.settle()
+        return self.groups
 
     @property
     def is_overturned(self) -> bool:
@@ -76,8 +77,10 @@ class ModernAudit:
 
     def on_record(self, group_id: str, record: Record) -> Draft | None:
         if group_id not in self.groups:
-            group = self.groups[group_id] = from_plain(self.before.get(group_id), self.codes)
-            self.met += [] if group is None else group.trials.values()
+            group = self.groups[group_id] = self.before.get(group_id)
+            if group is not None:
+                group.resume()
+                self.met += group.trials.values()
         if record.type == CLASSIC_TYPE:
             self.on_classic(group_id, record)
             return None
@@ -130,9 +133,3 @@ def classic_values(rows: pa.Table | None) -> Iterator[tuple[str, Record]]:
         return
     read = ClassicColumns(rows)
     yield from read.records(np.diff(read.starts).tolist())
-
-
-def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:
-    """What `latest` returns for a group in this state."""
-    codes = TopicCodes(facts.names)
-    return latest_of_group(group_id, from_plain(state, codes), codes)

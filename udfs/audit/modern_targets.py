@@ -236,7 +236,7 @@ def best_of(
 
 
 def note_variant(group: ModernGroup, outcome: Outcome) -> None:
-    group.variant = outcome.variant._replace(order=None)
+    group.variant = outcome.variant[:3]
     group.inferred = outcome.variant.assignor
 
 

@@ -5,7 +5,6 @@ log.write(0, about("a", ["orders"]), epoch(1), listed(orders=6), target("a", ord
 audit(log)[0].verdict
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
 from schemas.tables.decoded_records import TABLES
+from tests.builders.groups.stored_states import restored, texts_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.audit_results import AuditRow
@@ -22,6 +22,7 @@ from udfs.audit.modern.judgement import judged
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.ids import topic_id_of
 from udfs.topics.metadata_hash import group_hash
+from udfs.topics.partition_codes import TopicCodes
 
 GROUP = "g"
 LATER_MS = 10**15
@@ -166,20 +167,22 @@ def audit(log: TargetLog, facts: Facts | None = None) -> list[AuditRow]:
     facts = facts or Facts(default_assignor="uniform")
     whole = ModernAudit(facts, {})
     rows = whole.take(log.tables)
-    states: dict[str, Any] = {}
+    states: dict[str, str] = {}
     pieces: list[AuditRow] = []
     first = 0
     for end in log.ends:
-        run = ModernAudit(facts, json.loads(json.dumps(states)))
+        codes = TopicCodes(facts.names)
+        run = ModernAudit(facts, restored("modern", states, codes), codes)
         new = run.unjudged(log.until(end, first))
         if run.is_overturned:
             pieces = audit_once(log, facts, end)
         else:
             pieces += map(judged, new)
-        states |= run.states()
+        states = {group_id: text for group_id, text in states.items() if group_id not in run.groups}
+        states |= texts_of("modern", run.states(), codes)
         first = end
     assert pieces == rows
-    assert json.dumps(states) == json.dumps(whole.states())
+    assert states == texts_of("modern", whole.states(), whole.codes)
     return rows
 
 

@@ -7,7 +7,6 @@
 Times are milliseconds. Every log is also taken in two runs, cut after each of its operations, and must give the same.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from jobs.replaying.log.partition import COLUMNS
 from schemas.tables.decoded_records import TABLES
 from tests.builders.groups import classic_log
 from tests.builders.groups.classic_log import START, at, member
+from tests.builders.groups.stored_states import again
 from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.progress import Upgrade, Upgrades
@@ -88,7 +88,7 @@ def upgrades_of(log: Log, facts: Facts | None = None) -> UpgradesByGroup:
     whole, _ = run(log.operations, {}, facts)
     for cut in range(1, len(log.operations)):
         first, states = run(log.operations[:cut], {}, facts)
-        second, more = run(log.operations[cut:], json.loads(json.dumps(states)), facts)
+        second, more = run(log.operations[cut:], again("upgrades", states), facts)
         kept = {key: row for key, row in first.items() if key[0] not in more}
         assert kept | second == whole, f"cut behind operation {cut}"
     return whole

@@ -1,6 +1,5 @@
 """Parts of a recomputation: windows of whole operations, what snapshots show, and what is remembered of groups."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import Any
@@ -10,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from jobs.recomputing.facts import known_topics
-from jobs.recomputing.group_states import GroupStates, PartOfStates
 from jobs.recomputing.named_topics import topic_ids, topic_names
 from jobs.recomputing.whole_operations import whole_operations
 from schemas.contract.tables import TABLES
@@ -116,15 +114,6 @@ def test_each_different_state_of_a_topic_is_known_once(rng: np.random.Generator)
         ],
         "none": [(Topic("none", 2), at(1), at(2))],
     }
-
-
-def test_what_a_fold_remembers_stands_until_it_meets_the_group() -> None:
-    states = GroupStates({"g": json.dumps({"classic": 1, "upgrades": [2]}), "h": json.dumps({"modern": 3})})
-    assert dict(PartOfStates(states, "classic")) == {"g": 1}
-    assert PartOfStates(states, "modern").get("g") is None
-    after = states.texts_after({"classic": {"g": None}, "modern": {"h": None, "new": {"a": 1}}, "upgrades": {}})
-    reported = {group_id: None if text is None else json.loads(text) for group_id, text in after.items()}
-    assert reported == {"g": {"upgrades": [2]}, "h": None, "new": {"modern": {"a": 1}}}
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])

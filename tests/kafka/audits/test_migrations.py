@@ -1,7 +1,6 @@
 """Groups of a real broker that migrated to another assignor or protocol, went back, or stopped half way: what the
 tables say is what whoever restarted their members wrote down, and an admin client saw."""
 
-import json
 from datetime import datetime
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.replaying.log.partition import COLUMNS
+from tests.builders.groups.stored_states import again
 from tests.builders.groups.upgrade_log import CLASSIC, EPOCHS, MEMBERS
 from tests.builders.warehouses.replayed_segments import command
 from tests.kafka.lost_groups import with_later_times
@@ -165,4 +165,4 @@ def before(table: pa.Table, offset, *, is_since=False):
 def run(tables, states):
     fold = Upgrades(Facts(), states)
     fold.take(tables)
-    return fold.rows(), json.loads(json.dumps(fold.states()))
+    return fold.rows(), again("upgrades", fold.states())

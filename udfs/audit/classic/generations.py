@@ -3,23 +3,31 @@ them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from schemas.words.client_libraries import ClientLibrary
-from udfs.assignors.groups import Codes, Numbers, Positions, Rows
+from udfs.assignors.groups import ABSENT, Codes, Numbers, Positions, Rows
 from udfs.audit.checks.recorded_assignments import Flags, RecordedAssignment
 from udfs.audit.classic.values import NO_VERSION, Listing, Values
-from udfs.groups.readers.client_libraries import Libraries, named
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries, named
 
 # Limits of work at once: cells of a table of values by topics, and rows.
 MOST_CELLS, MOST_ROWS = 1 << 22, 1 << 21
 
 
-@dataclass(frozen=True)
+NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
+# What later generations and runs need of one.
+KEPT = (
+    *("group_id", "offset", "time", "protocol_type", "number", "protocol", "members", "instances", "racks", "versions"),
+    *("topics", "class_of_member", "topics_of_class", "assigned"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Generation:
     """A value with its members in the record's order, which is the order in which the leader saw them. Topics are those
     that some member subscribes to, claims or has."""
@@ -27,32 +35,45 @@ class Generation:
     group_id: str
     offset: int
     time: int | None
-    batch: int
+    batch: int = ABSENT
     protocol_type: str
     number: int
     protocol: str | None
-    leader: str | None
-    state_time: int | None
+    leader: str | None = None
+    state_time: int | None = None
     members: Sequence[str]
     instances: Sequence[str | None]
-    client_ids: Sequence[str | None]
+    client_ids: Sequence[str | None] = ()
     racks: Sequence[str | None]
     # NO_VERSION if the subscription cannot be read.
     versions: Numbers
-    generation_ids: Numbers
-    user_data: Sequence[bytes | None]
-    is_assignment_read: Flags
-    is_omitted: Flags
-    has_assignment_data: Flags
+    generation_ids: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    user_data: Sequence[bytes | None] = ()
+    is_assignment_read: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
+    is_omitted: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
+    has_assignment_data: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
     topics: Sequence[str]
     class_of_member: Codes
     topics_of_class: Sequence[Codes]
-    owned: Rows
+    owned: Rows = NO_ROWS
     assigned: Rows
     # By topic, one more than the highest partition that is assigned or claimed.
-    lower_bounds: Numbers
+    lower_bounds: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
     # Finds the libraries that the leader may use.
-    find_libraries: Callable[[], Libraries]
+    find_libraries: Callable[[], Libraries] = lambda: ANY_LIBRARY
+
+    def kept(self) -> "Generation":
+        """A copy without what only its own window needs, so that the arrays of the window can be freed."""
+        rows = self.assigned
+        return Generation(
+            **{name: getattr(self, name) for name in KEPT}
+            | {
+                "versions": self.versions.copy(),
+                "class_of_member": self.class_of_member.copy(),
+                "topics_of_class": [listed.copy() for listed in self.topics_of_class],
+                "assigned": Rows(rows.members.copy(), rows.topics.copy(), rows.partitions.copy()),
+            }
+        )
 
     @cached_property
     def leader_at(self) -> int | None:
@@ -80,9 +101,9 @@ class Generation:
     @cached_property
     def unread(self) -> str | None:
         """The first member and field that cannot be read."""
-        for flags, field in ((self.versions != NO_VERSION, "subscription"), (self.is_assignment_read, "assignment")):
+        for flags, what in ((self.versions != NO_VERSION, "subscription"), (self.is_assignment_read, "assignment")):
             if not flags.all():
-                return f"{self.members[int(np.flatnonzero(~flags)[0])]}: its {field} cannot be read"
+                return f"{self.members[int(np.flatnonzero(~flags)[0])]}: its {what} cannot be read"
         return None
 
     @cached_property

@@ -3,25 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
-from udfs.assignors.groups import ABSENT, Numbers, Rows
+from udfs.assignors.groups import Numbers
 from udfs.assignors.questions import Member, Owned, Topic
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
 from udfs.audit.classic.generations import Generation
-from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries
-
-SOURCES = {source.value: source for source in PartitionCountsSource}
-NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
-
-
-def any_library() -> Libraries:
-    return ANY_LIBRARY
 
 
 @dataclass(frozen=True)
@@ -55,89 +46,7 @@ class Before:
         return least
 
     def without_window(self) -> "Before":
-        """A copy without what only its own window needs, so that the arrays of the window can be freed."""
-        of = self.generation
-        return replace(
-            self,
-            counts=self.counts.copy(),
-            generation=replace(
-                of, owned=NO_ROWS, user_data=(), client_ids=(), generation_ids=np.empty(0, np.int64),
-                versions=of.versions.copy(), topics_of_class=[listed.copy() for listed in of.topics_of_class],
-                assigned=Rows(of.assigned.members.copy(), of.assigned.topics.copy(), of.assigned.partitions.copy()),
-                is_assignment_read=of.is_assignment_read.copy(), is_omitted=of.is_omitted.copy(),
-                has_assignment_data=of.has_assignment_data.copy(), lower_bounds=of.lower_bounds.copy(),
-                find_libraries=any_library,
-            ),
-        )  # fmt: skip
-
-    def plain(self) -> dict[str, Any]:
-        of = self.generation
-        rows = of.assigned
-        return {
-            "offset": of.offset,
-            "time": of.time,
-            "protocol_type": of.protocol_type,
-            "generation": of.number,
-            "protocol": of.protocol,
-            "members": [
-                list(each)
-                for each in zip(
-                    of.members, of.instances, of.racks, of.versions.tolist(), of.class_of_member.tolist(), strict=True
-                )
-            ],
-            "topics": list(of.topics),
-            "counts": self.counts.tolist(),
-            "subscriptions": [listed.tolist() for listed in of.topics_of_class],
-            "assigned": [rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist()],
-            "source": self.source,
-            "line": self.line,
-            "reason": self.reason,
-            "is_repeat": self.is_repeat,
-        }
-
-
-def from_plain(group_id: str, plain: Mapping[str, Any]) -> Before:
-    members = plain["members"]
-    every = np.ones(len(members), np.bool_)
-    columns = [np.array(column, np.int32) for column in plain["assigned"]]
-    generation = Generation(
-        group_id=group_id,
-        offset=plain["offset"],
-        time=plain["time"],
-        batch=ABSENT,
-        protocol_type=plain["protocol_type"],
-        number=plain["generation"],
-        protocol=plain["protocol"],
-        leader=None,
-        state_time=None,
-        members=[each[0] for each in members],
-        instances=[each[1] for each in members],
-        client_ids=(),
-        racks=[each[2] for each in members],
-        versions=np.array([each[3] for each in members], np.int64),
-        generation_ids=np.empty(0, np.int64),
-        user_data=(),
-        is_assignment_read=every,
-        is_omitted=~every,
-        has_assignment_data=~every,
-        topics=plain["topics"],
-        class_of_member=np.array([each[4] for each in members], np.int32),
-        topics_of_class=[np.array(listed, np.int32) for listed in plain["subscriptions"]],
-        owned=NO_ROWS,
-        assigned=Rows(*columns),
-        lower_bounds=np.zeros(len(plain["topics"]), np.int64),
-        find_libraries=any_library,
-    )
-    source = SOURCES.get(plain["source"])
-    counts = np.array(plain["counts"], np.int64)
-    return Before(
-        generation=generation,
-        counts=counts,
-        source=source,
-        line=plain["line"],
-        reason=plain["reason"],
-        is_repeat=plain["is_repeat"],
-    )
+        return replace(self, counts=self.counts.copy(), generation=self.generation.kept())
 
 
 def latest(before: Before, facts: Facts) -> Latest | None:

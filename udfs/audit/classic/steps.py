@@ -7,8 +7,7 @@ import numpy as np
 from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows
 from udfs.audit.checks.comparison import are_equal
 from udfs.audit.checks.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
-from udfs.audit.classic.generations import Generation
-from udfs.audit.classic.state import NO_ROWS
+from udfs.audit.classic.generations import NO_ROWS, Generation
 
 
 def are_carried_over(before: Generation, now: Generation) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from udfs.audit.checks.trials import Trial
-from udfs.audit.modern.owner_watch import Change, Watch, watch_changes
+from udfs.audit.modern.owner_watch import Change, Watch, all_partitions, watch_changes
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
@@ -97,12 +97,19 @@ class ModernGroup(CoordinatorGroup):
     # Its first targets were copied from the classic group that it was.
     is_converted: bool = False
     # Kafka release and Java version that reproduced the newest assignment, and the inferred assignor.
-    variant: tuple[Any, ...] | None = None
+    variant: tuple[str, tuple[int, int, int], int] | None = None
     inferred: str | None = None
     newest: Newest | None = None
     # Topics that a hash confirmed, by hash and names. Not stored between runs.
     confirmed: tuple[Any, Any] | None = None
     operation: Operation = field(default_factory=lambda: Operation((-1, None), -1))
+
+    def resume(self) -> None:
+        """Restores what is not stored, since it follows from the rest."""
+        for member_id, member in self.members.items():
+            self.watch.move(member_id, (), all_partitions(member.assigned, member.pending))
+        for trial in self.trials.values():
+            trial.before = trial.num_equal, trial.num_unequal
 
     def begin(self, record: Record) -> None:
         key = (record.batch, record.time)

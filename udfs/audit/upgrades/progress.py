@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
@@ -19,7 +18,7 @@ from udfs.audit.upgrades.member_records import (
     upgrade_records,
     who_of_classic,
 )
-from udfs.audit.upgrades.progress_state import State, Way, from_plain, plain
+from udfs.audit.upgrades.progress_state import State, Way
 from udfs.audit.upgrades.protocol_conversions import take_operation
 from udfs.audit.upgrades.readiness import (
     Blocker,
@@ -56,7 +55,7 @@ class Upgrade:
 
 
 class Upgrades:
-    def __init__(self, facts: Facts, states: Mapping[str, Any]) -> None:
+    def __init__(self, facts: Facts, states: Mapping[str, State]) -> None:
         self.facts = facts
         self.earlier = states
         self.groups: dict[str, State] = {}
@@ -78,13 +77,17 @@ class Upgrades:
     def group(self, group_id: str) -> State:
         if group_id in self.groups:
             return self.groups[group_id]
-        before = self.earlier.get(group_id)
-        return State() if before is None else from_plain(before)
+        state = self.earlier.get(group_id)
+        if state is None:
+            return State()
+        members = (state.members or {}).items()
+        state.classic_members = {each for each, member in members if member.versions is not None}
+        return state
 
-    def states(self) -> dict[str, Any]:
+    def states(self) -> dict[str, State | None]:
         """States of the groups with records; None: nothing is left to remember."""
         return {
-            group_id: None if state.classic is None and state.members is None else plain(state)
+            group_id: None if state.classic is None and state.members is None else state
             for group_id, state in self.groups.items()
         }
 

@@ -1,11 +1,8 @@
 """Progress of a group's migration to another assignor or protocol: what is remembered between records."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
-from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary, ConsumerMember, MemberIdentity
-from udfs.groups.readers.client_libraries import ANY_LIBRARY
+from udfs.audit.upgrades.member_records import ClassicValueSummary, ConsumerMember, MemberIdentity
 
 
 @dataclass
@@ -52,42 +49,5 @@ class State:
     # Of the newest record.
     last_offset: int = -1
     last_time: int | None = None
-    # Members of a consumer group that still use the classic protocol.
+    # Members of a consumer group that still use the classic protocol. Not stored.
     classic_members: set[str] = field(default_factory=set)
-
-
-def plain(state: State) -> dict[str, Any]:
-    """In the form for JSON."""
-    return {
-        **{name: getattr(state, name) for name in KEPT},
-        **{name: None if (way := getattr(state, name)) is None else asdict(way) for name in WAYS},
-        "classic": state.classic,
-        "members": state.members,
-    }
-
-
-KEPT = ("protocol", "num_whole", "left_time", "is_native", "last_offset", "last_time")
-WAYS = ("to_cooperative", "to_consumer", "to_classic")
-
-
-def from_plain(fields: dict[str, Any]) -> State:
-    state = State(**{**fields, **{name: None if fields[name] is None else way_of(fields[name]) for name in WAYS}})
-    if state.classic is not None:
-        value = ClassicValueSummary(*state.classic)
-        state.classic = value._replace(members=tuple(map(classic_member, value.members)))
-    if state.members is not None:
-        state.members = {each: ConsumerMember(*member) for each, member in state.members.items()}
-        state.classic_members = {each for each, member in state.members.items() if member.versions is not None}
-    return state
-
-
-def way_of(fields: dict[str, Any]) -> Way:
-    way = Way(**fields)
-    way.finished_by = [MemberIdentity(**each) for each in fields.get("finished_by", ())]
-    return way
-
-
-def classic_member(fields: Sequence[Any]) -> ClassicMemberSummary:
-    """Older releases stored a flag in the place of the libraries."""
-    member = ClassicMemberSummary(*fields)
-    return member._replace(libraries=int(ANY_LIBRARY)) if isinstance(member.libraries, bool) else member

@@ -1,7 +1,6 @@
 """Generations of classic groups beside what Kafka's assignors give. The assignments that count as right were seen to
 come from Kafka's own classes."""
 
-import json
 from typing import Any
 
 import pyarrow as pa
@@ -20,10 +19,12 @@ from tests.builders.groups.classic_audit_rows import (
     table,
 )
 from tests.builders.groups.classic_log import at, tombstone, value
+from tests.builders.groups.stored_states import again, texts_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.audit_results import Check, Difference
 from udfs.audit.checks.facts import Facts, GroupRule
-from udfs.audit.classic_audit import ClassicAudit, latest_of
+from udfs.audit.classic import state
+from udfs.audit.classic_audit import ClassicAudit
 
 RANGE = [
     member("c1", "a0 a1 a2 b1"),
@@ -364,11 +365,13 @@ def test_rows_are_the_same_whatever_run_they_come_in(cut: int) -> None:
     expected = whole.take({TABLE: table(log)})
     first = ClassicAudit(known, {})
     rows = first.take({TABLE: table(log[:cut])})
-    second = ClassicAudit(known, json.loads(json.dumps(first.states())))
+    second = ClassicAudit(known, again("classic", first.states()))
     rows += second.take({TABLE: table(log[cut:])})
     assert rows == expected
     assert first.latest() | second.latest() == whole.latest()
-    assert first.states() | second.states() == whole.states()
+    assert texts_of("classic", first.states()) | texts_of("classic", second.states()) == texts_of(
+        "classic", whole.states()
+    )
 
 
 def test_the_latest_assignment_is_reported_again_from_the_state_alone() -> None:
@@ -379,7 +382,7 @@ def test_the_latest_assignment_is_reported_again_from_the_state_alone() -> None:
     assert (latest["empty"], latest["gone"], audit.states()["gone"]) == (None, None, None)
     reported = latest["g"]
     assert reported is not None
-    assert reported == latest_of("g", audit.states()["g"], known)
+    assert reported == state.latest(again("classic", audit.states())["g"], known)
     assert [each.name for each in reported.topics] == ["a", "b"]
     assert [each.partitions for each in reported.topics] == [5, 3]
     assert [each.owned for each in reported.members] == [
@@ -387,9 +390,9 @@ def test_the_latest_assignment_is_reported_again_from_the_state_alone() -> None:
     ]  # fmt: skip
     assert [each.subscribed_topics for each in reported.members] == [("a", "b"), ("a", "b"), ("b",)]
     grown = Facts(topics={**known.topics, "a": [*known.topics["a"], *facts({"a": 9}, since=10**18).topics["a"]]})
-    again = latest_of("g", audit.states()["g"], grown)
-    assert again is not None
-    assert again.topics == reported.topics
+    later = state.latest(again("classic", audit.states())["g"], grown)
+    assert later is not None
+    assert later.topics == reported.topics
     assert (reported.members[2].group_instance_id, reported.assignor, reported.subscription_versions) == (
         "z",
         "range",

@@ -1,6 +1,5 @@
 """Records that no client writes: whatever they hold, each has its verdict, and it does not depend on runs."""
 
-import json
 from random import Random
 from typing import Any, Final
 
@@ -8,8 +7,10 @@ import pytest
 
 from tests.builders.groups.classic_audit_rows import TABLE, facts, member, sticky_data, table
 from tests.builders.groups.classic_log import tombstone, value
+from tests.builders.groups.stored_states import again
 from udfs.audit.checks.facts import Facts, GroupRule
-from udfs.audit.classic_audit import ClassicAudit, latest_of
+from udfs.audit.classic.state import latest
+from udfs.audit.classic_audit import ClassicAudit
 
 LOGS: Final = 50
 SOAK_LOGS: Final = 5_000
@@ -118,7 +119,7 @@ def test_garbage_has_its_verdict_and_the_same_one_whatever_run_it_comes_in(logs:
         cut = random.randint(0, len(log))
         first = ClassicAudit(known, {})
         rows = first.take({TABLE: table(log[:cut])})
-        second = ClassicAudit(known, json.loads(json.dumps(first.states())))
+        second = ClassicAudit(known, again("classic", first.states()))
         assert rows + second.take({TABLE: table(log[cut:])}) == expected
-        for group_id, state in whole.states().items():
-            assert latest_of(group_id, json.loads(json.dumps(state)), known) == whole.latest()[group_id]
+        for group_id, state in again("classic", whole.states()).items():
+            assert latest(state, known) == whole.latest()[group_id]

@@ -9,6 +9,7 @@ import pytest
 from tests.builders.groups.classic_audit_rows import TABLE, audited, failed, table
 from tests.builders.groups.classic_lives import records
 from tests.builders.groups.stale_leaders import assigned_of, life
+from tests.builders.groups.stored_states import again
 from udfs.assignors.questions import LEADERS, Topic
 from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
@@ -70,13 +71,13 @@ def test_the_leader_that_knows_better_again_is_right() -> None:
     """And what it assigned beyond before counts for nothing."""
     wrong, right = rows_of("range", [{"k": 3}, {"k": 2}], ["k"], facts({"k": 2}))
     assert (wrong.verdict, right.verdict, right.num_nonexistent) == ("stale_input", "same", 0)
-    states: dict[str, Any] = {}
+    states: Mapping[str, Any] = {}
     of = life("range", [{"k": 3}, {"k": 2}], ["k"])
     rows = records([of], [assigned_of(of)])
     for row in rows:
         audit = ClassicAudit(facts({"k": 2}), states)
         (result,) = audit.take({TABLE: table([row])})
-        states = audit.states()
+        states = again("classic", audit.states())
     assert result.verdict == "same"
 
 

@@ -1,11 +1,10 @@
 """Logs of targets that contradict themselves end no audit, and errors of this program end it."""
 
-import json
-
 import pytest
 
 from schemas.words.assignments import Verdict
 from tests.builders.groups.impossible_targets import ImpossibleTargets
+from tests.builders.groups.stored_states import restored, texts_of
 from tests.builders.groups.target_log import (
     TargetLog,
     about,
@@ -29,6 +28,7 @@ from udfs.audit.modern.variants import Variant, answer
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.target_evidence import TargetEvidence
 from udfs.groups.modern import record_handlers
+from udfs.topics.partition_codes import TopicCodes
 
 LOGS = 60
 SOAK_LOGS = 5_000
@@ -42,7 +42,8 @@ def audited(seed: int) -> list[AuditRow]:
     cut = random.any_of(range(log.offset + 1))
     first = ModernAudit(facts, {})
     rows = first.take(log.until(cut))
-    second = ModernAudit(facts, json.loads(json.dumps(first.states())))
+    codes = TopicCodes(facts.names)
+    second = ModernAudit(facts, restored("modern", texts_of("modern", first.states(), first.codes), codes), codes)
     rows += second.take(log.until(log.offset, cut))
     second.latest()
     return rows

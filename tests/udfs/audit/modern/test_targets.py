@@ -195,7 +195,7 @@ def test_the_map_of_members_makes_room_for_one_more_at_every_put() -> None:
         log.write(0, written)
         fold = ModernAudit(Facts(), {})
         fold.take(log.tables)
-        rooms.append(fold.states()[log.group]["room"])
+        rooms += [group.room for group in fold.states().values() if group is not None]
     assert rooms == [1, 2, 2, 3, 3]
 
 

@@ -1,11 +1,10 @@
 """What is tried if the log does not show it: orders of members, votes, topics' ids; and what what-ifs get."""
 
-import json
-
 import pytest
 
 from schemas.words.assignments import PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
+from tests.builders.groups.stored_states import again
 from tests.builders.groups.target_log import (
     TargetLog,
     about,
@@ -22,7 +21,8 @@ from tests.builders.groups.target_log import (
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts
 from udfs.audit.modern.assignor_votes import most_voted
-from udfs.audit.modern_audit import ModernAudit, latest_of
+from udfs.audit.modern.latest_assignment import latest_of_group
+from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.metadata_hash import group_hash
 
 ORDERS = ["orders"]
@@ -147,7 +147,7 @@ def test_the_newest_target_goes_to_what_ifs_and_comes_of_the_state_alone() -> No
         ("BB", (("orders", (2, 3)),), True),
         ("Aa", (("orders", (0, 1, 4)),), True),
     ]
-    assert latest_of("g", json.loads(json.dumps(audited.states()["g"])), facts) == latest
+    assert latest_of_group("g", again("modern", audited.states(), audited.codes)["g"], audited.codes) == latest
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from tests.builders.groups.classic_log import member
+from tests.builders.groups.stored_states import restored, texts_of
 from tests.builders.groups.upgrade_log import Log, classic, epoch, gone, native, upgrades_of, value
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary
 from udfs.audit.upgrades.progress import Upgrade
-from udfs.audit.upgrades.progress_state import State, from_plain, plain
+from udfs.audit.upgrades.progress_state import State
 from udfs.groups.readers.client_libraries import ANY_LIBRARY
 
 KEY = ("g", "classic_to_consumer")
@@ -162,11 +163,18 @@ def test_a_subscription_without_a_version_says_nothing_of_its_client(metadata: b
 
 def test_a_state_of_an_older_release_says_nothing_of_libraries() -> None:
     """It has a flag in their place: of user data of no bytes."""
-    stored = plain(State(classic=ClassicValueSummary("consumer", 1, "range", (summary(libraries=5),))))
-    assert from_plain(json.loads(json.dumps(stored))).classic.members[0].libraries == 5  # type: ignore[union-attr]
-    stored = plain(State(classic=ClassicValueSummary("consumer", 1, "range", (summary(libraries=True),))))
-    members = from_plain(json.loads(json.dumps(stored))).classic.members  # type: ignore[union-attr]
-    assert members[0].libraries == int(ANY_LIBRARY)
+    (text,) = texts_of(
+        "upgrades", {"g": State(classic=ClassicValueSummary("consumer", 1, "range", (summary(5),)))}
+    ).values()
+    assert libraries(text) == 5
+    older = json.loads(text)
+    del older["format"]
+    older["upgrades"]["classic"][3] = [list(summary(True))]
+    assert libraries(json.dumps(older)) == int(ANY_LIBRARY)
+
+
+def libraries(text: str) -> int:
+    return int(restored("upgrades", {"g": text})["g"].classic.members[0].libraries)
 
 
 def summary(libraries: int) -> ClassicMemberSummary:

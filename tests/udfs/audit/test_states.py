@@ -1,0 +1,119 @@
+"""What a release before stored of groups, without a format number, is read like what this one stores.
+
+`states_of_format_0.json` has what it stored after the first operations of the logs below.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.builders.groups import upgrade_log
+from tests.builders.groups.classic_audit_rows import TABLE, facts, member, table
+from tests.builders.groups.classic_log import tombstone, value
+from tests.builders.groups.stored_states import restored, texts_of
+from tests.builders.groups.target_log import (
+    ORDERS,
+    SIX,
+    TargetLog,
+    about,
+    completed,
+    epoch,
+    known,
+    listed,
+    owns,
+    pattern,
+    target,
+)
+from udfs.audit.checks.facts import Facts
+from udfs.audit.classic_audit import ClassicAudit
+from udfs.audit.modern_audit import ModernAudit
+from udfs.audit.states import NewerFormat
+from udfs.audit.upgrades.progress import Upgrades
+from udfs.topics.partition_codes import TopicCodes
+
+FORMER = Path(__file__).with_name("states_of_format_0.json")
+Tables = dict[str, pa.Table]
+
+
+def classic_log() -> tuple[Tables, Tables, Facts]:
+    """Groups with rebalances, one without members, and a deleted one."""
+    first = [
+        value(1, 1, 3, [member("c1", "a0 a1", topics="a"), member("s1", "a2 b0", topics="ab", instance="i", rack="r")]),
+        value(2, 2, 1, group="empty"), value(3, 3, 1, [member("x", "a0", topics="a")], group="gone"),
+        value(4, 4, 7, [member("k", "")], protocol="house-rules", group="other"),
+        tombstone(5, 5, group="gone"),
+    ]  # fmt: skip
+    second = [
+        value(6, 6, 4, [member("c1", "a0 a1", topics="a"), member("s2", "a2 b0", topics="ab", instance="i")]),
+        value(7, 7, 2, [member("y", "a0 a1 a2", topics="a")], group="empty"),
+    ]
+    return {TABLE: table(first)}, {TABLE: table(second)}, facts({"a": 3, "b": 1})
+
+
+def modern_log(group_type: str) -> tuple[Tables, Tables, Facts]:
+    """With a pattern, inputs of two epochs without a target, and a static member whose partitions are pending."""
+    log = TargetLog(group_type=group_type)
+    log.write(0, about("a", ORDERS), epoch(1, SIX), target("a", orders=range(6)), completed(1))
+    log.write(1, about("s", ORDERS, group_instance_id="i", rack_id="r"), listed(orders=6), epoch(2, SIX))
+    log.write(2, owns("a", 1, {"orders": [4, 5]}, "UNREVOKED_PARTITIONS", orders=[0, 1, 2, 3]))
+    if group_type == "consumer":
+        log.write(3, about("p", subscribed_topic_regex="o.*"), pattern("o.*", ORDERS), epoch(3, SIX))
+    else:
+        log.write(3, about("p", ORDERS), epoch(3, SIX))
+    cut = log.offset
+    log.write(4, about("q", ORDERS), epoch(4, SIX))
+    log.write(5, target("a", orders=[0, 1]), target("s", orders=[2, 3]), target("p", orders=[4, 5]), completed(3))
+    return log.until(cut), log.until(log.offset, cut), known(orders=6)
+
+
+def migration_log() -> tuple[Tables, Tables, Facts]:
+    members = [upgrade_log.member("a", "t0"), upgrade_log.member("b", "t1")]
+    log = upgrade_log.Log()
+    log.write(0, upgrade_log.value(5, members))
+    log.write(1, upgrade_log.value(6, members, protocol="cooperative-sticky"))
+    log.write(2, upgrade_log.gone(), upgrade_log.classic("a"), upgrade_log.classic("b"), upgrade_log.epoch(7))
+    log.write(3, upgrade_log.native("a"), upgrade_log.epoch(8))
+    log.write(4, upgrade_log.native("b"), upgrade_log.epoch(9))
+    return upgrade_log.window(log.operations[:3]), upgrade_log.window(log.operations[3:]), Facts()
+
+
+LOGS = {
+    "classic": classic_log(),
+    **{f"modern {each}": modern_log(each) for each in ("consumer", "share")},
+    "upgrades": migration_log(),
+}
+FOLDS: dict[str, Any] = {
+    "classic": lambda facts, states, codes: ClassicAudit(facts, states),
+    "modern": ModernAudit,
+    "upgrades": lambda facts, states, codes: Upgrades(facts, states),
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_state_of_the_format_before_goes_on_like_one_of_today(log: str) -> None:
+    first, second, facts = LOGS[log]
+    part, codes = log.split(maxsplit=1)[0], TopicCodes(facts.names)
+    fold = FOLDS[part](facts, {}, codes)
+    fold.take(first)
+    today, former = texts_of(part, fold.states(), codes), json.loads(FORMER.read_text())[log]
+    assert set(former) == set(today)
+    results = []
+    for texts in (today, former):
+        codes = TopicCodes(facts.names)
+        fold = FOLDS[part](facts, restored(part, texts, codes), codes)
+        rows = fold.take(second) or fold.rows()
+        latest = fold.latest() if part != "upgrades" else None
+        results.append(
+            (rows, latest, {each: json.loads(of) for each, of in texts_of(part, fold.states(), codes).items()})
+        )
+    assert results[0] == results[1]
+    assert results[0][0]
+
+
+def test_a_newer_format_is_not_guessed_at() -> None:
+    states = restored("classic", {"billing": '{"format":7,"classic":[]}'})
+    with pytest.raises(NewerFormat, match="group billing: a newer release stored its state, in format 7"):
+        states.get("billing")

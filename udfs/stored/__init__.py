@@ -1,0 +1,1 @@
+"""Stores values of declared types as plain JSON values, and reads them again."""
