@@ -51,7 +51,7 @@ unit: setup ## the tests of schemas and pure functions, a minute: no command, Ja
 
 # An area of the tests: `make test-replay` and so on. Each test is in one of them, by tests/test_areas.py.
 records := tests/schemas tests/fuzz $(addprefix tests/udfs/,arrays framing decoding rows lines sources)
-replay := tests/replay $(addprefix tests/udfs/,log groups codes commits topics) tests/jobs/replaying
+replay := tests/replay $(addprefix tests/udfs/,log groups codes commits topics stored) tests/jobs/replaying
 lag := $(addprefix tests/udfs/,lag rules) tests/jobs/measuring
 assignors := $(addprefix tests/udfs/,assignors audit) tests/jobs/recomputing
 ingest := $(addprefix tests/jobs/,ingestion sources broker capturing)
